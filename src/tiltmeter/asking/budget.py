@@ -66,6 +66,15 @@ class Cost:
         paid = 1 - find_provider(self.model).batch_discount
         return None if self.usd is None else self.usd * paid
 
+    def limited(self, *, batch: bool) -> float:
+        """Return the dollars that count towards a limit; raises InputError if no price is known."""
+        usd = self.batch_usd if batch else self.usd
+        if usd is None:
+            raise InputError(
+                f"max_cost: the price of {self.model!r} is not known; give it with --prices"
+            )
+        return usd
+
     @classmethod
     def of(
         cls,

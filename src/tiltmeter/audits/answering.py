@@ -194,12 +194,7 @@ def _refuse_cost(
         for path in shard_files(out, slug(model)):
             with path.open("rb") as lines:
                 cost = estimate_requests(model, lines, tokens, answering.prices)
-            paid = cost.batch_usd if answering.connection.batch else cost.usd
-            if paid is None:
-                raise InputError(
-                    f"max_cost: the price of {model!r} is not known; give it with --prices"
-                )
-            usd += paid
+            usd += cost.limited(batch=answering.connection.batch)
     if usd > most:
         raise BudgetError(
             f"max_cost {most}: the shards would cost about ${usd:.2f}; nothing more was asked"

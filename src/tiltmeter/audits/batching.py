@@ -194,7 +194,7 @@ class _Asked:
             self._price_again(self.out / shard) if usd is None else usd
             for shard, usd in self.batches.paid
         )
-        usd = submitted + sum(map(_known, costs))
+        usd = submitted + sum(cost.limited(batch=True) for cost in costs)
         if usd > most:
             raise BudgetError(
                 f"max_cost {most}: the batches would cost about ${usd:.2f}, of which "
@@ -203,16 +203,8 @@ class _Asked:
 
     def _price_again(self, path: Path) -> float:
         """Return what a batch cost at most that was submitted when no price was known."""
-        return _known(self._cost(self.names[path.parent.name], path, set(_requests(path))))
-
-
-def _known(cost: Cost) -> float:
-    """Return a cost in dollars; raises InputError if the price is not known."""
-    if cost.batch_usd is None:
-        raise InputError(
-            f"max_cost: the price of {cost.model!r} is not known; give it with --prices"
-        )
-    return cost.batch_usd
+        cost = self._cost(self.names[path.parent.name], path, set(_requests(path)))
+        return cost.limited(batch=True)
 
 
 def tokens_of_answer(plan: Plan | AssociationPlan, model: str, choices: int | None) -> float:
