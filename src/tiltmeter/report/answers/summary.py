@@ -261,7 +261,7 @@ def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -
     if told:
         yield f"The answers: tiltmeter show {name} {told[0].about['stereotype']}"
     if larger and len(told) < len(means):
-        yield f"To tell smaller leans: the same command with --size {larger}"
+        yield f"To tell smaller leans: the same command with --size {larger} and another --out"
     yield f"Before another version replaces it: tiltmeter compare {name} OTHER"
 
 
