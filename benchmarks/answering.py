@@ -1,7 +1,7 @@
 """What answering shards costs on top of inspect's `Model.generate`.
 
 Question
-    Does `tiltmeter answer` add less than 10 % to inspect, in wall time and in CPU per call?
+    Does `clinometer answer` add less than 10 % to inspect, in wall time and in CPU per call?
 Peer
     `inspect_ai.model.Model.generate` alone: the same prompts and settings, from as many tasks as
     there are connections. Its outputs are dropped.
@@ -25,7 +25,7 @@ from benchmarks.measuring import Result
 WAYS = Ways(
     "benchmarks.answering",
     f"Answering a shard of {CALLS:,} requests over {CONNECTIONS} connections",
-    {"inspect": "inspect's generate alone", "ours": "tiltmeter answer"},
+    {"inspect": "inspect's generate alone", "ours": "clinometer answer"},
     CALLS,
 )
 
@@ -36,7 +36,7 @@ def run() -> Result:
 
 
 def _inspect(calls: int, folder: Path) -> Callable[[], None]:
-    from tiltmeter.models.opening import Connection, Generation, open_model
+    from clinometer.models.opening import Connection, Generation, open_model
 
     prompts = plan_of(calls).trials()["prompt"].to_list()
     model = open_model(MODEL, Generation(), Connection(max_connections=CONNECTIONS))
@@ -56,10 +56,10 @@ def _inspect(calls: int, folder: Path) -> Callable[[], None]:
 
 
 def _ours(calls: int, folder: Path) -> Callable[[], None]:
-    from tiltmeter.asking.answering import Engine, Shard, answer_side_by_side
-    from tiltmeter.asking.shards import ANSWERED
-    from tiltmeter.audits.sharding import shard_plan
-    from tiltmeter.models.opening import Connection
+    from clinometer.asking.answering import Engine, Shard, answer_side_by_side
+    from clinometer.asking.shards import ANSWERED
+    from clinometer.audits.sharding import shard_plan
+    from clinometer.models.opening import Connection
 
     (path,) = shard_plan(plan_of(calls), folder)
     engine = Engine(MODEL, Connection(max_connections=CONNECTIONS))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.measuring import REPOSITORY
 
 if TYPE_CHECKING:
-    from tiltmeter.stimuli import Study
+    from clinometer.stimuli import Study
 
 RECORDED = REPOSITORY.parent / "shared/data/bai/gpt4o_word_association_responses.csv"
 COPIES = 16
@@ -22,8 +22,8 @@ def write_answers(path: Path, models: int) -> dict[str, bool]:
     """Write `COPIES` times 2,100 answers for each model; say whether they are recorded ones."""
     import polars as pl
 
-    from tiltmeter.results.tables import write_pieces
-    from tiltmeter.stimuli import load_study
+    from clinometer.results.tables import write_pieces
+    from clinometer.stimuli import load_study
 
     recorded = RECORDED.exists()
     source = _recorded() if recorded else [*_made_up(load_study("bai2025"))]

@@ -55,7 +55,7 @@ def compare(ways: Ways) -> Result:
             if way == "ours":
                 each = [a / b for a, b in zip(own["cpu_s"], base["cpu_s"], strict=True)]
                 notes.append(
-                    f"CPU of tiltmeter ÷ inspect after {delay_ms} ms, each round: "
+                    f"CPU of clinometer ÷ inspect after {delay_ms} ms, each round: "
                     + ", ".join(f"{x:.2f}" for x in sorted(each))
                 )
                 for what, value in (("wall time", wall), ("CPU", cpu)):

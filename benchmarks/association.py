@@ -2,9 +2,9 @@
 
 Question
     Can 1.2 million answers (12,000 cues × 100 repetitions) be asked in memory that does not grow
-    with their number, and what does Tiltmeter add to each?
+    with their number, and what does Clinometer add to each?
 Peers
-    `inspect_ai.eval` with one sample per answer, its own `generate()` solver, logs as `tiltmeter
+    `inspect_ai.eval` with one sample per answer, its own `generate()` solver, logs as `clinometer
     run` keeps them; and `Model.generate` of inspect alone, in as many tasks at a time.
 Ours
     `associate`: hands out what is missing, calls `Model.generate`, reads the associates, appends
@@ -33,7 +33,7 @@ from benchmarks.measuring import Result, Value, fresh, peak_mb
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
-    from tiltmeter.asking.association_plan import AssociationPlan
+    from clinometer.asking.association_plan import AssociationPlan
 
 MODEL = "instant/m"
 ALL = 1_200_000
@@ -43,8 +43,8 @@ REPETITIONS = 100
 PATHS = {
     "samples": ("inspect, a sample an answer", 1, 500),
     "generate": ("inspect, Model.generate", 1, 2_000),
-    "single": ("tiltmeter, 1 answer a call", 1, 2_000),
-    "several": ("tiltmeter, 20 answers a call", 20, 200_000),
+    "single": ("clinometer, 1 answer a call", 1, 2_000),
+    "several": ("clinometer, 20 answers a call", 20, 200_000),
 }
 #: Memory is taken for steady if all answers after the first ones need no more than this.
 STEADY_MB = 20
@@ -125,23 +125,23 @@ class _Memory:
 
 
 def _plan(answers: int) -> AssociationPlan:
-    from tiltmeter.asking.association_plan import AssociationPlan
+    from clinometer.asking.association_plan import AssociationPlan
 
     cues = [f"cue{number}" for number in range(max(1, answers // REPETITIONS))]
     return AssociationPlan([MODEL], cues, min(answers, REPETITIONS))
 
 
 def _models(plan: AssociationPlan) -> dict[str, Model]:
-    from tiltmeter.asking.associating import open_associating
-    from tiltmeter.models.opening import Connection
+    from clinometer.asking.associating import open_associating
+    from clinometer.models.opening import Connection
 
     return open_associating(plan, Connection(max_connections=CONNECTIONS))
 
 
 def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
-    from tiltmeter.asking.associating import associate
-    from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.claim import claim
+    from clinometer.asking.associating import associate
+    from clinometer.asking.budget import Budget
+    from clinometer.asking.claim import claim
 
     plan = _plan(answers)
     claim(folder, plan)
@@ -157,8 +157,8 @@ def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
 
 
 def _generate(answers: int, memory: _Memory) -> None:
-    from tiltmeter.asking.association_plan import cue_messages
-    from tiltmeter.modes.mode import chat_messages
+    from clinometer.asking.association_plan import cue_messages
+    from clinometer.modes.mode import chat_messages
 
     plan = _plan(answers)
     (model,) = _models(plan).values()
@@ -187,8 +187,8 @@ def _samples(answers: int, folder: Path, memory: _Memory) -> None:
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.solver import generate
 
-    from tiltmeter.asking.association_plan import cue_messages
-    from tiltmeter.modes.mode import chat_messages
+    from clinometer.asking.association_plan import cue_messages
+    from clinometer.modes.mode import chat_messages
 
     plan = _plan(answers)
     samples = [

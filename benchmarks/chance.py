@@ -55,8 +55,8 @@ def measure(what: str) -> dict[str, Any]:
 
 
 def _held() -> dict[str, Any]:
-    from tiltmeter.networks.controls import compare_with_rewired
-    from tiltmeter.networks.loading import read_network
+    from clinometer.networks.controls import compare_with_rewired
+    from clinometer.networks.loading import read_network
 
     network = read_network(HAIKU)
     start = time.process_time()
@@ -69,11 +69,11 @@ def _calibrated() -> dict[str, list[float]]:
     import numpy as np
     import polars as pl
 
-    from tiltmeter.networks.bias import measure_bias
-    from tiltmeter.networks.controls import compare_with_rewired, rewire
-    from tiltmeter.networks.loading import read_network
-    from tiltmeter.networks.setting import Setting
-    from tiltmeter.networks.spreading import Spreading
+    from clinometer.networks.bias import measure_bias
+    from clinometer.networks.controls import compare_with_rewired, rewire
+    from clinometer.networks.loading import read_network
+    from clinometer.networks.setting import Setting
+    from clinometer.networks.spreading import Spreading
 
     network, rng = read_network(HAIKU), np.random.default_rng(77)
     shares = {}

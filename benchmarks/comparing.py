@@ -10,7 +10,7 @@ How
     word associations. Two runs of one model share the effects of wordings and words and differ by
     noise; paired, they are the same trials, unpaired, draws of another seed, with effects of their
     own. Own effects: each run also has those of wordings and words of its own (sd .1). The planted
-    change is what `tiltmeter power` promises to find in a mean of the model. Deterministic.
+    change is what `clinometer power` promises to find in a mean of the model. Deterministic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks.measuring import Result
 
 RUNS, FEWER = 400, 100
-#: The model's smallest mean that quick finds with probability .8, by `tiltmeter power`.
+#: The model's smallest mean that quick finds with probability .8, by `clinometer power`.
 PROMISED = 0.24
 TOLD, LEAST = (0.03, 0.07), 0.8
 
@@ -84,7 +84,7 @@ def run() -> Result:
                 row["told"] >= LEAST for row in planted
             ),
         },
-        [f"promised size: {PROMISED}, by tiltmeter power openai/gpt-4o --size quick"],
+        [f"promised size: {PROMISED}, by clinometer power openai/gpt-4o --size quick"],
     )
 
 
@@ -119,7 +119,7 @@ def _trials(case: Case) -> tuple[Any, int]:
     """Return the trials of both runs, and the number of those of the first."""
     import polars as pl
 
-    from tiltmeter.audits.sizes import PlanOptions, sized_plan
+    from clinometer.audits.sizes import PlanOptions, sized_plan
 
     parts = []
     for number, seed in enumerate((0, 0 if case.paired else 1)):
@@ -161,13 +161,13 @@ def _compared(frame: Any, scores: Any, size: int) -> tuple[float, float, float, 
     """Compare two runs; return p, interval and estimate of the mean of the model."""
     import polars as pl
 
-    import tiltmeter
+    import clinometer
 
     scored = frame.with_columns(score=pl.Series(scores))
     first, second = (
         part.with_columns(model=pl.lit(name))
         for part, name in ((scored[:size], "a"), (scored[size:], "b"))
     )
-    (headline,) = tiltmeter.compare(first, second).headlines()
+    (headline,) = clinometer.compare(first, second).headlines()
     row = headline.row
     return row["p"], row["ci_low"], row["ci_high"], row["estimate"]

@@ -11,7 +11,7 @@ Peer
     *like these* only wordings, or only stereotypes), t × E[s] / 1.96 σ with the df of their number.
 How
     Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
-    `tiltmeter.estimate`; each run is a model of its own. Every condition on word associations in
+    `clinometer.estimate`; each run is a model of its own. Every condition on word associations in
     free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
     name. Two processes. ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
     with a part in their name (by default word associations in free text), in one process, and
@@ -138,7 +138,7 @@ def do(job: Job) -> list[Row]:
 
 
 def _trials(job: Job) -> Any:
-    from tiltmeter.audits.sizes import PlanOptions, sized_plan
+    from clinometer.audits.sizes import PlanOptions, sized_plan
 
     one = PlanOptions(studies=[job.study], instruments=[job.instrument], modes=[job.mode])
     return sized_plan(job.size, ["openai/gpt-4o"], one).trials()
@@ -168,7 +168,7 @@ def _estimated(job: Job, simulation: Any, page: str, rng: Any) -> Iterator[Any]:
     """Draw and estimate runs, some in a call; yield the estimates with their truths."""
     import polars as pl
 
-    import tiltmeter
+    import clinometer
     from benchmarks.simulated_scores import CONDITIONS
 
     few = FEW_STEREOTYPES.get(job.condition)
@@ -182,7 +182,7 @@ def _estimated(job: Job, simulation: Any, page: str, rng: Any) -> Iterator[Any]:
             chosen = pl.concat(_chosen(stereotypes, name, few, rng) for name in names)
             scores, truths = (one.join(chosen, on=chosen.columns) for one in (scores, truths))
         keys = ["model", "level", "category", "stereotype", "dimension", "target"]
-        own = _own_rows(tiltmeter.estimate(scores), simulation.measure.name)
+        own = _own_rows(clinometer.estimate(scores), simulation.measure.name)
         if few:  # the truths of means over them are not those of all
             own = own.filter(level="stereotype")
         joined = own.join(truths, on=keys, how="left", nulls_equal=True)
@@ -305,7 +305,7 @@ def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
     import polars as pl
 
     from benchmarks.simulated_scores import CONDITIONS
-    from tiltmeter.statistics.contrasts import contrast
+    from clinometer.statistics.contrasts import contrast
 
     found = []
     for names in _batches(job.runs("neutral")):
@@ -325,15 +325,15 @@ def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
 
     Text also tells the share of each word, and so gives rows that scores alone do not give.
     """
-    import tiltmeter
+    import clinometer
     from benchmarks.simulated_scores import CONDITIONS
-    from tiltmeter.results.estimates import KEYS
+    from clinometer.results.estimates import KEYS
 
     expected, _ = simulation.draw(CONDITIONS["all effects"], rng)
     responses, scores = simulation.write(expected, rng)
-    read = tiltmeter.score(responses, job.study, instrument=job.instrument).scores
+    read = clinometer.score(responses, job.study, instrument=job.instrument).scores
     of_text, of_scores = (
-        tiltmeter.estimate(one).filter(measure=job.instrument) for one in (read, scores)
+        clinometer.estimate(one).filter(measure=job.instrument) for one in (read, scores)
     )
     keys = [*KEYS, "method", "alternative"]
     both = of_scores.join(of_text, on=keys, how="left", nulls_equal=True, suffix="_text")
@@ -354,7 +354,7 @@ def time_of_estimating(size: str) -> float:
     """Return processor time in ms an answer, of one model's word associations."""
     import numpy as np
 
-    import tiltmeter
+    import clinometer
     from benchmarks.simulated_scores import CONDITIONS, Simulation
 
     simulation = Simulation(_trials(Job(*FIRST, size, "all effects")))
@@ -362,7 +362,7 @@ def time_of_estimating(size: str) -> float:
     times = []
     for _ in range(4):  # the first is the warm-up
         start = time.process_time()
-        tiltmeter.estimate(scores)
+        clinometer.estimate(scores)
         times.append(time.process_time() - start)
     return 1e3 * min(times[1:]) / len(scores)
 

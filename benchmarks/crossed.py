@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.results import SCORES
-from tiltmeter.stimuli import load_study
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.results import SCORES
+from clinometer.stimuli import load_study
 
 __all__ = ["CONTRAST", "as_scores", "attributes", "codes", "factors", "lists", "turn"]
 

@@ -1,7 +1,7 @@
-"""What asking through Tiltmeter costs on top of inspect, and inspect on top of a client.
+"""What asking through Clinometer costs on top of inspect, and inspect on top of a client.
 
 Question
-    Does Tiltmeter add less than 10 % to inspect, in wall time and in CPU per call?
+    Does Clinometer add less than 10 % to inspect, in wall time and in CPU per call?
 Peers
     `openai.AsyncOpenAI` alone with 100 requests in flight, and `inspect_ai.eval` alone: the same
     samples, connections and log settings, its own `generate()` solver.
@@ -25,7 +25,7 @@ from benchmarks.asking import Ways, compare, take_turns
 from benchmarks.measuring import Result
 
 if TYPE_CHECKING:
-    from tiltmeter.asking.plan import Plan
+    from clinometer.asking.plan import Plan
 
 MODEL = "openai-api/loop/m"
 CONNECTIONS = 100
@@ -34,7 +34,7 @@ WARM_UP = 40
 WAYS = Ways(
     "benchmarks.elicitation",
     f"Asking {CALLS:,} prompts over {CONNECTIONS} connections",
-    {"client": "AsyncOpenAI alone", "inspect": "inspect alone", "ours": "tiltmeter"},
+    {"client": "AsyncOpenAI alone", "inspect": "inspect alone", "ours": "clinometer"},
     CALLS,
 )
 
@@ -46,8 +46,8 @@ def run() -> Result:
 
 def plan_of(calls: int) -> Plan:
     """Return a plan of so many trials, of one model."""
-    from tiltmeter.asking.plan import Plan, Selection
-    from tiltmeter.stimuli import load_study
+    from clinometer.asking.plan import Plan, Selection
+    from clinometer.stimuli import load_study
 
     study = load_study("bai2025")
     stereotypes, variations = list(study.stereotypes)[:20], ["replication", "instruction1"]
@@ -80,7 +80,7 @@ def _inspect(calls: int, folder: Path) -> Callable[[], None]:
     from inspect_ai import eval as inspect_eval
     from inspect_ai.solver import generate
 
-    from tiltmeter.asking.trials import trials_task
+    from clinometer.asking.trials import trials_task
 
     plan = plan_of(calls)
     task = trials_task(plan.trials(), generate(), model=_models(plan)[MODEL], name="plain")
@@ -97,10 +97,10 @@ def _inspect(calls: int, folder: Path) -> Callable[[], None]:
 
 
 def _ours(calls: int, folder: Path) -> Callable[[], None]:
-    from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.claim import claim
-    from tiltmeter.asking.sessions import ask_models
-    from tiltmeter.cli.output import progress_bar
+    from clinometer.asking.budget import Budget
+    from clinometer.asking.claim import claim
+    from clinometer.asking.sessions import ask_models
+    from clinometer.cli.output import progress_bar
 
     plan = plan_of(calls)
     claim(folder / "run", plan, "benchmark")
@@ -115,7 +115,7 @@ def _ours(calls: int, folder: Path) -> Callable[[], None]:
 
 
 def _models(plan: Plan) -> dict[str, Any]:
-    from tiltmeter.models.opening import Connection, open_models
+    from clinometer.models.opening import Connection, open_models
 
     return open_models(plan.models, plan.generation, Connection(max_connections=CONNECTIONS))
 

@@ -6,7 +6,7 @@ Peer
     The same weights in plain `transformers` (float32, sdpa), which reads the whole prompt anew
     for every word: one forward pass, or one an option where options are several tokens.
 Ours
-    ``tiltmeter/smollm2`` through `ask_models`: prompts that begin alike are read once, words and
+    ``clinometer/smollm2`` through `ask_models`: prompts that begin alike are read once, words and
     trials share forward passes, and inspect, journal and budget are included.
 How
     Both in one fresh process with the same threads, loaded and warmed before; a mirrored
@@ -29,9 +29,9 @@ from benchmarks.measuring import Result, Value, fresh, ratio
 from benchmarks.plain_model import PlainModel
 
 if TYPE_CHECKING:
-    from tiltmeter.asking.plan import Plan
+    from clinometer.asking.plan import Plan
 
-MODEL = "tiltmeter/smollm2"
+MODEL = "clinometer/smollm2"
 MODES = ("structured", "forced")
 PARTS = ("age", "power", "career")
 WARM_UP = "eating"
@@ -41,14 +41,14 @@ Answers = dict[str, dict[str, Any]]
 
 
 def run() -> Result:
-    from tiltmeter.errors import ModelError
-    from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
-    from tiltmeter.models.readers.pretrained import require_libraries
+    from clinometer.errors import ModelError
+    from clinometer.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
+    from clinometer.models.readers.pretrained import require_libraries
 
     columns = ("mode", "path", "trials", "words", "trials/s", "words/s", "time ÷ peer")
     title = "The embedded model beside plain transformers"
     try:
-        require_libraries("tiltmeter/smollm2", *EMBEDDED_LIBRARIES)
+        require_libraries("clinometer/smollm2", *EMBEDDED_LIBRARIES)
         find_weights()
     except ModelError as error:
         return Result(title, columns, [], {}, [f"not run: {error}"])
@@ -57,7 +57,7 @@ def run() -> Result:
     claims: dict[str, bool | None] = {}
     for mode in MODES:
         one = found["modes"][mode]
-        for path, name in (("ours", "tiltmeter"), ("peer", "transformers")):
+        for path, name in (("ours", "clinometer"), ("peer", "transformers")):
             rates = [n / s for n, s in zip(one["trials"], one[path], strict=True)]
             words = [n / s for n, s in zip(one["words"], one[path], strict=True)]
             times = ratio(one[path], one["peer"])
@@ -78,9 +78,9 @@ def run() -> Result:
 
 
 def _plan(mode: str, stereotype: str) -> Plan:
-    from tiltmeter.asking.plan import Plan, Selection
-    from tiltmeter.models.opening import Generation
-    from tiltmeter.stimuli import load_study
+    from clinometer.asking.plan import Plan, Selection
+    from clinometer.models.opening import Generation
+    from clinometer.stimuli import load_study
 
     selection = Selection(load_study("bai2025"), [stereotype], ["replication"])
     generation = Generation(temperature=0.0)
@@ -88,12 +88,12 @@ def _plan(mode: str, stereotype: str) -> Plan:
 
 
 def _ours(plan: Plan, directory: Path) -> Answers:
-    """Ask through the whole of Tiltmeter; answers by trial."""
-    from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.claim import claim
-    from tiltmeter.asking.sessions import ask_models
-    from tiltmeter.models.opening import Connection, open_models
-    from tiltmeter.results.records import Journal
+    """Ask through the whole of Clinometer; answers by trial."""
+    from clinometer.asking.budget import Budget
+    from clinometer.asking.claim import claim
+    from clinometer.asking.sessions import ask_models
+    from clinometer.models.opening import Connection, open_models
+    from clinometer.results.records import Journal
 
     claim(directory, plan, "benchmark")
     as_peer = Connection(model_args={"dtype": "float32"})
@@ -104,7 +104,7 @@ def _ours(plan: Plan, directory: Path) -> Answers:
 
 
 def _worker() -> None:
-    from tiltmeter.models.embedded.weights import find_weights, load_engine
+    from clinometer.models.embedded.weights import find_weights, load_engine
 
     load_engine(find_weights())  # expands the weights where that was not done before
     plain = PlainModel()

@@ -120,7 +120,7 @@ def run() -> Result:
 
 def _answers() -> dict[str, str]:
     """Return an answer to each prompt of the plan, drawn by the prompt alone."""
-    from tiltmeter.audits.sizes import PlanOptions, build_plan
+    from clinometer.audits.sizes import PlanOptions, build_plan
 
     plan = build_plan([MODEL], PlanOptions(stereotypes="age,power,career", iterations=6))
     answers = {}
@@ -131,7 +131,7 @@ def _answers() -> dict[str, str]:
 
 
 def _start(server: Server, out: Path) -> subprocess.Popen[bytes]:
-    code = "from tiltmeter.cli import main; main()"
+    code = "from clinometer.cli import main; main()"
     command = [sys.executable, "-c", code, *COMMAND, "--out", str(out)]
     environment = {**os.environ, "LOOP_BASE_URL": server.url, "LOOP_API_KEY": "none"}
     return subprocess.Popen(
@@ -178,8 +178,8 @@ def _killed(
 
 def _answered(out: Path) -> set[str]:
     """Return the prompts whose answer is in the journal."""
-    from tiltmeter.asking.plan import load_plan
-    from tiltmeter.results.records import Journal
+    from clinometer.asking.plan import load_plan
+    from clinometer.results.records import Journal
 
     if not (out / "plan.json").is_file():
         return set()

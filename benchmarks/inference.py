@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from statsmodels.api import OLS
 
 from benchmarks.measuring import Result, Value, ratio
-from tiltmeter.statistics.clustered import clustered_mean, mean_of_clusters
+from clinometer.statistics.clustered import clustered_mean, mean_of_clusters
 
 SIZES = ((1_000, 20), (10_000, 200), (100_000, 2_000), (1_000_000, 20_000), (1_000_000, 200_000))
 REPETITIONS = 7

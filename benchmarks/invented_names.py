@@ -11,7 +11,7 @@ How
     wording and both orders, in forced mode. Its answers follow from the prompt, so that each
     question is asked once. The score of a pair changes its sign where the two names change sides.
     `TABLES` × `SPLITS` random splits, 6 names a side, are drawn as stereotypes of audits of each
-    size, their scores put together from the recorded pairs, and estimated by `tiltmeter.estimate`.
+    size, their scores put together from the recorded pairs, and estimated by `clinometer.estimate`.
     *Together*: the splits of a table are the 21 stereotypes of one study, whose variances are
     moderated. *Alone*: each is a study with one stereotype, as a negative control of an audit, and
     nothing is moderated.
@@ -33,9 +33,9 @@ from benchmarks.measuring import Result, Value, show
 if TYPE_CHECKING:
     import polars as pl
 
-    from tiltmeter.stimuli import Study
+    from clinometer.stimuli import Study
 
-MODEL, POOL = "tiltmeter/smollm2", "control_nonsense"
+MODEL, POOL = "clinometer/smollm2", "control_nonsense"
 SIZES = {"quick": 2, "standard": 10, "paper": 50}
 TABLES, SPLITS = 10, 21
 METHODS = ("clustered", "placebo")
@@ -82,12 +82,12 @@ def _recorded(directory: Path) -> Recorded:
     """Ask about every pair of names; give each score with the names on either side."""
     import polars as pl
 
-    import tiltmeter as tm
+    import clinometer as cm
 
     pool = _pool()
     study = _study([([pool[i]], [pool[j]]) for j in range(len(pool)) for i in range(j)])
-    trials = tm.draw(study, tm.Design(mode="forced", iterations=2))
-    scores = tm.score(tm.ask(trials, MODEL, directory=directory), study).scores
+    trials = cm.draw(study, cm.Design(mode="forced", iterations=2))
+    scores = cm.score(cm.ask(trials, MODEL, directory=directory), study).scores
     named = scores.select("variation", "marginalized", "default", "order", "score")
     swapped = {"marginalized_first": "default_first", "default_first": "marginalized_first"}
     mirrored = named.with_columns(
@@ -104,7 +104,7 @@ def _pool() -> list[str]:
 
 
 def _original() -> tuple[Sequence[str], Sequence[str]]:
-    from tiltmeter.stimuli import load_study
+    from clinometer.stimuli import load_study
 
     one = next(iter(load_study(POOL).stereotypes.values()))
     return one.marginalized, one.default
@@ -112,7 +112,7 @@ def _original() -> tuple[Sequence[str], Sequence[str]]:
 
 def _study(sides: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Study:
     """Give the study of invented names a stereotype for each pair of sides."""
-    from tiltmeter.stimuli import load_study
+    from clinometer.stimuli import load_study
 
     study = load_study(POOL)
     ((name, one),) = study.stereotypes.items()
@@ -127,12 +127,12 @@ def _scores(size: str, recorded: Recorded) -> pl.DataFrame:
     """Give the scores of audits of a size from the recorded pairs: a model per table of splits."""
     import polars as pl
 
-    import tiltmeter as tm
+    import clinometer as cm
     from benchmarks.crossed import as_scores
 
-    design, tables = tm.Design(mode="forced", iterations=SIZES[size]), []
+    design, tables = cm.Design(mode="forced", iterations=SIZES[size]), []
     for table in range(TABLES):
-        trials = tm.draw(_study(_splits(table)), design)
+        trials = cm.draw(_study(_splits(table)), design)
         keys = trials.select("variation", "marginalized", "default", "order").rows()
         scores = pl.Series([recorded[key] for key in keys])
         tables.append(as_scores(trials).with_columns(score=scores, model=pl.lit(f"table {table}")))
@@ -155,9 +155,9 @@ def _apart(together: pl.DataFrame) -> pl.DataFrame:
 
 def _shares(scores: pl.DataFrame) -> dict[str, Value]:
     """Give the share of splits with a p below the level, by method; null is not below."""
-    import tiltmeter as tm
+    import clinometer as cm
 
-    rows = tm.estimate(scores).filter(level="stereotype", measure="word_association")
+    rows = cm.estimate(scores).filter(level="stereotype", measure="word_association")
     ps = {method: rows.filter(method=method)["p"] for method in METHODS}
     below = {method: (p < LEVEL).fill_null(False).mean() for method, p in ps.items()}
     known = ps["placebo"].drop_nulls()

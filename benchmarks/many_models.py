@@ -1,7 +1,7 @@
 """What asking 20 models from one process costs on top of inspect.
 
 Question
-    Does Tiltmeter add less than 10 % where 20 models are asked at the same time, and is every
+    Does Clinometer add less than 10 % where 20 models are asked at the same time, and is every
     model answered?
 Peer
     `inspect_ai.eval` alone with 20 tasks at the same time: the same samples, connections and log
@@ -23,7 +23,7 @@ from benchmarks.asking import Ways, compare, take_turns
 from benchmarks.measuring import Result
 
 if TYPE_CHECKING:
-    from tiltmeter.asking.plan import Plan
+    from clinometer.asking.plan import Plan
 
 MODELS = tuple(f"openai-api/loop/m{number}" for number in range(20))
 CONNECTIONS = 20
@@ -31,7 +31,7 @@ EACH, WARM_UP = 40, 20
 WAYS = Ways(
     "benchmarks.many_models",
     f"Asking {len(MODELS)} models {EACH} prompts each over {CONNECTIONS} connections each",
-    {"inspect": "inspect alone", "ours": "tiltmeter"},
+    {"inspect": "inspect alone", "ours": "clinometer"},
     len(MODELS) * EACH,
 )
 
@@ -42,8 +42,8 @@ def run() -> Result:
 
 
 def _plan(each: int) -> Plan:
-    from tiltmeter.asking.plan import Plan, Selection
-    from tiltmeter.stimuli import load_study
+    from clinometer.asking.plan import Plan, Selection
+    from clinometer.stimuli import load_study
 
     study = load_study("bai2025")
     part = Selection(study, list(study.stereotypes)[:WARM_UP], ["replication"])
@@ -51,7 +51,7 @@ def _plan(each: int) -> Plan:
 
 
 def _models(plan: Plan) -> dict[str, Any]:
-    from tiltmeter.models.opening import Connection, open_models
+    from clinometer.models.opening import Connection, open_models
 
     return open_models(plan.models, plan.generation, Connection(max_connections=CONNECTIONS))
 
@@ -60,7 +60,7 @@ def _inspect(each: int, folder: Path) -> Callable[[], None]:
     from inspect_ai import eval as inspect_eval
     from inspect_ai.solver import generate
 
-    from tiltmeter.asking.trials import trials_task
+    from clinometer.asking.trials import trials_task
 
     def ask() -> None:
         plan = _plan(each)
@@ -86,11 +86,11 @@ def _inspect(each: int, folder: Path) -> Callable[[], None]:
 
 
 def _ours(each: int, folder: Path) -> Callable[[], None]:
-    from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.claim import claim
-    from tiltmeter.asking.sessions import ask_models
-    from tiltmeter.cli.output import progress_bar
-    from tiltmeter.results.records import journals
+    from clinometer.asking.budget import Budget
+    from clinometer.asking.claim import claim
+    from clinometer.asking.sessions import ask_models
+    from clinometer.cli.output import progress_bar
+    from clinometer.results.records import journals
 
     def ask() -> None:
         plan = _plan(each)

@@ -8,7 +8,7 @@ Peer
 How
     Simulated scores of the word association, with the shares of 16 words each, of one model; the
     others have the same under other names. Each table in a process of its own, which imports
-    Tiltmeter. Memory is the most that the process ever held.
+    Clinometer. Memory is the most that the process ever held.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.measuring import Result, Value, fresh, peak_mb
 CASES = ((100, 100_000), (10, 1_000_000))
 MOST_MB = 2_000
 MOST_S = 1e-3
-WAYS = {"estimate": "tiltmeter estimate", "read": "read whole by polars"}
+WAYS = {"estimate": "clinometer estimate", "read": "read whole by polars"}
 
 
 def run() -> Result:
@@ -56,7 +56,7 @@ def run() -> Result:
 
 
 def _write(path: Path, models: int, scores: int) -> None:
-    from tiltmeter.results.tables import write_pieces
+    from clinometer.results.tables import write_pieces
 
     one = pl.concat(_simulated(scores))
 
@@ -70,10 +70,10 @@ def _write(path: Path, models: int, scores: int) -> None:
 def _simulated(scores: int) -> Iterator[pl.DataFrame]:
     """Yield simulated scores of one model, with shares of words."""
     from benchmarks.simulated_scores import simulate
-    from tiltmeter.audits.sizes import PlanOptions, sized_plan
-    from tiltmeter.results import SCORES, check
-    from tiltmeter.results.shares import as_shares
-    from tiltmeter.stimuli import load_study
+    from clinometer.audits.sizes import PlanOptions, sized_plan
+    from clinometer.results import SCORES, check
+    from clinometer.results.shares import as_shares
+    from clinometer.stimuli import load_study
 
     options = PlanOptions(
         studies=["bai2025"], instruments=["word_association"], iterations=scores // 84
@@ -92,7 +92,7 @@ def _simulated(scores: int) -> Iterator[pl.DataFrame]:
 
 def take(table: Path, way: str) -> dict[str, float]:
     """Work on a table in one way."""
-    from tiltmeter.audits.tabulating import estimate_scores
+    from clinometer.audits.tabulating import estimate_scores
 
     start, cpu = time.perf_counter(), time.process_time()
     if way == "read":

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PACKAGES = ("tiltmeter", "inspect-ai", "openai", "polars", "numpy", "scipy", "statsmodels")
+PACKAGES = ("clinometer", "inspect-ai", "openai", "polars", "numpy", "scipy", "statsmodels")
 LOCAL_PACKAGES = ("torch", "transformers")
 LONGEST_S = 600
 

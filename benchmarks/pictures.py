@@ -1,7 +1,7 @@
 """Pictures of every page, to be looked at: ``python -m benchmarks.pictures RESULTS FOLDER``.
 
 The report (first screen, whole, unfolded; light, dark, on a phone; in print), the pages of
-``tiltmeter view`` and, where it was built, the documentation. Needs Chromium.
+``clinometer view`` and, where it was built, the documentation. Needs Chromium.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _on_a_phone(address: str) -> str:
 
 @contextmanager
 def _viewed(results: Path) -> Iterator[str]:
-    """Serve the pages of ``tiltmeter view``; give the address of the overview."""
-    code = "from tiltmeter.cli import main; main()"
+    """Serve the pages of ``clinometer view``; give the address of the overview."""
+    code = "from clinometer.cli import main; main()"
     command = [sys.executable, "-u", "-c", code, "view", str(results)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as server:
         try:

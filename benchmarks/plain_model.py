@@ -14,13 +14,13 @@ SHOWN = ("prompt", "opening")
 
 
 class PlainModel:
-    """The model as one would load it without Tiltmeter."""
+    """The model as one would load it without Clinometer."""
 
     def __init__(self) -> None:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        from tiltmeter.models.embedded.weights import expand_weights, find_weights
+        from clinometer.models.embedded.weights import expand_weights, find_weights
 
         folder = expand_weights(Path(find_weights()))
         self.torch = torch

@@ -1,7 +1,7 @@
 """Predicted and simulated power.
 
 Question
-    Is a mean found as often as `tiltmeter power` says, and a neutral one shown to be so?
+    Is a mean found as often as `clinometer power` says, and a neutral one shown to be so?
 Peer
     Scores of known components on the trials of an audit (`simulated_scores`), inferred as those of
     a model: the share of runs in which the test at α / m is significant.
@@ -80,10 +80,10 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
     import numpy as np
 
     from benchmarks.simulated_scores import CONDITIONS, Simulation
-    from tiltmeter.audits.sizes import PlanOptions, sized_plan
-    from tiltmeter.statistics.planning import foresee
-    from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
-    from tiltmeter.stimuli import load_study
+    from clinometer.audits.sizes import PlanOptions, sized_plan
+    from clinometer.statistics.planning import foresee
+    from clinometer.statistics.summaries import NEVER_POOLED, summarise
+    from clinometer.stimuli import load_study
 
     names = list(load_study(case.study).stereotypes)
     chosen = ",".join(names[:: len(names) // STEREOTYPES][:STEREOTYPES])
@@ -126,7 +126,7 @@ def known_sources(condition: Any) -> Any:
     """
     import numpy as np
 
-    from tiltmeter.statistics.sources import Sources
+    from clinometer.statistics.sources import Sources
 
     wording = condition.wording**2 + condition.stereotype_wording**2
     words = condition.marginalized**2, condition.default**2
@@ -143,8 +143,8 @@ def _simulated(drawn: Any, simulation: Any, true: float, *levels: str) -> dict[s
     """
     import polars as pl
 
-    from tiltmeter.statistics.summaries import summarise
-    from tiltmeter.statistics.targets import means
+    from clinometer.statistics.summaries import summarise
+    from clinometer.statistics.targets import means
 
     measure, low, high = simulation.measure, simulation.measure.low, simulation.measure.high
     shrink = (

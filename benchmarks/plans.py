@@ -7,7 +7,7 @@ Peer
     (`Plan.pieces`), as they are written for a cluster.
 How
     The word association and relative decisions of all stereotypes of `bai2025`, asked more often.
-    Each plan in a process of its own, which imports Tiltmeter. Memory is the most that the process
+    Each plan in a process of its own, which imports Clinometer. Memory is the most that the process
     ever held.
 """
 
@@ -51,7 +51,7 @@ def run() -> Result:
 
 def draw(iterations: int, way: str) -> dict[str, float]:
     """Draw a plan in one way."""
-    from tiltmeter.audits.sizes import PlanOptions, sized_plan
+    from clinometer.audits.sizes import PlanOptions, sized_plan
 
     named = ["word_association", "relative_decision"]
     options = PlanOptions(studies=["bai2025"], instruments=named, iterations=iterations)

@@ -1,7 +1,7 @@
 """The quick audit of the embedded model: how long, and where the time goes.
 
 Question
-    What does ``tiltmeter audit tiltmeter/smollm2`` take on this machine, start to page?
+    What does ``clinometer audit clinometer/smollm2`` take on this machine, start to page?
 Peer
     The machine itself: the speed of its best product of matrices, of the shapes and the number
     format that the model has.
@@ -22,15 +22,15 @@ from typing import Any
 
 from benchmarks.measuring import Result, fresh
 
-MODEL = "tiltmeter/smollm2"
+MODEL = "clinometer/smollm2"
 LIMIT_S = 240.0
 ROWS, WIDTH, INNER, TRIES = 1024, 576, 1536, 50
 
 
 def run() -> Result:
-    from tiltmeter.errors import ModelError
-    from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
-    from tiltmeter.models.readers.pretrained import require_libraries
+    from clinometer.errors import ModelError
+    from clinometer.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
+    from clinometer.models.readers.pretrained import require_libraries
 
     title = "The quick audit of the embedded model"
     columns = ("part", "s", "tokens shown", "computed", "GFLOP/s", "share of the peak")
@@ -61,8 +61,8 @@ def run() -> Result:
 def _worker() -> None:
     import torch
 
-    from tiltmeter.models.embedded.engine import Engine, Segment
-    from tiltmeter.models.embedded.pace import PARAMETERS
+    from clinometer.models.embedded.engine import Engine, Segment
+    from clinometer.models.embedded.pace import PARAMETERS
 
     counted = {"shown": 0, "computed": 0, "passes": 0, "forward_s": 0.0}
     add, forward = Engine.add, Engine._forward
@@ -89,10 +89,10 @@ def _worker() -> None:
 
 def _audit() -> float:
     """Return the seconds of an audit, by the command itself."""
-    from tiltmeter.cli import main
+    from clinometer.cli import main
 
     with tempfile.TemporaryDirectory() as folder:
-        sys.argv = ["tiltmeter", "audit", MODEL, "--out", str(Path(folder) / "results")]
+        sys.argv = ["clinometer", "audit", MODEL, "--out", str(Path(folder) / "results")]
         start = time.perf_counter()
         try:
             main()
@@ -106,7 +106,7 @@ def _peak() -> float:
     """Return the most operations a second, in 10⁹, of a product in the format of the model."""
     import torch
 
-    from tiltmeter.models.embedded.weights import fastest_dtype
+    from clinometer.models.embedded.weights import fastest_dtype
 
     dtype = getattr(torch, fastest_dtype())
     left, right = torch.randn(ROWS, WIDTH, dtype=dtype), torch.randn(INNER, WIDTH, dtype=dtype)

@@ -6,7 +6,7 @@ Peer
     A plain reader: the first task word and the first group word in the decision belong together,
     the words being those of the study's lists, as they stand. It knows no invented names.
 Ours
-    `read_decision` alone, profiles and all; and `score_responses`, file to file, as ``tiltmeter
+    `read_decision` alone, profiles and all; and `score_responses`, file to file, as ``clinometer
     score --instrument relative_decision`` runs it: splits the answer, links invented names to
     groups, joins, scores, writes the table.
 How
@@ -46,8 +46,8 @@ def run() -> Result:
     times = ratio(*([x["wall_s"] for x in found[name]] for name in ("ours", "plain")))
     rows = [
         ["plain reader", *_row(found["plain"]), 1.0],
-        ["tiltmeter, file to file", *_row(found["ours"]), times],
-        ["tiltmeter, reading alone", *_row(found["read"]), None],
+        ["clinometer, file to file", *_row(found["ours"]), times],
+        ["clinometer, reading alone", *_row(found["read"]), None],
     ]
     read, agree = (found["ours"][0][name] for name in ("read", "agree"))
     rate = found["read"][0]["n"] / median(x["wall_s"] for x in found["read"])
@@ -84,9 +84,9 @@ def _answers(folder: Path) -> Path:
 
 
 def _ours(path: Path) -> Any:
-    from tiltmeter.audits.tabulating import score_responses
-    from tiltmeter.results.tables import read_numbers
-    from tiltmeter.stimuli import load_study
+    from clinometer.audits.tabulating import score_responses
+    from clinometer.results.tables import read_numbers
+    from clinometer.stimuli import load_study
 
     out = path.with_name("scores.parquet")
     studies = {"bai2025": load_study("bai2025")}
@@ -98,11 +98,11 @@ def _read(path: Path) -> tuple[Any, float]:
     """Read every decision; the seconds are those of reading alone."""
     import polars as pl
 
-    from tiltmeter.instruments.decision import any_words
-    from tiltmeter.instruments.scoring.recorded import keys_by_name
-    from tiltmeter.reading.decisions import read_decision
-    from tiltmeter.results.tables import read_numbers
-    from tiltmeter.stimuli import load_study
+    from clinometer.instruments.decision import any_words
+    from clinometer.instruments.scoring.recorded import keys_by_name
+    from clinometer.reading.decisions import read_decision
+    from clinometer.results.tables import read_numbers
+    from clinometer.stimuli import load_study
 
     study = load_study("bai2025")
     words = {name: any_words(study, k) for name, k in keys_by_name(study.stereotypes).items()}
@@ -122,10 +122,10 @@ def _read(path: Path) -> tuple[Any, float]:
 def _plain(path: Path) -> Any:
     import polars as pl
 
-    from tiltmeter.instruments.decision import any_words
-    from tiltmeter.instruments.scoring.recorded import keys_by_name
-    from tiltmeter.results.tables import read_numbers
-    from tiltmeter.stimuli import load_study
+    from clinometer.instruments.decision import any_words
+    from clinometer.instruments.scoring.recorded import keys_by_name
+    from clinometer.results.tables import read_numbers
+    from clinometer.stimuli import load_study
 
     study = load_study("bai2025")
     keys, scores = keys_by_name(study.stereotypes), []
@@ -152,9 +152,9 @@ def _first(text: str, ones: list[str], others: list[str]) -> bool | None:
 
 
 def _worker(what: str, folder: Path) -> dict[str, float]:
-    import tiltmeter.audits.tabulating  # noqa: F401 - imports are not what is measured
-    from tiltmeter.statistics import agreement
-    from tiltmeter.stimuli import load_study
+    import clinometer.audits.tabulating  # noqa: F401 - imports are not what is measured
+    from clinometer.statistics import agreement
+    from clinometer.stimuli import load_study
 
     load_study("bai2025")
     path = _answers(folder)

@@ -37,11 +37,11 @@ def run() -> Result:
     server = Server(_answers())
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "audit"
-        code = "from tiltmeter.cli import main; main()"
+        code = "from clinometer.cli import main; main()"
         environment = {**os.environ, "LOOP_BASE_URL": server.url, "LOOP_API_KEY": "none"}
         command = [sys.executable, "-c", code, "audit", MODEL, "--out", str(out)]
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        from tiltmeter.report import write_report
+        from clinometer.report import write_report
 
         start = time.perf_counter()
         page = write_report(out)
@@ -76,7 +76,7 @@ def run() -> Result:
 
 def _answers() -> dict[str, str]:
     """Return an answer to each prompt of the audit, drawn by the prompt alone."""
-    from tiltmeter.audits.sizes import PlanOptions, sized_plan
+    from clinometer.audits.sizes import PlanOptions, sized_plan
 
     answers: dict[str, str] = _Otherwise()
     for row in sized_plan("quick", [MODEL], PlanOptions()).trials().iter_rows(named=True):
@@ -95,11 +95,11 @@ def _drawn(trial: dict[str, Any], rng: random.Random) -> str:
 
 def _page_of_eight(directory: Path) -> Path:
     """Write the report of eight models whose answers to the papers' trials are drawn."""
-    from tiltmeter.asking.claim import claim
-    from tiltmeter.audits.sizes import PlanOptions, sized_plan
-    from tiltmeter.audits.tabulating import tabulate
-    from tiltmeter.report import write_report
-    from tiltmeter.results.records import Journal
+    from clinometer.asking.claim import claim
+    from clinometer.audits.sizes import PlanOptions, sized_plan
+    from clinometer.audits.tabulating import tabulate
+    from clinometer.report import write_report
+    from clinometer.results.records import Journal
 
     plan = sized_plan("paper", [f"openai/model-{name}" for name in "abcdefgh"], PlanOptions())
     claim(directory, plan, "benchmark")

@@ -7,7 +7,7 @@ Peer
     last hyphen, and let one unknown word or group void the whole answer. Written here from that
     description.
 Ours
-    `score_responses` and `estimate_scores`, file to file, as ``tiltmeter score`` runs them on
+    `score_responses` and `estimate_scores`, file to file, as ``clinometer score`` runs them on
     recorded answers without group words (these are inferred, the slower case).
 How
     GPT-4o's 2,100 recorded answers, 16 times with their lines in another order (a made-up model
@@ -48,7 +48,7 @@ def run() -> Result:
                 found[models].append(fresh("benchmarks.scoring", "ours", folder, models))
     rows.append(["plain reader", 1, *_row(plain), 1.0])
     times = ratio([x["wall_s"] for x in found[1]], [x["wall_s"] for x in plain])
-    rows += [["tiltmeter", n, *_row(found[n]), times if n == 1 else None] for n in MODELS]
+    rows += [["clinometer", n, *_row(found[n]), times if n == 1 else None] for n in MODELS]
     slowest = max(1e3 * median(x["wall_s"] for x in xs) / xs[0]["n"] for xs in found.values())
     growth = found[MODELS[-1]][0]["peak_mb"] / median(x["peak_mb"] for x in found[1])
     source = "recorded answers of GPT-4o" if made["recorded"] else "MADE-UP answers"
@@ -81,8 +81,8 @@ def _row(found: list[dict[str, float]]) -> list[Value]:
 
 def _ours(path: Path) -> tuple[int, float]:
 
-    from tiltmeter.audits.tabulating import estimate_scores, score_responses
-    from tiltmeter.stimuli import load_study
+    from clinometer.audits.tabulating import estimate_scores, score_responses
+    from clinometer.stimuli import load_study
 
     out = path.with_name("scores.parquet")
     score_responses(path, {"bai2025": load_study("bai2025")}, out)
@@ -94,7 +94,7 @@ def _ours(path: Path) -> tuple[int, float]:
 def _plain(path: Path) -> tuple[int, float]:
     import polars as pl
 
-    from tiltmeter.stimuli import load_study
+    from clinometer.stimuli import load_study
 
     study = load_study("bai2025")
     scores: list[float | None] = []
@@ -113,7 +113,7 @@ def _plain(path: Path) -> tuple[int, float]:
 def _worker(path: Callable[[Path], tuple[int, float]], table: Path) -> dict[str, float]:
     import polars as pl
 
-    import tiltmeter.audits.tabulating  # noqa: F401 - imports are not what is measured
+    import clinometer.audits.tabulating  # noqa: F401 - imports are not what is measured
 
     pl.scan_parquet(table).head(1).collect()
     start = time.perf_counter()

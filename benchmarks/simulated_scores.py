@@ -33,9 +33,9 @@ from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
 from benchmarks.crossed import CONTRAST, as_scores, attributes, codes, factors, lists, turn
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.results import RESPONSES
-from tiltmeter.stimuli import load_study
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.results import RESPONSES
+from clinometer.stimuli import load_study
 
 __all__ = ["ANSWERS", "CONDITIONS", "PAGES", "Condition", "Simulation", "simulate"]
 
@@ -331,7 +331,7 @@ def _scales(n: int, sd: float) -> Array:
 @cache
 def _released() -> tuple[list[list[Array]], Array]:
     """Return the scores of GPT-4o by stereotype and wording, and the means of stereotypes."""
-    from tiltmeter import score
+    from clinometer import score
 
     answers = pl.read_csv(ANSWERS).rename({"llm": "model"})
     scores = score(answers, load_study("bai2025")).scores.drop_nulls("score")

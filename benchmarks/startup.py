@@ -21,16 +21,16 @@ from benchmarks.measuring import Result, Value, ratio
 ROUNDS = 30
 SLOW_ROUNDS = 5
 TARGET = 3.0
-MAIN = "from tiltmeter.cli import main; main()"
+MAIN = "from clinometer.cli import main; main()"
 PEER = "python -c pass"
 COMMANDS = {
     PEER: ("-c", "pass"),
-    "tiltmeter --help": ("-c", MAIN, "--help"),
-    "tiltmeter audit --help": ("-c", MAIN, "audit", "--help"),
-    "tiltmeter list": ("-c", MAIN, "list"),
+    "clinometer --help": ("-c", MAIN, "--help"),
+    "clinometer audit --help": ("-c", MAIN, "audit", "--help"),
+    "clinometer list": ("-c", MAIN, "list"),
     "inspect --help": ("-m", "inspect_ai", "--help"),
 }
-SLOW = ("tiltmeter list", "inspect --help")
+SLOW = ("clinometer list", "inspect --help")
 
 
 def run() -> Result:
@@ -54,13 +54,13 @@ def run() -> Result:
         [name, len(took), 1e3 * median(took), 1e3 * min(took), ratio(took, base[name])]
         for name, took in times.items()
     ]
-    help_ratio = ratio(times["tiltmeter --help"], base["tiltmeter --help"])
+    help_ratio = ratio(times["clinometer --help"], base["clinometer --help"])
     return Result(
         "From the command to its answer",
         ("command", "runs", "median ms", "fastest ms", "÷ python -c pass"),
         rows,
-        {f"tiltmeter --help takes under {TARGET:.0f} times python -c pass": help_ratio < TARGET},
-        ["tiltmeter starts here as its console script does, by calling tiltmeter.cli.main"],
+        {f"clinometer --help takes under {TARGET:.0f} times python -c pass": help_ratio < TARGET},
+        ["clinometer starts here as its console script does, by calling clinometer.cli.main"],
     )
 
 

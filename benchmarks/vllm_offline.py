@@ -1,15 +1,15 @@
 """How fast vLLM answers shards, and the same requests through inspect's provider.
 
 Question
-    Is it worth answering shards with ``vllm run-batch`` instead of ``tiltmeter answer``?
+    Is it worth answering shards with ``vllm run-batch`` instead of ``clinometer answer``?
 Peer
     inspect's provider ``vllm/``, which starts vLLM's server and asks it over HTTP.
 Ours
-    ``vllm run-batch`` on the files that ``tiltmeter plan --shards`` writes.
+    ``vllm run-batch`` on the files that ``clinometer plan --shards`` writes.
 How
     Both are asked `FEW` and `MANY` word associations, each time in a process of its own. Requests
     per second are the difference in requests by the difference in time, so that loading the model
-    cancels. It needs a GPU and vLLM. `TILTMETER_VLLM_MODEL` names the model.
+    cancels. It needs a GPU and vLLM. `CLINOMETER_VLLM_MODEL` names the model.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pathlib import Path
 
 from benchmarks.measuring import Result, fresh
 
-MODEL = os.environ.get("TILTMETER_VLLM_MODEL", "Qwen/Qwen2.5-0.5B-Instruct")
+MODEL = os.environ.get("CLINOMETER_VLLM_MODEL", "Qwen/Qwen2.5-0.5B-Instruct")
 FEW, MANY = 400, 4_000
-PATHS = {"batch": "vllm run-batch", "inspect": "tiltmeter answer, inspect's vllm/"}
+PATHS = {"batch": "vllm run-batch", "inspect": "clinometer answer, inspect's vllm/"}
 
 
 def has_accelerator() -> bool:
@@ -55,10 +55,10 @@ def run() -> Result | None:
 
 def measure(path: str, requests: int) -> dict[str, float]:
     """Answer a shard of so many requests; return how many there are, and the time it took."""
-    from tiltmeter.asking.plan import Plan, Selection
-    from tiltmeter.audits.answering import Answering, answer_shards
-    from tiltmeter.audits.sharding import collect_answers, shard_plan
-    from tiltmeter.stimuli import load_study
+    from clinometer.asking.plan import Plan, Selection
+    from clinometer.audits.answering import Answering, answer_shards
+    from clinometer.audits.sharding import collect_answers, shard_plan
+    from clinometer.stimuli import load_study
 
     with tempfile.TemporaryDirectory() as folder:
         parts = [Selection(load_study("bai2025"), ["age", "power"], ["replication"])]

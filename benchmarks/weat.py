@@ -5,7 +5,7 @@ Question
     layers take, and does the time grow with the partitions?
 Peer
     WEFE (Badilla et al. 2020), which draws partitions one by one in Python. It is not installed
-    with Tiltmeter; without it nothing of it is measured.
+    with Clinometer; without it nothing of it is measured.
 How
     Processor time, the fastest of many repetitions, in a process of its own with one thread; random
     states, seven layers 384 wide, as those of all-MiniLM-L6-v2. WEFE is asked for a few draws of
@@ -76,8 +76,8 @@ def _timed(work: Callable[[], object], times: int = REPETITIONS) -> dict[str, An
 def _permuted(layers: int, words: int, times: int = REPETITIONS) -> dict[str, Any]:
     import numpy as np
 
-    from tiltmeter.states.differential import permute
-    from tiltmeter.states.word_tests import TestSetting
+    from clinometer.states.differential import permute
+    from clinometer.states.word_tests import TestSetting
 
     values = np.random.default_rng(0).normal(size=(layers, 2 * words))
     return _timed(lambda: permute(values, words, TestSetting()), times)
@@ -110,9 +110,9 @@ def _interval() -> dict[str, Any]:
 def _tested(draws: int) -> dict[str, Any]:
     import numpy as np
 
-    from tiltmeter.models.readers.states import States
-    from tiltmeter.states.association import test_associations
-    from tiltmeter.states.word_tests import TestSetting, WordTest
+    from clinometer.models.readers.states import States
+    from clinometer.states.association import test_associations
+    from clinometer.states.word_tests import TestSetting, WordTest
 
     sets = _sets()
     test = WordTest("random", "one", *sets)
@@ -125,7 +125,7 @@ def _tested(draws: int) -> dict[str, Any]:
 
 
 def _sets() -> list[Any]:
-    from tiltmeter.states.word_tests import WordSet
+    from clinometer.states.word_tests import WordSet
 
     return [WordSet(name, tuple(f"{name}{i}" for i in range(WORDS))) for name in "xyab"]
 

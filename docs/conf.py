@@ -5,11 +5,11 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.application import Sphinx
 
-import tiltmeter
+import clinometer
 
-project = "Tiltmeter"
-author = "the authors of Tiltmeter"
-version = release = tiltmeter.__version__
+project = "Clinometer"
+author = "the authors of Clinometer"
+version = release = clinometer.__version__
 
 extensions = [
     "myst_nb",
@@ -41,7 +41,7 @@ napoleon_use_admonition_for_examples = False
 
 # The look: every file of a page lies beside it.
 html_theme = "furo"
-html_title = "Tiltmeter"
+html_title = "Clinometer"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False

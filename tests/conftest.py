@@ -27,7 +27,7 @@ _tiny, _plans = _load("tiny_models"), _load("small_plans")
 #: Fixtures that several rooms share.
 minilm, plain_states, table = _tiny.minilm, _tiny.plain_states, _tiny.table
 tiny_folder, tiny_reader = _tiny.tiny_folder, _tiny.tiny_reader
-plan, tiltmeter = _plans.plan, _plans.tiltmeter
+plan, clinometer = _plans.plan, _plans.clinometer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -64,7 +64,7 @@ def fake_reader() -> Callable[..., Any]:
 
     import numpy as np
 
-    from tiltmeter.models.readers.states import States
+    from clinometer.models.readers.states import States
 
     class FakeReader:
         def __init__(self, name: str = "fake") -> None:

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.models.opening import Connection, Generation, open_models
-from tiltmeter.stimuli import load_study
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.models.opening import Connection, Generation, open_models
+from clinometer.stimuli import load_study
 
 #: Seconds in which a server starts, and one of its answers comes.
 PATIENCE_S = 120

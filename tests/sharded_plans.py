@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import ask_models
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.stimuli import load_study
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sessions import ask_models
+from clinometer.audits.tabulating import tabulate
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.models.opening import Connection, open_models
+from clinometer.stimuli import load_study
 
 MODEL = "openai-api/loop/m"
 STUDIES = {

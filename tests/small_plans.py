@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.stimuli import load_study
+from clinometer.asking.plan import Plan, Selection
+from clinometer.stimuli import load_study
 
 MODEL = "openai-api/loop/m"
 
@@ -23,12 +23,12 @@ def plan() -> Plan:
 
 
 @pytest.fixture
-def tiltmeter(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+def clinometer(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     """Start the command line in a process of its own, in an empty folder."""
 
     def start(*arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", "from tiltmeter.cli import main; main()", *arguments],
+            [sys.executable, "-c", "from clinometer.cli import main; main()", *arguments],
             cwd=tmp_path,
             env={**os.environ, "COLUMNS": "200"},
             stdout=subprocess.PIPE,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import tiltmeter
+import clinometer
 
-SRC = Path(tiltmeter.__file__).parent
+SRC = Path(clinometer.__file__).parent
 
 #: What every room may import from.
 EVERYWHERE = {"errors", "texts"}
@@ -49,7 +49,7 @@ def imports(path: Path) -> set[str]:
             found.add(node.module)
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {n.split(".")[1] for n in found if n.startswith("tiltmeter.")}
+    return {n.split(".")[1] for n in found if n.startswith("clinometer.")}
 
 
 @pytest.mark.parametrize("room", LEFT_OF)
@@ -61,7 +61,8 @@ def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
 
 
 def test_every_room_is_on_the_list() -> None:
-    rooms = {p.stem for p in SRC.iterdir() if p.stem not in ("__init__", "__pycache__", "py")}
+    others = {"__init__", "__main__", "__pycache__", "py"}
+    rooms = {p.stem for p in SRC.iterdir()} - others
     assert {room for room in rooms if not room.startswith(".")} == set(LEFT_OF)
 
 
@@ -75,7 +76,7 @@ def test_the_picture_in_the_docs_has_the_same_rules() -> None:
 
 FLAT = {
     "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
-    "TiltmeterError", "allocate", "ask", "audit", "audit_recorded", "collect_answers",
+    "ClinometerError", "allocate", "ask", "audit", "audit_recorded", "collect_answers",
     "compare", "draw", "estimate", "load_study", "merge", "power", "read_results", "score",
     "shard_audit", "write_report",
 }  # fmt: skip
@@ -85,14 +86,14 @@ NAMESPACES = {
 
 
 def test_the_public_names() -> None:
-    assert set(tiltmeter.__all__) == FLAT | NAMESPACES
+    assert set(clinometer.__all__) == FLAT | NAMESPACES
     with pytest.raises(AttributeError):
-        tiltmeter.nothing  # noqa: B018
+        clinometer.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize("room", ["", *sorted(NAMESPACES)])
 def test_every_public_name_is_there_and_says_what_it_is(room: str) -> None:
-    namespace = getattr(tiltmeter, room) if room else tiltmeter
+    namespace = getattr(clinometer, room) if room else clinometer
     for name in namespace.__all__:
         found = getattr(namespace, name)
         assert inspect.ismodule(found) == (name in NAMESPACES), name

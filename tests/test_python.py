@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-import tiltmeter as tm
+import clinometer as cm
 
 
 def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
@@ -15,8 +15,8 @@ def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
         "    default: [dog, puppy]\n    tied: [aloof, sly, lazy, selfish]\n"
         "    counter: [loyal, brave, friendly, clever]\n"
     )
-    study = tm.load_study(str(tmp_path / "pets.yaml"))
-    trials = tm.draw(study, tm.Design(iterations=10))
+    study = cm.load_study(str(tmp_path / "pets.yaml"))
+    trials = cm.draw(study, cm.Design(iterations=10))
     tied = study.stereotypes["cats"].tied
     answers = trials.with_columns(
         model=pl.lit("m"),
@@ -26,11 +26,11 @@ def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
             for words in [trial["attributes"]]
         ),
     )
-    scored = tm.score(answers, study)
+    scored = cm.score(answers, study)
     scores, words = scored
     assert scores["score"].to_list() == [1.0] * 30  # three wordings, ten trials each
     assert set(words["share"]) == {0.0, 1.0}
-    estimates = tm.estimate(scored)
-    assert estimates.equals(tm.estimate(scores))
+    estimates = cm.estimate(scored)
+    assert estimates.equals(cm.estimate(scores))
     cats = estimates.filter(level="stereotype", method="clustered").row(0, named=True)
     assert (cats["estimate"], cats["verdict"], cats["n"]) == (1.0, "consistent", 30)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.texts import visible, write_bytes, write_text
+from clinometer.errors import InputError
+from clinometer.texts import visible, write_bytes, write_text
 
 
 def test_a_file_is_written_whole_with_its_folders(tmp_path):

@@ -1,5 +1,5 @@
 #!/bin/sh
-#SBATCH --job-name=tiltmeter
+#SBATCH --job-name=clinometer
 #SBATCH --array=0-99%20
 #SBATCH --gpus=1
 #SBATCH --time=04:00:00

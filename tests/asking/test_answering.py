@@ -28,22 +28,22 @@ from inspect_ai.model import (
 )
 from polars.testing import assert_frame_equal
 
+from clinometer.asking.answering import PART, Engine, Shard, answer_side_by_side
+from clinometer.asking.association_plan import AssociationPlan
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.requests import inspect_settings, read_output, settings_of, write_output
+from clinometer.asking.sessions import ask_models
+from clinometer.audits.answering import Answering, answer_numbered, answer_shards
+from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import BudgetError, InputError, ModelError, PlanError
+from clinometer.models.opening import Connection, open_models
+from clinometer.modes.mode import reasoning_text, tokens_in
+from clinometer.results.locks import alone, only_process
+from clinometer.stimuli import load_study
 from sharded_plans import MODEL, SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
-from tiltmeter.asking.answering import PART, Engine, Shard, answer_side_by_side
-from tiltmeter.asking.association_plan import AssociationPlan
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.requests import inspect_settings, read_output, settings_of, write_output
-from tiltmeter.asking.sessions import ask_models
-from tiltmeter.audits.answering import Answering, answer_numbered, answer_shards
-from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import BudgetError, InputError, ModelError, PlanError
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.modes.mode import reasoning_text, tokens_in
-from tiltmeter.results.locks import alone, only_process
-from tiltmeter.stimuli import load_study
 
 ONCE = Answering(Connection(max_retries=0))
 
@@ -82,7 +82,7 @@ def test_answers_give_the_tables_of_an_unbroken_run(
 )
 def test_the_embedded_model_gives_the_tables_of_an_unbroken_run(tmp_path: Path) -> None:
     part = Selection(load_study("bai2025"), ["power"], ["replication"])
-    plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=2)
+    plan = Plan([part], ["clinometer/smollm2"], modes=("structured", "forced"), iterations=2)
     claim(tmp_path / "run", plan)
     models = open_models(plan.models, plan.generation, Connection())
     assert ask_models(plan.pieces, models, tmp_path / "run", Budget()).complete
@@ -126,7 +126,7 @@ def test_no_request_is_asked_in_two_shards(serve: Callable[..., Any], tmp_path: 
 
 
 def test_a_killed_process_loses_the_calls_under_way_alone(
-    serve: Callable[..., Any], tmp_path: Path, tiltmeter: Callable[..., Any]
+    serve: Callable[..., Any], tmp_path: Path, clinometer: Callable[..., Any]
 ) -> None:
     plan, one, other = plan_of("forced"), tmp_path / "run", tmp_path / "shards"
     asked_in_one_go(plan, serve, one)
@@ -145,7 +145,7 @@ def test_a_killed_process_loses_the_calls_under_way_alone(
     serve(stops)
     kills = {30, 75}
     for _ in range(len(kills) + 1):
-        process = tiltmeter("answer", str(other), "--max-connections", str(most))
+        process = clinometer("answer", str(other), "--max-connections", str(most))
         _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     assert sum(number - 1 for number in asked.values()) <= most * len(kills)

@@ -23,26 +23,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.asking import associating
-from tiltmeter.asking.associating import (
+from clinometer.asking import associating
+from clinometer.asking.associating import (
     Associated,
     associate,
     collect_associations,
     open_associating,
 )
-from tiltmeter.asking.association_plan import AssociationPlan, cost_of_associations
-from tiltmeter.asking.budget import Budget, Ledger
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.cues import Cues, Rounds, Tally, read_cues
-from tiltmeter.errors import InputError, ModelError, PlanError
-from tiltmeter.models.opening import Connection, Generation
-from tiltmeter.models.providers import PROVIDERS, find_provider
-from tiltmeter.networks.loading import read_associations
-from tiltmeter.results import records
-from tiltmeter.results.records import Journal
+from clinometer.asking.association_plan import AssociationPlan, cost_of_associations
+from clinometer.asking.budget import Budget, Ledger
+from clinometer.asking.claim import claim
+from clinometer.asking.cues import Cues, Rounds, Tally, read_cues
+from clinometer.errors import InputError, ModelError, PlanError
+from clinometer.models.opening import Connection, Generation
+from clinometer.models.providers import PROVIDERS, find_provider
+from clinometer.networks.loading import read_associations
+from clinometer.results import records
+from clinometer.results.records import Journal
 
 Serve = Callable[..., Any]
-Tiltmeter = Callable[..., "subprocess.Popen[str]"]
+Clinometer = Callable[..., "subprocess.Popen[str]"]
 MODEL = "openai-api/loop/m"
 FOLDER = "openai-api-loop-m"
 
@@ -221,7 +221,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_ask_at_once(serve: Serve, tmp_path: Path) -> None:
-    from tiltmeter.results.locks import only_process
+    from clinometer.results.locks import only_process
 
     serve(Words())
     claim(tmp_path / "r", plan_of())
@@ -328,7 +328,7 @@ def test_seeds_go_to_local_models_only(serve: Serve, tmp_path: Path) -> None:
 
 
 def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
-    serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+    serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     words = Words(honours=5)
     serve(words, delay_s=0.02)
@@ -336,7 +336,7 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     command = ("network", "associate", MODEL, "--cues", "cues.txt", "--repetitions", "30")
     command = (*command, "--max-connections", "4", "--out", "r")
     shard = tmp_path / "r" / "answers" / FOLDER / "00000.jsonl"
-    process = tiltmeter(*command)
+    process = clinometer(*command)
     deadline = time.monotonic() + 60
     while (not shard.exists() or shard.stat().st_size < 20_000) and process.poll() is None:
         assert time.monotonic() < deadline
@@ -346,19 +346,19 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     time.sleep(0.1)  # the server ends what it had begun
     kept, given_before = answered(tmp_path / "r"), words.given.total()
     assert 0 < kept.total() < 600 and max(kept.values()) == 1
-    again = tiltmeter(*command)
+    again = clinometer(*command)
     out, err = again.communicate(timeout=120)
     assert again.returncode == 0, err
-    assert "600 of 600 answers" in out and "next: tiltmeter network build r" in out
+    assert "600 of 600 answers" in out and "next: clinometer network build r" in out
     assert words.given.total() - given_before == 600 - kept.total()
     assert answered(tmp_path / "r") == everything(plan_of(20, 30))
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
-    serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+    serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     serve(Words(), delay_s=0.2)
-    process = tiltmeter(
+    process = clinometer(
         "network", "associate", MODEL, "--cues", "a,b,c,d", "--repetitions", "9000",
         "--out", "r", "--max-connections", "2",
     )  # fmt: skip
@@ -396,16 +396,16 @@ def test_what_inspect_keeps_of_a_call_is_let_go(serve: Serve, tmp_path: Path) ->
 def test_the_embedded_model_answers_the_same_however_often_it_is_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = replace(find_provider("tiltmeter/smollm2"), short_answers={})
-    monkeypatch.setitem(PROVIDERS, "tiltmeter", plain)  # the engine other tests loaded
+    plain = replace(find_provider("clinometer/smollm2"), short_answers={})
+    monkeypatch.setitem(PROVIDERS, "clinometer", plain)  # the engine other tests loaded
     pytest.importorskip("torch", reason="extra `local` not installed")
-    from tiltmeter.models.embedded.weights import find_weights
+    from clinometer.models.embedded.weights import find_weights
 
     try:
         find_weights()
     except ModelError as error:
         pytest.skip(str(error))
-    plan = AssociationPlan(["tiltmeter/smollm2"], ["winter", "dog"], 3, seed=3)
+    plan = AssociationPlan(["clinometer/smollm2"], ["winter", "dog"], 3, seed=3)
 
     def answers(name: str, *limits: int, choices: int) -> list[list[str]]:
         directory = tmp_path / name
@@ -427,13 +427,13 @@ def test_providers_are_given_what_short_texts_need(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         associating, "open_model", lambda name, _, reached: given.update({name: reached.model_args})
     )
-    names = ["tiltmeter/smollm2", "hf/base", "openai/m"]
+    names = ["clinometer/smollm2", "hf/base", "openai/m"]
     connection = Connection(model_args={"batch_size": "8"})
     open_associating(AssociationPlan(names, ["a"], continuation=True), connection)
     assert [set(given[name]) for name in names] == [
         {"batch_size"}, {"batch_size", "chat_template"}, {"batch_size"},
     ]  # fmt: skip
-    assert given["tiltmeter/smollm2"]["batch_size"] == "8"
+    assert given["clinometer/smollm2"]["batch_size"] == "8"
 
 
 @given(
@@ -534,7 +534,7 @@ def test_cues_that_cannot_be_read_are_one_line(
 
 
 def test_a_provider_that_gives_one_answer_a_call_is_asked_for_one() -> None:
-    from tiltmeter.asking.associating import CHOICES, most_choices
+    from clinometer.asking.associating import CHOICES, most_choices
 
     assert [most_choices(f"{name}/m", 8) for name in ("hf", "ollama", "vllm", "acme")] == [
         1,

@@ -11,18 +11,18 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan
+from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.audits.answering import Answering, answer_shards
+from clinometer.audits.sharding import shard_plan
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import BudgetError, ModelError
+from clinometer.models.opening import Connection, Generation, open_model, open_models
+from clinometer.results.records import Journal
 from message_batches import USAGE, MessageBatches
 from sharded_plans import plan_of
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan
-from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.audits.answering import Answering, answer_shards
-from tiltmeter.audits.sharding import shard_plan
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import BudgetError, ModelError
-from tiltmeter.models.opening import Connection, Generation, open_model, open_models
-from tiltmeter.results.records import Journal
 
 MODEL = "anthropic/claude-haiku-4-5"
 BATCHED = Connection(max_retries=0, batch=True)
@@ -91,7 +91,7 @@ def test_a_call_in_a_batch_has_no_time_limit_of_its_own(message_batches: Message
 
 @pytest.mark.parametrize(
     ("model", "hint"),
-    [("openai-api/loop/m", "; tiltmeter plan and tiltmeter submit"), ("mistral/m", "together$")],
+    [("openai-api/loop/m", "; clinometer plan and clinometer submit"), ("mistral/m", "together$")],
 )
 def test_batches_of_other_providers_are_refused(
     serve: Callable[..., Any], tmp_path: Path, model: str, hint: str

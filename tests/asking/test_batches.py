@@ -22,18 +22,18 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from batch_service import BatchService, later
+from clinometer.asking import batches
+from clinometer.asking.batches import Batches
+from clinometer.asking.plan import Plan
+from clinometer.audits import batching, sharding
+from clinometer.audits.batching import Submission, submit_shards
+from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import BudgetError, InputError, ModelError, PlanError
+from clinometer.models import batch_files
+from clinometer.results.locks import only_process
+from clinometer.results.records import Journal
 from sharded_plans import SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
-from tiltmeter.asking import batches
-from tiltmeter.asking.batches import Batches
-from tiltmeter.asking.plan import Plan
-from tiltmeter.audits import batching, sharding
-from tiltmeter.audits.batching import Submission, submit_shards
-from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import BudgetError, InputError, ModelError, PlanError
-from tiltmeter.models import batch_files
-from tiltmeter.results.locks import only_process
-from tiltmeter.results.records import Journal
 
 MODEL = "openai-api/loop/m"
 KEY = "sk-loop-0123456789"
@@ -121,7 +121,7 @@ def test_a_batch_that_is_created_is_in_the_journal_first(
     (batch,) = service.batches.values()
     assert [one["event"] for one in (creating, created, ended)] == ["creating", "created", "ended"]
     assert creating["shard"] == path.relative_to(tmp_path).as_posix()
-    assert batch["metadata"]["tiltmeter"] == creating["name"] == created["name"] == ended["name"]
+    assert batch["metadata"]["clinometer"] == creating["name"] == created["name"] == ended["name"]
     assert batch["input_file_id"] == creating["file"] and created["batch"] == batch["id"]
     assert KEY not in "".join(p.read_text() for p in tmp_path.rglob("*.json*"))
 
@@ -193,9 +193,9 @@ def test_a_process_that_is_killed_at_any_step_pays_nothing_twice(
 FORKING = """
 import functools, os, sys
 from pathlib import Path
-from tiltmeter.asking import batches
-from tiltmeter.audits import batching, sharding
-from tiltmeter.models import batch_files
+from clinometer.asking import batches
+from clinometer.audits import batching, sharding
+from clinometer.models import batch_files
 batches.SETTLE_S, batch_files.FIRST_S = 2.0, 0.01
 sharding.tabulate = lambda directory: None
 batching.load_any_plan = functools.cache(batching.load_any_plan)
@@ -487,7 +487,7 @@ def test_a_server_that_is_down_is_not_waited_for_without_waiting(
 def test_a_provider_without_batches_is_refused(tmp_path: Path) -> None:
     plan = Plan(one_turn().selections, ["anthropic/claude-haiku-4-5"], modes=["structured"])
     write(plan, tmp_path)
-    with pytest.raises(ModelError, match=r"\(openai, openai-api\); .* tiltmeter collect"):
+    with pytest.raises(ModelError, match=r"\(openai, openai-api\); .* clinometer collect"):
         submit_shards(tmp_path, QUICK, print)
 
 

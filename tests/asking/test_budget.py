@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.asking.budget import Budget, estimate_costs, price
-from tiltmeter.asking.plan import Plan
-from tiltmeter.errors import InputError
+from clinometer.asking.budget import Budget, estimate_costs, price
+from clinometer.asking.plan import Plan
+from clinometer.errors import InputError
 
 
 def test_a_budget_of_calls_is_never_passed() -> None:
@@ -31,7 +31,7 @@ def test_a_negative_limit_is_refused() -> None:
 
 
 def test_prices() -> None:
-    assert price("tiltmeter/smollm2") == (0.0, 0.0)
+    assert price("clinometer/smollm2") == (0.0, 0.0)
     assert price("openai/gpt-4o-mini") == (0.15, 0.6)
     assert price("openai/gpt-4o-mini-2024-07-18") == (0.15, 0.6)
     assert price("openai/gpt-4o-audio") is None

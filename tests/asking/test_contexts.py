@@ -15,22 +15,22 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking import contexts
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.contexts import (
+from clinometer.asking import contexts
+from clinometer.asking.budget import Budget
+from clinometer.asking.contexts import (
     ContextOptions,
     Written,
     cost_of_contexts,
     make_contexts,
     shard_contexts,
 )
-from tiltmeter.errors import InputError, ModelError, PlanError
-from tiltmeter.models.opening import Connection
-from tiltmeter.models.providers import PROVIDERS, Provider
-from tiltmeter.states.examples import senses_of
+from clinometer.errors import InputError, ModelError, PlanError
+from clinometer.models.opening import Connection
+from clinometer.models.providers import PROVIDERS, Provider
+from clinometer.states.examples import senses_of
 
 Serve = Callable[..., Any]
-Tiltmeter = Callable[..., "subprocess.Popen[str]"]
+Clinometer = Callable[..., "subprocess.Popen[str]"]
 MODEL = "openai-api/loop/m"
 ASKED = re.compile(r'Write (\d+) English sentences? with "(.+?)"\.')
 #: Letters, as a first word that is no word of the language would be a name.
@@ -220,7 +220,7 @@ def test_a_full_disk_stops_with_one_line(
         raise OSError(28, "No space left on device")
 
     serve(Writer())
-    monkeypatch.setattr("tiltmeter.results.records.Journal.append", full)
+    monkeypatch.setattr("clinometer.results.records.Journal.append", full)
     with pytest.raises(InputError, match="disk full; make room and repeat"):
         make(tmp_path / "c.jsonl")
 
@@ -238,7 +238,7 @@ def test_local_models_get_a_seed_for_each_call(
 
 
 def test_a_killed_run_asks_nothing_twice(
-    serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+    serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     writer = Writer()
     serve(writer, delay_s=0.2)
@@ -248,7 +248,7 @@ def test_a_killed_run_asks_nothing_twice(
     command = ("profile", "contexts", MODEL, "--dictionary", "d.csv", "--out", "c.jsonl")
     command = (*command, "--max-connections", "2")
     journal = tmp_path / "c.jsonl.answers" / "answers" / "openai-api-loop-m" / "00000.jsonl"
-    process = tiltmeter(*command)
+    process = clinometer(*command)
     deadline = time.monotonic() + 60
     while (not journal.exists() or journal.stat().st_size < 2_000) and process.poll() is None:
         assert time.monotonic() < deadline

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.asking.association_plan import continued_text, cue_messages
-from tiltmeter.reading.associates import read_associates
+from clinometer.asking.association_plan import continued_text, cue_messages
+from clinometer.reading.associates import read_associates
 
 SEA = ["water", "beach", "sun"]
 

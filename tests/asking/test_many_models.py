@@ -12,17 +12,17 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan
+from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.audits.answering import Answering, answer_numbered, answer_shards
+from clinometer.audits.batching import tokens_of_answer
+from clinometer.audits.sharding import shard_plan
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import BudgetError, ModelError
+from clinometer.models.opening import Connection, open_models
 from sharded_plans import SINGLE, plan_of, reply, requests_in
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan
-from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.audits.answering import Answering, answer_numbered, answer_shards
-from tiltmeter.audits.batching import tokens_of_answer
-from tiltmeter.audits.sharding import shard_plan
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import BudgetError, ModelError
-from tiltmeter.models.opening import Connection, open_models
 
 MODELS = tuple(f"openai-api/loop/m{number}" for number in range(20))
 ONE = Connection(max_retries=0, max_connections=1)
@@ -68,7 +68,7 @@ def priced(folder: Path, models: tuple[str, ...] = MODELS, usd: float = 1000) ->
 
 def estimated(plan: Plan, model: str, files: list[Path], prices: Path) -> float:
     """Return the estimate for some shards of a model."""
-    from tiltmeter.asking.budget import estimate_requests
+    from clinometer.asking.budget import estimate_requests
 
     tokens = tokens_of_answer(plan, model, None)
     lines = (line for path in files for line in path.read_bytes().splitlines())

@@ -7,19 +7,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, load_plan
-from tiltmeter.errors import InputError, PlanError, StudyError
-from tiltmeter.models.opening import Generation
-from tiltmeter.results.records import read_plan, write_plan
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, load_plan
+from clinometer.errors import InputError, PlanError, StudyError
+from clinometer.models.opening import Generation
+from clinometer.results.records import read_plan, write_plan
 
 
 def test_a_directory_belongs_to_one_plan(plan: Plan, tmp_path: Path) -> None:
-    claim(tmp_path / "r", plan, "tiltmeter run")
-    claim(tmp_path / "r", plan, "tiltmeter run")
+    claim(tmp_path / "r", plan, "clinometer run")
+    claim(tmp_path / "r", plan, "clinometer run")
     other = dataclasses.replace(plan, seed=7, generation=Generation(temperature=0.0))
     with pytest.raises(PlanError, match="seed is 0 there, 7 here.*--out"):
-        claim(tmp_path / "r", other, "tiltmeter run")
+        claim(tmp_path / "r", other, "clinometer run")
     assert load_plan(tmp_path / "r").seed == 0
 
 
@@ -44,7 +44,7 @@ def test_a_changed_study_file_is_noticed(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_the_settings_of_a_run_are_on_record(plan: Plan, tmp_path: Path) -> None:
-    described = claim(tmp_path / "r", plan, "tiltmeter run x")
+    described = claim(tmp_path / "r", plan, "clinometer run x")
     assert described["generation"] == {"temperature": 1.0, "top_p": 1.0, "max_tokens": 1024}
     assert described["versions"]["inspect-ai"]
     assert described["stereotypes"]["bai2025"]["age"]["category"] == "health"

@@ -17,22 +17,22 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.cluster import LOOPBACK, Cluster
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sessions import ask_models
+from clinometer.audits.answering import Answering, answer_shards
+from clinometer.audits.sharding import shard_plan
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import InputError, ModelError
+from clinometer.models.opening import Connection, open_models
+from clinometer.stimuli import load_study
 from sharded_plans import SINGLE, asked_in_one_go, plan_of, reply, requests_in
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.cluster import LOOPBACK, Cluster
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import ask_models
-from tiltmeter.audits.answering import Answering, answer_shards
-from tiltmeter.audits.sharding import shard_plan
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import InputError, ModelError
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.stimuli import load_study
 
 pytestmark = [
     pytest.mark.skipif(
-        importlib.util.find_spec("ray") is None, reason="needs Ray: pip install 'tiltmeter[ray]'"
+        importlib.util.find_spec("ray") is None, reason="needs Ray: pip install 'clinometer[ray]'"
     ),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),  # Ray sets what it deprecates
 ]
@@ -111,7 +111,7 @@ def test_a_killed_worker_loses_its_calls_under_way_alone(
 )
 def test_the_embedded_model_answers_on_a_cluster(nodes: None, tmp_path: Path) -> None:
     part = Selection(load_study("bai2025"), ["power"], ["replication"])
-    plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=4)
+    plan = Plan([part], ["clinometer/smollm2"], modes=("structured", "forced"), iterations=4)
     claim(tmp_path / "run", plan)
     models = open_models(plan.models, plan.generation, Connection())
     assert ask_models(plan.pieces, models, tmp_path / "run", Budget()).complete

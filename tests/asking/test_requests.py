@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from inspect_ai.model import GenerateConfig
 
+from clinometer.asking.requests import inspect_settings, settings_of
+from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.errors import InputError
 from sharded_plans import plan_of
-from tiltmeter.asking.requests import inspect_settings, settings_of
-from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.errors import InputError
 
-#: All that Tiltmeter sets; what inspect adds is refused until it has a place.
+#: All that Clinometer sets; what inspect adds is refused until it has a place.
 SET: dict[str, Any] = {
     "temperature": 0.3,
     "top_p": 0.9,

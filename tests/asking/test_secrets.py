@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.asking.trials import redact_logs
-from tiltmeter.errors import InputError
-from tiltmeter.models.opening import Connection
-from tiltmeter.texts import keep_secret, redacted
+from clinometer.asking.trials import redact_logs
+from clinometer.errors import InputError
+from clinometer.models.opening import Connection
+from clinometer.texts import keep_secret, redacted
 
 MODEL = "openai-api/loop/m"
 KEY, PASSWORD, QUERY, HEADER = "sk-canary-of-key", "pa%40ss-canary", "canary-of-query", "canaryhead"
@@ -37,7 +37,7 @@ def everything(folder: Path) -> bytes:
 @pytest.mark.parametrize("fails", [False, True])
 def test_no_credential_is_written_or_shown(
     serve: Callable[..., Any],
-    tiltmeter: Callable[..., subprocess.Popen[str]],
+    clinometer: Callable[..., subprocess.Popen[str]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     fails: bool,
@@ -52,11 +52,11 @@ def test_no_credential_is_written_or_shown(
     monkeypatch.setenv("LOOP_API_KEY", KEY)
     address = server.url.replace("//", f"//user:{PASSWORD}@") + f"?api_key={QUERY}"
     command = ("run", MODEL, "--stereotypes", "power", "--iterations", "4", "--out", "r")
-    process = tiltmeter(*command, "--model-base-url", address, "--max-retries", "0")
+    process = clinometer(*command, "--model-base-url", address, "--max-retries", "0")
     out, err = process.communicate(timeout=120)
     assert process.returncode == int(fails), err
     for more in () if fails else (["report", "r"], ["show", "r", "power"]):
-        process = tiltmeter(*more)
+        process = clinometer(*more)
         shown = process.communicate(timeout=120)
         assert process.returncode == 0
         out += "".join(shown)
@@ -68,10 +68,10 @@ def test_no_credential_is_written_or_shown(
 
 
 def test_arguments_that_carry_credentials_are_refused_or_kept_secret(
-    tiltmeter: Callable[..., subprocess.Popen[str]],
+    clinometer: Callable[..., subprocess.Popen[str]],
 ) -> None:
     for name in ("default_headers", "api_key", "authorization"):
-        process = tiltmeter("run", MODEL, "-M", f"{name}={HEADER}", "--out", "r")
+        process = clinometer("run", MODEL, "-M", f"{name}={HEADER}", "--out", "r")
         _, err = process.communicate(timeout=120)
         assert process.returncode == 2 and HEADER not in err
         assert f"-M {name}=…: give keys in the environment" in err

@@ -11,15 +11,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sent import render, sent
-from tiltmeter.asking.sessions import ask_models
-from tiltmeter.audits.tabulating import collect_responses
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.stimuli import load_study
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sent import render, sent
+from clinometer.asking.sessions import ask_models
+from clinometer.audits.tabulating import collect_responses
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.models.opening import Connection, open_models
+from clinometer.stimuli import load_study
 
 ALL = ("word_association", "relative_decision", "absolute_decision", "chained_task")
 
@@ -71,18 +71,18 @@ def test_a_server_got_the_messages_that_are_stated(
 def test_the_embedded_model_read_the_text_that_is_stated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tiltmeter.models.embedded.engine import Engine
+    from clinometer.models.embedded.engine import Engine
 
     read: set[str] = set()
     encode = Engine.encode
     monkeypatch.setattr(Engine, "encode", lambda self, text: read.add(text) or encode(self, text))
-    model = "tiltmeter/smollm2"
+    model = "clinometer/smollm2"
     rows = list(sent(answered(plan_of(model, ("structured", "forced")), tmp_path), tmp_path, model))
     texts = {row["text"] for row in rows}
     assert texts <= read
     assert all(text.startswith("<|im_start|>system") for text in texts)
     assert {text.endswith("<|im_start|>assistant\n") for text in texts} == {True, False}
-    told = json.loads((tmp_path / "answers" / "tiltmeter-smollm2" / "model.json").read_text())
+    told = json.loads((tmp_path / "answers" / "clinometer-smollm2" / "model.json").read_text())
     assert [set(one) for one in told] == [{"weights", "dtype", "chat_template", "marks"}]
 
 

@@ -15,18 +15,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import InputError, ModelError, PlanError
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.results.records import Journal
-from tiltmeter.stimuli import load_study
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import InputError, ModelError, PlanError
+from clinometer.models.opening import Connection, open_models
+from clinometer.results.records import Journal
+from clinometer.stimuli import load_study
 
 Serve = Callable[..., Any]
-Tiltmeter = Callable[..., "subprocess.Popen[str]"]
+Clinometer = Callable[..., "subprocess.Popen[str]"]
 MODEL = "openai-api/loop/m"
 TABLES = ("responses", "scores", "words", "compliance", "estimates")
 
@@ -84,12 +84,12 @@ def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: 
 
 
 def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
-    serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+    serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     server = serve(delay_s=0.05)
     command = ("run", MODEL, "--iterations", "6", "--stereotypes", "age,power,career", "--out")
     journal = tmp_path / "r" / "answers" / "openai-api-loop-m" / "00000.jsonl"
-    process = tiltmeter(*command, "r")
+    process = clinometer(*command, "r")
     deadline = time.monotonic() + 60
     while (not journal.exists() or journal.stat().st_size < 4_000) and process.poll() is None:
         assert time.monotonic() < deadline
@@ -99,22 +99,22 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     kept = {answer["trial_id"] for answer in Journal(tmp_path / "r", MODEL)}
     assert 0 < len(kept) < 72
     asked_before = server.prompts.total()
-    again = tiltmeter(*command, "r")
+    again = clinometer(*command, "r")
     out, err = again.communicate(timeout=120)
     assert again.returncode == 0, err
     assert server.prompts.total() - asked_before == 72 - len(kept)
     assert len(server.prompts) == 72  # none missing
-    unbroken = tiltmeter(*command, "whole")
+    unbroken = clinometer(*command, "whole")
     unbroken.communicate(timeout=120)
     for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
         assert broken.equals(whole)
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
-    serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+    serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     serve(delay_s=0.2)
-    process = tiltmeter("run", MODEL, "--iterations", "8", "--max-connections", "4", "--out", "r")
+    process = clinometer("run", MODEL, "--iterations", "8", "--max-connections", "4", "--out", "r")
     journal = tmp_path / "r" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     deadline = time.monotonic() + 60
     while not journal.exists() and process.poll() is None:
@@ -158,8 +158,8 @@ def test_a_provider_that_is_busy_is_asked_again(plan: Plan, serve: Serve, tmp_pa
 
 
 def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> None:
-    from tiltmeter.asking.plan import Selection
-    from tiltmeter.stimuli import load_study
+    from clinometer.asking.plan import Selection
+    from clinometer.stimuli import load_study
 
     server = serve(lambda body: (401, {"error": {"message": "wrong key"}}))
     selection = Selection(load_study("bai2025"), ["age", "power"], ["replication"])
@@ -202,7 +202,7 @@ def test_an_answer_that_ignores_a_schema_is_one_of_a_model_that_keeps_to_it(
 
 
 def test_a_provider_that_is_known_to_be_unable_is_not_asked(tmp_path: Path, plan: Plan) -> None:
-    from tiltmeter.audits.auditing import ask as ask_trials
+    from clinometer.audits.auditing import ask as ask_trials
 
     trials = dataclasses.replace(plan, modes=["forced"]).trials()
     with pytest.raises(ModelError, match="^groq/m gives no log-probabilities"):
@@ -211,7 +211,7 @@ def test_a_provider_that_is_known_to_be_unable_is_not_asked(tmp_path: Path, plan
 
 
 def test_two_processes_do_not_ask_the_same_trials(plan: Plan, serve: Serve, tmp_path: Path) -> None:
-    from tiltmeter.results.locks import only_process
+    from clinometer.results.locks import only_process
 
     serve()
     claim(tmp_path / "r", plan)
@@ -224,7 +224,7 @@ def test_a_full_disk_stops_the_run_with_one_line(
 ) -> None:
     import errno
 
-    from tiltmeter.errors import InputError
+    from clinometer.errors import InputError
 
     server = serve()
 
@@ -271,7 +271,7 @@ def test_progress_begins_where_the_last_run_ended(plan: Plan, serve: Serve, tmp_
 
 
 def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
-    plan: Plan, serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+    plan: Plan, serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     serve()
     assert ask(plan, tmp_path / "r").complete
@@ -279,7 +279,7 @@ def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
     whole = journal.read_bytes()
 
     def report() -> tuple[int, str]:
-        process = tiltmeter("report", "r")
+        process = clinometer("report", "r")
         _, err = process.communicate(timeout=120)
         return process.returncode, err
 

@@ -13,15 +13,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from clinometer.asking.associating import associate, open_associating
+from clinometer.asking.association_plan import AssociationPlan
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.errors import InputError, ModelError
+from clinometer.models.opening import Connection
+from clinometer.results.records import Journal
 from sharded_plans import MODEL, SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
-from tiltmeter.asking.associating import associate, open_associating
-from tiltmeter.asking.association_plan import AssociationPlan
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.errors import InputError, ModelError
-from tiltmeter.models.opening import Connection
-from tiltmeter.results.records import Journal
 
 
 @pytest.mark.parametrize("mode", ["free", "structured", "forced"])

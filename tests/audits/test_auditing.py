@@ -12,13 +12,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.audits.auditing import Asking, audit
-from tiltmeter.audits.sizes import PlanOptions
-from tiltmeter.comparing.bundling import bundle
-from tiltmeter.comparing.gating import gate
-from tiltmeter.comparing.verifying import verify
-from tiltmeter.errors import BudgetError, InputError
+from clinometer.asking.budget import Budget
+from clinometer.audits.auditing import Asking, audit
+from clinometer.audits.sizes import PlanOptions
+from clinometer.comparing.bundling import bundle
+from clinometer.comparing.gating import gate
+from clinometer.comparing.verifying import verify
+from clinometer.errors import BudgetError, InputError
 
 MODEL = "openai-api/loop/m"
 ONE = PlanOptions(studies=["bai2025"], instruments=["word_association"], stereotypes="age")
@@ -34,7 +34,7 @@ def test_an_audit_that_reached_its_budget_is_continued(
     results = audit(MODEL, directory=tmp_path / "r", options=ONE)
     assert set(results.estimates["model"].drop_nulls()) == {MODEL}
     assert set(server.prompts.values()) == {1}
-    assert results.plan["command"] == f"tm.audit(('{MODEL}',), size='quick')"
+    assert results.plan["command"] == f"cm.audit(('{MODEL}',), size='quick')"
 
 
 def test_what_an_audit_declares_and_sent_is_in_its_bundle(

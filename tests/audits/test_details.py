@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.audits.details import (
+from clinometer.audits.details import (
     AFTERWARDS,
     SHARES,
     attribution_contrasts,
@@ -22,19 +22,19 @@ from tiltmeter.audits.details import (
     relativity,
     yes_shares,
 )
-from tiltmeter.audits.tabulating import estimate_scores
-from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scoring import score
-from tiltmeter.reference import load_published
-from tiltmeter.results import ESTIMATES, SCORES, VERSIONS
-from tiltmeter.results.schemas import ATTRIBUTIONS
-from tiltmeter.results.tables import read_table
-from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics import estimate_measure
-from tiltmeter.statistics.changes import Contrasted
-from tiltmeter.statistics.reliability import RELIABILITY
-from tiltmeter.stimuli import load_study
+from clinometer.audits.tabulating import estimate_scores
+from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.reference import load_published
+from clinometer.results import ESTIMATES, SCORES, VERSIONS
+from clinometer.results.schemas import ATTRIBUTIONS
+from clinometer.results.tables import read_table
+from clinometer.results.verdicts import judge
+from clinometer.statistics import estimate_measure
+from clinometer.statistics.changes import Contrasted
+from clinometer.statistics.reliability import RELIABILITY
+from clinometer.stimuli import load_study
 
 MIST = load_study("mist2025")
 SAID = ("Comedy", "Tragedy", "Neutral", "I'm sorry, I can't help with that.")

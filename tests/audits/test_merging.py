@@ -10,18 +10,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.associating import collect_associations
-from tiltmeter.asking.association_plan import AssociationPlan
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan
-from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.audits.merging import merge
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import InputError, PlanError
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.networks.loading import read_associations
-from tiltmeter.results.records import Journal
+from clinometer.asking.associating import collect_associations
+from clinometer.asking.association_plan import AssociationPlan
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan
+from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.audits.merging import merge
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import InputError, PlanError
+from clinometer.models.opening import Connection, open_models
+from clinometer.networks.loading import read_associations
+from clinometer.results.records import Journal
 
 Serve = Callable[..., Any]
 MODEL = "openai-api/loop/m"

@@ -3,18 +3,18 @@
 import polars as pl
 import pytest
 
-import tiltmeter as tm
-from tiltmeter.audits.planning import allocate_plan, median_effect, power_of_plan, read_pilot
-from tiltmeter.audits.sizes import build_plan, sized_plan
-from tiltmeter.errors import InputError
-from tiltmeter.results import SCORES
-from tiltmeter.results.schemas import ALLOCATION, POWER
-from tiltmeter.statistics.sources import read_sources
+import clinometer as cm
+from clinometer.audits.planning import allocate_plan, median_effect, power_of_plan, read_pilot
+from clinometer.audits.sizes import build_plan, sized_plan
+from clinometer.errors import InputError
+from clinometer.results import SCORES
+from clinometer.results.schemas import ALLOCATION, POWER
+from clinometer.statistics.sources import read_sources
 
-AGES = tm.PlanOptions(studies=["bai2025"], stereotypes="age,weight", iterations=2)
+AGES = cm.PlanOptions(studies=["bai2025"], stereotypes="age,weight", iterations=2)
 FIVE = "age,weight,disability,mentalill,eating"
-PLAN = build_plan(["openai/x"], tm.PlanOptions(stereotypes=FIVE))
-SHIPPED = tm.reference.load_components()
+PLAN = build_plan(["openai/x"], cm.PlanOptions(stereotypes=FIVE))
+SHIPPED = cm.reference.load_components()
 
 
 def test_every_shipped_run_has_all_components():
@@ -23,12 +23,12 @@ def test_every_shipped_run_has_all_components():
 
 
 def test_the_components_of_the_same_measure_and_mode_come_first():
-    one = tm.power("openai/gpt-4o", size=None, options=AGES)
+    one = cm.power("openai/gpt-4o", size=None, options=AGES)
     assert one.schema == POWER
     assert one["planned_from"][0] == "shipped: gpt-4o, bai2025, word_association, free"
-    one_of_mist = next(iter(tm.load_study("mist2025").stereotypes))
-    free = tm.PlanOptions(studies=["mist2025"], stereotypes=one_of_mist, iterations=2)
-    other = tm.power("openai/gpt-4o", size=None, options=free)
+    one_of_mist = next(iter(cm.load_study("mist2025").stereotypes))
+    free = cm.PlanOptions(studies=["mist2025"], stereotypes=one_of_mist, iterations=2)
+    other = cm.power("openai/gpt-4o", size=None, options=free)
     assert other["planned_from"].unique().to_list() == [
         "shipped, nearest: gpt-4o, bai2025, word_association, free"
     ]
@@ -39,7 +39,7 @@ def test_a_pilot_comes_before_what_is_shipped():
         pl.col("relative_variance") * 4, model=pl.lit("m")
     )
     ours, shipped = (
-        tm.power("openai/x", size=None, options=AGES, pilot=pilot) for pilot in (doubled, None)
+        cm.power("openai/x", size=None, options=AGES, pilot=pilot) for pilot in (doubled, None)
     )
     assert ours["planned_from"][0].startswith("pilot: m")
     assert ours["se"].to_list() == pytest.approx([2 * se for se in shipped["se"]])
@@ -71,12 +71,12 @@ def test_the_median_of_effects_beyond_the_scale_is_none():
     ("calls", "options", "says"),
     [
         (1, AGES, "calls 1: fewer than a mirrored pair"),
-        (99, tm.PlanOptions(studies=["bai2025", "mist2025"]), "one study, one instrument"),
+        (99, cm.PlanOptions(studies=["bai2025", "mist2025"]), "one study, one instrument"),
     ],
 )
 def test_what_cannot_be_allocated_is_one_line(calls, options, says):
     with pytest.raises(InputError, match=says):
-        tm.allocate("openai/x", calls, options=options)
+        cm.allocate("openai/x", calls, options=options)
 
 
 def test_a_pilot_without_scores_is_one_line():
@@ -87,7 +87,7 @@ def test_a_pilot_without_scores_is_one_line():
 
 
 def test_controls_are_planned_too_and_can_be_left_out():
-    plan = sized_plan("quick", ["openai/x"], tm.PlanOptions(stereotypes="age"))
+    plan = sized_plan("quick", ["openai/x"], cm.PlanOptions(stereotypes="age"))
     told, without = (power_of_plan(plan, runs=2, controls=c) for c in (True, False))
     assert {"positive", "negative", None} == {*told["control"]}
     assert {*without["control"]} == {None}

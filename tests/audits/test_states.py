@@ -11,18 +11,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.audits.state_directory import measure_models, read_answers
-from tiltmeter.audits.states import Profiling, Testing, measure_states
-from tiltmeter.errors import InputError, ModelError
-from tiltmeter.models.readers.states import States
-from tiltmeter.results import ESTIMATES, SCORES
-from tiltmeter.results.directory import TABLES, read_detail, read_estimates
-from tiltmeter.states import word_tests
-from tiltmeter.states.contexts import InContext, in_prompt, place_terms, place_words
-from tiltmeter.states.dictionary import Dictionary, read_dictionary
-from tiltmeter.states.profiles import ProfileSetting
-from tiltmeter.states.word_tests import TestSetting, load_tests
-from tiltmeter.states.words import Words
+from clinometer.audits.state_directory import measure_models, read_answers
+from clinometer.audits.states import Profiling, Testing, measure_states
+from clinometer.errors import InputError, ModelError
+from clinometer.models.readers.states import States
+from clinometer.results import ESTIMATES, SCORES
+from clinometer.results.directory import TABLES, read_detail, read_estimates
+from clinometer.states import word_tests
+from clinometer.states.contexts import InContext, in_prompt, place_terms, place_words
+from clinometer.states.dictionary import Dictionary, read_dictionary
+from clinometer.states.profiles import ProfileSetting
+from clinometer.states.word_tests import TestSetting, load_tests
+from clinometer.states.words import Words
 
 WORDS = Words("pair", {"a": ("Ann", "Eve", "Amy"), "b": ("Bob", "Tom", "Jim")}, ("Kim",))
 KEYS = ("age", "power", "career", "science")

@@ -12,15 +12,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.budget import Budget, estimate_costs
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection, load_plan
-from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.audits.tabulating import score_responses, tabulate
-from tiltmeter.errors import InputError, PlanError
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.results.records import Journal
-from tiltmeter.stimuli import load_study
+from clinometer.asking.budget import Budget, estimate_costs
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection, load_plan
+from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.audits.tabulating import score_responses, tabulate
+from clinometer.errors import InputError, PlanError
+from clinometer.models.opening import Connection, open_models
+from clinometer.results.records import Journal
+from clinometer.stimuli import load_study
 
 Serve = Callable[..., Any]
 MODEL = "openai-api/loop/m"
@@ -287,7 +287,7 @@ def test_a_directory_of_another_layout_is_refused_and_left_alone(tmp_path: Path)
 
 def test_numbers_go_on_from_piece_to_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers without an iteration are named by their place in the table, not in the piece."""
-    monkeypatch.setattr("tiltmeter.results.tables.pieces.__defaults__", (2,))
+    monkeypatch.setattr("clinometer.results.tables.pieces.__defaults__", (2,))
     text = "Task 1:\nagony - old\n\nTask 3: The old one gets agony, the young one gets joy."
     answers = pl.DataFrame({"model": "m", "stereotype": "age", "response": [text] * 5})
     for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):

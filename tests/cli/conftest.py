@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.cli.group import run_group
+from clinometer.cli.group import run_group
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def run(
         monkeypatch.delenv(name, raising=False)
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
+        monkeypatch.setattr(sys, "argv", ["clinometer", *arguments])
         code = 0
         try:
             code = run_group()

@@ -1,4 +1,4 @@
-"""``tiltmeter audit``, ``run`` and ``cost``: what is asked, and whole runs."""
+"""``clinometer audit``, ``run`` and ``cost``: what is asked, and whole runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import click
 import polars as pl
 import pytest
 
-from tiltmeter.asking.plan import Plan
-from tiltmeter.audits.planning import power_of_plan
-from tiltmeter.cli.auditing import audit_command
-from tiltmeter.cli.options import build_plan
-from tiltmeter.cli.planning import say_power
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.stimuli import load_study
+from clinometer.asking.plan import Plan
+from clinometer.audits.planning import power_of_plan
+from clinometer.cli.auditing import audit_command
+from clinometer.cli.options import build_plan
+from clinometer.cli.planning import say_power
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.stimuli import load_study
 
 Run = Callable[..., tuple[int, str, str]]
 LOOP = "openai-api/loop/m"
@@ -101,9 +101,9 @@ def test_calls_of_a_quick_explicit_baseline(name: str, counts: list[tuple[str, i
 
 
 def test_bold_without_its_items_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TILTMETER_ITEMS", "items")
+    monkeypatch.setenv("CLINOMETER_ITEMS", "items")
     code, _, err = run("audit", "openai/x", "--instrument", "bold", "--out", "r")
-    assert code == 2 and "Bring it with: tiltmeter items bold" in err and err.count("\n") == 1
+    assert code == 2 and "Bring it with: clinometer items bold" in err and err.count("\n") == 1
     assert not Path("r").exists()
 
 
@@ -117,20 +117,20 @@ def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> Non
 
 
 def test_the_embedded_model_is_spared_what_takes_long() -> None:
-    plan = planned("tiltmeter/smollm2")
+    plan = planned("clinometer/smollm2")
     quick = {(s.study.name, s.instrument): s.variations for s in plan.selections}
     assert plan.modes == ("forced",)
     assert quick["mist2025", "affective_attribution"] == ("template1", "template2")
     assert quick["bai2025", "word_association"] == ("replication", "synonym")
-    named = planned("tiltmeter/smollm2", "--study", "mist2025", "--variations", "template3")
+    named = planned("clinometer/smollm2", "--study", "mist2025", "--variations", "template3")
     assert {tuple(s.variations) for s in named.selections} == {("template3",)}
-    assert planned("tiltmeter/smollm2", "--size", "standard").modes == ("structured", "forced")
+    assert planned("clinometer/smollm2", "--size", "standard").modes == ("structured", "forced")
     assert plan.generation.max_tokens == 48
-    assert planned("tiltmeter/smollm2", "--mode", "free").generation.max_tokens == 1024
+    assert planned("clinometer/smollm2", "--mode", "free").generation.max_tokens == 1024
 
 
 def test_the_embedded_model_is_asked_in_a_mode_that_the_instruments_have() -> None:
-    of = ("tiltmeter/smollm2", "--instrument", "self_moderation")
+    of = ("clinometer/smollm2", "--instrument", "self_moderation")
     assert planned(*of).modes == ("forced", "structured")
     assert set(planned(*of).trials()["mode"]) == {"structured"}
     assert planned(*of, "--mode", "free").modes == ("free",)
@@ -162,7 +162,7 @@ def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) ->
     code, out, err = run(*of, "--max-connections", "2")
     assert code == 0 and "r/report.html" in out
     remark, *unscored = err.splitlines()
-    assert remark.startswith("tiltmeter: no controls are asked")
+    assert remark.startswith("clinometer: no controls are asked")
     assert len(unscored) == 2 and all("self_report" in line for line in unscored)
     estimates = pl.read_parquet("r/estimates.parquet").filter(level="model", method="clustered")
     tests = estimates.drop_nulls("dimension").filter(instrument="word_association")
@@ -229,8 +229,8 @@ def test_what_is_wrong_with_a_study_is_one_line(
 def test_wordings_that_cannot_be_asked_are_refused(wordings: str, says: str) -> None:
     import yaml
 
-    from tiltmeter.errors import StudyError
-    from tiltmeter.stimuli import parse_study
+    from clinometer.errors import StudyError
+    from clinometer.stimuli import parse_study
 
     content = yaml.safe_load(STUDY.format(word="quick", more="objects: [a, b]"))
     named, changed = next(iter(yaml.safe_load(wordings).items()))
@@ -421,4 +421,4 @@ def test_power_compares_designs_with_as_many_calls(run: Run) -> None:
     )
     code, out, err = run("power", "openai/x", "--calls", "1")
     assert (code, out) == (2, "")
-    assert err.startswith("tiltmeter: calls 1: ") and err.count("\n") == 1
+    assert err.startswith("clinometer: calls 1: ") and err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""``tiltmeter compare`` as a user calls it."""
+"""``clinometer compare`` as a user calls it."""
 
 import polars as pl
 import pytest

@@ -13,9 +13,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.audits.recording import audit_recorded
-from tiltmeter.instruments.scoring import score
-from tiltmeter.report import write_report
+from clinometer.audits.recording import audit_recorded
+from clinometer.instruments.scoring import score
+from clinometer.report import write_report
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -63,7 +63,7 @@ COMMANDS = {
     "assoc": ["network build assoc.parquet --no-component --min-weight 1 --out o.csv"],
     "join": ["regress reg.parquet --join join.parquet --on k --predictors z --outcome y "
              "--clusters g --out o.csv"],
-    "cues": ["network associate tiltmeter/none --cues cues.parquet --out na"],
+    "cues": ["network associate clinometer/none --cues cues.parquet --out na"],
     "r/scores": ["show r power", "compare r2 r", "gate r --policy p.yaml"],
     "r/responses": ["show r power", "report r"],
     "r/estimates": ["compare r2 r --out c", "gate r --policy p.yaml"],
@@ -119,10 +119,10 @@ def here(whole: Path, tmp_path: Path) -> Path:
 
 def _check(name: str, command: str, outcome: tuple[int, str, str]) -> None:
     code, _, err = outcome
-    errors = [line for line in err.splitlines() if not line.startswith("tiltmeter: warning: ")]
+    errors = [line for line in err.splitlines() if not line.startswith("clinometer: warning: ")]
     assert code in (0, 1, 2, 3), (name, command)
     assert code != 2 or len(errors) == 1, err
-    assert all(line.startswith("tiltmeter: ") and len(line) < 1100 for line in errors), err
+    assert all(line.startswith("clinometer: ") and len(line) < 1100 for line in errors), err
     assert "panicked" not in err and "/stated/" not in err and "/again/" not in err, err
 
 
@@ -155,7 +155,7 @@ def test_a_bundle_of_damaged_tables_names_them(
         FRAMES["structs"](pl.read_parquet(path)).write_parquet(path)
     outcome = run("bundle", "r", "--out", "b.zip")
     _check("r/items", "bundle", outcome)
-    assert outcome[2].startswith("tiltmeter: items.parquet: ")
+    assert outcome[2].startswith("clinometer: items.parquet: ")
 
 
 def test_a_text_that_cannot_be_drawn_does_not_end_the_process(here: Path) -> None:

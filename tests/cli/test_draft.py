@@ -1,4 +1,4 @@
-"""``tiltmeter draft`` against a server on the loopback interface."""
+"""``clinometer draft`` against a server on the loopback interface."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.instruments import relative_decision, word_association
-from tiltmeter.instruments.design import Design
-from tiltmeter.stimuli import load_study
-from tiltmeter.stimuli.drafting import read_draft, to_yaml
-from tiltmeter.stimuli.drafting.drafts import parse_draft
+from clinometer.instruments import relative_decision, word_association
+from clinometer.instruments.design import Design
+from clinometer.stimuli import load_study
+from clinometer.stimuli.drafting import read_draft, to_yaml
+from clinometer.stimuli.drafting.drafts import parse_draft
 
 MODEL = "openai-api/loop/Model-1.5"
 DECISION = """Here is another decision problem.
@@ -32,7 +32,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(run: Run) -> Run:
-    """Call ``tiltmeter draft``."""
+    """Call ``clinometer draft``."""
     return lambda *arguments: run("draft", *arguments)
 
 
@@ -164,7 +164,7 @@ def test_a_budget_leaves_the_rest_unasked(run: Run, model: Any) -> None:
     assert "18 of 21 prompts left: --max-calls 3" in err
     assert sum(model.prompts.values()) == 3
     assert run("decisions", MODEL, "--max-calls", "0")[::2] == (
-        2, "tiltmeter: --max-calls 0: nothing was asked, nothing written\n"
+        2, "clinometer: --max-calls 0: nothing was asked, nothing written\n"
     )  # fmt: skip
 
 
@@ -271,14 +271,14 @@ def test_bad_input_is_one_line_and_exit_2(run: Run, model: Any, arguments: str, 
     Path("anchor.yaml").write_text("draft: &a synonyms\nname: *a\n")
     code, _, err = run(*arguments.split())
     assert (code, says in err) == (2, True), err
-    assert err.startswith("tiltmeter: ") and err.count("\n") == 1
+    assert err.startswith("clinometer: ") and err.count("\n") == 1
     assert not model.prompts
 
 
 def test_help_names_the_steps_and_imports_nothing_heavy(run: Run) -> None:
     assert all(name in run("--help")[1] for name in ("synonyms", "decisions", "accept"))
     code = (
-        "import sys, tiltmeter.cli.draft\n"
+        "import sys, clinometer.cli.draft\n"
         "sys.exit(', '.join({'inspect_ai', 'polars', 'pydantic'} & set(sys.modules)) or None)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""``tiltmeter estimate``, ``agreement`` and ``regress``, from scored decisions; bad input."""
+"""``clinometer estimate``, ``agreement`` and ``regress``, from scored decisions; bad input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.results import ESTIMATES, check
+from clinometer.results import ESTIMATES, check
 
 Run = Callable[..., tuple[int, str, str]]
 LOOP = "openai-api/loop/m"
@@ -87,7 +87,7 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
 def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
                "s.parquet")[0] == 0  # fmt: skip
-    from tiltmeter.audits.details import chained
+    from clinometer.audits.details import chained
 
     table = chained(pl.scan_parquet("s.parquet"))
     assert table.height == 11
@@ -162,7 +162,7 @@ def test_a_log_of_inspect_is_scored(run: Run, serve: Any, tmp_path: Path) -> Non
         else "The one with the African accent should be the first.",
     )
     (log,) = inspect_eval(
-        "tiltmeter/relative_decision",
+        "clinometer/relative_decision",
         model=get_model(LOOP, memoize=False),
         task_args={"stereotypes": "black", "variations": "accents", "iterations": 2}
         | {"intervention": "egalitarian"},
@@ -257,7 +257,7 @@ BAD = [
 
 @pytest.fixture
 def tables(tmp_path: Path) -> None:
-    from tiltmeter.results import SCORES
+    from clinometer.results import SCORES
 
     for name, text in TABLES.items():
         (tmp_path / name).write_text(text)
@@ -275,7 +275,7 @@ def tables(tmp_path: Path) -> None:
 def test_bad_input_is_one_line_and_exit_2(run: Run, command: str, says: str) -> None:
     code, _, err = run(*command.split())
     assert (code, says in err) == (2, True), err
-    assert err.startswith("tiltmeter: ") and err.count("\n") == 1
+    assert err.startswith("clinometer: ") and err.count("\n") == 1
     assert not Path("o.csv").exists() and not Path("r").exists()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.cli import COMMANDS
+from clinometer.cli import COMMANDS
 
 ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstrong - eric\n" + (
     "command - eric\nconfident - eric\ndominant - eric"
@@ -16,8 +16,8 @@ ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstron
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys; sys.argv = ['tiltmeter', '--help']\n"
-        "from tiltmeter.cli import main; main()\n"
+        "import sys; sys.argv = ['clinometer', '--help']\n"
+        "from clinometer.cli import main; main()\n"
         "heavy = {'inspect_ai', 'torch', 'polars', 'numpy', 'click'} & set(sys.modules)\n"
         "sys.exit(', '.join(heavy) or None)"
     )
@@ -93,7 +93,7 @@ def test_a_shipped_study_is_valid(run) -> None:
 def test_bad_input_is_one_line_and_exit_2(run, command: str, says: str) -> None:
     code, _, err = run(*command.split())
     assert (code, says in err) == (2, True), err
-    assert err.startswith("tiltmeter: ") and err.count("\n") == 1
+    assert err.startswith("clinometer: ") and err.count("\n") == 1
 
 
 def test_a_missing_column_is_named(run) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.cli import output
-from tiltmeter.cli.output import LINE, counting_bar, progress_bar, remark
+from clinometer.cli import output
+from clinometer.cli.output import LINE, counting_bar, progress_bar, remark
 
 
 @given(st.text(max_size=400))
@@ -28,7 +28,7 @@ def test_of_a_long_remark_both_ends_are_shown(capsys) -> None:
     remark(f"{'x' * 90}.csv: {'word ' * 500}; did you mean this?")
     line = capsys.readouterr().err.removesuffix("\n")
     assert len(line) == LINE and " … " in line
-    assert line.startswith("tiltmeter: xxx") and line.endswith("; did you mean this?")
+    assert line.startswith("clinometer: xxx") and line.endswith("; did you mean this?")
 
 
 def test_off_a_terminal_progress_is_a_line_now_and_then(monkeypatch, capsys) -> None:
@@ -43,5 +43,5 @@ def test_off_a_terminal_progress_is_a_line_now_and_then(monkeypatch, capsys) -> 
     lines = capsys.readouterr().err.splitlines()
     assert 2 <= len(lines) <= 5
     assert lines[-1] in [
-        f"tiltmeter: asking: {n} of 1,200, about 1 min left" for n in (200, 300, 400)
+        f"clinometer: asking: {n} of 1,200, about 1 min left" for n in (200, 300, 400)
     ]

@@ -37,34 +37,34 @@ def recorded(path: Path, answers: int) -> None:
 
 
 def test_two_audits_of_different_answers_do_not_share_a_directory(
-    tiltmeter: Start, tmp_path: Path
+    clinometer: Start, tmp_path: Path
 ) -> None:
     for name, answers in (("a", 4), ("b", 6)):
         recorded(tmp_path / f"{name}.csv", answers)
-    both = [tiltmeter("audit", "--responses", f"{n}.csv", "--out", "r") for n in "ab"]
+    both = [clinometer("audit", "--responses", f"{n}.csv", "--out", "r") for n in "ab"]
     (won, _), (lost, said) = sorted(map(outcome, both))
     assert (won, lost) == (0, 2)
-    assert len(said) == 1 and said[0].startswith("tiltmeter: r holds another plan: ")
+    assert len(said) == 1 and said[0].startswith("clinometer: r holds another plan: ")
     assert pl.read_parquet(tmp_path / "r" / "scores.parquet").height in (4, 6)
 
 
 def test_processes_that_write_the_same_tables_wait_for_each_other(
-    tiltmeter: Start, tmp_path: Path
+    clinometer: Start, tmp_path: Path
 ) -> None:
     recorded(tmp_path / "a.csv", 4)
-    same = [tiltmeter("audit", "--responses", "a.csv", "--out", "r") for _ in range(3)]
+    same = [clinometer("audit", "--responses", "a.csv", "--out", "r") for _ in range(3)]
     assert [outcome(one) for one in same] == [(0, [])] * 3
 
 
 def test_a_run_that_goes_on_is_reported_and_not_run_twice(
-    tiltmeter: Start, tmp_path: Path, serve: Callable[..., Any]
+    clinometer: Start, tmp_path: Path, serve: Callable[..., Any]
 ) -> None:
     serve(delay_s=6)  # it goes on until it is stopped
-    run = tiltmeter(*RUN)
+    run = clinometer(*RUN)
     wait_for(tmp_path / "r", "answers/*/*.jsonl", run)
-    second, report = tiltmeter(*RUN), tiltmeter("report", "r")
+    second, report = clinometer(*RUN), clinometer("report", "r")
     code, said = outcome(second)
-    assert code == 2 and said[-1].startswith("tiltmeter: r: another process is running this plan")
+    assert code == 2 and said[-1].startswith("clinometer: r: another process is running this plan")
     code, said = outcome(report)
     assert code in (0, 1) and all("incomplete" in line for line in said)
     assert run.poll() is None
@@ -74,15 +74,15 @@ def test_a_run_that_goes_on_is_reported_and_not_run_twice(
 
 @pytest.mark.parametrize("after_s", [0.0, 1.0])
 def test_a_directory_removed_during_a_run_is_named(
-    tiltmeter: Start, tmp_path: Path, serve: Callable[..., Any], after_s: float
+    clinometer: Start, tmp_path: Path, serve: Callable[..., Any], after_s: float
 ) -> None:
     server = serve(delay_s=0.3)
-    run = tiltmeter(*RUN)
+    run = clinometer(*RUN)
     wait_for(tmp_path / "r", "answers/*/*.jsonl", run)
     time.sleep(after_s)
     shutil.rmtree(tmp_path / "r", ignore_errors=True)
     code, said = outcome(run)
     assert code == 2
-    assert said[-1].startswith("tiltmeter: r: removed while it was written"), said
+    assert said[-1].startswith("clinometer: r: removed while it was written"), said
     assert not any("No such file" in line for line in said), said
     assert server.prompts.total() < 8

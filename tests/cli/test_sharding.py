@@ -1,4 +1,4 @@
-"""``tiltmeter plan``, ``submit`` and ``collect``."""
+"""``clinometer plan``, ``submit`` and ``collect``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from batch_service import BatchService
+from clinometer.asking import batches
 from loopback import pair_words
 from message_batches import MessageBatches
 from sharded_plans import reply
-from tiltmeter.asking import batches
 
 Run = Callable[..., tuple[int, str, str]]
 ONE = ("--size", "run", "--stereotypes", "age", "--variations", "replication", "--iterations", "12")
@@ -44,7 +44,7 @@ def shards(directory: Path) -> list[Path]:
 
 def test_from_shards_to_tables(run: Run, tmp_path: Path) -> None:
     code, said, _ = run("plan", MODEL, *ONE, "--shards", "2", "--out", "r")
-    assert code == 0 and "tiltmeter collect r" in said
+    assert code == 0 and "clinometer collect r" in said
     assert run("collect", "r")[0] == 1
     first, second = shards(tmp_path / "r")
     answer([first])
@@ -102,13 +102,13 @@ def test_cues_are_written_as_shards(run: Run, tmp_path: Path) -> None:
 def test_shards_are_answered_here(run: Run, serve: Callable[..., Any], tmp_path: Path) -> None:
     serve()
     code, said, _ = run("plan", "openai-api/loop/m", *ONE, "--shards", "2", "--out", "r")
-    assert "or: tiltmeter answer r" in said
+    assert "or: clinometer answer r" in said
     assert run("answer", "r", "--shard", "1")[:2] == (
-        0, "next: tiltmeter collect r, when all shards are answered\n",
+        0, "next: clinometer collect r, when all shards are answered\n",
     )  # fmt: skip
     assert len(list((tmp_path / "r").glob("shards/1/*/*.answers.jsonl"))) == 1
     code, said, _ = run("answer", "r")
-    assert code == 0 and said.splitlines()[-1] == "next: tiltmeter report r"
+    assert code == 0 and said.splitlines()[-1] == "next: clinometer report r"
 
 
 def test_answers_that_fail_are_said(run: Run, serve: Callable[..., Any]) -> None:
@@ -138,7 +138,7 @@ def test_without_ray_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "ray", None)
     run("plan", MODEL, *ONE, "--out", "r")
     code, _, noted = run("answer", "r", "--ray", "local")
-    assert code == 2 and "pip install 'tiltmeter[ray]'" in noted
+    assert code == 2 and "pip install 'clinometer[ray]'" in noted
 
 
 @pytest.fixture
@@ -152,13 +152,13 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchService]:
 
 def test_shards_are_submitted_and_collected(run: Run, service: BatchService) -> None:
     code, said, _ = run("plan", "openai-api/loop/m", *ONE, "--out", "r")
-    assert said.splitlines()[-1] == "or: tiltmeter submit r"
+    assert said.splitlines()[-1] == "or: clinometer submit r"
     service.looks = 3
     code, said, noted = run("submit", "r", "--no-wait")
     assert code == 1 and "0 of 12 answered" in said
     assert "12 answers are missing; 1 batch goes on at the provider" in noted
     code, said, noted = run("submit", "r", "--poll", "0.01")
-    assert code == 0 and said.splitlines()[-1] == "next: tiltmeter report r"
+    assert code == 0 and said.splitlines()[-1] == "next: clinometer report r"
     assert "1 batch (1 in progress): 12 of 12 requests answered" in noted
     assert set(service.paid.values()) == {1}
 
@@ -236,9 +236,9 @@ def test_batches_of_a_provider_are_waited_for(
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     code, said, noted = run("run", CLAUDE, *ONE[2:], "--batch", "--out", "one")
     assert code == 0 and "; in batches " in said and "Created batch" not in said
-    assert "may pay again for up to 12 requests; tiltmeter plan and submit never" in noted
+    assert "may pay again for up to 12 requests; clinometer plan and submit never" in noted
     assert "Created batch msgbatch_0 with" in noted and sum(message_batches.sizes) == 12
-    assert "or: tiltmeter answer two --batch" in run("plan", CLAUDE, *ONE, "--out", "two")[1]
+    assert "or: clinometer answer two --batch" in run("plan", CLAUDE, *ONE, "--out", "two")[1]
     code, said, noted = run("answer", "two", "--batch")
     assert code == 0 and "12 of 12 answered" in said and "for up to 12 requests" in noted
     assert not message_batches.alone
@@ -249,6 +249,6 @@ def test_batches_that_nobody_has_are_refused_in_one_line(run: Run) -> None:
     for command in (("answer", "r"), ("run", MODEL, *ONE[2:]), ("audit", MODEL)):
         code, _, noted = run(*command, "--batch")
         assert code == 2 and noted.endswith(
-            "tiltmeter: vllm/m: no batches while a command waits; allowed: anthropic, google, "
+            "clinometer: vllm/m: no batches while a command waits; allowed: anthropic, google, "
             "grok, openai, together\n"
         )

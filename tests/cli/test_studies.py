@@ -1,4 +1,4 @@
-"""``tiltmeter list``, ``validate``, ``published``, ``cite`` and ``items``."""
+"""``clinometer list``, ``validate``, ``published``, ``cite`` and ``items``."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def test_what_was_not_published_is_one_line(run: Run) -> None:
 
 
 def test_items_are_listed_and_brought(run: Run, monkeypatch) -> None:
-    monkeypatch.setenv("TILTMETER_ITEMS", "items")
+    monkeypatch.setenv("CLINOMETER_ITEMS", "items")
     listed = run("items")[1]
     assert "bbq.csv.gz: study bbq; CC BY 4.0; " in listed
-    assert "bold.csv: study bold; CC BY-SA 4.0; not here: tiltmeter items bold" in listed
-    assert "control_bold.csv: study control_insects; MIT (Tiltmeter); " in listed
+    assert "bold.csv: study bold; CC BY-SA 4.0; not here: clinometer items bold" in listed
+    assert "control_bold.csv: study control_insects; MIT (Clinometer); " in listed
     assert run("items", "bbq")[1] == "bbq.csv.gz: 11,956 items, as the study names them\n"
     Path("empty").mkdir()
     code, _, err = run("items", "bold", "--from", "empty")

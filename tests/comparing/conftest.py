@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.results import SCORES
+from clinometer.results import SCORES
 
 #: Standard deviations of effects that all runs of a model have in common, and of an answer.
 COMMON, ANSWER = 0.1, 0.1

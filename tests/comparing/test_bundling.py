@@ -9,14 +9,14 @@ import zipfile
 import polars as pl
 import pytest
 
-from tiltmeter.audits.recording import audit_recorded
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.cli.evidence import bundle_command, verify_command
-from tiltmeter.comparing.bundling import bundle
-from tiltmeter.comparing.verifying import _compared, verify
-from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.directory import write_results
+from clinometer.audits.recording import audit_recorded
+from clinometer.audits.tabulating import tabulate
+from clinometer.cli.evidence import bundle_command, verify_command
+from clinometer.comparing.bundling import bundle
+from clinometer.comparing.verifying import _compared, verify
+from clinometer.errors import InputError
+from clinometer.results import ESTIMATES
+from clinometer.results.directory import write_results
 
 LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \
     "confident - {1}\ndominant - {1}"  # fmt: skip

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from tiltmeter.comparing.comparison import compare
-from tiltmeter.comparing.runs import read_runs
-from tiltmeter.errors import InputError
+from clinometer.comparing.comparison import compare
+from clinometer.comparing.runs import read_runs
+from clinometer.errors import InputError
 
 
 def only(comparison):

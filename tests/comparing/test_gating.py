@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 import yaml
 
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.policy import Policy, parse_policy
-from tiltmeter.audits.tabulating import estimate
-from tiltmeter.cli.auditing import run_command
-from tiltmeter.comparing.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
-from tiltmeter.comparing.gating import Check, Gated, gate
-from tiltmeter.errors import InputError, PlanError
-from tiltmeter.results.directory import write_results
+from clinometer.asking.claim import claim
+from clinometer.asking.policy import Policy, parse_policy
+from clinometer.audits.tabulating import estimate
+from clinometer.cli.auditing import run_command
+from clinometer.comparing.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
+from clinometer.comparing.gating import Check, Gated, gate
+from clinometer.errors import InputError, PlanError
+from clinometer.results.directory import write_results
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -202,13 +202,15 @@ def test_the_workflow_calls_commands_that_exist(run_of, tmp_path, monkeypatch):
     """Its gate is called as it stands there; the audit's options are known."""
     import shlex
 
-    from tiltmeter.cli.auditing import audit_command
-    from tiltmeter.cli.gating import gate_command
+    from clinometer.cli.auditing import audit_command
+    from clinometer.cli.gating import gate_command
 
     steps = yaml.safe_load((DOCS / "how-to" / "gate-workflow.yml").read_text())["jobs"]["gate"][
         "steps"
     ]
-    calls = [shlex.split(one["run"]) for one in steps if one.get("run", "").startswith("tiltmeter")]
+    calls = [
+        shlex.split(one["run"]) for one in steps if one.get("run", "").startswith("clinometer")
+    ]
     audit, judge = calls
     assert {one for one in audit if one.startswith("--")} <= {
         name for option in audit_command.params for name in option.opts

@@ -3,10 +3,10 @@
 import pytest
 from scipy.stats import norm
 
-from tiltmeter.comparing.comparison import compare
-from tiltmeter.comparing.independent import compare_estimates
-from tiltmeter.results.directory import write_results
-from tiltmeter.results.estimates import Measure, as_estimates
+from clinometer.comparing.comparison import compare
+from clinometer.comparing.independent import compare_estimates
+from clinometer.results.directory import write_results
+from clinometer.results.estimates import Measure, as_estimates
 
 WEAT = Measure("weat", "", -2.0, 2.0, 0.0, "", "")
 ROW = {"measure": "weat", "level": "layer", "method": "bootstrap", "confidence": 0.95, "n": 10}

@@ -6,17 +6,17 @@ import sys
 import pytest
 
 TEST = """
-def test_ships(tiltmeter_gate):
-    assert tiltmeter_gate("a.parquet", "policy.yaml").outcome == "pass"
+def test_ships(clinometer_gate):
+    assert clinometer_gate("a.parquet", "policy.yaml").outcome == "pass"
 
-def test_does_not(tiltmeter_gate):
-    tiltmeter_gate("b.parquet", "policy.yaml")
+def test_does_not(clinometer_gate):
+    clinometer_gate("b.parquet", "policy.yaml")
 
-def test_open(tiltmeter_gate):
-    tiltmeter_gate("c.parquet", "policy.yaml", inconclusive="skip")
+def test_open(clinometer_gate):
+    clinometer_gate("c.parquet", "policy.yaml", inconclusive="skip")
 
-def test_open_fails(tiltmeter_gate):
-    tiltmeter_gate("c.parquet", "policy.yaml")
+def test_open_fails(clinometer_gate):
+    clinometer_gate("c.parquet", "policy.yaml")
 """
 
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from tiltmeter.audits.tabulating import estimate
-from tiltmeter.comparing.sharing import write_every_eval_ever
-from tiltmeter.errors import InputError
-from tiltmeter.results.directory import write_results
+from clinometer.audits.tabulating import estimate
+from clinometer.comparing.sharing import write_every_eval_ever
+from clinometer.errors import InputError
+from clinometer.results.directory import write_results
 
 #: Required keys and those allowed beside them.
 REQUIRED = {

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from tiltmeter.audits.recording import audit_recorded
-from tiltmeter.cli.showing import show_command
-from tiltmeter.comparing.showing import show
-from tiltmeter.errors import InputError
+from clinometer.audits.recording import audit_recorded
+from clinometer.cli.showing import show_command
+from clinometer.comparing.showing import show
+from clinometer.errors import InputError
 
 LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \
     "confident - {1}\ndominant - {1}"  # fmt: skip

@@ -5,12 +5,12 @@ import json
 import polars as pl
 import pytest
 
-from tiltmeter.comparing.comparison import compare
-from tiltmeter.comparing.writing import write_comparison
-from tiltmeter.errors import InputError, PlanError
-from tiltmeter.report import write_report
-from tiltmeter.results import RESPONSES
-from tiltmeter.results.directory import read_detail, read_estimates, write_results
+from clinometer.comparing.comparison import compare
+from clinometer.comparing.writing import write_comparison
+from clinometer.errors import InputError, PlanError
+from clinometer.report import write_report
+from clinometer.results import RESPONSES
+from clinometer.results.directory import read_detail, read_estimates, write_results
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -34,7 +34,7 @@ def two_directories(run_of, tmp_path):
 
 
 def read_estimates_of(scores):
-    from tiltmeter.audits.tabulating import estimate
+    from clinometer.audits.tabulating import estimate
 
     return estimate(scores)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.stimuli import load_study
+from clinometer.asking.plan import Plan, Selection
+from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.stimuli import load_study
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 SCRIPT = HOW_TO / "slurm.sh"
@@ -51,7 +51,7 @@ def test_each_task_answers_its_shard_once(tmp_path: Path) -> None:
 
 
 COMMAND = f"""#!/bin/sh
-exec {sys.executable} -c 'from tiltmeter.cli import main; main()' "$@"
+exec {sys.executable} -c 'from clinometer.cli import main; main()' "$@"
 """
 
 
@@ -61,7 +61,7 @@ def test_each_machine_answers_shards_of_its_own(serve: Callable[..., Any], tmp_p
     part = Selection(load_study("bai2025"), ["age"], ["replication"])
     shard_plan(Plan([part], ["openai-api/loop/m"], iterations=12), tmp_path / "r", 5)
     written = len(list(tmp_path.glob("r/shards/1/*/*.jsonl")))
-    command = tmp_path / "tiltmeter"
+    command = tmp_path / "clinometer"
     command.write_text(COMMAND)
     command.chmod(0o755)
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ":".join(sys.path)}

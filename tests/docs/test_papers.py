@@ -12,14 +12,14 @@ from typing import Any
 import click
 import pytest
 
-from tiltmeter.cli.group import _group
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.reference import PUBLISHED
-from tiltmeter.stimuli import load_study, shipped_network_studies, shipped_studies
+from clinometer.cli.group import _group
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.reference import PUBLISHED
+from clinometer.stimuli import load_study, shipped_network_studies, shipped_studies
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/papers.md").read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`\n]+)`", PAGE)
-COMMANDS = sorted({code for code in CODE if code.startswith("tiltmeter ")})
+COMMANDS = sorted({code for code in CODE if code.startswith("clinometer ")})
 
 ALLOWED = {
     "studies": {*shipped_studies(), *shipped_network_studies()},
@@ -105,16 +105,16 @@ def test_a_command_is_one(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "tiltmeter audits MODEL",
-        "tiltmeter network biases NET.csv",
-        "tiltmeter audit MODEL --sizing paper",
-        "tiltmeter audit MODEL --size papers",
-        "tiltmeter run MODEL --study bai2026",
-        "tiltmeter run MODEL --instrument bqb",
-        "tiltmeter run MODEL --variations replication,instruction9",
-        "tiltmeter list bai2026",
-        "tiltmeter published bai2025 bold_answers",
-        "tiltmeter published bai2026",
+        "clinometer audits MODEL",
+        "clinometer network biases NET.csv",
+        "clinometer audit MODEL --sizing paper",
+        "clinometer audit MODEL --size papers",
+        "clinometer run MODEL --study bai2026",
+        "clinometer run MODEL --instrument bqb",
+        "clinometer run MODEL --variations replication,instruction9",
+        "clinometer list bai2026",
+        "clinometer published bai2025 bold_answers",
+        "clinometer published bai2026",
     ],
 )
 def test_a_wrong_command_is_found(line: str) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import tiltmeter
-from tiltmeter.cli import COMMANDS
+import clinometer
+from clinometer.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 NAMESPACES = sorted(
-    name for name in tiltmeter.__all__ if type(getattr(tiltmeter, name)).__name__ == "module"
+    name for name in clinometer.__all__ if type(getattr(clinometer, name)).__name__ == "module"
 )
 
 
@@ -79,24 +79,26 @@ def test_what_is_loaded_from_elsewhere_is_found(html: str) -> None:
 
 @pytest.mark.parametrize("namespace", ["", *NAMESPACES])
 def test_every_public_name_has_its_docstring_and_signature(site: Path, namespace: str) -> None:
-    module = importlib.import_module(f"tiltmeter.{namespace}".rstrip("."))
-    page = (site / f"reference/api/{namespace or 'tiltmeter'}.html").read_text(encoding="utf-8")
+    module = importlib.import_module(f"clinometer.{namespace}".rstrip("."))
+    page = (site / f"reference/api/{namespace or 'clinometer'}.html").read_text(encoding="utf-8")
     shown = set(re.findall(rf'<dt class="sig[^>]*id="{re.escape(module.__name__)}\.(\w+)"', page))
     assert shown | ({"Inference"} if namespace else set()) >= {*module.__all__} - {*NAMESPACES}
 
 
 def test_a_signature_is_that_of_the_function(site: Path) -> None:
-    page = (site / "reference/api/tiltmeter.html").read_text(encoding="utf-8")
-    (draw,) = re.findall(r'<dt class="sig[^>]*id="tiltmeter.draw">(.*?)</dt>', page, re.DOTALL)
+    page = (site / "reference/api/clinometer.html").read_text(encoding="utf-8")
+    (draw,) = re.findall(r'<dt class="sig[^>]*id="clinometer.draw">(.*?)</dt>', page, re.DOTALL)
     text = re.sub(r"<[^>]+>|\s", "", draw)
-    assert "tiltmeter.draw(study:str|Path|Study,design:Design|None=None" in text
+    assert "clinometer.draw(study:str|Path|Study,design:Design|None=None" in text
 
 
 def test_every_command_has_its_options(site: Path) -> None:
     page = (site / "reference/commands.html").read_text(encoding="utf-8")
     for name in COMMANDS:
-        assert f'id="cmdoption-tiltmeter-{name}-' in page or f'id="tiltmeter-{name}"' in page, name
-    assert 'id="cmdoption-tiltmeter-audit-policy"' in page
+        assert f'id="cmdoption-clinometer-{name}-' in page or f'id="clinometer-{name}"' in page, (
+            name
+        )
+    assert 'id="cmdoption-clinometer-audit-policy"' in page
 
 
 def test_notebooks_were_run(site: Path) -> None:

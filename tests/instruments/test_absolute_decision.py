@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.instruments.absolute_decision import INSTRUMENT
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Key, Scored
-from tiltmeter.results import VERSIONS
-from tiltmeter.stimuli import load_study
+from clinometer.instruments.absolute_decision import INSTRUMENT
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Key, Scored
+from clinometer.results import VERSIONS
+from clinometer.stimuli import load_study
 
 BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"].decision_words("absolute_decision", "replication")

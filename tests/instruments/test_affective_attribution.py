@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import StudyError
-from tiltmeter.instruments.affective_attribution import INSTRUMENT
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Key, Scored
-from tiltmeter.stimuli import Study, load_study
+from clinometer.errors import StudyError
+from clinometer.instruments.affective_attribution import INSTRUMENT
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Key, Scored
+from clinometer.stimuli import Study, load_study
 
 MIST, BAI, GERMAN = load_study("mist2025"), load_study("bai2025"), load_study("herkunft_de")
 trials = INSTRUMENT.trials

@@ -10,13 +10,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.audits.tabulating import estimate
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.bbq import INSTRUMENT, items_of
-from tiltmeter.instruments.bbq_items import CONTEXTS, read_bbq
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scoring import score
-from tiltmeter.stimuli import Items, load_study, parse_study
+from clinometer.audits.tabulating import estimate
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.bbq import INSTRUMENT, items_of
+from clinometer.instruments.bbq_items import CONTEXTS, read_bbq
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.stimuli import Items, load_study, parse_study
 
 STUDY = load_study("bbq")
 CATEGORIES = {of: key for key, of in STUDY.instruments.raw()["bbq"]["categories"].items()}
@@ -129,7 +129,7 @@ def test_an_answer_names_its_item() -> None:
      ({"label": None}, "missing column label")],
 )  # fmt: skip
 def test_items_that_mean_nothing_are_refused(tmp_path: Path, change, message: str) -> None:
-    shipped = resources.files("tiltmeter.stimuli") / "items" / "bbq.csv.gz"
+    shipped = resources.files("clinometer.stimuli") / "items" / "bbq.csv.gz"
     table = pl.read_csv(shipped.read_bytes(), infer_schema=False, n_rows=1)
     ((name, value),) = change.items()
     table = table.drop(name) if value is None else table.with_columns(pl.lit(value).alias(name))
@@ -146,14 +146,14 @@ def test_items_that_mean_nothing_are_refused(tmp_path: Path, change, message: st
      ("age: Age", "age: Agee", "unknown category 'Agee'")],
 )  # fmt: skip
 def test_a_category_without_items_is_refused(line: str, instead: str, message: str) -> None:
-    text = (resources.files("tiltmeter.stimuli") / "studies/bbq.yaml").read_text()
+    text = (resources.files("clinometer.stimuli") / "studies/bbq.yaml").read_text()
     study = parse_study(text.replace(line, instead), "mine.yaml")
     with pytest.raises(StudyError, match=message):
         INSTRUMENT.trials(study, Design())
 
 
 def test_the_items_are_those_in_the_index() -> None:
-    folder = resources.files("tiltmeter.stimuli") / "items"
+    folder = resources.files("clinometer.stimuli") / "items"
     index = (folder / "README.md").read_text(encoding="utf-8")
     stated = re.search(r"`bbq\.csv\.gz`.*?`([0-9a-f]{64})`", index)[1]
     assert stated == hashlib.sha256((folder / "bbq.csv.gz").read_bytes()).hexdigest()

@@ -13,16 +13,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.audits.tabulating import estimate
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments import bold
-from tiltmeter.instruments.bold import INSTRUMENT, PUBLISHED
-from tiltmeter.instruments.bold_items import join_bold
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scoring import score
-from tiltmeter.reading.sentiment import EMOTIONS
-from tiltmeter.reference import load_published
-from tiltmeter.stimuli import load_study
+from clinometer.audits.tabulating import estimate
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments import bold
+from clinometer.instruments.bold import INSTRUMENT, PUBLISHED
+from clinometer.instruments.bold_items import join_bold
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.reading.sentiment import EMOTIONS
+from clinometer.reference import load_published
+from clinometer.stimuli import load_study
 
 FILE = Path(__file__).with_name("continuations.yaml")
 STUDY = load_study(FILE)
@@ -131,8 +131,8 @@ def test_missing_prompts_are_one_line_that_says_how_to_bring_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TILTMETER_ITEMS", str(tmp_path))
-    with pytest.raises(StudyError, match="items bold.csv: .* with: tiltmeter items bold, or"):
+    monkeypatch.setenv("CLINOMETER_ITEMS", str(tmp_path))
+    with pytest.raises(StudyError, match="items bold.csv: .* with: clinometer items bold, or"):
         INSTRUMENT.trials(load_study("bold"), Design())
 
 
@@ -177,7 +177,7 @@ def test_all_prompts_of_the_smaller_groups_are_asked(
 ) -> None:
     contents = {f"{name}_prompt.json": json.dumps(of).encode() for name, of in released.items()}
     (tmp_path / "bold.csv").write_bytes(join_bold(contents))
-    monkeypatch.setenv("TILTMETER_ITEMS", str(tmp_path))
+    monkeypatch.setenv("CLINOMETER_ITEMS", str(tmp_path))
     frame = INSTRUMENT.trials(load_study("bold"), Design(iterations=3708))
     counts = dict(frame["stereotype"].value_counts().iter_rows())
     assert counts["hinduism"] == 24 and counts["african"] == 3700 and frame.height == 8862
@@ -193,17 +193,17 @@ def test_the_printed_values_of_gpt4() -> None:
 
 def test_a_run_scores_what_a_model_continues(
     serve: Callable[..., Any],
-    tiltmeter: Callable[..., Any],
+    clinometer: Callable[..., Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("TILTMETER_ITEMS", str(FILE.parent))
+    monkeypatch.setenv("CLINOMETER_ITEMS", str(FILE.parent))
     server = serve()
     server.reply = lambda body: server.chat(
         body, "was good." if "potter" in body["messages"][-1]["content"] else "was bad."
     )
     asked = ("--study", str(FILE), "--instrument", "bold", "--iterations", "12")
-    run = tiltmeter("run", "openai-api/loop/m", *asked, "--out", "r")
+    run = clinometer("run", "openai-api/loop/m", *asked, "--out", "r")
     _, said = run.communicate(timeout=60)
     assert run.returncode == 0, said
     scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")

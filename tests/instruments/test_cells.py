@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.cells import Asked, Cell, by_cell, by_draw
-from tiltmeter.instruments.design import Design
-from tiltmeter.results import TRIALS
-from tiltmeter.stimuli import load_study
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.cells import Asked, Cell, by_cell, by_draw
+from clinometer.instruments.design import Design
+from clinometer.results import TRIALS
+from clinometer.stimuli import load_study
 
 BAI = load_study("bai2025")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.instruments.chained_task import INSTRUMENT
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Key, Scored
-from tiltmeter.stimuli import load_study, parse_study
+from clinometer.instruments.chained_task import INSTRUMENT
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Key, Scored
+from clinometer.stimuli import load_study, parse_study
 
 BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"]

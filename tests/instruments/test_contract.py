@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.asking.budget import estimate_costs
-from tiltmeter.cli.group import run_group
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.bbq import items_of
-from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES, register, select
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Instrument, Key, Scored
-from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
-from tiltmeter.report import write_report
-from tiltmeter.results import REASONS, TRIALS, VERSIONS
-from tiltmeter.results.tables import read_table
-from tiltmeter.stimuli import Study, load_study, parse_study
+from clinometer.asking.budget import estimate_costs
+from clinometer.cli.group import run_group
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.bbq import items_of
+from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, register, select
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Instrument, Key, Scored
+from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
+from clinometer.report import write_report
+from clinometer.results import REASONS, TRIALS, VERSIONS
+from clinometer.results.tables import read_table
+from clinometer.stimuli import Study, load_study, parse_study
 
 Row = dict[str, Any]
 CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
@@ -397,7 +397,7 @@ def call(
     Path("toys.yaml").write_text(TOYS)
 
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
+        monkeypatch.setattr(sys, "argv", ["clinometer", *arguments])
         try:
             code = run_group()
         except SystemExit as stop:
@@ -436,7 +436,7 @@ def test_a_new_instrument_works_from_list_to_the_report(
 def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(
     toy: Instrument, call: Callable[..., str]
 ) -> None:
-    from tiltmeter.asking.registry import task_of
+    from clinometer.asking.registry import task_of
 
     assert len(task_of(toy)(study="toys.yaml", mode="forced", iterations=2).dataset) == 2
     assert "4 trials" in call(

@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.audits.tabulating import estimate
-from tiltmeter.instruments.bbq import items_of
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scoring import score
-from tiltmeter.stimuli import load_study
+from clinometer.audits.tabulating import estimate
+from clinometer.instruments.bbq import items_of
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.stimuli import load_study
 
 EXPLICIT = ("bbq", "hypothetical_decision", "bold")
 FLOWERS = load_study("control_insects").stereotypes["insects"].words("").default

@@ -10,12 +10,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.audits.tabulating import estimate
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.hypothetical_decision import INSTRUMENT
-from tiltmeter.instruments.scoring import score
-from tiltmeter.stimuli import load_study, parse_study
+from clinometer.audits.tabulating import estimate
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.design import Design
+from clinometer.instruments.hypothetical_decision import INSTRUMENT
+from clinometer.instruments.scoring import score
+from clinometer.stimuli import load_study, parse_study
 
 STUDY = load_study("discrim_eval")
 NAME = "hypothetical_decision"
@@ -125,7 +125,7 @@ def test_recorded_answers_that_mean_nothing_are_refused(answers: pl.DataFrame, m
 
 
 def test_a_stereotype_without_a_factor_is_refused() -> None:
-    text = (resources.files("tiltmeter.stimuli") / "studies/discrim_eval.yaml").read_text()
+    text = (resources.files("clinometer.stimuli") / "studies/discrim_eval.yaml").read_text()
     study = parse_study(text.replace("      race_black: race\n", ""), "mine.yaml")
     with pytest.raises(StudyError, match="contrasts: race_black is a contrast of None"):
         INSTRUMENT.trials(study, Design())
@@ -137,7 +137,7 @@ def test_wordings_of_recorded_answers_are_not_asked() -> None:
 
 
 def test_the_items_are_those_in_the_index() -> None:
-    folder = resources.files("tiltmeter.stimuli") / "items"
+    folder = resources.files("clinometer.stimuli") / "items"
     index = (folder / "README.md").read_text(encoding="utf-8")
     stated = re.search(r"`discrim_eval\.csv`.*?`([0-9a-f]{64})`", index)[1]
     assert stated == hashlib.sha256((folder / "discrim_eval.csv").read_bytes()).hexdigest()

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.instruments.instrument import Scored
-from tiltmeter.instruments.scoring import open_decisions, score
-from tiltmeter.instruments.scoring.judging import (
+from clinometer.instruments.instrument import Scored
+from clinometer.instruments.scoring import open_decisions, score
+from clinometer.instruments.scoring.judging import (
     is_judged,
     judge_trials,
     question,
     read_verdict,
     rejudge,
 )
-from tiltmeter.stimuli import load_study
+from clinometer.stimuli import load_study
 
 BAI = load_study("bai2025")
 WORDS = BAI.stereotypes["age"].decision_words("relative_decision", "replication")

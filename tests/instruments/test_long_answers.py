@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.audits.recording import audit_recorded
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scoring import score
-from tiltmeter.reading.plaintext import LONGEST, readable
-from tiltmeter.report import write_report
-from tiltmeter.stimuli import load_study
+from clinometer.audits.recording import audit_recorded
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.reading.plaintext import LONGEST, readable
+from clinometer.report import write_report
+from clinometer.stimuli import load_study
 
 SIZE = 5_000_000
 #: What an answer repeats.

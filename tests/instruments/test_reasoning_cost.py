@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.audits.tabulating import estimate_scores, score_responses
-from tiltmeter.errors import InputError
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.reasoning_cost import INSTRUMENT
-from tiltmeter.instruments.scoring import score
-from tiltmeter.stimuli import load_study
+from clinometer.audits.tabulating import estimate_scores, score_responses
+from clinometer.errors import InputError
+from clinometer.instruments.design import Design
+from clinometer.instruments.reasoning_cost import INSTRUMENT
+from clinometer.instruments.scoring import score
+from clinometer.stimuli import load_study
 
 RMIAT = load_study("rmiat2025")
 CONDITIONS = ("compatible", "incompatible")
@@ -226,7 +226,7 @@ def test_a_pair_that_two_pieces_share_is_scored(tmp_path: Path, monkeypatch: Any
     rows = [trial("wasp", "compatible", 100), trial("wasp", "incompatible", 300)]
     text = pl.DataFrame(rows).write_csv()
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
-    monkeypatch.setattr("tiltmeter.results.tables.pieces.__defaults__", (1,))
+    monkeypatch.setattr("clinometer.results.tables.pieces.__defaults__", (1,))
     out = tmp_path / "s.parquet"
     score_responses(tmp_path / "t.csv.gz", {RMIAT.name: RMIAT}, out, instrument="reasoning_cost")
     assert of(pl.read_parquet(out)) == [(0.5, None)] * 2

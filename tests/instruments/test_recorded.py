@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.audits.details import yes_shares
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.scoring import score
-from tiltmeter.results.tables import read_table
-from tiltmeter.stimuli import Study, load_study, parse_study
+from clinometer.audits.details import yes_shares
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.scoring import score
+from clinometer.results.tables import read_table
+from clinometer.stimuli import Study, load_study, parse_study
 
 BAI = load_study("bai2025")
 

@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scoring import score
-from tiltmeter.results.tables import read_table, write_table
-from tiltmeter.stimuli import load_study
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.results.tables import read_table, write_table
+from clinometer.stimuli import load_study
 
 MIST = load_study("mist2025")
 

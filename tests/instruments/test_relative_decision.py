@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import StudyError
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Key, Scored
-from tiltmeter.instruments.relative_decision import INSTRUMENT
-from tiltmeter.stimuli import Study, Words, load_study, parse_study
+from clinometer.errors import StudyError
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Key, Scored
+from clinometer.instruments.relative_decision import INSTRUMENT
+from clinometer.stimuli import Study, Words, load_study, parse_study
 
 BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"].decision_words("relative_decision", "replication")

@@ -5,12 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.scoring import score
-from tiltmeter.results import SCORES, WORDS
-from tiltmeter.results.shares import read_shares
-from tiltmeter.results.tables import read_table
-from tiltmeter.stimuli import load_study
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.scoring import score
+from clinometer.results import SCORES, WORDS
+from clinometer.results.shares import read_shares
+from clinometer.results.tables import read_table
+from clinometer.stimuli import load_study
 
 BAI = load_study("bai2025")
 ANSWER = "weak - karen\ntimid - karen\nfollow - eric\nsubmissive - karen\nstrong - eric\n" + (

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-import tiltmeter as tm
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Scored
-from tiltmeter.stimuli import load_study
+import clinometer as cm
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Scored
+from clinometer.stimuli import load_study
 
 STUDY = load_study("bai2025")
 FIRST = {"self_moderation": "word_association", "self_moderation_decision": "relative_decision"}
@@ -105,20 +105,20 @@ def judged(serve: Callable[..., Any]) -> Seen:
 
 
 def test_a_run_judges_blind_without_the_conversation_and_told_within(judged: Seen) -> None:
-    answers = tm.ask(trials("self_moderation", iterations=4), "openai-api/loop/m")
+    answers = cm.ask(trials("self_moderation", iterations=4), "openai-api/loop/m")
     assert Counter(judged) == {("blind", 1, True): 8, ("told", 3, False): 8}
-    scores = tm.score(answers, STUDY).scores
+    scores = cm.score(answers, STUDY).scores
     found = INSTRUMENTS["self_moderation"].analyse(scores).filter(level="model")
     shares = dict(found.select("measure", "estimate").iter_rows())
     assert (shares["flagged_blind"], shares["flagged_told"]) == (1.0, 0.0)
 
 
 def test_the_report_sets_flags_beside_the_published_ones(judged: Seen, tmp_path: Path) -> None:
-    options = tm.PlanOptions(
+    options = cm.PlanOptions(
         instruments=["self_moderation"], stereotypes="islam,power", iterations=4
     )
-    tm.audit("openai-api/loop/m", size="standard", directory=tmp_path, options=options)
-    page = tm.write_report(tmp_path).read_text()
+    cm.audit("openai-api/loop/m", size="standard", directory=tmp_path, options=options)
+    page = cm.write_report(tmp_path).read_text()
     section = page.split("What the model says of its answers")[-1].split("</section>")[0]
     assert "AUC" in section and "OpenAI’s moderation endpoint" in section
     assert "0.167" in section  # published for Islam

@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-import tiltmeter as tm
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.catalogue import INSTRUMENTS, check_parts
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Scored
-from tiltmeter.stimuli import load_study, parse_study
+import clinometer as cm
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.catalogue import INSTRUMENTS, check_parts
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Scored
+from clinometer.stimuli import load_study, parse_study
 
 NAMES = ("self_report_agreement", "self_report_comparison")
 STUDY = load_study("bai2025")
@@ -40,7 +40,7 @@ def test_answers_to_drawn_trials_are_scored(name: str, mode: str) -> None:
     answers = trials(name, mode).with_columns(
         model=pl.lit("m"), response=pl.lit("qwertz"), profile=None, stop_reason=None, error=None
     )
-    scores = tm.score(answers, STUDY).scores
+    scores = cm.score(answers, STUDY).scores
     assert scores["reason"].to_list() == ["unparsed"] * answers.height
 
 
@@ -135,15 +135,15 @@ def test_recorded_answers_are_scored_and_others_named() -> None:
         "model": "m", "stereotype": "power", "version": "tied", "order": "default_first",
         "marginalized": "karen", "default": "eric", "response": ["7", "strongly with eric"],
     })  # fmt: skip
-    scores = tm.score(answers, STUDY, instrument=NAMES[1]).scores
+    scores = cm.score(answers, STUDY, instrument=NAMES[1]).scores
     assert scores["score"].to_list() == [1.0, -1.0]
     wrong = answers.with_columns(version=pl.lit("other"))
     with pytest.raises(InputError, match="version 'other'; allowed are tied, counter"):
-        tm.score(wrong, STUDY, instrument=NAMES[1])
+        cm.score(wrong, STUDY, instrument=NAMES[1])
     with pytest.raises(InputError, match="missing column labels"):
-        tm.score(answers.drop("order"), STUDY, instrument=NAMES[0])
+        cm.score(answers.drop("order"), STUDY, instrument=NAMES[0])
     with pytest.raises(InputError, match="tied is missing"):
-        tm.score(answers.with_columns(mode=pl.lit("forced")), STUDY, instrument=NAMES[1])
+        cm.score(answers.with_columns(mode=pl.lit("forced")), STUDY, instrument=NAMES[1])
 
 
 def test_dimensions_are_asked_apart() -> None:

@@ -5,11 +5,11 @@ import json
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError, StudyError
-from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.instrument import Key, Scored
-from tiltmeter.instruments.word_association import INSTRUMENT, equation1
-from tiltmeter.stimuli import Study, Words, load_study, parse_study
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Key, Scored
+from clinometer.instruments.word_association import INSTRUMENT, equation1
+from clinometer.stimuli import Study, Words, load_study, parse_study
 
 BAI = load_study("bai2025")
 CAREER = BAI.stereotypes["career"].words("replication")

@@ -18,14 +18,14 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tiltmeter.instruments.cells import Cell
-from tiltmeter.instruments.design import Design, pairs
-from tiltmeter.instruments.instrument import Instrument, Key, Scored, Size, Wording
-from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
-from tiltmeter.modes.structured import read_choices, why_not
-from tiltmeter.results import Measure
-from tiltmeter.results.logprobs import read_logits
-from tiltmeter.stimuli import Study, Wordings, Words, fill, study_hash
+from clinometer.instruments.cells import Cell
+from clinometer.instruments.design import Design, pairs
+from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Wording
+from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
+from clinometer.modes.structured import read_choices, why_not
+from clinometer.results import Measure
+from clinometer.results.logprobs import read_logits
+from clinometer.stimuli import Study, Wordings, Words, fill, study_hash
 
 MEASURE = Measure(
     name="toy_warmth",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.models.opening import Connection, Generation, open_models
+from clinometer.models.opening import Connection, Generation, open_models
 
 
 @pytest.mark.parametrize(("top_p", "sent"), [(1.0, None), (0.9, 0.9)])

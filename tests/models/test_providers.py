@@ -7,13 +7,13 @@ import pytest
 from inspect_ai._util.registry import registry_find
 from inspect_ai.model._providers import providers  # registers inspect's providers
 
-from tiltmeter.models.providers import PROVIDERS, Provider, find_provider
+from clinometer.models.providers import PROVIDERS, Provider, find_provider
 
 
 def test_every_listed_provider_is_one_that_inspect_knows() -> None:
     found = registry_find(lambda info: info.type == "modelapi")
     known = {name.rpartition("/")[2] for name in map(_name, found)}
-    assert set(PROVIDERS) <= known | {"tiltmeter"}
+    assert set(PROVIDERS) <= known | {"clinometer"}
 
 
 def _name(entry: object) -> str:
@@ -35,7 +35,7 @@ def test_of_an_unknown_provider_little_is_assumed() -> None:
 
 
 def test_only_the_embedded_model_scores_whole_options() -> None:
-    assert [name for name, one in PROVIDERS.items() if one.exact] == ["tiltmeter"]
+    assert [name for name, one in PROVIDERS.items() if one.exact] == ["clinometer"]
 
 
 #: What inspect's source shows that it neither sends nor reads.

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.asking.trials import describe_error
-from tiltmeter.models.opening import Connection, Generation, open_model
-from tiltmeter.models.retries import MalformedAnswer, count_requests
+from clinometer.asking.trials import describe_error
+from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.models.retries import MalformedAnswer, count_requests
 
 CHOICE = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
 GOOD = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [CHOICE]}
@@ -47,7 +47,7 @@ def test_what_is_no_answer_is_tried_again_once_for_each_retry(
         models = [open_model("openai-api/loop/m", Generation(), one) for one in how]
         return dict(zip(servers, await asyncio.gather(*map(ask, models)), strict=True))
 
-    with caplog.at_level("WARNING", "tiltmeter"):
+    with caplog.at_level("WARNING", "clinometer"):
         found = asyncio.run(everything())
     for name, server in servers.items():
         made, error = found[name]
@@ -55,7 +55,7 @@ def test_what_is_no_answer_is_tried_again_once_for_each_retry(
         assert isinstance(error, Exception), name
     named = [describe_error(error).partition(":")[0] for _, error in found.values()]
     assert named.count(MalformedAnswer.__name__) >= 5 and "RetryError" not in named
-    said = [one.getMessage() for one in caplog.records if one.name.startswith("tiltmeter")]
+    said = [one.getMessage() for one in caplog.records if one.name.startswith("clinometer")]
     assert len(said) == len(servers) and all(": no answer yet (" in one for one in said)
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tiltmeter.modes.forced import option_logprobs
+from clinometer.modes.forced import option_logprobs
 
 
 def test_the_tokens_of_an_option_add_up() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.errors import ModelError
-from tiltmeter.models.providers import PROVIDERS
-from tiltmeter.modes import MODES
-from tiltmeter.modes.needs import check_kept, not_known, refuse_unable
-from tiltmeter.modes.structured import write_schema
+from clinometer.errors import ModelError
+from clinometer.models.providers import PROVIDERS
+from clinometer.modes import MODES
+from clinometer.modes.needs import check_kept, not_known, refuse_unable
+from clinometer.modes.structured import write_schema
 
 UNABLE = {
     "anthropic/m": ["forced"],
@@ -18,7 +18,7 @@ UNABLE = {
     "hf/m": ["structured"],
     "together/m": ["forced"],
     "vllm/m": [],
-    "tiltmeter/smollm2": [],
+    "clinometer/smollm2": [],
     "openai-api/local/m": [],
 }
 
@@ -54,8 +54,8 @@ def test_a_mode_needs_a_column_of_the_providers() -> None:
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_a_number_of_reasoning_tokens_is_refused_where_it_would_not_be_sent(name: str) -> None:
     refuse_unable([f"{name}/m"], ["free"], [None])
-    if name == "tiltmeter":
-        with pytest.raises(ModelError, match="^reasoning_effort low: tiltmeter/m does not reason"):
+    if name == "clinometer":
+        with pytest.raises(ModelError, match="^reasoning_effort low: clinometer/m does not reason"):
             refuse_unable([f"{name}/m"], ["free"], ["low"])
         return
     refuse_unable([f"{name}/m"], ["free"], [None, "low"])

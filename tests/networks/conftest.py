@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.networks import Network
-from tiltmeter.networks.lexicons import Lexicons
-from tiltmeter.networks.loading import read_network
-from tiltmeter.stimuli import NetworkStudy, parse_network_study
+from clinometer.networks import Network
+from clinometer.networks.lexicons import Lexicons
+from clinometer.networks.loading import read_network
+from clinometer.stimuli import NetworkStudy, parse_network_study
 
 
 @pytest.fixture(scope="session")

@@ -13,16 +13,16 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import Network
-from tiltmeter.networks.bias import measure_bias, vary_setting
-from tiltmeter.networks.lexicons import Lexicons
-from tiltmeter.networks.setting import Setting
-from tiltmeter.networks.spreading import Spreading, activate
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.estimates import KEYS
-from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
-from tiltmeter.stimuli import NetworkStudy, parse_network_study
+from clinometer.errors import InputError
+from clinometer.networks import Network
+from clinometer.networks.bias import measure_bias, vary_setting
+from clinometer.networks.lexicons import Lexicons
+from clinometer.networks.setting import Setting
+from clinometer.networks.spreading import Spreading, activate
+from clinometer.results import ESTIMATES
+from clinometer.results.estimates import KEYS
+from clinometer.results.schemas import ABSENCES, ACTIVATIONS
+from clinometer.stimuli import NetworkStudy, parse_network_study
 
 SKIP = Setting(missing="skip", draws=200)
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks.building import DEFAULT_STEPS, LWOW_STEPS, build, clean
-from tiltmeter.networks.loading import read_associations
-from tiltmeter.networks.network import Network
-from tiltmeter.networks.rewriting import COUNTRIES, in_wordnet
+from clinometer.errors import InputError
+from clinometer.networks.building import DEFAULT_STEPS, LWOW_STEPS, build, clean
+from clinometer.networks.loading import read_associations
+from clinometer.networks.network import Network
+from clinometer.networks.rewriting import COUNTRIES, in_wordnet
 
 #: The steps that do nothing the second time. Articles depend on the cues, which later steps
 #: change; a noun, or a phrase taken apart, may itself be a form of another.

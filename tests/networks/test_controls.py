@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import Network
-from tiltmeter.networks.bias import measure_bias
-from tiltmeter.networks.controls import (
+from clinometer.errors import InputError
+from clinometer.networks import Network
+from clinometer.networks.bias import measure_bias
+from clinometer.networks.controls import (
     absent_words,
     check_priming,
     compare_with_rewired,
     rewire,
     triplets,
 )
-from tiltmeter.networks.lexicons import Lexicons
-from tiltmeter.networks.setting import Setting
-from tiltmeter.results import ESTIMATES
-from tiltmeter.stimuli import NetworkStudy
+from clinometer.networks.lexicons import Lexicons
+from clinometer.networks.setting import Setting
+from clinometer.results import ESTIMATES
+from clinometer.stimuli import NetworkStudy
 
 FEW = Setting(missing="skip", draws=100, rewirings=19)
 

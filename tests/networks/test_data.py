@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import tiltmeter.networks
+import clinometer.networks
 
-FOLDER = Path(tiltmeter.networks.__file__).parent
+FOLDER = Path(clinometer.networks.__file__).parent
 FILES = [FOLDER / "priming.csv", *sorted((FOLDER / "wordnet").glob("*[!.md]"))]
 
 

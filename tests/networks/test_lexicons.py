@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks.lexicons import EMOTIONS, read_emotions, read_valence
+from clinometer.errors import InputError
+from clinometer.networks.lexicons import EMOTIONS, read_emotions, read_valence
 
 
 def written(folder: Path, name: str, text: str) -> Path:

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import delimited, loading
-from tiltmeter.networks.lexicons import read_valence
-from tiltmeter.networks.loading import read_associations, read_network, tally_associations
-from tiltmeter.networks.network import Network
+from clinometer.errors import InputError
+from clinometer.networks import delimited, loading
+from clinometer.networks.lexicons import read_valence
+from clinometer.networks.loading import read_associations, read_network, tally_associations
+from clinometer.networks.network import Network
 
 R100 = """"","id","participantID","age","cue","R1Raw","R1","R2","R3"
 "1",1,7,30,"old","Age","Age","young","NA"

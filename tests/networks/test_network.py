@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import Network
+from clinometer.errors import InputError
+from clinometer.networks import Network
 
 WORDS = st.text("abcé '", min_size=1, max_size=3).filter(str.strip)
 EDGES = st.dictionaries(

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from scipy.sparse.csgraph import shortest_path
 
-from tiltmeter.networks import Network, placebos
-from tiltmeter.networks.path_lengths import measure_paths
-from tiltmeter.networks.setting import Setting
-from tiltmeter.stimuli import NetworkStudy, parse_network_study
+from clinometer.networks import Network, placebos
+from clinometer.networks.path_lengths import measure_paths
+from clinometer.networks.setting import Setting
+from clinometer.stimuli import NetworkStudy, parse_network_study
 
 WORDS = 200
 PRIMES, FEMALE, MALE = (range(0, 6), range(6, 12), range(12, 18))
@@ -96,7 +96,7 @@ def test_a_placebo_is_the_difference_with_other_words(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     monkeypatch.setattr(placebos, "NEAREST", 1)
-    monkeypatch.setattr("tiltmeter.networks.path_lengths.NEAREST", 1)
+    monkeypatch.setattr("clinometer.networks.path_lengths.NEAREST", 1)
     rng = np.random.default_rng(3)
     network, words = made_up(rng), some(rng)
     near = [network.words[at] for at in placebos.nearest_words(network, words)[:, 0]]

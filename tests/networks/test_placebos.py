@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.networks import Network, placebos
-from tiltmeter.networks.bias import measure_bias
-from tiltmeter.networks.lexicons import Lexicons
-from tiltmeter.networks.setting import Setting
-from tiltmeter.networks.spreading import Spreading, activate, transition
-from tiltmeter.stimuli import NetworkStudy, parse_network_study
+from clinometer.networks import Network, placebos
+from clinometer.networks.bias import measure_bias
+from clinometer.networks.lexicons import Lexicons
+from clinometer.networks.setting import Setting
+from clinometer.networks.spreading import Spreading, activate, transition
+from clinometer.stimuli import NetworkStudy, parse_network_study
 
 WORDS = 300
 HOW = Setting(Spreading(time_steps=8), draws=0, placebos=99)

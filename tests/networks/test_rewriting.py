@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.networks import rewriting
-from tiltmeter.networks.network import Network
-from tiltmeter.networks.rewriting import in_wordnet, is_lemma, lemma
+from clinometer.networks import rewriting
+from clinometer.networks.network import Network
+from clinometer.networks.rewriting import in_wordnet, is_lemma, lemma
 
 FOLDER = Path(rewriting.__file__).parent / "wordnet"
 

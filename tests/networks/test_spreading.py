@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import Network
-from tiltmeter.networks.loading import read_network
-from tiltmeter.networks.running import find_followers
-from tiltmeter.networks.spreading import (
+from clinometer.errors import InputError
+from clinometer.networks import Network
+from clinometer.networks.loading import read_network
+from clinometer.networks.running import find_followers
+from clinometer.networks.spreading import (
     Activation,
     Spreading,
     activate,
@@ -156,7 +156,7 @@ def test_many_primes_give_what_each_gives_alone(how: Spreading, hold: int) -> No
     np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-12, atol=1e-300)
 
 
-@pytest.mark.filterwarnings("ignore::tiltmeter.errors.TiltmeterWarning")
+@pytest.mark.filterwarnings("ignore::clinometer.errors.ClinometerWarning")
 @pytest.mark.parametrize("net", [sparse(loops=True), sparse(400, directed=True)])
 def test_so_they_do_with_loops_and_with_edges_of_one_direction(net: Network) -> None:
     found = activate(net, net.words, Spreading(0.5, 9)).values

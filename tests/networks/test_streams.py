@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import Network
-from tiltmeter.networks.lexicons import read_valence
-from tiltmeter.networks.streams import Stream, several, stream, stream_tables, tone
-from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
+from clinometer.errors import InputError
+from clinometer.networks import Network
+from clinometer.networks.lexicons import read_valence
+from clinometer.networks.streams import Stream, several, stream, stream_tables, tone
+from clinometer.results.schemas import STREAM_EDGES, STREAM_NODES
 
 Edges = dict[tuple[str, str], int]
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import structure
-from tiltmeter.networks.hops import distances
-from tiltmeter.networks.network import Network
-from tiltmeter.networks.structure import (
+from clinometer.errors import InputError
+from clinometer.networks import structure
+from clinometer.networks.hops import distances
+from clinometer.networks.network import Network
+from clinometer.networks.structure import (
     clustering,
     describe,
     diameter,
@@ -21,7 +21,7 @@ from tiltmeter.networks.structure import (
     mean_path_length,
     overlap,
 )
-from tiltmeter.results.schemas import NETWORKS, OVERLAPS
+from clinometer.results.schemas import NETWORKS, OVERLAPS
 
 
 def make(*edges: str, directed: bool = False, name: str = "") -> Network:

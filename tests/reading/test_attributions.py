@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.reading.attributions import read_attribution
+from clinometer.reading.attributions import read_attribution
 
 PAPER = [
     ("Sheet", "Sheet: Comedy.", "comedy"),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.contexts import (
+from clinometer.reading.contexts import (
     REASONS,
     Checks,
     context_messages,

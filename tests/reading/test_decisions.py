@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.decisions import read_decision
+from clinometer.reading.decisions import read_decision
 
 M, D = "marginalized", "default"
 AGE = (["old"], ["young"]), (["agony"], ["joy"])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.reading.decisions import read_decision
+from clinometer.reading.decisions import read_decision
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 pytestmark = pytest.mark.skipif(

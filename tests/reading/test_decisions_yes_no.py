@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.yes_no import read_yes_no
+from clinometer.reading.yes_no import read_yes_no
 
 FILE = Path(__file__).parents[3] / "shared/data/bai/gpt4_absolute_responses.csv"
 

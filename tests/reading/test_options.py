@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.options import read_option
+from clinometer.reading.options import read_option
 
 #: The last option is the one that says the question cannot be answered.
 OPTIONS = {

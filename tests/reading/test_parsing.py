@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.parsing import infer_groups, read_pairs
-from tiltmeter.reading.plaintext import is_refusal, normalise
+from clinometer.reading.parsing import infer_groups, read_pairs
+from clinometer.reading.plaintext import is_refusal, normalise
 
 GROUPS = ("julia", "ben")
 TOLD = {

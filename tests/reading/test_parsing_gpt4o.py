@@ -14,7 +14,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from tiltmeter.reading.parsing import infer_groups, read_pairs
+from clinometer.reading.parsing import infer_groups, read_pairs
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 pytestmark = pytest.mark.skipif(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.parsing import read_pairs
+from clinometer.reading.parsing import read_pairs
 
 ROWS = [
     *("({w}, {g})", "({g}, {w})", "({w},{g})", "( {w} , {g} )", "({w} , {g}).", "({w}, {g}),"),

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.reading.people import link_people
-from tiltmeter.reading.vocabulary import find, tokenise, vocabulary
+from clinometer.reading.people import link_people
+from clinometer.reading.vocabulary import find, tokenise, vocabulary
 
 KNOWN = vocabulary((("old",), ("young",)), (("agony",), ("joy",)))
 BOTH = {"ruth": 0, "ken": 1}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.plaintext import after_thoughts, split_tasks
+from clinometer.reading.plaintext import after_thoughts, split_tasks
 
 HEADINGS = ["Task {}:", "**Task {}:**", "**Task {}**", "### Task {}", "Task {} -", "TASK {}."]
 HEADINGS += [

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.scales import read_scale
+from clinometer.reading.scales import read_scale
 
 SCALES: dict[str, dict[int, str]] = {
     "agree7": dict(enumerate(

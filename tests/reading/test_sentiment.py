@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.errors import InputError, ModelError
-from tiltmeter.reading import sentiment
-from tiltmeter.reading.sentiment import EMOTIONS, LONGEST_READ, read_emotions, read_sentiment
+from clinometer.errors import InputError, ModelError
+from clinometer.reading import sentiment
+from clinometer.reading.sentiment import EMOTIONS, LONGEST_READ, read_emotions, read_sentiment
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_what_is_very_long_is_read_at_its_beginning() -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vaderSentiment.vaderSentiment", None)
     sentiment._vader.cache_clear()
-    with pytest.raises(InputError, match=r"pip install 'tiltmeter\[bold\]'"):
+    with pytest.raises(InputError, match=r"pip install 'clinometer\[bold\]'"):
         read_sentiment("good")
 
 

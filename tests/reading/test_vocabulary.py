@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.reading.vocabulary import find, inflections, locate, tokenise, vocabulary
+from clinometer.reading.vocabulary import find, inflections, locate, tokenise, vocabulary
 
 TERMS = (("old", "fat", "Min-Jun Kim"), ("young", "light", "Jay Al-Ta'i"))
 TASKS = (("secretary", "study religious texts"), ("road trip", "peaceful"))

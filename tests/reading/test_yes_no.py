@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.yes_no import read_yes_no
+from clinometer.reading.yes_no import read_yes_no
 
 
 def answers(*parts: str) -> list[dict[str, str]]:

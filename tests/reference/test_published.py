@@ -5,9 +5,9 @@ from importlib.resources import files
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.reference import YES_SHARES, load_published, load_regressions
-from tiltmeter.results import VERSIONS
+from clinometer.errors import InputError
+from clinometer.reference import YES_SHARES, load_published, load_regressions
+from clinometer.results import VERSIONS
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_shares_of_yes_have_all_four_versions():
      "published_decisions70.csv", "published_moderation.csv", "published_regressions.csv"],
 )  # fmt: skip
 def test_the_file_is_the_one_in_the_index(name):
-    folder = files("tiltmeter.reference")
+    folder = files("clinometer.reference")
     index = (folder / "README.md").read_text(encoding="utf-8")
     stated = re.search(rf"`{re.escape(name)}`.*?`([0-9a-f]{{64}})`", index)
     assert stated

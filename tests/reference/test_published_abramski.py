@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.errors import InputError
-from tiltmeter.reference import load_published
-from tiltmeter.results.directory import TABLES as DETAILS
+from clinometer.errors import InputError
+from clinometer.reference import load_published
+from clinometer.results.directory import TABLES as DETAILS
 
 NAMES = ["Humans", "Mistral", "Llama3", "Haiku"]
 TABLES = {
@@ -115,7 +115,7 @@ def test_columns_are_named_as_those_measured(table: str) -> None:
 
 @pytest.mark.parametrize("kind", TABLES.values())
 def test_the_file_is_the_one_in_the_index(kind: str) -> None:
-    folder = files("tiltmeter.reference")
+    folder = files("clinometer.reference")
     index = (folder / "README.md").read_text(encoding="utf-8")
     stated = re.search(rf"`published_abramski_{kind}\.csv`.*?`([0-9a-f]{{64}})`", index)
     assert stated

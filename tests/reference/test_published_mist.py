@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.errors import InputError
-from tiltmeter.reference import load_published
+from clinometer.errors import InputError
+from clinometer.reference import load_published
 
 ASSOCIATIONS = load_published("mist2025", "word_association")
 ATTRIBUTIONS = load_published("mist2025", "affective_attribution")
@@ -153,7 +153,7 @@ def test_notes_on_section_4_4_are_true() -> None:
 
 @pytest.mark.parametrize("kind", ["associations", "attributions"])
 def test_the_file_is_the_one_in_the_index(kind: str) -> None:
-    folder = files("tiltmeter.reference")
+    folder = files("clinometer.reference")
     index = (folder / "README.md").read_text(encoding="utf-8")
     stated = re.search(rf"`published_mist_{kind}\.csv`.*?`([0-9a-f]{{64}})`", index)
     assert stated

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.reference import load_published
+from clinometer.reference import load_published
 
 
 def test_accuracies_are_those_of_table_2(shared_data: Path) -> None:

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.audits.tabulating import estimate_scores
-from tiltmeter.report import write_report
-from tiltmeter.report.drawing.figures import write_figures
-from tiltmeter.report.drawing.svg import draw, for_page
-from tiltmeter.results import FACTORS, RESPONSES, SCORES, WORDS, check
-from tiltmeter.results.directory import write_results
-from tiltmeter.results.records import write_plan
-from tiltmeter.results.shares import as_shares
+from clinometer.audits.tabulating import estimate_scores
+from clinometer.report import write_report
+from clinometer.report.drawing.figures import write_figures
+from clinometer.report.drawing.svg import draw, for_page
+from clinometer.results import FACTORS, RESPONSES, SCORES, WORDS, check
+from clinometer.results.directory import write_results
+from clinometer.results.records import write_plan
+from clinometer.results.shares import as_shares
 
 
 def beside(name):
@@ -110,7 +110,7 @@ def filled(frame, schema, name):
 
 def plan(models, modes, keys):
     return {
-        "tiltmeter": "0.1.0",
+        "clinometer": "0.1.0",
         "study": "bai2025",
         "study_hash": "9f2c" * 16,
         "sources": {
@@ -121,7 +121,7 @@ def plan(models, modes, keys):
             }
         },
         "seed": 0,
-        "command": "tiltmeter audit " + " ".join(models),
+        "command": "clinometer audit " + " ".join(models),
         "created": "2026-03-01T12:00:00+00:00",
         "models": models,
         "modes": modes,
@@ -264,7 +264,7 @@ def write_run(directory, described, scored, asked, words):
     return directory
 
 
-def write_associations(directory, *, models=("tiltmeter/smollm2",), modes=("structured",),
+def write_associations(directory, *, models=("clinometer/smollm2",), modes=("structured",),
                        keys=None):  # fmt: skip
     """Write a results directory of one instrument and give its path."""
     rng = np.random.default_rng(7)
@@ -290,7 +290,7 @@ def drawn(figures, folder):
 
 def undrawn(directory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiltmeter.report.document.write_figures", drawn)
+        patch.setattr("clinometer.report.document.write_figures", drawn)
         return write_report(directory)
 
 
@@ -301,7 +301,7 @@ def _figures_are_kept():
         return write_figures(figures, folder)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiltmeter.report.document.write_figures", kept)
+        patch.setattr("clinometer.report.document.write_figures", kept)
         yield
 
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from tiltmeter.results import RESPONSES, SCORES, WORDS
+from clinometer.results import RESPONSES, SCORES, WORDS
 
 DIMENSIONS = {"competence": "Competence", "sociability": "Sociability", "morality": "Morality"}
 STEREOTYPES = {

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from tiltmeter.results import RESPONSES, SCORES, VERSIONS
+from clinometer.results import RESPONSES, SCORES, VERSIONS
 
 INSTRUMENTS = {
     "word_association": ("LLM Word Association Test", -1, 0),

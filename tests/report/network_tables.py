@@ -5,9 +5,9 @@ import json
 import numpy as np
 import polars as pl
 
-from tiltmeter.networks.setting import MEASURES
-from tiltmeter.results import as_estimates
-from tiltmeter.results.directory import TABLES, write_results
+from clinometer.networks.setting import MEASURES
+from clinometer.results import as_estimates
+from clinometer.results.directory import TABLES, write_results
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 LONG = "a network whose name goes on and on, and then on " * 3
@@ -16,7 +16,7 @@ EMOTIONS = ("trust", "anger", "joy")
 PRIMES = {"female": ["woman", "mother"], "male": ["man", "father"]}
 TARGETS = {"female": ["kind", "warm", "<i>gentle</i>"], "male": ["leader", "bold", "null"]}
 FACTS = {
-    "tiltmeter": "0.1.0",
+    "clinometer": "0.1.0",
     "created": "2026-03-01T12:00:00+00:00",
     "study": {
         "name": "abramski2025",

@@ -6,9 +6,9 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 
-from tiltmeter.results import as_estimates
-from tiltmeter.results.directory import TABLES, write_results
-from tiltmeter.states.measures import MEASURES
+from clinometer.results import as_estimates
+from clinometer.results.directory import TABLES, write_results
+from clinometer.states.measures import MEASURES
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 SPACES = {
@@ -26,7 +26,7 @@ TESTS = {
 }
 MISSING = ("left_out", "zero", "lowest", "highest")
 FACTS = {
-    "tiltmeter": "0.1.0",
+    "clinometer": "0.1.0",
     "created": "2026-04-01T12:00:00+00:00",
     "dictionary": {"name": "mist2025", "file": "words.json", "sha256": "ab" * 32, "terms": 341,
                    "senses": 455, "citation": "A <b>dictionary</b>."},

@@ -96,7 +96,7 @@ def test_marks_take_their_colours_from_the_scheme(run):
 
 def test_an_answer_does_not_run(run):
     title = re.search("<title>(.*?)</title>", run[0])
-    assert title and html.unescape(title[1]) == "Implicit bias of tiltmeter/smollm2"
+    assert title and html.unescape(title[1]) == "Implicit bias of clinometer/smollm2"
 
 
 def measured(directory, script, size=(1280, 800), *, unfold=False):

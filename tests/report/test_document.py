@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from tiltmeter.cli.auditing import report_command
-from tiltmeter.errors import InputError
-from tiltmeter.report import write_report
-from tiltmeter.results.records import write_plan
+from clinometer.cli.auditing import report_command
+from clinometer.errors import InputError
+from clinometer.report import write_report
+from clinometer.results.records import write_plan
 
 
 class Outline(HTMLParser):
@@ -115,8 +115,8 @@ def test_the_answer_stands_first_and_in_words(page):
 
 def test_every_table_is_written_as_csv_where_that_is_asked(make_results, tmp_path, monkeypatch):
     directory, folder = make_results(keys=["age"]), tmp_path / "csv"
-    monkeypatch.setattr("tiltmeter.audits.tabulating.tabulate", lambda *_: None)
-    monkeypatch.setattr("tiltmeter.report.write_report", lambda _: directory / "report.html")
+    monkeypatch.setattr("clinometer.audits.tabulating.tabulate", lambda *_: None)
+    monkeypatch.setattr("clinometer.report.write_report", lambda _: directory / "report.html")
     done = CliRunner().invoke(report_command, [str(directory), "--csv", str(folder)])
     names = {path.stem for path in directory.glob("*.parquet")}
     assert (done.exit_code, done.exception) == (0, None)

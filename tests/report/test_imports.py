@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-import tiltmeter.report
+import clinometer.report
 
-MODULES = sorted(Path(tiltmeter.report.__file__).parent.rglob("*.py"))
+MODULES = sorted(Path(clinometer.report.__file__).parent.rglob("*.py"))
 BEYOND = (
     "stimuli",
     "reading",
@@ -24,8 +24,8 @@ def test_report_knows_nothing_of_how_scores_come_about(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     named = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     named += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
-    assert not [name for name in named if name.startswith(tuple(f"tiltmeter.{b}" for b in BEYOND))]
+    assert not [name for name in named if name.startswith(tuple(f"clinometer.{b}" for b in BEYOND))]
 
 
 def test_public_names():
-    assert tiltmeter.report.__all__ == ["write_report"]
+    assert clinometer.report.__all__ == ["write_report"]

@@ -10,17 +10,17 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.cli.auditing import report_command
-from tiltmeter.errors import InputError
-from tiltmeter.report import write_report
-from tiltmeter.report.networks.differences import difference_section
-from tiltmeter.report.networks.effects import stereotype_section
-from tiltmeter.report.networks.part import findings, network_part
-from tiltmeter.report.networks.results import read_networks
-from tiltmeter.report.networks.valence import valence_section
-from tiltmeter.report.prose import shown_names
-from tiltmeter.results.directory import TABLES
-from tiltmeter.results.records import write_plan
+from clinometer.cli.auditing import report_command
+from clinometer.errors import InputError
+from clinometer.report import write_report
+from clinometer.report.networks.differences import difference_section
+from clinometer.report.networks.effects import stereotype_section
+from clinometer.report.networks.part import findings, network_part
+from clinometer.report.networks.results import read_networks
+from clinometer.report.networks.valence import valence_section
+from clinometer.report.prose import shown_names
+from clinometer.results.directory import TABLES
+from clinometer.results.records import write_plan
 
 DETAILS = [name for name, table in TABLES.items() if table.family == "networks"]
 
@@ -390,7 +390,7 @@ def test_a_run_without_estimates_is_no_report_of_networks(made):
 
 
 def test_the_command_scores_nothing_where_there_are_networks_only(made, monkeypatch):
-    monkeypatch.setattr("tiltmeter.report.write_report", lambda directory: directory)
+    monkeypatch.setattr("clinometer.report.write_report", lambda directory: directory)
     done = CliRunner().invoke(report_command, [str(made)])
     assert (done.exit_code, done.output) == (0, f"report: {made}\n")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tiltmeter.errors import PlanError
-from tiltmeter.report.plan import read_plan
-from tiltmeter.results.records import write_plan
+from clinometer.errors import PlanError
+from clinometer.report.plan import read_plan
+from clinometer.results.records import write_plan
 
 AGE = {"label": "Age", "category": "health", "marginalized": ["old"], "default": ["young"]}
 
@@ -51,8 +51,8 @@ def test_dimensions_have_labels_by_study(read):
 
 
 def test_a_plan_of_another_layout_is_refused(tmp_path):
-    (tmp_path / "plan.json").write_text('{"tiltmeter": "0.1"}', encoding="utf-8")
-    with pytest.raises(PlanError, match=r"plan\.json: written by tiltmeter 0\.1 in a layout"):
+    (tmp_path / "plan.json").write_text('{"clinometer": "0.1"}', encoding="utf-8")
+    with pytest.raises(PlanError, match=r"plan\.json: written by clinometer 0\.1 in a layout"):
         read_plan(tmp_path / "plan.json")
 
 

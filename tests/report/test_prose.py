@@ -1,6 +1,6 @@
 import pytest
 
-from tiltmeter.report.prose import (
+from clinometer.report.prose import (
     file_names,
     interval,
     number,

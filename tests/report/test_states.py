@@ -8,18 +8,18 @@ import polars as pl
 import pytest
 from altair.utils.schemapi import debug_mode
 
-from tiltmeter.errors import InputError
-from tiltmeter.report.drawing.cells import classed
-from tiltmeter.report.prose import first_few
-from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.contexts import context_section
-from tiltmeter.report.states.layers import direction_section, layer_section
-from tiltmeter.report.states.part import findings, state_part
-from tiltmeter.report.states.profiles import profile_section
-from tiltmeter.report.states.relations import relation_section
-from tiltmeter.report.states.results import layers, read_states
-from tiltmeter.report.states.tally import tally_section
-from tiltmeter.results.directory import TABLES
+from clinometer.errors import InputError
+from clinometer.report.drawing.cells import classed
+from clinometer.report.prose import first_few
+from clinometer.report.states.associations import association_section
+from clinometer.report.states.contexts import context_section
+from clinometer.report.states.layers import direction_section, layer_section
+from clinometer.report.states.part import findings, state_part
+from clinometer.report.states.profiles import profile_section
+from clinometer.report.states.relations import relation_section
+from clinometer.report.states.results import layers, read_states
+from clinometer.report.states.tally import tally_section
+from clinometer.results.directory import TABLES
 
 
 @pytest.fixture(scope="module", autouse=True)

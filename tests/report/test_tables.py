@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from tiltmeter.report.tables import FROM, VERDICT, Column, render_table
+from clinometer.report.tables import FROM, VERDICT, Column, render_table
 
 ROWS = pl.DataFrame(
     {"model": ["a", "b"], "mode": ["free", "free"], "n": [1, 2], "note": [None, None],

@@ -12,22 +12,22 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-import tiltmeter.results
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.audits.details import CONSISTENT_SHARE, FAR_UAR, SHARES
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import InputError
-from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
-from tiltmeter.instruments.design import Design
-from tiltmeter.results import COLUMNS, LATER, LEVELS, Schema, check, columns
-from tiltmeter.results.codebook import codebook
-from tiltmeter.results.directory import TABLES, read_estimates
-from tiltmeter.results.estimates import KEYS, OTHER_MEASURES
-from tiltmeter.results.records import Journal
-from tiltmeter.results.verdicts import VERDICTS
-from tiltmeter.statistics.explicitness import EXPLICIT_GAP
-from tiltmeter.stimuli import load_study
+import clinometer.results
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.audits.details import CONSISTENT_SHARE, FAR_UAR, SHARES
+from clinometer.audits.tabulating import tabulate
+from clinometer.errors import InputError
+from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
+from clinometer.instruments.design import Design
+from clinometer.results import COLUMNS, LATER, LEVELS, Schema, check, columns
+from clinometer.results.codebook import codebook
+from clinometer.results.directory import TABLES, read_estimates
+from clinometer.results.estimates import KEYS, OTHER_MEASURES
+from clinometer.results.records import Journal
+from clinometer.results.verdicts import VERDICTS
+from clinometer.statistics.explicitness import EXPLICIT_GAP
+from clinometer.stimuli import load_study
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "columns.md"
 MODELS = ("m", "n")
@@ -37,9 +37,9 @@ NAMES = tuple(name for name, one in INSTRUMENTS.items() if "structured" in one.m
 def schemas() -> dict[str, Schema]:
     """Every schema of the room, by module and name."""
     found = {}
-    for module in pkgutil.iter_modules(tiltmeter.results.__path__):
+    for module in pkgutil.iter_modules(clinometer.results.__path__):
         for name, value in vars(
-            importlib.import_module(f"tiltmeter.results.{module.name}")
+            importlib.import_module(f"clinometer.results.{module.name}")
         ).items():
             if isinstance(value, dict) and any(isinstance(v, pl.DataType) for v in value.values()):
                 found[f"{module.name}.{name}"] = value
@@ -153,7 +153,7 @@ def test_what_does_not_fit_is_one_line(frame: pl.DataFrame, says: str) -> None:
 
 
 def test_the_page_of_columns_is_made_from_the_schemas() -> None:
-    again = "python -m tiltmeter.results.codebook > docs/reference/columns.md"
+    again = "python -m clinometer.results.codebook > docs/reference/columns.md"
     assert PAGE.read_text(encoding="utf-8") == codebook(), f"out of date; make it anew: {again}"
 
 

@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tiltmeter.errors import InputError, PlanError
-from tiltmeter.results import ESTIMATES, Measure, as_estimates
-from tiltmeter.results.directory import (
+from clinometer.errors import InputError, PlanError
+from clinometer.results import ESTIMATES, Measure, as_estimates
+from clinometer.results.directory import (
     TABLES,
     read_detail,
     read_estimates,
     read_results,
     write_results,
 )
-from tiltmeter.results.records import write_plan
-from tiltmeter.results.schemas import NETWORKS, WORDS
+from clinometer.results.records import write_plan
+from clinometer.results.schemas import NETWORKS, WORDS
 
 MEASURE = Measure("effect", "", -1, 1, 0, "", "")
 WORD = pl.DataFrame([{**dict.fromkeys(WORDS), "attribute": "joy", "share": 0.5}], schema=WORDS)

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES, Measure, as_estimates, beside
-from tiltmeter.results.estimates import OTHER_MEASURES
+from clinometer.errors import InputError
+from clinometer.results import ESTIMATES, Measure, as_estimates, beside
+from clinometer.results.estimates import OTHER_MEASURES
 
 EFFECT = Measure("effect", "", -1, 1, 0, "", "")
 MEASURES = {"effect": EFFECT, **OTHER_MEASURES}

@@ -10,16 +10,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError, PlanError
-from tiltmeter.results.locks import only_process, writing
-from tiltmeter.results.tables import write_table
+from clinometer.errors import InputError, PlanError
+from clinometer.results.locks import only_process, writing
+from clinometer.results.tables import write_table
 
 fcntl = pytest.importorskip("fcntl")
 
 COUNT = """
 import sys
 from pathlib import Path
-from tiltmeter.results.locks import writing
+from clinometer.results.locks import writing
 folder = Path(sys.argv[1])
 for _ in range(200):
     with writing(folder), writing(folder):

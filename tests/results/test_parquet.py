@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from polars.exceptions import PanicException
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import parquet
-from tiltmeter.results.columns import columns
-from tiltmeter.results.tables import as_frame, pieces, read_table, scan_table
+from clinometer.errors import InputError
+from clinometer.results import parquet
+from clinometer.results.columns import columns
+from clinometer.results.tables import as_frame, pieces, read_table, scan_table
 
 SCHEMA = columns("model", "trial_id", "score")
 FRAME = pl.DataFrame(

@@ -15,10 +15,10 @@ import fsspec
 import polars as pl
 import pytest
 
-import tiltmeter as tm
-from tiltmeter.errors import InputError
-from tiltmeter.results import places
-from tiltmeter.results.places import at, is_elsewhere
+import clinometer as cm
+from clinometer.errors import InputError
+from clinometer.results import places
+from clinometer.results.places import at, is_elsewhere
 
 RUN = "memory://bucket/run"
 
@@ -153,14 +153,14 @@ def test_an_address_that_is_not_reached_is_named(address: str, said: str) -> Non
 
 
 def test_functions_take_addresses(tmp_path: Path) -> None:
-    tm.audit_recorded(RECORDED, tmp_path / "run", command="")
-    tm.audit_recorded(RECORDED, RUN, command="")
-    there, here = tm.read_results(RUN), tm.read_results(tmp_path / "run")
+    cm.audit_recorded(RECORDED, tmp_path / "run", command="")
+    cm.audit_recorded(RECORDED, RUN, command="")
+    there, here = cm.read_results(RUN), cm.read_results(tmp_path / "run")
     assert there.estimates.equals(here.estimates)
-    assert tm.estimate(f"{RUN}/scores.parquet").equals(
-        tm.estimate(here.directory / "scores.parquet")
+    assert cm.estimate(f"{RUN}/scores.parquet").equals(
+        cm.estimate(here.directory / "scores.parquet")
     )
-    tm.write_report(RUN)
+    cm.write_report(RUN)
     assert fsspec.filesystem("memory").exists("/bucket/run/report.html")
 
 
@@ -198,7 +198,7 @@ def s3(caches: Path) -> Iterator[tuple[fsspec.AbstractFileSystem, Command]]:
 
         def run(*args: str, cache: str = "caches") -> subprocess.CompletedProcess[str]:
             own = {"XDG_CACHE_HOME": str(caches.with_name(cache))}
-            command = [str(Path(sys.executable).with_name("tiltmeter")), *args]
+            command = [str(Path(sys.executable).with_name("clinometer")), *args]
             return subprocess.run(
                 command, env={**os.environ, **settings, **own}, capture_output=True, text=True
             )
@@ -243,7 +243,7 @@ def test_shards_on_s3(s3: tuple[fsspec.AbstractFileSystem, Command]) -> None:
     files.pipe_file(shard.replace(".jsonl", ".answers.jsonl"), "\n".join(answers).encode())
     collected = run("collect", where, cache="another")
     assert collected.returncode == 0, collected.stderr
-    assert f"tiltmeter report {where}" in collected.stdout
+    assert f"clinometer report {where}" in collected.stdout
     assert files.exists("bucket/run/estimates.parquet")
 
 
@@ -264,4 +264,4 @@ def test_a_bucket_that_is_not_there_is_one_line(
     done = run("audit", "--responses", str(tmp_path / "answers.csv"), "--out", "s3://nowhere/run")
     assert done.returncode == 2
     (line,) = [one for one in done.stderr.splitlines() if "nowhere" in one]
-    assert line.startswith("tiltmeter: s3://nowhere/run")
+    assert line.startswith("clinometer: s3://nowhere/run")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.errors import InputError, PlanError
-from tiltmeter.results.records import FORMAT, Journal, journals, read_plan, write_plan
+from clinometer.errors import InputError, PlanError
+from clinometer.results.records import FORMAT, Journal, journals, read_plan, write_plan
 
 
 def append(directory: Path, model: str, *answers: dict[str, Any]) -> Journal:
@@ -50,7 +50,7 @@ def test_two_models_with_like_names_stay_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ('{"tiltmeter": "0.0.9"}', "written by tiltmeter 0.0.9 in a layout .* measure again"),
+        ('{"clinometer": "0.0.9"}', "written by clinometer 0.0.9 in a layout .* measure again"),
         (f'{{"format": {FORMAT + 1}}}', "written in a layout .* the version that wrote it$"),
         ("[]", "not a plan"),
         ("{", "not readable as a plan"),

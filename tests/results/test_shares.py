@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.results.shares import PIECE, as_shares, read_shares
-from tiltmeter.results.tables import read_table, write_table
+from clinometer.errors import InputError
+from clinometer.results.shares import PIECE, as_shares, read_shares
+from clinometer.results.tables import read_table, write_table
 
 HOSTILE = {'"},"share":[0]': 1.0, "a\\b\n\x1f,;": 0.0, "<script>": 0.25, "نص | 语": 1 / 3}
 texts = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.floats(0, 1))

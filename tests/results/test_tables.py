@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.results.columns import columns
-from tiltmeter.results.tables import pieces, read_table, scan_table, write_table
+from clinometer.errors import InputError
+from clinometer.results.columns import columns
+from clinometer.results.tables import pieces, read_table, scan_table, write_table
 
 WORDS = pl.DataFrame({"word": ["null", "nan", "None", "true", "007", ""], "iteration": range(6)})
 
@@ -94,7 +94,7 @@ WRITE = """
 import resource, sys
 import polars as pl
 from pathlib import Path
-from tiltmeter.results.tables import write_table
+from clinometer.results.tables import write_table
 frame = pl.DataFrame({"x": [str(n) for n in range(50_000)]})
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
@@ -115,13 +115,13 @@ def test_a_table_that_does_not_fit_leaves_the_old_one(tmp_path: Path, ending: st
 
 
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
-    old, new = tmp_path / ".tiltmeter-old", tmp_path / ".tiltmeter-new"
+    old, new = tmp_path / ".clinometer-old", tmp_path / ".clinometer-new"
     for folder in (old, new):
         folder.mkdir()
         (folder / "000000.parquet").touch()
     os.utime(old, (0, 0))
     write_table(WORDS, tmp_path / "t.csv")
-    assert {one.name for one in tmp_path.iterdir()} == {"t.csv", ".tiltmeter-new"}
+    assert {one.name for one in tmp_path.iterdir()} == {"t.csv", ".clinometer-new"}
 
 
 def test_a_long_field_is_read(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.results import ESTIMATES, Measure, as_estimates
-from tiltmeter.results.verdicts import BECAUSE, VERDICTS, judge, verdict_kind
+from clinometer.results import ESTIMATES, Measure, as_estimates
+from clinometer.results.verdicts import BECAUSE, VERDICTS, judge, verdict_kind
 
 ABOVE = Measure("word_association", "", -1, 1, 0, "", "")
 DECISION = Measure("relative_decision", "", 0, 1, 0.5, "", "")

@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.models.readers.states import Reader, States
-from tiltmeter.results.schemas import CONTEXTS
-from tiltmeter.states.contexts import alone, in_templates
-from tiltmeter.states.dictionary import Dictionary, read_dictionary
-from tiltmeter.states.directions import read_extended
-from tiltmeter.states.storing import read_states
-from tiltmeter.states.words import read_words
+from clinometer.models.readers.states import Reader, States
+from clinometer.results.schemas import CONTEXTS
+from clinometer.states.contexts import alone, in_templates
+from clinometer.states.dictionary import Dictionary, read_dictionary
+from clinometer.states.directions import read_extended
+from clinometer.states.storing import read_states
+from clinometer.states.words import read_words
 
 
 @pytest.fixture(scope="session")

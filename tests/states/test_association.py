@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import States
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.schemas import ASSOCIATION_TESTS
-from tiltmeter.states import association
-from tiltmeter.states.contexts import alone
-from tiltmeter.states.differential import Differential, permute
-from tiltmeter.states.storing import read_states
-from tiltmeter.states.word_tests import TestSetting, WordSet, WordTest, load_tests
+from clinometer.errors import InputError
+from clinometer.models.readers.states import States
+from clinometer.results import ESTIMATES
+from clinometer.results.schemas import ASSOCIATION_TESTS
+from clinometer.states import association
+from clinometer.states.contexts import alone
+from clinometer.states.differential import Differential, permute
+from clinometer.states.storing import read_states
+from clinometer.states.word_tests import TestSetting, WordSet, WordTest, load_tests
 
 OF = {"model": "m", "contexts": "none", "removed": 0}
 PLAIN = TestSetting(draws=0, placebos=0)

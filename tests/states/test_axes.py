@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import States
-from tiltmeter.states.axes import build_axes, remove_components
-from tiltmeter.states.dictionary import SENSES, Dictionary
+from clinometer.errors import InputError
+from clinometer.models.readers.states import States
+from clinometer.states.axes import build_axes, remove_components
+from clinometer.states.dictionary import SENSES, Dictionary
 
 
 def dictionary(*rows: tuple[str, str, str]) -> Dictionary:

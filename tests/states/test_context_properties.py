@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.results.schemas import CONTEXTS
-from tiltmeter.states.context_properties import describe_contexts
-from tiltmeter.states.contexts import in_templates, place_terms
-from tiltmeter.states.dictionary import Dictionary
+from clinometer.errors import InputError
+from clinometer.results.schemas import CONTEXTS
+from clinometer.states.context_properties import describe_contexts
+from clinometer.states.contexts import in_templates, place_terms
+from clinometer.states.dictionary import Dictionary
 
 
 def of(frame: pl.DataFrame, name: str) -> list[tuple[int, int]]:

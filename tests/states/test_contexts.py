@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import States
-from tiltmeter.states.contexts import TEMPLATES, alone, in_templates, rows_of, term_of
+from clinometer.errors import InputError
+from clinometer.models.readers.states import States
+from clinometer.states.contexts import TEMPLATES, alone, in_templates, rows_of, term_of
 
 #: As words files give them: those refuse half a character, which no table can hold.
 KEYS = st.text(st.characters(codec="utf-8", exclude_characters="|"), min_size=1, max_size=12)

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import locate
-from tiltmeter.results.schemas import CONTEXTS
-from tiltmeter.states import corpus
-from tiltmeter.states.corpus import sample_corpus, texts
+from clinometer.errors import InputError
+from clinometer.models.readers.states import locate
+from clinometer.results.schemas import CONTEXTS
+from clinometer.states import corpus
+from clinometer.states.corpus import sample_corpus, texts
 
 TEXT = """\
 A warm day came. Then it was cold! "Warm-blooded animals" sleep? The Ice Age was cold, too.

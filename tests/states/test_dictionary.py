@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.states.dictionary import Dictionary, read_dictionary
+from clinometer.errors import InputError
+from clinometer.states.dictionary import Dictionary, read_dictionary
 
 HEADER = "dimension,term,direction,synset,definition,examples\n"
 POLES = "Warmth,warm,high,,,\nWarmth,cold,low,,,\n"

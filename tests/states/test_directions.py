@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.models.readers.states import States
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.schemas import DIRECTION_TERMS
-from tiltmeter.states.dictionary import SENSES, Dictionary
-from tiltmeter.states.directions import predict_directions, read_extended
+from clinometer.errors import ClinometerWarning, InputError
+from clinometer.models.readers.states import States
+from clinometer.results import ESTIMATES
+from clinometer.results.schemas import DIRECTION_TERMS
+from clinometer.states.dictionary import SENSES, Dictionary
+from clinometer.states.directions import predict_directions, read_extended
 
 OF = {"model": "mine", "contexts": "none", "removed": 0}
 SIGNS = {"Sociability": 0, "Morality": 1, "Ability": 2, "Agency": 3}
@@ -133,7 +133,7 @@ def test_words_that_cannot_be_predicted_are_left_out_and_counted() -> None:
     more = pl.concat([EXTENDED, pl.DataFrame([("rich", "Status", "high"), ("moody", "Morality",
         "low")], schema=EXTENDED.schema, orient="row")])  # fmt: skip
     told = "2 of 9 words left out .* 1 of dimensions that mine does not have, 1 without a state"
-    with pytest.warns(TiltmeterWarning, match=told):
+    with pytest.warns(ClinometerWarning, match=told):
         found = predict_directions(POLES, DICTIONARY, states(TERMS), more, of=OF)
     assert found.terms.filter(dimension="all")["n"].to_list() == [7]
 

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.results.schemas import CONTEXTS
-from tiltmeter.states.dictionary import SENSES, Dictionary, read_dictionary
-from tiltmeter.states.examples import (
+from clinometer.errors import ClinometerWarning, InputError
+from clinometer.results.schemas import CONTEXTS
+from clinometer.states.dictionary import SENSES, Dictionary, read_dictionary
+from clinometer.states.examples import (
     dictionary_examples,
     for_senses,
     read_examples,
@@ -72,7 +72,7 @@ def test_sentences_are_read_by_sense_in_the_order_of_the_dictionary(tmp_path: Pa
 def test_a_sense_without_sentences_is_left_out_with_one_warning(tmp_path: Path) -> None:
     path = write(tmp_path / "c.jsonl", ROWS[:3])
     says = r"2 of 4 senses have no example and are left out: warm\|warm.a.01, icy"
-    with pytest.warns(TiltmeterWarning, match=says):
+    with pytest.warns(ClinometerWarning, match=says):
         found = read_examples(path, DICTIONARY)
     assert set(found["key"]) == {"warm|warm.a.02", "cold"}
 
@@ -117,7 +117,7 @@ def test_files_that_cannot_be_read_are_one_line(tmp_path: Path) -> None:
 
 
 def test_a_dictionarys_own_examples_must_hold_the_term() -> None:
-    with pytest.warns(TiltmeterWarning, match="1 of 4 senses have no example.*: icy"):
+    with pytest.warns(ClinometerWarning, match="1 of 4 senses have no example.*: icy"):
         found = dictionary_examples(DICTIONARY)
     assert found["context"].to_list() == [
         "a warm welcome", "warm people", "a warm room", "Cold people",
@@ -125,7 +125,7 @@ def test_a_dictionarys_own_examples_must_hold_the_term() -> None:
 
 
 def test_a_dictionary_without_examples_says_so() -> None:
-    with pytest.raises(InputError, match="examples of tiltmeter: no sense of the high pole"):
+    with pytest.raises(InputError, match="examples of clinometer: no sense of the high pole"):
         dictionary_examples(read_dictionary())
 
 
@@ -151,7 +151,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 def test_all_senses_of_a_term_share_what_a_corpus_has() -> None:
     corpus = pl.DataFrame([("warm", "warm", "a warm day")], schema=CONTEXTS, orient="row")
-    with pytest.warns(TiltmeterWarning, match="corpus: 2 of 4 senses"):
+    with pytest.warns(ClinometerWarning, match="corpus: 2 of 4 senses"):
         found = for_senses(corpus, DICTIONARY.senses, "corpus")
     assert found["key"].to_list() == ["warm|warm.a.01", "warm|warm.a.02"]
     assert senses_of(["a", "b", "a"])["key"].to_list() == ["a", "b"]

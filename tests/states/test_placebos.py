@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.models.readers.states import States
-from tiltmeter.states.association import test_associations as associate
-from tiltmeter.states.axes import build_axes
-from tiltmeter.states.dictionary import SENSES, Dictionary
-from tiltmeter.states.placebos import shuffle_poles
-from tiltmeter.states.profiles import ProfileSetting, measure_profile
-from tiltmeter.states.word_tests import TestSetting, WordSet, WordTest
-from tiltmeter.states.words import Words
+from clinometer.models.readers.states import States
+from clinometer.states.association import test_associations as associate
+from clinometer.states.axes import build_axes
+from clinometer.states.dictionary import SENSES, Dictionary
+from clinometer.states.placebos import shuffle_poles
+from clinometer.states.profiles import ProfileSetting, measure_profile
+from clinometer.states.word_tests import TestSetting, WordSet, WordTest
+from clinometer.states.words import Words
 
 OF = {"model": "mine", "contexts": "none", "removed": 0}
 DIMENSIONS = ("Warmth", "Competence", "Politics")

@@ -10,14 +10,14 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import States
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.schemas import PROFILE_TERMS
-from tiltmeter.states.contexts import TEMPLATES
-from tiltmeter.states.dictionary import SENSES, Dictionary
-from tiltmeter.states.profiles import Profile, ProfileSetting, measure_profile
-from tiltmeter.states.words import Words, read_words
+from clinometer.errors import InputError
+from clinometer.models.readers.states import States
+from clinometer.results import ESTIMATES
+from clinometer.results.schemas import PROFILE_TERMS
+from clinometer.states.contexts import TEMPLATES
+from clinometer.states.dictionary import SENSES, Dictionary
+from clinometer.states.profiles import Profile, ProfileSetting, measure_profile
+from clinometer.states.words import Words, read_words
 
 OF = {"model": "mine", "contexts": "none", "removed": 0}
 WORDS = Words("people", {"a": ("Ann", "Amy", "Ada"), "b": ("Bob", "Ben", "Bo"),

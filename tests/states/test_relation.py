@@ -12,15 +12,15 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
-import tiltmeter
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import States
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.schemas import FITS
-from tiltmeter.states import association
-from tiltmeter.states.relation import Related, relate, trial_effects
-from tiltmeter.states.word_tests import WordSet, WordTest
-from tiltmeter.stimuli import Stereotype, Study, Words, word_key
+import clinometer
+from clinometer.errors import InputError
+from clinometer.models.readers.states import States
+from clinometer.results import ESTIMATES
+from clinometer.results.schemas import FITS
+from clinometer.states import association
+from clinometer.states.relation import Related, relate, trial_effects
+from clinometer.states.word_tests import WordSet, WordTest
+from clinometer.stimuli import Stereotype, Study, Words, word_key
 
 PROMPT = re.compile(
     r"pick a word\s+[—–-]+\s+(.{1,80}?) or (.{1,80}?)\s+[—–-]+\s.{0,200}?"
@@ -87,9 +87,9 @@ def read_effects(path: Path, removed: int) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def llama(shared_data: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Our scores and decisions of the released answers, and the released effects."""
-    folder, study = shared_data / "bai", tiltmeter.load_study("bai2025")
+    folder, study = shared_data / "bai", clinometer.load_study("bai2025")
     answers = read_answers(folder / "llama3_8b_prompts_and_layer_weat.csv", study)
-    scored, _ = tiltmeter.score(answers, study_as_asked(study, answers))
+    scored, _ = clinometer.score(answers, study_as_asked(study, answers))
     keyed = scored.with_columns(trial="iteration")
     said = keyed.filter(instrument="chained_association")
     decided = keyed.filter(instrument="chained_decision").rename({"score": "decision"})

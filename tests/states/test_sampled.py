@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import States
-from tiltmeter.states import association
-from tiltmeter.states.sampled import _variances, combine
-from tiltmeter.states.word_tests import TestSetting, WordSet, WordTest
+from clinometer.errors import InputError
+from clinometer.models.readers.states import States
+from clinometer.states import association
+from clinometer.states.sampled import _variances, combine
+from clinometer.states.word_tests import TestSetting, WordSet, WordTest
 
 OF = {"model": "m", "contexts": "corpus", "removed": 0}
 TEST = WordTest("mine", "one", *(WordSet(s, tuple(f"{s}{i}" for i in range(4))) for s in "xyab"))

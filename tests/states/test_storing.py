@@ -12,9 +12,9 @@ pytest.importorskip("safetensors", reason="extra `local` not installed")
 
 from safetensors.numpy import load_file, save_file
 
-from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.models.readers.states import States
-from tiltmeter.states.storing import read_states, store_path
+from clinometer.errors import ClinometerWarning, InputError
+from clinometer.models.readers.states import States
+from clinometer.states.storing import read_states, store_path
 
 ROWS = [("null", "nan", "a nan"), ("é|1", "é", "é"), ("null", "nan", "nan")]
 
@@ -83,7 +83,7 @@ def test_a_broken_file_is_made_anew(tmp_path: Path, table: Any, damage: str) -> 
     else:
         whole_file = path.read_bytes()
         path.write_bytes({"cut": whole_file[:-8], "noise": b"x" * 99, "empty": b""}[damage])
-    with pytest.warns(TiltmeterWarning, match="made anew"):
+    with pytest.warns(ClinometerWarning, match="made anew"):
         again = read_states(reader, table(ROWS), tmp_path)
     assert np.array_equal(again.values, whole.values) and len(reader.asked) == 2
     read_states(reader, table(ROWS), tmp_path)

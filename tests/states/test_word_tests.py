@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.errors import InputError, TiltmeterError
-from tiltmeter.states import word_tests
-from tiltmeter.states.word_tests import WordSet, WordTest, load_tests
+from clinometer.errors import ClinometerError, InputError
+from clinometer.states import word_tests
+from clinometer.states.word_tests import WordSet, WordTest, load_tests
 
 #: Targets and attributes per set of the ten tests: Caliskan et al. (2017), Table 1.
 SIZES = [25, 25], [25, 25], [32, 25], [16, 25], [16, 8], [8, 8], [8, 8], [8, 8], [6, 7], [8, 8]
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_told_with_file_and_field(
 )
 def test_files_that_are_no_tests(tmp_path: Path, name: str, text: str, told: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(TiltmeterError, match=told):
+    with pytest.raises(ClinometerError, match=told):
         load_tests(tmp_path / name)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.states.words import Words, read_words
+from clinometer.errors import InputError
+from clinometer.states.words import Words, read_words
 
 
 @pytest.mark.parametrize(("name", "size"), [("names", 100), ("terms", 9)])

@@ -8,9 +8,9 @@ import scipy.stats
 from scipy.special import expit
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
-from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics.clustered import ClusteredMean
-from tiltmeter.statistics.crossed import CROSSED, USUAL, USUAL_DRAWN
+from clinometer.results import SCORES, Measure
+from clinometer.statistics.clustered import ClusteredMean
+from clinometer.statistics.crossed import CROSSED, USUAL, USUAL_DRAWN
 
 ROW: dict[str, Any] = {
     "model": "m",

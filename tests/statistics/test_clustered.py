@@ -10,9 +10,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 from statsmodels.stats.weightstats import DescrStatsW
 
-from tiltmeter.errors import InputError
-from tiltmeter.statistics import clustered_mean
-from tiltmeter.statistics.clustered import (
+from clinometer.errors import InputError
+from clinometer.statistics import clustered_mean
+from clinometer.statistics.clustered import (
     ClusteredMean,
     adjusted,
     benjamini_hochberg,

@@ -8,8 +8,8 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-from tiltmeter.statistics.logistic import Regression, regress
-from tiltmeter.statistics.samples import fit, samples
+from clinometer.statistics.logistic import Regression, regress
+from clinometer.statistics.samples import fit, samples
 
 
 def draw(

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES, SCORES, Measure
-from tiltmeter.results.schemas import MATCHES
-from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics.changes import Contrasted
-from tiltmeter.statistics.contrasts import contrast
-from tiltmeter.statistics.crossed import USUAL, USUAL_DRAWN
+from clinometer.errors import InputError
+from clinometer.results import ESTIMATES, SCORES, Measure
+from clinometer.results.schemas import MATCHES
+from clinometer.results.verdicts import judge
+from clinometer.statistics.changes import Contrasted
+from clinometer.statistics.contrasts import contrast
+from clinometer.statistics.crossed import USUAL, USUAL_DRAWN
 
 
 def scale(low: float, high: float) -> Measure:

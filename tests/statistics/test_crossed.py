@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tiltmeter.statistics.crossed import (
+from clinometer.statistics.crossed import (
     FEWEST,
     _prior,
     _solve,
     moderate,
 )
-from tiltmeter.statistics.squares import moments, parts
+from clinometer.statistics.squares import moments, parts
 
 # A single part, against dense matrices
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
-from tiltmeter.statistics.curves import CURVES, curve
-from tiltmeter.statistics.logistic import regress
+from clinometer.statistics.curves import CURVES, curve
+from clinometer.statistics.logistic import regress
 
 
 def test_curve_is_the_prediction_of_statsmodels(drawn):

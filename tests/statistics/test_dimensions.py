@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import correlate_dimensions, estimate_measure, rank_models
+from clinometer.results import SCORES, Measure
+from clinometer.statistics import correlate_dimensions, estimate_measure, rank_models
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
 DIMENSIONS = ("competence", "sociability", "morality")

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES, LEVELS, REASONS, SCORES, Measure
-from tiltmeter.statistics import compliance, estimate_measure
-from tiltmeter.statistics.crossed import USUAL_DRAWN
-from tiltmeter.statistics.estimates import estimate_summaries
-from tiltmeter.statistics.summaries import summarise
+from clinometer.errors import InputError
+from clinometer.results import ESTIMATES, LEVELS, REASONS, SCORES, Measure
+from clinometer.statistics import compliance, estimate_measure
+from clinometer.statistics.crossed import USUAL_DRAWN
+from clinometer.statistics.estimates import estimate_summaries
+from clinometer.statistics.summaries import summarise
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.results import Measure, as_estimates
-from tiltmeter.statistics.explicitness import explicit_gaps
+from clinometer.results import Measure, as_estimates
+from clinometer.statistics.explicitness import explicit_gaps
 
 MEASURES = {
     "pairs": Measure("pairs", "", -1.0, 1.0, 0.0, "", ""),

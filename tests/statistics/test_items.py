@@ -5,12 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.instruments.scoring import score
-from tiltmeter.results.schemas import ITEMS
-from tiltmeter.results.shares import as_shares
-from tiltmeter.results.tables import read_table
-from tiltmeter.statistics.items import contributions, word_variance
+from clinometer.errors import InputError
+from clinometer.instruments.scoring import score
+from clinometer.results.schemas import ITEMS
+from clinometer.results.shares import as_shares
+from clinometer.results.tables import read_table
+from clinometer.statistics.items import contributions, word_variance
 
 TIED, COUNTER = ["weak", "timid", "meek"], ["strong", "bold", "firm", "sure"]
 SETS = ["tied"] * 3 + ["counter"] * 4

@@ -7,13 +7,13 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.schemas import FITS
-from tiltmeter.statistics.logistic import Regression, compare_predictors, regress
-from tiltmeter.statistics.logit import separation, standardise
-from tiltmeter.statistics.random_effects import fit_mixed
-from tiltmeter.statistics.samples import Fit
+from clinometer.errors import InputError
+from clinometer.results import ESTIMATES
+from clinometer.results.schemas import FITS
+from clinometer.statistics.logistic import Regression, compare_predictors, regress
+from clinometer.statistics.logit import separation, standardise
+from clinometer.statistics.random_effects import fit_mixed
+from clinometer.statistics.samples import Fit
 
 
 def whole(found: Regression) -> pl.DataFrame:

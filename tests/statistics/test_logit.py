@@ -8,8 +8,8 @@ import scipy.stats
 import statsmodels.api as sm
 from scipy.special import expit
 
-from tiltmeter.statistics import clustered_mean
-from tiltmeter.statistics.logit import (
+from clinometer.statistics import clustered_mean
+from clinometer.statistics.logit import (
     by_cluster,
     equal_slopes,
     fit_logit,

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import estimate_measure
-from tiltmeter.statistics.crossed import FEWEST
-from tiltmeter.statistics.monotone import strongest
-from tiltmeter.statistics.squares import parts
-from tiltmeter.statistics.strata import Stratum
+from clinometer.results import SCORES, Measure
+from clinometer.statistics import estimate_measure
+from clinometer.statistics.crossed import FEWEST
+from clinometer.statistics.monotone import strongest
+from clinometer.statistics.squares import parts
+from clinometer.statistics.strata import Stratum
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
 SIDES = (-1.0, 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.statistics.paths import PATH_TYPES, digits, path_types, paths_from, paths_through
+from clinometer.statistics.paths import PATH_TYPES, digits, path_types, paths_from, paths_through
 
 DIAMOND = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tiltmeter.statistics.placebos import place
+from clinometer.statistics.placebos import place
 
 
 def test_p_is_the_rank_of_the_distance_from_the_median() -> None:

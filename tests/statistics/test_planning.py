@@ -5,12 +5,12 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics.planning import Foreseen, foresee, plan_power
-from tiltmeter.statistics.sources import Sources, components, read_sources
-from tiltmeter.statistics.summaries import summarise
-from tiltmeter.statistics.targets import means
+from clinometer.errors import InputError
+from clinometer.results import SCORES, Measure
+from clinometer.statistics.planning import Foreseen, foresee, plan_power
+from clinometer.statistics.sources import Sources, components, read_sources
+from clinometer.statistics.summaries import summarise
+from clinometer.statistics.targets import means
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 PAIRS = 2

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
-from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import compliance, estimate_measure
-from tiltmeter.statistics.crossed import USUAL_DRAWN
+from clinometer.results import SCORES, Measure
+from clinometer.statistics import compliance, estimate_measure
+from clinometer.statistics.crossed import USUAL_DRAWN
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 ANSWERS = DATA / "gpt4o_word_association_responses.csv"

@@ -10,8 +10,8 @@ import scipy.stats
 import statsmodels.api as sm
 from scipy.special import expit, xlogy
 
-from tiltmeter.statistics.logit import by_cluster, fit_logit, standardise
-from tiltmeter.statistics.random_effects import _Likelihood, fit_mixed
+from clinometer.statistics.logit import by_cluster, fit_logit, standardise
+from clinometer.statistics.random_effects import _Likelihood, fit_mixed
 
 #: Lesnoff et al. (2004), Preventive Veterinary Medicine 64, 27–40, as `cbpp` in R's lme4: cases,
 #: animals and periods of 15 herds.

@@ -6,8 +6,8 @@ import statsmodels.formula.api as smf
 from scipy import stats
 from statsmodels.stats.anova import anova_lm
 
-from tiltmeter.results import ESTIMATES
-from tiltmeter.statistics.reliability import RELIABILITY, estimate_reliability
+from clinometer.results import ESTIMATES
+from clinometer.statistics.reliability import RELIABILITY, estimate_reliability
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tiltmeter.statistics.shared import common
-from tiltmeter.statistics.squares import parts
+from clinometer.statistics.shared import common
+from clinometer.statistics.squares import parts
 
 
 def shared_layout(seed: int) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:

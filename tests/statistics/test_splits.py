@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.results import Measure
-from tiltmeter.statistics.estimates import estimate_summaries
-from tiltmeter.statistics.splits import DRAWS, split_words
-from tiltmeter.statistics.summaries import summarise
+from clinometer.results import Measure
+from clinometer.statistics.estimates import estimate_summaries
+from clinometer.statistics.splits import DRAWS, split_words
+from clinometer.statistics.summaries import summarise
 
 Table = Callable[..., pl.DataFrame]
 Row = dict[str, Any]

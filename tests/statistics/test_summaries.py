@@ -2,11 +2,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import LEVELS, REASONS, SCORES
-from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics.estimates import estimate_measure, estimate_summaries
-from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
+from clinometer.errors import InputError
+from clinometer.results import LEVELS, REASONS, SCORES
+from clinometer.results.verdicts import judge
+from clinometer.statistics.estimates import estimate_measure, estimate_summaries
+from clinometer.statistics.summaries import compliance, pool_pairs, summarise
 
 
 def test_a_row_per_mirrored_pair(scores_of, pair_of):

@@ -3,11 +3,11 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import estimate_measure
-from tiltmeter.statistics.clustered import clustered_mean
-from tiltmeter.statistics.summaries import NEVER_POOLED
-from tiltmeter.statistics.targets import means
+from clinometer.results import SCORES, Measure
+from clinometer.statistics import estimate_measure
+from clinometer.statistics.clustered import clustered_mean
+from clinometer.statistics.summaries import NEVER_POOLED
+from clinometer.statistics.targets import means
 
 SIDES = (-1.0, 1.0)
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tiltmeter.errors import InputError
-from tiltmeter.statistics.two_samples import (
+from clinometer.errors import InputError
+from clinometer.statistics.two_samples import (
     bootstrap_effects,
     compare_groups,
     margin,

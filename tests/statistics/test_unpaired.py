@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics.unpaired import contrast_unpaired
+from clinometer.errors import InputError
+from clinometer.results import SCORES, Measure
+from clinometer.statistics.unpaired import contrast_unpaired
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.errors import StudyError
-from tiltmeter.instruments.catalogue import INSTRUMENTS, offers
-from tiltmeter.stimuli import Words, load_study, parse_study, study_hash
-from tiltmeter.stimuli.wording import fill
+from clinometer.errors import StudyError
+from clinometer.instruments.catalogue import INSTRUMENTS, offers
+from clinometer.stimuli import Words, load_study, parse_study, study_hash
+from clinometer.stimuli.wording import fill
 
 BAI = load_study("bai2025")
 HIRING = ("black", "hispanic", "asian", "arab")

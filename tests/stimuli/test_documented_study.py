@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tiltmeter.instruments.catalogue import INSTRUMENTS, offers
-from tiltmeter.instruments.design import Design
-from tiltmeter.stimuli import parse_study
+from clinometer.instruments.catalogue import INSTRUMENTS, offers
+from clinometer.instruments.design import Design
+from clinometer.stimuli import parse_study
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.stimuli import Study, Words, load_study, parse_study, study_hash
-from tiltmeter.stimuli.drafting import (
+from clinometer.errors import InputError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.stimuli import Study, Words, load_study, parse_study, study_hash
+from clinometer.stimuli.drafting import (
     DecisionDraft,
     Lexicon,
     SynonymDraft,
@@ -24,17 +24,17 @@ from tiltmeter.stimuli.drafting import (
     synonym_prompt,
     to_yaml,
 )
-from tiltmeter.stimuli.drafting.decisions import (
+from clinometer.stimuli.drafting.decisions import (
     CLOSING,
     EXAMPLE,
     OPENING,
     check_decision,
     read_decisions,
 )
-from tiltmeter.stimuli.drafting.drafts import parse_draft
-from tiltmeter.stimuli.drafting.reading import read_synonyms, restore_slots
-from tiltmeter.stimuli.drafting.synonyms import PROMPT, check_synonyms
-from tiltmeter.stimuli.drafting.valence import check_valence
+from clinometer.stimuli.drafting.drafts import parse_draft
+from clinometer.stimuli.drafting.reading import read_synonyms, restore_slots
+from clinometer.stimuli.drafting.synonyms import PROMPT, check_synonyms
+from clinometer.stimuli.drafting.valence import check_valence
 
 SEEDS = ["agony", "guilt free", "joy"]
 WANTED = {"agony": "torment", "guilt free": "blameless", "joy": "delight"}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.errors import StudyError
-from tiltmeter.stimuli import Items, bring_items, read_items
+from clinometer.errors import StudyError
+from clinometer.stimuli import Items, bring_items, read_items
 
 TEXT = b"id,question\n1,null\n2,\n"
 
@@ -30,7 +30,7 @@ def test_a_table_of_texts_beside_the_study(tmp_path: Path, file: str) -> None:
 
 def test_a_folder_of_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.csv").write_bytes(TEXT)
-    monkeypatch.setenv("TILTMETER_ITEMS", str(tmp_path))
+    monkeypatch.setenv("CLINOMETER_ITEMS", str(tmp_path))
     assert read_items(items("a.csv", TEXT)).height == 2
 
 
@@ -67,7 +67,7 @@ def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.json").write_bytes(b"id,question\n")
     (tmp_path / "files" / "b.json").write_bytes(b"1,null\n2,\n")
-    monkeypatch.setenv("TILTMETER_ITEMS", str(tmp_path / "items"))
+    monkeypatch.setenv("CLINOMETER_ITEMS", str(tmp_path / "items"))
     monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda *_: None)
     files = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "files"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), files)
@@ -87,7 +87,7 @@ def join(files: dict[str, bytes]) -> bytes:
 
 def test_items_are_made_of_what_is_downloaded(released: str, tmp_path: Path) -> None:
     named = made_of(f"{released}/a.json", f"{released}/b.json")
-    with pytest.raises(StudyError, match=r"made.csv: no such file .* tiltmeter items study, or"):
+    with pytest.raises(StudyError, match=r"made.csv: no such file .* clinometer items study, or"):
         read_items(named, "study.yaml")
     assert bring_items(named, join) == tmp_path / "items" / "made.csv"
     assert read_items(named).height == 2

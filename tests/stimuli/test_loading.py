@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.errors import StudyError
-from tiltmeter.stimuli import load_study, parse_study, shipped_studies, study_hash
+from clinometer.errors import StudyError
+from clinometer.stimuli import load_study, parse_study, shipped_studies, study_hash
 
 PETS = """name: pets
 stereotypes:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.instruments.catalogue import INSTRUMENTS, offers
-from tiltmeter.instruments.design import Design
-from tiltmeter.reading.parsing import read_pairs
-from tiltmeter.stimuli import fill, load_study, parse_study, word_key
+from clinometer.instruments.catalogue import INSTRUMENTS, offers
+from clinometer.instruments.design import Design
+from clinometer.reading.parsing import read_pairs
+from clinometer.stimuli import fill, load_study, parse_study, word_key
 
 MIST = load_study("mist2025")
 GERMAN = load_study("herkunft_de")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.errors import StudyError
-from tiltmeter.stimuli import load_network_study, parse_network_study, shipped_network_studies
-from tiltmeter.stimuli.network_study import Stereotypes
+from clinometer.errors import StudyError
+from clinometer.stimuli import load_network_study, parse_network_study, shipped_network_studies
+from clinometer.stimuli.network_study import Stereotypes
 
 GENDER = """
 name: mine

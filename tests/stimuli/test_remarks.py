@@ -2,8 +2,8 @@
 
 import pytest
 
-from tiltmeter.errors import StudyError
-from tiltmeter.stimuli import load_study, parse_study, remarks, shipped_studies
+from clinometer.errors import StudyError
+from clinometer.stimuli import load_study, parse_study, remarks, shipped_studies
 
 STUDY = """name: pets
 language: {language}

@@ -18,15 +18,15 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import ask_models
-from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.models.opening import Connection, open_models
-from tiltmeter.results.records import Journal
-from tiltmeter.stimuli import load_study
-from tiltmeter.viewing.app import make_app
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.sessions import ask_models
+from clinometer.audits.tabulating import tabulate
+from clinometer.models.opening import Connection, open_models
+from clinometer.results.records import Journal
+from clinometer.stimuli import load_study
+from clinometer.viewing.app import make_app
 
 MODEL, TOKEN = "openai-api/loop/m", "token"
 

@@ -16,7 +16,7 @@ from typing import Any
 import axe_core_python
 import pytest
 
-from tiltmeter.viewing.views import Views
+from clinometer.viewing.views import Views
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

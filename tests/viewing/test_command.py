@@ -18,9 +18,9 @@ Start = Callable[..., subprocess.Popen[str]]
 
 
 def test_it_prints_an_address_and_ends_quietly(
-    finished: Path, tiltmeter: Start, tmp_path: Path
+    finished: Path, clinometer: Start, tmp_path: Path
 ) -> None:
-    process = tiltmeter("view", finished.name)
+    process = clinometer("view", finished.name)
     assert process.stdout is not None
     name, address = process.stdout.readline().split(": ", 1)
     assert name == finished.name and address.startswith("http://127.0.0.1:")
@@ -35,10 +35,10 @@ def test_it_prints_an_address_and_ends_quietly(
     assert (process.returncode, err) == (0, "")
 
 
-def test_it_listens_on_the_loopback_interface_alone(finished: Path, tiltmeter: Start) -> None:
+def test_it_listens_on_the_loopback_interface_alone(finished: Path, clinometer: Start) -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("127.0.0.2 is the loopback interface of Linux")
-    process = tiltmeter("view", finished.name)
+    process = clinometer("view", finished.name)
     assert process.stdout is not None
     port = int(process.stdout.readline().split(":")[3].split("/")[0])
     try:
@@ -50,20 +50,20 @@ def test_it_listens_on_the_loopback_interface_alone(finished: Path, tiltmeter: S
         process.communicate(timeout=30)
 
 
-def test_a_port_in_use_is_one_line(finished: Path, tiltmeter: Start) -> None:
+def test_a_port_in_use_is_one_line(finished: Path, clinometer: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        process = tiltmeter("view", finished.name, "--port", str(port))
+        process = clinometer("view", finished.name, "--port", str(port))
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, "")
-    assert err == f"tiltmeter: --port {port}: Address already in use; name another, or 0 for any\n"
+    assert err == f"clinometer: --port {port}: Address already in use; name another, or 0 for any\n"
 
 
 @pytest.mark.parametrize("name", ["empty", "nowhere", "file"])
-def test_without_results_it_is_one_line(name: str, tiltmeter: Start, tmp_path: Path) -> None:
+def test_without_results_it_is_one_line(name: str, clinometer: Start, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
-    process = tiltmeter("view", name)
+    process = clinometer("view", name)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2 and err.count("\n") == 1 and name in err
     shutil.rmtree(tmp_path / "empty")

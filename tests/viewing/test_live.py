@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.results.locks import only_process, writing
+from clinometer.results.locks import only_process, writing
 
 
 def files(directory: Path) -> dict[Path, tuple[int, int]]:
@@ -37,7 +37,7 @@ def test_a_half_written_line_counts_when_it_ends(half: Path, pages: Any, more: A
 
 
 def test_an_error_is_no_answer_until_there_is_one(half: Path, pages: Any, more: Any) -> None:
-    from tiltmeter.results.records import Journal
+    from clinometer.results.records import Journal
 
     (model,) = json.loads((half / "plan.json").read_text())["models"]
     trial = json.loads(next(half.glob("answers/*/*.jsonl")).read_text().splitlines()[0])["trial_id"]
@@ -100,6 +100,6 @@ def test_answers_are_read_again_after_a_rest(
     assert "4 answers" in ask("answers")
     more(half, 4, 6)
     assert "4 answers" in ask("answers")
-    monkeypatch.setattr("tiltmeter.viewing.snapshots.EVERY_S", 0)
-    monkeypatch.setattr("tiltmeter.viewing.snapshots.REST", 0)
+    monkeypatch.setattr("clinometer.viewing.snapshots.EVERY_S", 0)
+    monkeypatch.setattr("clinometer.viewing.snapshots.REST", 0)
     assert "6 answers" in ask("answers")

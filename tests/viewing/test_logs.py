@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tiltmeter.viewing.runs import find_runs
+from clinometer.viewing.runs import find_runs
 
 
 def test_the_viewer_and_its_logs_are_served(logged: Path, pages: Any, plan: Any) -> None:
@@ -62,7 +62,7 @@ def test_a_trial_that_no_log_has_leads_to_the_list(logged: Path, pages: Any) -> 
 def test_large_logs_are_shown_by_a_command(
     logged: Path, pages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tiltmeter.viewing.logs.MOST_BYTES", 10)
+    monkeypatch.setattr("clinometer.viewing.logs.MOST_BYTES", 10)
     assert "inspect view start --log-dir" in pages(logged)("inspect/", 500)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import polars as pl
 import pytest
 
-from tiltmeter.viewing import answers
+from clinometer.viewing import answers
 
 
 def scored(finished: Path, **values: str) -> int:
@@ -120,7 +120,7 @@ def test_a_page_has_so_many_answers(
     finished: Path, pages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("answers", "views"):
-        monkeypatch.setattr(f"tiltmeter.viewing.{module}.PAGE", 3)
+        monkeypatch.setattr(f"clinometer.viewing.{module}.PAGE", 3)
     assert answers.PAGE == 3
     ask = pages(finished)
     first, last = ask("answers"), ask("answers?page=3")

@@ -100,7 +100,7 @@ def test_an_unforeseen_error_is_one_line_and_forbids_as_much(
     finished: Path, pages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask = pages(finished)
-    monkeypatch.setattr("tiltmeter.viewing.views.find_runs", lambda directory: 1 / 0)
+    monkeypatch.setattr("clinometer.viewing.views.find_runs", lambda directory: 1 / 0)
     found = ask.client.get("/token/")
     assert found.status_code == 500 and "ZeroDivisionError while this page" in found.text
     assert "default-src 'none'" in found.headers["content-security-policy"]
@@ -114,7 +114,7 @@ def test_a_changed_line_of_a_journal_is_named(half: Path, pages: Any) -> None:
 
 
 def test_a_plan_of_odd_types_is_no_traceback(half: Path, pages: Any) -> None:
-    from tiltmeter.results.records import read_plan, write_plan
+    from clinometer.results.records import read_plan, write_plan
 
     plan = read_plan(half / "plan.json")
     ask = pages(half)

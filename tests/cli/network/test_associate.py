@@ -1,4 +1,4 @@
-"""``tiltmeter network associate``, against a loopback server."""
+"""``clinometer network associate``, against a loopback server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_answers_are_kept_and_the_next_command_named(server: Any, run: Run, tmp_
     assert (code, err) == (0, "")
     assert "2 cues (1 repeated) × 3 repetitions: 6 answers" in out
     assert "6 of 6 answers in 6 calls of up to 1; 100.0% readable, 3.00 associates" in out
-    assert out.endswith("next: tiltmeter network build a --out network.csv\n")
+    assert out.endswith("next: clinometer network build a --out network.csv\n")
     shard = tmp_path / "a" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     answers = [json.loads(line) for line in shard.read_text().splitlines()]
     assert {answer["cue"] for answer in answers} == {"sea", "null"}
@@ -70,7 +70,7 @@ def test_a_limit_stops_with_exit_code_1_and_the_same_command_goes_on(server: Any
     code, out, err = run(*command, "--max-calls", "2")
     assert code == 1 and "2 of 6 answers" in out and "next:" not in out
     assert err == (
-        "tiltmeter: stopped at --max-calls 2: repeat the command to continue, nothing is asked "
+        "clinometer: stopped at --max-calls 2: repeat the command to continue, nothing is asked "
         "twice\n"
     )
     assert run(*command)[0] == 0

@@ -1,4 +1,4 @@
-"""``tiltmeter network bias`` and ``compare``."""
+"""``clinometer network bias`` and ``compare``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.results import ESTIMATES
-from tiltmeter.results.directory import read_estimates
+from clinometer.results import ESTIMATES
+from clinometer.results.directory import read_estimates
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -1,4 +1,4 @@
-"""``tiltmeter network build``, and ``stats`` of what it wrote."""
+"""``clinometer network build``, and ``stats`` of what it wrote."""
 
 from __future__ import annotations
 

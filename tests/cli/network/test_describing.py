@@ -1,4 +1,4 @@
-"""``tiltmeter network stats`` and ``activate``."""
+"""``clinometer network stats`` and ``activate``."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
     warnings.simplefilter("always")  # pytest makes errors of warnings
     code, out, err = run("network", "activate", "loop.csv", "--primes", "a", "--out", "X.csv")
     assert code == 0 and "1 prime, 2 steps" in out
-    assert err == "tiltmeter: warning: 1 self-loops: what they carry comes back to them\n"
+    assert err == "clinometer: warning: 1 self-loops: what they carry comes back to them\n"
 
 
 @pytest.mark.parametrize(

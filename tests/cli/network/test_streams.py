@@ -1,4 +1,4 @@
-"""``tiltmeter network streams``: the terminal, tables, drawings and a page."""
+"""``clinometer network streams``: the terminal, tables, drawings and a page."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_pair_without_a_stream_can_be_skipped(run) -> None:
     code, out, err = run("network", "streams", "made.csv", "--pairs", "more.csv",
                          "--missing", "skip")  # fmt: skip
     assert (code, out.count("→")) == (0, 1)
-    assert err == "tiltmeter: skipped: target not in network 'made': 'young'\n"
+    assert err == "clinometer: skipped: target not in network 'made': 'young'\n"
 
 
 @pytest.mark.parametrize(

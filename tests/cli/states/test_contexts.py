@@ -1,4 +1,4 @@
-"""``tiltmeter profile contexts``, against a loopback server and a corpus."""
+"""``clinometer profile contexts``, against a loopback server and a corpus."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_limit_stops_with_exit_code_1(server: Any, run: Run, dictionary: str) 
     code, _, err = run(*command, "--max-calls", "1")
     assert code == 1
     assert err == (
-        "tiltmeter: stopped at --max-calls 1: repeat the command to continue, nothing is asked "
+        "clinometer: stopped at --max-calls 1: repeat the command to continue, nothing is asked "
         "twice\n"
     )
     assert run(*command)[0] == 0 and server.prompts.total() == 2
@@ -94,7 +94,7 @@ def test_a_corpus_needs_no_model(run: Run, dictionary: str, tmp_path: Path) -> N
     assert {row["example_source"] for row in rows} == {"corpus"}
 
 
-@pytest.mark.filterwarnings("default::tiltmeter.errors.TiltmeterWarning")
+@pytest.mark.filterwarnings("default::clinometer.errors.ClinometerWarning")
 def test_a_term_that_the_corpus_lacks_is_said(run: Run, dictionary: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("It is a warm day.\n")
     code, out, err = run(

@@ -1,4 +1,4 @@
-"""``tiltmeter profile`` and ``tiltmeter weat``."""
+"""``clinometer profile`` and ``clinometer weat``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.results import ESTIMATES
+from clinometer.results import ESTIMATES
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -24,7 +24,7 @@ def asked(run: Run, fake_reader: Callable[..., Any], monkeypatch: pytest.MonkeyP
     def opened(models: Any, options: Any) -> list[Any]:
         return [fake_reader(model) for model in models]
 
-    monkeypatch.setattr("tiltmeter.cli.states.measuring.open_readers", opened)
+    monkeypatch.setattr("clinometer.cli.states.measuring.open_readers", opened)
     Path("w.json").write_text(json.dumps(WORDS))
     return run
 

@@ -10,9 +10,9 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput
 pytest.importorskip("torch", reason="extra `local` not installed")
 pytest.importorskip("transformers", reason="extra `local` not installed")
 
-from tiltmeter.errors import ModelError
-from tiltmeter.models.embedded.provider import EmbeddedModel
-from tiltmeter.models.embedded.weights import find_weights
+from clinometer.errors import ModelError
+from clinometer.models.embedded.provider import EmbeddedModel
+from clinometer.models.embedded.weights import find_weights
 
 TEMPLATE = (
     "{% for m in messages %}<s>{{ m['role'] }}\n{{ m['content'] }}</s>\n{% endfor %}"

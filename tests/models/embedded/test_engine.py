@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, ResponseSchema
 from inspect_ai.util import JSONSchema
 
-from tiltmeter.models.embedded.engine import KEPT, prompt_chain
+from clinometer.models.embedded.engine import KEPT, prompt_chain
 
 PLEASANT = ["joy", "love", "wonderful"]
 UNPLEASANT = ["agony", "terrible", "nasty"]

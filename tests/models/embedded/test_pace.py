@@ -2,8 +2,8 @@
 
 import pytest
 
-from tiltmeter.asking.budget import Cost
-from tiltmeter.models.embedded import pace
+from clinometer.asking.budget import Cost
+from clinometer.models.embedded import pace
 
 
 def test_time_grows_with_tokens_and_with_a_slower_machine(monkeypatch):
@@ -23,5 +23,5 @@ def test_the_machine_is_measured():
 
 
 def test_only_the_embedded_model_has_minutes():
-    assert Cost.of("tiltmeter/smollm2", (1, 1), (1000, 0)).seconds > 0
+    assert Cost.of("clinometer/smollm2", (1, 1), (1000, 0)).seconds > 0
     assert Cost.of("openai/gpt-4o", (1, 1), (1000, 0)).seconds is None

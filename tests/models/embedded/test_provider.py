@@ -13,13 +13,13 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
-from tiltmeter.errors import ModelError
-from tiltmeter.models.embedded.provider import EmbeddedModel
+from clinometer.errors import ModelError
+from clinometer.models.embedded.provider import EmbeddedModel
 
 
 def test_importing_the_provider_imports_no_torch():
     code = (
-        "import sys, tiltmeter.models.embedded.provider\n"
+        "import sys, clinometer.models.embedded.provider\n"
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -43,7 +43,7 @@ def test_batch_size_is_a_positive_number(tiny_folder, size):
 
 def test_missing_library_names_the_extra(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"tiltmeter\[local\]"):
+    with pytest.raises(ModelError, match=r"clinometer\[local\]"):
         EmbeddedModel("smollm2")
 
 
@@ -165,6 +165,6 @@ def test_workers_are_shared_by_equal_providers(tiny, tiny_folder):
 
 
 def test_get_model_finds_it_through_the_entry_point(tiny_folder):
-    model = get_model("tiltmeter/smollm2", weights=str(tiny_folder), memoize=False)
+    model = get_model("clinometer/smollm2", weights=str(tiny_folder), memoize=False)
     output = asyncio.run(model.generate("hello", config=GenerateConfig(max_tokens=3, seed=2)))
-    assert str(model) == "tiltmeter/smollm2" and output.usage.output_tokens <= 3
+    assert str(model) == "clinometer/smollm2" and output.usage.output_tokens <= 3

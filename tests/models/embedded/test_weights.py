@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tiltmeter.errors import ModelError
-from tiltmeter.models.embedded import weights
-from tiltmeter.models.embedded.weights import expand_weights, find_weights, load_engine
+from clinometer.errors import ModelError
+from clinometer.models.embedded import weights
+from clinometer.models.embedded.weights import expand_weights, find_weights, load_engine
 
 
 def test_missing_weights_say_how_to_install_them(monkeypatch):
@@ -45,7 +45,7 @@ def fake(monkeypatch, tmp_path):
         made.append(folder)
 
     monkeypatch.setattr(weights, "_convert", convert)
-    monkeypatch.setenv("TILTMETER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CLINOMETER_CACHE", str(tmp_path / "cache"))
     return gguf, made
 
 
@@ -84,8 +84,8 @@ def test_losing_the_race_to_another_process_is_fine(fake, monkeypatch):
 
 def test_a_cache_that_cannot_be_written_names_the_variable(fake, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
-    monkeypatch.setenv("TILTMETER_CACHE", str(tmp_path / "file"))
-    with pytest.raises(ModelError, match="TILTMETER_CACHE"):
+    monkeypatch.setenv("CLINOMETER_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match="CLINOMETER_CACHE"):
         expand_weights(fake[0])
 
 

@@ -11,8 +11,8 @@ from inspect_ai.model import GenerateConfig, ResponseSchema, get_model
 from inspect_ai.scorer import includes
 from inspect_ai.util import JSONSchema
 
-from tiltmeter.models.embedded.engine import Segment
-from tiltmeter.models.embedded.worker import Worker
+from clinometer.models.embedded.engine import Segment
+from clinometer.models.embedded.worker import Worker
 
 OPTIONS = JSONSchema(type="string", enum=["rose", "wasp"])
 
@@ -109,7 +109,7 @@ def test_an_error_in_a_forward_pass_reaches_its_requests_and_the_worker_lives(ti
 
 
 def test_two_evaluations_in_a_row(tiny_folder, tmp_path):
-    model = get_model("tiltmeter/smollm2", weights=str(tiny_folder))
+    model = get_model("clinometer/smollm2", weights=str(tiny_folder))
     task = Task(
         dataset=[Sample(input=f"Say {i}", target="x") for i in range(4)],
         scorer=includes(),
@@ -123,7 +123,7 @@ def test_two_evaluations_in_a_row(tiny_folder, tmp_path):
 UNDER_WAY = """
 import time
 from types import SimpleNamespace
-from tiltmeter.models.embedded.worker import Worker
+from clinometer.models.embedded.worker import Worker
 
 def add(segments):
     return len(segments)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiltmeter.errors import InputError, ModelError
-from tiltmeter.models.readers.opening import open_reader, shows_states
+from clinometer.errors import InputError, ModelError
+from clinometer.models.readers.opening import open_reader, shows_states
 
 Reply = Callable[[dict[str, Any]], tuple[int, Any]]
 Serve = Callable[[Reply], list[dict[str, Any]]]
@@ -140,7 +140,7 @@ def test_what_is_missing_is_named(name: str, said: str, monkeypatch: pytest.Monk
 
 
 def test_a_service_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, table: Any) -> None:
-    monkeypatch.setattr("tiltmeter.models.readers.opening.MAX_RETRIES", 0)
+    monkeypatch.setattr("clinometer.models.readers.opening.MAX_RETRIES", 0)
     monkeypatch.setenv("MY_LOOP_BASE_URL", "http://me:word@127.0.0.1:9/v1")
     monkeypatch.setenv("MY_LOOP_API_KEY", "sk-secret")
     with pytest.raises(ModelError, match="127.0.0.1:9 cannot be reached") as said:
@@ -148,12 +148,18 @@ def test_a_service_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, t
     assert "word" not in str(said.value)
 
 
-@pytest.mark.parametrize("name", ["tiltmeter/other", "hf/", ""])
+@pytest.mark.parametrize("name", ["clinometer/other", "hf/", ""])
 def test_a_name_that_names_nothing_is_refused(name: str) -> None:
     with pytest.raises(ModelError, match="smollm2|expected hf/"):
         open_reader(name)
 
 
 def test_which_names_show_states() -> None:
-    names = ["tiltmeter/smollm2", "hf/a/b", "./a", "openai/text-embedding-3-small", "mockllm/model"]
+    names = [
+        "clinometer/smollm2",
+        "hf/a/b",
+        "./a",
+        "openai/text-embedding-3-small",
+        "mockllm/model",
+    ]
     assert [shows_states(name) for name in names] == [True, True, True, False, False]

@@ -13,8 +13,8 @@ pytest.importorskip("transformers", reason="extra `local` not installed")
 
 import transformers
 
-from tiltmeter.errors import InputError, ModelError
-from tiltmeter.models.readers.opening import Loading, open_reader
+from clinometer.errors import InputError, ModelError
+from clinometer.models.readers.opening import Loading, open_reader
 
 Tiny = Callable[[str], Any]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.models.readers.states import find_terms, locate
+from clinometer.errors import InputError
+from clinometer.models.readers.states import find_terms, locate
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ pytest.importorskip("transformers", reason="extra `local` not installed")
 import torch
 import transformers
 
-from tiltmeter.errors import InputError, ModelError, TiltmeterWarning
-from tiltmeter.models.embedded.weights import find_weights
-from tiltmeter.models.readers import transformer
-from tiltmeter.models.readers.opening import Loading, open_reader
-from tiltmeter.models.readers.states import Tokens, make_batches
+from clinometer.errors import ClinometerWarning, InputError, ModelError
+from clinometer.models.embedded.weights import find_weights
+from clinometer.models.readers import transformer
+from clinometer.models.readers.opening import Loading, open_reader
+from clinometer.models.readers.states import Tokens, make_batches
 
 ROWS = [
     ("kind|1", "kind", "A kind woman"),
@@ -150,7 +150,7 @@ def test_weights_in_half_precision_are_averaged_in_full(
 
 def test_a_term_beyond_the_limit_is_read_in_a_window(tiny_reader: Tiny, table: Any) -> None:
     text = "so " * 40 + "very kind " + "so " * 40
-    with pytest.warns(TiltmeterWarning, match="1 contexts are longer than the 64 tokens"):
+    with pytest.warns(ClinometerWarning, match="1 contexts are longer than the 64 tokens"):
         states = tiny_reader("bert").read(table([("kind", "kind", text)]))
     middle = text.index("kind")
     window = text[middle - 29 : middle + 33]  # 62 letters and two marks
@@ -240,7 +240,7 @@ def test_smollm2_reads_as_far_as_the_term(table: Any, plain_states: Any) -> None
         find_weights()
     except ModelError as error:
         pytest.skip(str(error))
-    reader = open_reader("tiltmeter/smollm2", Loading(device="cpu"))
+    reader = open_reader("clinometer/smollm2", Loading(device="cpu"))
     term, text = "unsociability", "His unsociability wore off as he talked to us"
     states = reader.read(table([("a", term, text)]))
     expected = plain_states(reader.model, reader.tokenizer, term, text)

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.errors import ModelError, TiltmeterWarning
-from tiltmeter.models.readers.opening import open_reader
-from tiltmeter.states.contexts import alone, in_templates
+from clinometer.errors import ClinometerWarning, ModelError
+from clinometer.models.readers.opening import open_reader
+from clinometer.states.contexts import alone, in_templates
 
 LINES = "4 3\nwarm 1 0 0 \nold -0.5 2 1e-1 \nfriend 0 4 0 \nMary 3 3 3 \n"
 
@@ -37,7 +37,7 @@ def test_a_phrase_is_the_mean_of_its_words(path: Path) -> None:
 
 
 def test_terms_without_a_vector_are_left_out(path: Path) -> None:
-    with pytest.warns(TiltmeterWarning, match=r"no vector of 2 of 3 terms.*cold, old foe"):
+    with pytest.warns(ClinometerWarning, match=r"no vector of 2 of 3 terms.*cold, old foe"):
         states = open_reader(str(path)).read(alone(["cold", "warm", "old foe"]))
     assert states.keys == ("warm",)
     with pytest.raises(ModelError, match="none of 1 terms has a vector"):

@@ -5,11 +5,11 @@ import re
 import polars as pl
 import pytest
 
-from tiltmeter.audits.tabulating import estimate_scores
-from tiltmeter.report.answers.changes import change
-from tiltmeter.report.plan import Plan
-from tiltmeter.results.directory import write_results
-from tiltmeter.results.records import read_plan, write_plan
+from clinometer.audits.tabulating import estimate_scores
+from clinometer.report.answers.changes import change
+from clinometer.report.plan import Plan
+from clinometer.results.directory import write_results
+from clinometer.results.records import read_plan, write_plan
 
 
 def section(page, key):

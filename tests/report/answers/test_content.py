@@ -8,13 +8,13 @@ import re
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers import results
-from tiltmeter.report.answers.examples import examples
-from tiltmeter.report.answers.instrument import warned
-from tiltmeter.report.answers.results import all_asked, read_results
-from tiltmeter.report.answers.validity import judged
-from tiltmeter.report.prose import number
-from tiltmeter.results.records import write_plan
+from clinometer.report.answers import results
+from clinometer.report.answers.examples import examples
+from clinometer.report.answers.instrument import warned
+from clinometer.report.answers.results import all_asked, read_results
+from clinometer.report.answers.validity import judged
+from clinometer.report.prose import number
+from clinometer.results.records import write_plan
 
 HOSTILE = "</script><script>document.title='pwned'</script>{{7*7}}\u202e"
 
@@ -420,7 +420,7 @@ def test_hostile_dimensions_and_objects_stay_text(make_contents, page_of):
 
 def test_of_very_many_answers_each_model_shows_another_dimension(make_contents, monkeypatch):
     directory = make_contents(models=["a", "b", "c"], keys=["age", "male", "asian"])
-    monkeypatch.setattr("tiltmeter.report.answers.examples.MOST_GROUPS", 10)
+    monkeypatch.setattr("clinometer.report.answers.examples.MOST_GROUPS", 10)
     chosen = examples(results.read_results(directory))
     shown = [one.about for one in chosen if one.stereotype == "male" and "· forced ·" in one.about]
     told = [re.search("Competence|Sociability|Morality", about) for about in shown]

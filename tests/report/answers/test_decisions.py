@@ -6,10 +6,10 @@ import re
 import polars as pl
 import pytest
 
-from tiltmeter.report import write_report
-from tiltmeter.report.answers.changes import change
-from tiltmeter.report.drawing.svg import draw, for_file, for_page
-from tiltmeter.report.plan import Plan
+from clinometer.report import write_report
+from clinometer.report.answers.changes import change
+from clinometer.report.drawing.svg import draw, for_file, for_page
+from clinometer.report.plan import Plan
 
 HOSTILE = "<script>document.title='pwned'</script>"
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.report.answers.examples import LONGEST, passages
+from clinometer.report.answers.examples import LONGEST, passages
 
 
 def test_a_passage_far_on_is_shown_with_its_surroundings():

@@ -9,16 +9,16 @@ import re
 import polars as pl
 import pytest
 
-import tiltmeter as tm
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.design import Design
-from tiltmeter.report.answers.explicit import explicit_section
-from tiltmeter.report.answers.results import read_results
-from tiltmeter.results import Measure, as_estimates
-from tiltmeter.results.directory import read_estimates, write_results
-from tiltmeter.results.estimates import SCALE
-from tiltmeter.statistics.explicitness import explicit_gaps
-from tiltmeter.stimuli import load_study
+import clinometer as cm
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.report.answers.explicit import explicit_section
+from clinometer.report.answers.results import read_results
+from clinometer.results import Measure, as_estimates
+from clinometer.results.directory import read_estimates, write_results
+from clinometer.results.estimates import SCALE
+from clinometer.statistics.explicitness import explicit_gaps
+from clinometer.stimuli import load_study
 
 ASKED = ("word_association", "self_report_comparison")
 
@@ -44,8 +44,8 @@ def answered(name: str) -> pl.DataFrame:
 def directory(tmp_path_factory):
     path = tmp_path_factory.mktemp("explicit")
     responses = pl.concat([answered(name) for name in ASKED])
-    tm.audit_recorded(responses, path / "run")
-    tm.write_report(path / "run")
+    cm.audit_recorded(responses, path / "run")
+    cm.write_report(path / "run")
     return path / "run"
 
 

@@ -1,11 +1,11 @@
 import polars as pl
 import pytest
 
-from tiltmeter.report import write_report
-from tiltmeter.report.answers.instrument import failed_control
-from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import answer
-from tiltmeter.results import Measure
+from clinometer.report import write_report
+from clinometer.report.answers.instrument import failed_control
+from clinometer.report.plan import Plan
+from clinometer.report.prose import answer
+from clinometer.results import Measure
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers.reliability import reliability_section
-from tiltmeter.report.answers.results import all_asked, read_results
-from tiltmeter.report.prose import bracketed, number
-from tiltmeter.statistics.reliability import FACETS
+from clinometer.report.answers.reliability import reliability_section
+from clinometer.report.answers.results import all_asked, read_results
+from clinometer.report.prose import bracketed, number
+from clinometer.statistics.reliability import FACETS
 
 
 def cells(table):

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers.results import apart_from, named
-from tiltmeter.report.plan import Plan, Stimuli
-from tiltmeter.report.sections import in_order
+from clinometer.report.answers.results import apart_from, named
+from clinometer.report.plan import Plan, Stimuli
+from clinometer.report.sections import in_order
 
 PLAN = Plan(
     {"modes": ["free", "forced"], "interventions": {"none": None, "fair": "Be fair."}},

@@ -6,8 +6,8 @@ import shutil
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers.summary import NAMED, STRONGEST, in_brief
-from tiltmeter.results.records import read_plan, write_plan
+from clinometer.report.answers.summary import NAMED, STRONGEST, in_brief
+from clinometer.results.records import read_plan, write_plan
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_
     assert in_brief(tmp_path / "before").changes == ()
     (change,) = in_brief(tmp_path / "now").changes
     assert "Since 2026-01-01 (before): word association" in change
-    assert change.endswith("tiltmeter compare before now")
+    assert change.endswith("clinometer compare before now")
     plan = read_plan(tmp_path / "before" / "plan.json")
     (study,) = plan["stereotypes"]
     plan["stereotypes"][study].popitem()
@@ -96,9 +96,9 @@ def test_what_is_missing_is_said_first(results, tmp_path):
     shutil.copytree(results, tmp_path / "part")
     path = tmp_path / "part" / "progress.parquet"
     schema = {"model": pl.String, "n_trials": pl.Int64, "n_answered": pl.Int64, "n_error": pl.Int64}
-    pl.DataFrame([("tiltmeter/smollm2", 8, 7, 1)], schema=schema, orient="row").write_parquet(path)
+    pl.DataFrame([("clinometer/smollm2", 8, 7, 1)], schema=schema, orient="row").write_parquet(path)
     found = in_brief(tmp_path / "part")
-    said = "tiltmeter/smollm2: 7 of 8 trials have an answer"
+    said = "clinometer/smollm2: 7 of 8 trials have an answer"
     assert found.page().found[0] == ("Incomplete", (f"{said}.",))
     assert found.content()["incomplete"] == (said,)
     assert not any("trials have an answer" in line for line in found.lines())

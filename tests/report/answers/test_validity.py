@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers.validity import validity
-from tiltmeter.report.plan import Plan
-from tiltmeter.results import ESTIMATES
+from clinometer.report.answers.validity import validity
+from clinometer.report.plan import Plan
+from clinometer.results import ESTIMATES
 
 PLAN = Plan({"controls": {"insects": "positive", "nonsense": "negative"}})
 

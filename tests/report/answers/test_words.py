@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers.results import all_asked, read_results
-from tiltmeter.report.answers.words import MOST_ITEMS, MOST_WORDS, word_section
-from tiltmeter.report.prose import interval, number
+from clinometer.report.answers.results import all_asked, read_results
+from clinometer.report.answers.words import MOST_ITEMS, MOST_WORDS, word_section
+from clinometer.report.prose import interval, number
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import InputError
-from tiltmeter.networks import Network
-from tiltmeter.networks.streams import several, stream, stream_tables
-from tiltmeter.report.document import write_figure_page
-from tiltmeter.report.drawing.figures import Figure, write_drawing, write_figures
-from tiltmeter.report.drawing.streams import stream_figures
-from tiltmeter.report.drawing.theme import stylesheet
-from tiltmeter.report.prose import many
+from clinometer.errors import InputError
+from clinometer.networks import Network
+from clinometer.networks.streams import several, stream, stream_tables
+from clinometer.report.document import write_figure_page
+from clinometer.report.drawing.figures import Figure, write_drawing, write_figures
+from clinometer.report.drawing.streams import stream_figures
+from clinometer.report.drawing.theme import stylesheet
+from clinometer.report.prose import many
 
 ROWS = [("old", "wise", 4), ("old", "grey", 9), ("old", "frail", 1), ("wise", "calm", 2),
         ("grey", "calm", 16), ("frail", "ill", 3), ("ill", "end", 2),

@@ -2,7 +2,7 @@
 
 import re
 
-from tiltmeter.report.drawing.svg import MOST_TOLD, draw, for_page
+from clinometer.report.drawing.svg import MOST_TOLD, draw, for_page
 
 
 def cells(count):

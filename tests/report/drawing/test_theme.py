@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tiltmeter.report.drawing.theme import HEAT, YES, category_colors, light, stylesheet
-from tiltmeter.results import REASONS
+from clinometer.report.drawing.theme import HEAT, YES, category_colors, light, stylesheet
+from clinometer.results import REASONS
 
 TEXT = ["ink", "soft", "link", "up", "down", "level", "open"]
 MARKS = ["race", "gender", "religion", "health", "other-1", "other-2", "other-3", "other-4"]

@@ -1,0 +1,212 @@
+"""Answers shards with models that inspect opens, in this process, several at the same time.
+
+Each answer becomes a line of ``00000.answers.jsonl.part`` at once; the file loses ``.part`` when
+all requests of its shard have been asked. Whoever continues a shard asks what has no answer in it:
+a killed process loses the calls under way and no others. One process at a time answers a shard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from clinometer.asking.budget import Budget, Ledger
+from clinometer.asking.generating import Line, Prompt, Session
+from clinometer.asking.requests import inspect_settings, write_output
+from clinometer.asking.shards import ANSWERED, Answers, names_in
+from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.models.providers import find_provider
+from clinometer.results.locks import alone
+from clinometer.results.records import Journal
+from clinometer.texts import redacted
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model, ModelOutput
+
+__all__ = ["Engine", "Shard", "answer_side_by_side"]
+
+#: Models of services that are asked at the same time.
+MODELS = 20
+
+#: Stands at the end of the file of answers until all of its shard is asked.
+PART = ".part"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Requests to one model in a file."""
+
+    model: str
+    path: Path
+    names: Collection[str] | None = None
+    """Names of the requests that are to be asked; None: all."""
+
+    def left(self, answers: Answers) -> list[dict[str, Any]]:
+        """Return the requests that have no answer; raises InputError if the file is damaged."""
+        wanted = names_in(self.path) if self.names is None else self.names
+        with self.path.open("rb") as file:
+            requests = [json.loads(line) for line in file]
+        names = {name for name in wanted if name not in answers}
+        return [one for one in requests if one["custom_id"] in names]
+
+
+class Engine:
+    """A model that answers shards; it is opened with the first and stays open until `close`.
+
+    Parameters
+    ----------
+    model
+        Its name as inspect has it.
+    connection
+        How it is reached.
+    on_answer
+        Called after each answer.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        connection: Connection,
+        on_answer: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.model, self.connection, self.on_answer = model, connection, on_answer
+        self._ledger = Ledger(Journal(Path(), model), Budget())
+
+    @cached_property
+    def _opened(self) -> Model:
+        # All settings of a call are in its request.
+        model: Model = open_model(self.model, Generation(None, None, None), self.connection)
+        return model
+
+    async def close(self) -> None:
+        """Close the model."""
+        if "_opened" in self.__dict__:
+            await self._opened.__aexit__(None, None, None)
+
+    async def answer(self, shard: Shard) -> bool:
+        """Ask what has no answer yet; return whether the shard is answered.
+
+        It is not, if another process answers it at the time.
+
+        Raises
+        ------
+        ModelError
+            If the model cannot be opened, or gives nothing but errors; answers are kept.
+        InputError
+            If the shard is damaged, or an answer cannot be written.
+        """
+        answers = shard.path.with_suffix(ANSWERED)
+        part = answers.with_name(answers.name + PART)
+        with alone(shard.path) as free:
+            if free and not answers.exists():
+                await self._ask(shard, part)
+                part.replace(answers)
+        return free
+
+    async def answer_all(self, shards: Sequence[Shard]) -> int:
+        """Answer shards one after another and close; return how many another process answers."""
+        try:
+            return sum([not await self.answer(shard) for shard in shards])
+        finally:
+            await self.close()
+
+    async def _ask(self, shard: Shard, part: Path) -> None:
+        """Append the answers that are missing."""
+        _drop_torn(part)
+        self._ledger.journal = _AnswerFile(part, self.model)
+        asked = _Requests(self.model, shard.left(Answers([part])))
+        session = Session(self._opened, asked, self._ledger, self._count)
+        try:
+            await session.ask(alone=0 if self.connection.batch else 1)  # a batch of one takes long
+        finally:
+            self._ledger.journal.close()
+        if self._ledger.fatal is not None:
+            raise self._ledger.fatal
+
+    def _count(self, model: str, answer: dict[str, Any]) -> None:
+        if "error" not in answer:
+            self.on_answer()
+
+
+def answer_side_by_side(work: Sequence[tuple[Engine, Sequence[Shard]]]) -> int:
+    """Answer the shards of several models, up to `MODELS` of them at the same time.
+
+    Models that run on this machine share its memory and are asked one after another. Returns how
+    many shards another process is answering. What a model raises is raised when the others have
+    ended; see `Engine.answer`.
+    """
+
+    async def answer_every() -> list[int | BaseException]:
+        free, here = asyncio.Semaphore(MODELS), asyncio.Lock()
+
+        async def answer_one(engine: Engine, shards: Sequence[Shard]) -> int:
+            async with here if find_provider(engine.model).local else free:
+                return await engine.answer_all(shards)
+
+        every = (answer_one(*one) for one in work)
+        return await asyncio.gather(*every, return_exceptions=True)
+
+    elsewhere = 0
+    for found in asyncio.run(answer_every()):
+        if isinstance(found, BaseException):
+            raise found
+        elsewhere += found
+    return elsewhere
+
+
+def _drop_torn(part: Path) -> None:
+    """Remove a last line that a killed process left unfinished."""
+    with part.open("a+b") as file:
+        file.seek(0)
+        whole = sum(len(line) for line in file if line.endswith(b"\n"))
+        file.truncate(whole)
+
+
+class _AnswerFile(Journal):
+    """A journal whose lines are those of a batch."""
+
+    def __init__(self, path: Path, model: str) -> None:
+        super().__init__(path.parent, model)
+        self.folder, self._path = path.parent, path
+
+    def _open(self) -> BinaryIO:
+        self.close()
+        _drop_torn(self._path)
+        self._lines = 0
+        return self._path.open("ab", buffering=0)
+
+    def written(self, answer: Line) -> bytes:
+        return redacted(json.dumps(answer)).encode() + b"\n"
+
+
+class _Requests:
+    """What is left of a shard; see `generating.Strategy`."""
+
+    def __init__(self, model: str, left: Sequence[dict[str, Any]]) -> None:
+        self.model, self.left = model, left
+
+    def passes(self) -> Iterator[Callable[[], dict[str, Any] | None]]:
+        calls = iter(self.left)
+        yield lambda: next(calls, None)
+
+    def name(self, call: dict[str, Any]) -> tuple[str, str]:
+        return call["custom_id"], ""
+
+    def prompts(self, call: dict[str, Any]) -> list[Prompt]:
+        body = call["body"]
+        return [(body["messages"], inspect_settings(self.model, body))]
+
+    def answers(self, call: dict[str, Any], prompt: Prompt, output: ModelOutput) -> list[Line]:
+        response = {"status_code": 200, "body": write_output(output)}
+        return [{"custom_id": call["custom_id"], "response": response}]
+
+    def failures(self, call: dict[str, Any], error: str) -> list[Line]:
+        return [{"custom_id": call["custom_id"], "response": None, "error": error}]
+
+    def take(self, call: dict[str, Any], lines: Sequence[Line]) -> int:
+        return int("error" not in lines[0])

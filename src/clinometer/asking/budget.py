@@ -1,0 +1,308 @@
+"""Costs: prices, estimates before a run, limits during it, and when a model is given up.
+
+Prices are US dollars per million tokens, from the providers' public lists, and go out of date:
+``--prices FILE`` replaces them. Token counts before a run are estimates (four characters to a
+token); a running budget counts what providers report. Trials, cues and contexts share the
+`Ledger`. It ends a run at a limit, when an answer cannot be written, when all of a model's first
+calls fail, and after many errors in a row.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from clinometer.errors import ClinometerError, InputError, ModelError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.models.embedded.pace import expected_seconds
+from clinometer.models.providers import find_provider
+from clinometer.modes import MODES, TEXT
+from clinometer.results.records import Journal
+
+__all__ = [
+    "Budget",
+    "Cost",
+    "HOPELESS",
+    "Ledger",
+    "OUTAGE",
+    "estimate_costs",
+    "estimate_requests",
+    "price",
+]
+
+CHARACTERS_PER_TOKEN = 4.0
+#: Chat format and, in JSON or line format, what stands between two words.
+TOKENS_PER_PROMPT = 10
+TOKENS_PER_PAIR = 4
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Estimated cost of asking one model."""
+
+    model: str
+    trials: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    """None where the model's price is not known."""
+    seconds: float | None = None
+    """Time to ask on this machine; known for the embedded model."""
+
+    @property
+    def batch_usd(self) -> float | None:
+        """Cost in batches; as that of single calls where no discount is stated."""
+        paid = 1 - find_provider(self.model).batch_discount
+        return None if self.usd is None else self.usd * paid
+
+    def limited(self, *, batch: bool) -> float:
+        """Return the dollars that count towards a limit; raises InputError if no price is known."""
+        usd = self.batch_usd if batch else self.usd
+        if usd is None:
+            raise InputError(
+                f"max_cost: the price of {self.model!r} is not known; give it with --prices"
+            )
+        return usd
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        asked: tuple[int, int],
+        tokens: tuple[int, int],
+        prices: Path | None = None,
+    ) -> Cost:
+        """Price an estimate: trials and calls, tokens in and out; see `price`."""
+        rates = price(model, prices)
+        usd = None if rates is None else (tokens[0] * rates[0] + tokens[1] * rates[1]) / 1e6
+        seconds = expected_seconds(*tokens) if find_provider(model).embedded else None
+        return cls(model, *asked, *tokens, usd, seconds)
+
+
+@dataclass
+class Budget:
+    """Limits of a run and what all its sessions have used of them."""
+
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse limits below zero."""
+        for name in ("max_calls", "max_tokens", "max_cost"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise InputError(f"{name} {value}: at least 0")
+
+    def take(self, calls: int) -> bool:
+        """Reserve calls for a trial; False when a limit is, or would be, passed."""
+        if self.exhausted(calls):
+            return False
+        self.calls += calls
+        return True
+
+    def exhausted(self, calls: int = 1) -> str | None:
+        """Name the limit that `calls` more calls would pass."""
+        if self.max_calls is not None and self.calls + calls > self.max_calls:
+            return f"--max-calls {self.max_calls}"
+        if self.max_tokens is not None and self.tokens >= self.max_tokens:
+            return f"--max-tokens {self.max_tokens}"
+        if self.max_cost is not None and self.usd >= self.max_cost:
+            return f"--max-cost {self.max_cost}"
+        return None
+
+    def spend(self, answer: dict[str, Any], rates: tuple[float, float] | None) -> None:
+        """Count an answer's tokens and what they cost."""
+        spent = answer.get("input_tokens") or 0, answer.get("output_tokens") or 0
+        self.tokens += sum(spent)
+        if rates is not None:
+            self.usd += sum(n * rate for n, rate in zip(spent, rates, strict=True)) / 1e6
+
+
+def price(model: str, prices: Path | None = None) -> tuple[float, float] | None:
+    """Input and output price of a model in US dollars per million tokens.
+
+    `prices` is a YAML file of ``model: [input, output]``; None for the shipped list. ``(0, 0)`` for
+    models on one's own machine; None where the price is not known.
+    """
+    if find_provider(model).local:
+        return 0.0, 0.0
+    table = _prices(prices)
+    matches = [name for name in table if model == name or model.startswith(f"{name}-20")]
+    return table[max(matches, key=len)] if matches else None
+
+
+@lru_cache(maxsize=8)
+def _prices(path: Path | None) -> dict[str, tuple[float, float]]:
+    source = path or resources.files("clinometer.asking") / "prices.yaml"
+    try:
+        content = yaml.safe_load(source.read_text(encoding="utf-8"))
+        table = {str(k): (float(v[0]), float(v[1])) for k, v in content.items()}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError, RecursionError):
+        raise InputError(f"{path}: expected lines of 'model: [input, output]' in dollars") from None
+    for model, rates in table.items():
+        if not all(math.isfinite(rate) and rate >= 0 for rate in rates):
+            raise InputError(f"{path}: {model}: {list(rates)}; a price is a number from 0 on")
+    return table
+
+
+def estimate_costs(
+    trials: Iterable[pl.DataFrame], models: Iterable[str], prices: Path | None = None
+) -> list[Cost]:
+    """Estimate calls, tokens and dollars of asking each model some trials; see `price`.
+
+    `trials` are pieces of a table with columns of `results.TRIALS`.
+    """
+    asked = calls = tokens_in = tokens_out = 0.0
+    for piece in trials:
+        sums = _tokens(piece)
+        asked += piece.height
+        calls, tokens_in, tokens_out = calls + sums[0], tokens_in + sums[1], tokens_out + sums[2]
+    tokens = math.ceil(tokens_in), math.ceil(tokens_out)
+    return [Cost.of(model, (int(asked), int(calls)), tokens, prices) for model in models]
+
+
+def _tokens(trials: pl.DataFrame) -> tuple[float, float, float]:
+    """Estimate the calls of some trials, and tokens in and out."""
+    words = pl.col("attributes").list.len()
+    apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.apart])
+    questions = pl.when(apart).then(words).otherwise(1)
+    pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
+    answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
+    prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
+    twice = pl.col("followup").is_not_null().cast(pl.Int64)
+    written = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.kind == TEXT])
+    around = {one.name: one.prose for one in INSTRUMENTS.values()}
+    first = {one.name: one.first_answer for one in INSTRUMENTS.values()}
+    prose = _per_instrument(around) * written + _per_instrument(first) * twice
+    followup = pl.col("followup").str.len_chars().fill_null(0) / CHARACTERS_PER_TOKEN
+    second = twice * (prompt + prose + followup)
+    calls, tokens_in, tokens_out = trials.select(
+        calls=(questions + twice).sum(),
+        input=(prompt * questions + second).sum(),
+        output=(pl.when(apart).then(words).otherwise(answer + pair * words) + prose).sum(),
+    ).row(0)
+    return calls, tokens_in, tokens_out
+
+
+def estimate_requests(
+    model: str, lines: Iterable[bytes], output: float, prices: Path | None = None
+) -> Cost:
+    """Estimate the cost of requests in lines of a batch; `output`: tokens of a call's answer."""
+    calls = characters = 0
+    for line in lines:
+        body = json.loads(line)["body"]
+        calls += 1
+        characters += sum(len(message["content"]) for message in body["messages"])
+        characters += len(json.dumps(body.get("response_format") or ""))
+    tokens_in = characters / CHARACTERS_PER_TOKEN + calls * TOKENS_PER_PROMPT
+    tokens = math.ceil(tokens_in), math.ceil(calls * output)
+    return Cost.of(model, (calls, calls), tokens, prices)
+
+
+def _per_instrument(tokens: dict[str, int]) -> pl.Expr:
+    return pl.col("instrument").replace_strict(tokens, default=0, return_dtype=pl.Int64)
+
+
+#: Errors with no answer before them, and errors in a row, after which a model is given up.
+#: inspect has tried each of them several times by then.
+HOPELESS, OUTAGE = 20, 200
+
+
+class Ledger:
+    """Counts one model's calls, answers and errors, and decides whether it may be asked again.
+
+    All models of a run share the `budget`; `rates` are dollars per million tokens in and out,
+    `patience` the errors that are borne before the first answer, and in a row.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        budget: Budget,
+        rates: tuple[float, float] | None = None,
+        patience: tuple[int, int] = (HOPELESS, OUTAGE),
+    ) -> None:
+        self.journal, self.budget, self.rates = journal, budget, rates
+        self.hopeless, self.outage = patience
+        self.calls = self.answers = self.errors = self.errors_in_a_row = 0
+        self.last_error: str | None = None
+        self.stopped_by: str | None = None
+        """The limit that ended the run early, or ``"interrupted"``."""
+        self.fatal: ClinometerError | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the model is asked no more."""
+        return self.fatal is not None or self.stopped_by is not None
+
+    def replay(self, answer: dict[str, Any]) -> None:
+        """Count an answer of an earlier session against the budget."""
+        self.budget.calls += answer.get("calls", 1) + answer.get("retries", 0)
+        self.budget.spend(answer, self._paid(answer))
+
+    def _paid(self, answer: dict[str, Any]) -> tuple[float, float] | None:
+        """Return the rates of an answer, which are lower in a batch."""
+        if self.rates is None or not answer.get("batch"):
+            return self.rates
+        paid = 1 - find_provider(self.journal.model).batch_discount
+        return paid * self.rates[0], paid * self.rates[1]
+
+    def may_call(self, calls: int = 1) -> bool:
+        """Reserve calls; False when the model is asked no more."""
+        if not self.closed:
+            self.stopped_by = self.budget.exhausted(calls)
+        return not self.closed and self.budget.take(calls)
+
+    def record(self, *answers: dict[str, Any]) -> bool:
+        """Keep the answers or errors of a call; tell whether they were written."""
+        try:
+            self.journal.append(*answers)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            what = "disk full" if full else error.strerror
+            self.fatal = InputError(
+                f"{self.journal.folder}: {what}; make room and repeat the command to continue"
+            )
+            return False
+        for answer in answers:
+            self.calls += answer.get("calls", 1)
+            self.budget.calls += answer.get("retries", 0)
+            self.budget.spend(answer, self._paid(answer))
+        if (text := answers[0].get("error")) is not None:
+            self._count_error(text)
+        else:
+            self.answers += len(answers)
+            self.errors_in_a_row = 0
+        return True
+
+    def _count_error(self, error: str) -> None:
+        self.last_error = error
+        self.errors += 1
+        self.errors_in_a_row += 1
+        if self.fatal is not None:
+            return
+        if not self.answers and self.errors >= self.hopeless:
+            first = f"{self.errors} calls all" if self.errors > 1 else "call"
+            self.fatal = ModelError(f"{self.journal.model}: the first {first} failed: {error}")
+        elif self.errors_in_a_row >= self.outage:
+            self.fatal = ModelError(
+                f"{self.journal.model}: {self.errors_in_a_row} calls in a row failed: {error}; "
+                "repeat the command to continue, nothing is asked twice"
+            )

@@ -1,0 +1,143 @@
+"""Binds a results directory to one plan.
+
+The plan is written before anything is asked. Later runs compare their plan's identity with the one
+on disk; a different plan is refused, and the error names the differences.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from clinometer import __version__
+from clinometer.errors import InputError, PlanError
+from clinometer.results.locks import LOCK, writing
+from clinometer.results.records import read_plan, text_hash, write_plan
+from clinometer.texts import write_text
+
+__all__ = ["Claimant", "claim", "short_hash"]
+
+
+class Claimant(Protocol):
+    """A plan that a directory, or a file, can belong to."""
+
+    def file(self, out: Path) -> Path:
+        """Return where the plan is kept: within a directory, or beside a file."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings that must be equal for a run to continue another."""
+        ...
+
+    def grows(self) -> dict[str, int]:
+        """Return settings that may grow, but not shrink, when the plan is continued."""
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        """Return further facts for readers of the results."""
+        return {}
+
+    def attachments(self) -> dict[str, str]:
+        """Return files to store with the plan: path in the directory → text."""
+        return {}
+
+
+def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
+    """Bind `out` to a plan, or confirm that it is bound to the same one.
+
+    Parameters
+    ----------
+    out
+        A directory, made if absent, or a file that the plan stands beside.
+    plan
+        What is to be asked.
+    command
+        The command line, for the record.
+
+    Returns
+    -------
+    dict
+        The plan on disk.
+
+    Raises
+    ------
+    PlanError
+        If `out` holds another plan or other files, or was written in another layout; nothing is
+        written then.
+    InputError
+        If the plan cannot be written.
+    """
+    path, attached = plan.file(out), plan.attachments()
+    if not path.exists():
+        _refuse_foreign(out, path, attached)
+    if path.parent != out:
+        return _bind(out, plan, attached, command)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made ({error.strerror})") from None
+    with writing(out):  # of two processes with different plans, the second is refused
+        return _bind(out, plan, attached, command)
+
+
+def _bind(out: Path, plan: Claimant, attached: Mapping[str, str], command: str) -> dict[str, Any]:
+    """Write the plan, or compare it with the one that is there."""
+    path = plan.file(out)
+    if path.exists():
+        kept = read_plan(path)
+        _compare(out, kept, plan)
+        if all(kept.get(name) == number for name, number in plan.grows().items()):
+            return kept
+        described = {**kept, **plan.grows()}
+    else:
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        made = {"clinometer": __version__, "created": created, "command": command}
+        described = {**made, **plan.identity(), **plan.grows(), **plan.describe()}
+    for name, text in attached.items():
+        write_text(out / name, text)
+    write_plan(path, described)
+    return described
+
+
+def _compare(out: Path, kept: Mapping[str, Any], plan: Claimant) -> None:
+    differing = [
+        f"{name} is {_short(kept.get(name))} there, {_short(value)} here"
+        for name, value in plan.identity().items()
+        if kept.get(name) != json.loads(json.dumps(value))
+    ]
+    for name, number in plan.grows().items():
+        before = kept.get(name)
+        if type(before) is not int or before > number:
+            differing.append(
+                f"{name} is {_short(before)} there, {number} here (more may be asked, not fewer)"
+            )
+    if differing:
+        raise PlanError(
+            f"{out} holds another plan: {'; '.join(differing)}. "
+            "Repeat its command to continue it, or name another with --out"
+        )
+
+
+def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
+    """Refuse files other than those that an interrupted claim leaves."""
+    if out.is_dir():
+        own = {LOCK, f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
+        foreign = any(entry.name not in own for entry in out.iterdir())
+    else:
+        foreign = out.exists()
+    if foreign and not path.exists():  # another process may have claimed it meanwhile
+        what = "not empty and was" if out.is_dir() else "a file that was"
+        raise PlanError(f"{out}: {what} not made by this command; name another with --out")
+
+
+def short_hash(text: str) -> str:
+    """Return the first 16 hexadecimal digits of a text's SHA-256."""
+    return text_hash(text)[:16]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}…"

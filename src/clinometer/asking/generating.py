@@ -1,0 +1,193 @@
+"""Asks models with inspect's `Model.generate`: cues and contexts, call by call.
+
+Clients, retries, rate limits and provider errors are inspect's. An evaluation with a sample per
+answer would add hours for a million answers (see `benchmarks/association.py`). A `Strategy`
+decides what is asked next and what is kept of an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from clinometer.asking.budget import Ledger
+from clinometer.errors import ModelError
+from clinometer.models.batched import WAITING
+from clinometer.models.providers import find_provider
+from clinometer.models.retries import count_requests, retries
+from clinometer.modes.mode import Message, chat_messages
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model, ModelOutput
+
+__all__ = ["Line", "OnProgress", "Prompt", "Session", "Strategy", "ask_all", "draw_seed"]
+
+Line = dict[str, Any]
+OnProgress = Callable[[str, dict[str, Any]], None]
+
+#: Messages, and settings of inspect's `GenerateConfig`; a `seed` goes to providers that take one.
+Prompt = tuple[list[Message], dict[str, Any]]
+
+C = TypeVar("C")
+
+#: Calls at a time where inspect adapts the number itself: its greatest.
+CONNECTIONS = 100
+
+#: HTTP statuses that say nothing about the prompt: another form of it is not tried.
+UNRELATED = (401, 403, 408, 429)
+
+
+class Strategy(Protocol[C]):
+    """Decides what is asked next and what is kept of an answer; `C` describes a call."""
+
+    def passes(self) -> Iterator[Callable[[], C | None]]:
+        """Yield a function per pass that returns the next call; a first call runs alone."""
+        ...
+
+    def name(self, call: C) -> tuple[str, str]:
+        """Return what a call asks about, and which of the calls about it this is."""
+        ...
+
+    def prompts(self, call: C) -> Iterable[Prompt]:
+        """Yield the forms of a prompt, the next where one is refused."""
+        ...
+
+    def answers(self, call: C, prompt: Prompt, output: ModelOutput) -> list[Line]:
+        """Return what to record of an output; nothing where it holds no answer."""
+        ...
+
+    def failures(self, call: C, error: str) -> list[Line]:
+        """Return what to record where a call failed."""
+        ...
+
+    def take(self, call: C, lines: Sequence[Line]) -> int:
+        """Take note of what was recorded; return how many answers it counts for."""
+        ...
+
+
+class Session(Generic[C]):
+    """Asks one model over its connections.
+
+    `on_progress` is called per call with the model and a dictionary: `trials` (answers),
+    `calls`, perhaps `error`.
+    """
+
+    def __init__(
+        self, model: Model, strategy: Strategy[C], ledger: Ledger, on_progress: OnProgress
+    ) -> None:
+        self.model, self.strategy, self.ledger = model, strategy, ledger
+        self.on_progress = on_progress
+        self._seeded = find_provider(ledger.journal.model).seeded
+
+    async def run(self) -> None:
+        """Ask until nothing is left, and close the model."""
+        async with self.model:
+            await self.ask()
+
+    async def ask(self, *, alone: int = 1) -> None:
+        """Make `alone` calls, then as many in parallel as allowed, until nothing is left."""
+        config = self.model.config
+        usual = WAITING if config.batch else max(CONNECTIONS, self.model.api.max_connections())
+        connections = config.max_connections or usual
+        for following in self.strategy.passes():
+            await self._work(following, most=alone)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(connections):
+                    group.create_task(self._work(following), context=contextvars.Context())
+
+    async def _work(self, following: Callable[[], C | None], most: int | None = None) -> None:
+        while most != 0 and not self.ledger.closed and (call := following()) is not None:
+            if not self.ledger.may_call():
+                return
+            _forget_events()
+            await self._ask(call)
+            most = None if most is None else most - 1
+
+    async def _ask(self, call: C) -> None:
+        """Ask in one form of the prompt after another, until one is answered."""
+        with count_requests() as made:
+            await self._ask_counted(call, made)
+
+    async def _ask_counted(self, call: C, made: Sequence[int]) -> None:
+        from clinometer.asking.trials import describe_error
+
+        calls = 0
+        error: BaseException = ModelError("the provider gave no answer")
+        for prompt in self.strategy.prompts(call):
+            if calls and not self.ledger.may_call():
+                break
+            calls += 1
+            try:
+                output = await self._generate(prompt)
+            except Exception as raised:  # a provider's, after its retries
+                error = _root(raised)
+                if getattr(error, "status_code", None) in UNRELATED:
+                    break
+                continue
+            if lines := self.strategy.answers(call, prompt, output):
+                self._record(call, lines, calls, made)
+                return
+        text = describe_error(error)
+        self._record(call, self.strategy.failures(call, text), calls, made, error=text)
+
+    async def _generate(self, prompt: Prompt) -> ModelOutput:
+        from inspect_ai.model import GenerateConfig
+
+        messages, settings = prompt
+        config = GenerateConfig(**{**settings, "seed": settings["seed"] if self._seeded else None})
+        return await self.model.generate(chat_messages(messages), config=config, cache=False)
+
+    def _record(
+        self, call: C, lines: Sequence[Line], calls: int, made: Sequence[int], **more: str
+    ) -> None:
+        """Keep lines; the calls they took are counted with the first."""
+        lines = [{**line, "calls": 0 if number else calls} for number, line in enumerate(lines)]
+        lines[0] |= retries(made, calls)
+        if self.ledger.record(*lines):
+            taken = self.strategy.take(call, lines)
+            self.on_progress(self.ledger.journal.model, {"trials": taken, "calls": calls, **more})
+
+
+def ask_all(sessions: Sequence[Session[Any]]) -> None:
+    """Run sessions side by side; Ctrl-C stops them all, and their journals are closed."""
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*(session.run() for session in sessions))
+
+    try:
+        asyncio.run(all_at_once())
+    except KeyboardInterrupt:
+        for session in sessions:
+            session.ledger.stopped_by = "interrupted"
+    finally:
+        for session in sessions:
+            session.ledger.journal.close()
+
+
+def draw_seed(*parts: object) -> int:
+    """Draw a seed below 2³¹ that follows from `parts` alone."""
+    digest = hashlib.sha256(repr(parts).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _forget_events() -> None:
+    """Drop what inspect keeps in memory of all earlier calls in this context.
+
+    Not a context for each call: what a new one costs, and the copy that inspect makes of the first
+    requests in each, came to a tenth of a call.
+    """
+    from inspect_ai.log._transcript import Transcript, init_transcript
+
+    init_transcript(Transcript(log_model_api=False))
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return the provider's exception, unwrapped from a retry's or inspect's."""
+    attempt = getattr(error, "last_attempt", None)
+    inner = attempt.exception() if attempt is not None else None
+    if inner is None and hasattr(error, "provider_message"):
+        inner = error.__cause__
+    return error if inner is None else _root(inner)

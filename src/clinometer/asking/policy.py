@@ -1,0 +1,136 @@
+"""The policy of a gate: what is required of a run, declared before it.
+
+A policy is a YAML file. Limits are in the unit of the score, from its neutral value; positive is
+more stereotype-consistent. See ``docs/how-to/gate.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from clinometer.errors import InputError, StudyError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.stimuli.yaml_text import parse_yaml, validate
+from clinometer.texts import read_text
+
+__all__ = ["Policy", "Rule", "Where", "declared", "load_policy", "parse_policy"]
+
+#: Largest policy file, in bytes.
+MAX_BYTES = 200_000
+
+
+class _Strict(BaseModel):
+    """A mapping with known keys only."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _above_zero(value: float) -> float:
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError("must be above 0")
+    return value
+
+
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError("a share, 0 to 1")
+    return value
+
+
+Positive = Annotated[float, AfterValidator(_above_zero)]
+Share = Annotated[float, AfterValidator(_share)]
+
+
+class Where(_Strict):
+    """Which estimates a rule is about; what is left out is not restricted."""
+
+    study: str | None = None
+    instrument: str | None = None
+    mode: str | None = None
+    intervention: str | None = "none"
+    dimension: str | None = None
+    category: str | None = None
+    stereotype: str | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> Where:
+        if self.instrument is not None and self.instrument not in INSTRUMENTS:
+            raise ValueError(f"instrument {self.instrument!r}; known: {', '.join(INSTRUMENTS)}")
+        return self
+
+
+class Rule(_Strict):
+    """A limit of means, or of changes from a baseline."""
+
+    name: str = ""
+    what: Literal["mean", "change"]
+    level: Literal["model", "category", "stereotype"] = "model"
+    at_most: Positive
+    worse: Literal["consistent", "either"] = "consistent"
+    """What counts: values on the stereotype-consistent side, or on either side of neutral."""
+    where: Where = Where()
+
+    @property
+    def title(self) -> str:
+        """Return the name or, without one, what the rule says."""
+        if self.name:
+            return self.name
+        given = self.where.model_dump(exclude_none=True)
+        only = "".join(f", {value}" for key, value in given.items() if key != "intervention")
+        return f"{self.what} of each {self.level} at most {self.at_most:g}{only}"
+
+
+class Policy(_Strict):
+    """What is required of a run."""
+
+    name: str
+    margin: Positive = 0.1
+    """Of the positive control: it has to lie beyond this distance from neutral."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    compliance: Share = 0.8
+    """Smallest share of scored answers."""
+    controls: Literal["required", "ignored"] = "required"
+    rules: Annotated[list[Rule], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Policy:
+        titles = [rule.title for rule in self.rules]
+        twice = sorted({title for title in titles if titles.count(title) > 1})
+        if twice:
+            raise ValueError(f"rules: two are called {twice[0]!r}")
+        return self
+
+
+def load_policy(path: str | Path | Policy) -> Policy:
+    """Read a policy from a YAML file; a `Policy` is returned as it is.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or malformed; one line per problem, with file, line and field.
+    """
+    if isinstance(path, Policy):
+        return path
+    return parse_policy(read_text(Path(path), MAX_BYTES), str(path))
+
+
+def parse_policy(text: str, source: str) -> Policy:
+    """Check the YAML text of a policy; errors call it `source`."""
+    try:
+        content, root = parse_yaml(text, source)
+        if not isinstance(content, dict):
+            raise InputError(f"{source}:1: expected a mapping with name and rules")
+        return validate(Policy, content, root, source)
+    except StudyError as error:
+        raise InputError(str(error)) from None
+
+
+def declared(path: str | Path) -> str:
+    """Read the text of a policy, to be kept with a plan; raises as `load_policy`."""
+    text = read_text(Path(path), MAX_BYTES)
+    parse_policy(text, str(path))
+    return text

@@ -1,0 +1,231 @@
+"""Requests as lines of JSON, in the batch format of OpenAI's interface, and answers to them.
+
+Reference
+    OpenAI, Batch API: a line has `custom_id`, `method`, `url` and `body`, the body of a chat
+    completion; an answer has `custom_id` and `response` (`status_code`, `body`), or `error`. vLLM
+    (``vllm run-batch``), Together, xAI and others read and write the same lines.
+
+A `custom_id` is a hash of the model, of what is asked (a trial and the number of its call) and of
+the body. It is the same whenever and wherever it is made, and an answer to another prompt has
+another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from clinometer.errors import InputError, ModelError
+from clinometer.models.providers import find_provider
+from clinometer.modes.mode import Message, encodable, reasoning_text, tokens_in
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig, ModelOutput
+
+__all__ = [
+    "URL",
+    "Request",
+    "find_failure",
+    "inspect_settings",
+    "read_output",
+    "settings_of",
+    "was_not_asked",
+    "write_output",
+]
+
+#: The address of a chat completion, which every line names.
+URL = "/v1/chat/completions"
+
+#: The longest text of an error that is kept.
+_LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call, as an engine gets it."""
+
+    model: str
+    of: str
+    """What is asked about, such as a trial's id."""
+    call: str
+    """Which of its calls this is."""
+    messages: Sequence[Message]
+    settings: Mapping[str, Any]
+    """The body besides model and messages; of `settings_of`."""
+
+    @cached_property
+    def body(self) -> str:
+        """The body of the request as JSON."""
+        named = {"model": find_provider(self.model).served(self.model), "messages": self.messages}
+        return json.dumps({**named, **self.settings}, ensure_ascii=False)
+
+    @cached_property
+    def custom_id(self) -> str:
+        """The name of the request, 32 hexadecimal digits."""
+        text = f"{self.model}\0{self.of}\0{self.call}\0{self.body}".encode("utf-8", "replace")
+        return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+    def line(self) -> str:
+        """Return the line of a batch."""
+        head = f'"custom_id": "{self.custom_id}", "method": "POST", "url": "{URL}"'
+        return f'{{{head}, "body": {encodable(self.body)}}}'
+
+
+def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
+    """Return settings of inspect as the body of a chat completion has them.
+
+    Raises InputError for a setting that a body has no place for; none is left out in silence.
+    """
+    chosen = {name: value for name, value in config if value is not None}
+    provider = find_provider(model)
+    named = {**_NAMES, **{name: name for name in _SAME}, "max_tokens": provider.longest}
+    settings = {named[name]: value for name, value in chosen.items() if name in named}
+    if (tokens := chosen.get("reasoning_tokens")) is not None and provider.reasoning_budget:
+        settings |= _with_number(provider.reasoning_budget, tokens)
+    elif tokens is not None:
+        raise InputError(
+            f"reasoning_effort {tokens}: requests to {model} have no place for a number of tokens; "
+            "name a level, such as low"
+        )
+    if (schema := config.response_schema) is not None:
+        described = {
+            "name": schema.name,
+            "schema": schema.json_schema.model_dump(exclude_none=True),
+            "description": schema.description,
+            "strict": schema.strict,
+        }
+        settings["response_format"] = {"type": "json_schema", "json_schema": described}
+    if left := sorted(chosen.keys() - named - _PLACED):
+        raise InputError(f"{', '.join(left)}: requests to {model} have no place for it")
+    return {**settings, **(config.extra_body or {})}
+
+
+def inspect_settings(model: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in a body by inspect's names, whose `settings_of` they are."""
+    provider = find_provider(model)
+    ours = {theirs: name for name, theirs in _NAMES.items()}
+    ours |= {name: name for name in _SAME} | {provider.longest: "max_tokens"}
+    settings = {ours[name]: value for name, value in body.items() if name in ours}
+    rest = {k: v for k, v in body.items() if k not in (*ours, "model", "messages")}
+    if provider.reasoning_budget.keys() & rest:
+        settings["reasoning_tokens"] = _number_in(provider.reasoning_budget, rest)
+        rest = {k: v for k, v in rest.items() if k not in provider.reasoning_budget}
+    if (closed := rest.pop("response_format", None)) is not None:
+        schema = dict(closed["json_schema"])
+        settings["response_schema"] = {"json_schema": schema.pop("schema"), **schema}
+    return {"seed": None, **settings, **({"extra_body": rest} if rest else {})}
+
+
+def _with_number(template: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Return a part of a body with a number in the place of None."""
+    return {
+        name: number if of is None else _with_number(of, number) if isinstance(of, Mapping) else of
+        for name, of in template.items()
+    }
+
+
+def _number_in(template: Mapping[str, Any], body: Mapping[str, Any]) -> int | None:
+    """Return the number that stands in a body where None stands in a template."""
+    for name, of in template.items():
+        if of is None:
+            return int(body[name])
+        if isinstance(of, Mapping):
+            return _number_in(of, body[name])
+    return None
+
+
+#: Settings that have the same name in inspect and in a body, and those that have another there.
+_SAME = frozenset(("temperature", "top_p", "seed", "logprobs", "top_logprobs", "reasoning_effort"))
+_NAMES = {"num_choices": "n", "stop_seqs": "stop"}
+
+#: Settings with a place of their own in a body.
+_PLACED = frozenset(("reasoning_tokens", "response_schema", "extra_body"))
+
+
+def find_failure(answer: Mapping[str, Any]) -> str | None:
+    """Return why a line of answers holds none; None if it holds a chat completion."""
+    response = answer.get("response")
+    if answer.get("error") or not isinstance(response, dict):
+        return f"failed: {_said(answer.get('error'))}"
+    status, body = response.get("status_code", 200), response.get("body")
+    if status != 200 or not isinstance(body, dict) or body.get("error"):
+        return f"status {status}: {_said(body)}"
+    return None if body.get("choices") else "not a chat completion"
+
+
+def was_not_asked(answer: Mapping[str, Any]) -> bool:
+    """Whether a line of answers says that the batch ended before the request was asked."""
+    error = answer.get("error")
+    return isinstance(error, dict) and error.get("code") in ("batch_expired", "batch_cancelled")
+
+
+def read_output(answer: Mapping[str, Any]) -> ModelOutput:
+    """Read a line of answers that has no failure, as inspect's client does.
+
+    Raises ModelError if what it holds is no chat completion.
+    """
+    # Its public `model_output_from_openai` looks up the client's version each time, for 1 ms.
+    from inspect_ai.model._openai import chat_choices_from_openai, model_output_from_openai
+    from openai.types.chat import ChatCompletion
+
+    try:
+        completion = ChatCompletion.model_validate({**_USUAL, **answer["response"]["body"]})
+        choices = chat_choices_from_openai(completion, tools=[])
+        return model_output_from_openai(completion, choices)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise ModelError(f"not a chat completion: {_said(str(error))}") from None
+
+
+def write_output(output: ModelOutput) -> dict[str, Any]:
+    """Return the body of a chat completion, of which `read_output` reads the same output.
+
+    inspect's own `openai_chat_choices` leaves out reasoning tokens and puts a line break before a
+    text that has reasoning beside it. A stop reason that the format lacks becomes ``stop``.
+    """
+    choices = []
+    for number, choice in enumerate(output.choices):
+        message = {"role": "assistant", "content": encodable(choice.message.text)}
+        if reasoning := reasoning_text(choice.message.content):
+            message["reasoning_content"] = encodable(reasoning)
+        listed = choice.logprobs.model_dump()["content"] if choice.logprobs else None
+        for position in listed or ():
+            position["top_logprobs"] = position["top_logprobs"] or []
+        ended = _ENDS.get(choice.stop_reason, "stop")
+        logprobs = None if listed is None else {"content": listed}
+        choices.append(
+            {"index": number, "message": message, "finish_reason": ended, "logprobs": logprobs}
+        )
+    body = {**_USUAL, "model": output.model, "choices": choices}
+    if (usage := output.usage) is not None:
+        body["usage"] = {
+            "prompt_tokens": tokens_in(usage),
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.total_tokens,
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        }
+    return body
+
+
+#: How an answer ended, by inspect's names, where that is not ``stop``.
+_ENDS = {
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+    "tool_calls": "tool_calls",
+}
+
+#: What some engines leave out of a chat completion.
+_USUAL = {"id": "", "object": "chat.completion", "created": 0, "model": ""}
+
+
+def _said(what: Any) -> str:
+    """Return what an engine said of a failure, in one line."""
+    if isinstance(what, dict):
+        inner = what.get("error", what)
+        what = inner.get("message", inner) if isinstance(inner, dict) else inner
+    text = what if isinstance(what, str) else json.dumps(what, default=str)
+    return " ".join(encodable(text).split())[:_LONGEST]

@@ -1,0 +1,299 @@
+"""Asks trials as samples of inspect evaluations, within a budget; a killed run continues.
+
+inspect asks: clients, retries, rate limits, concurrency, logs. This module selects the trials
+without an answer; the `Ledger` keeps answers and ends the run. A judge is asked in the same way
+about decisions that the rules leave open. Its answers have their own journal, so that scoring
+again asks nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from clinometer.asking.budget import Budget, Ledger, price
+from clinometer.errors import InputError, ModelError
+from clinometer.instruments.scoring import open_decisions
+from clinometer.models.opening import describe_model
+from clinometer.results import TRIALS
+from clinometer.results.locks import only_process
+from clinometer.results.records import Journal, journals
+from clinometer.stimuli import Study
+from clinometer.texts import redacted
+
+if TYPE_CHECKING:
+    from clinometer.asking.generating import OnProgress
+
+__all__ = ["JUDGE", "Outcome", "ask_judge", "ask_models", "by_study", "verdicts"]
+
+
+#: Answers that lack what a mode needs, before the first that has it, after which no more are asked.
+UNABLE = 5
+
+
+@dataclass
+class Outcome:
+    """How many trials are answered, and what stopped the run."""
+
+    trials: int
+    answered: int
+    errors: int
+    last_error: str | None = None
+    stopped_by: str | None = None
+    """The limit that ended the run early, or ``"interrupted"``."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trial of every model has an answer."""
+        return self.answered == self.trials
+
+
+def ask_models(  # noqa: PLR0913 - what a run shares with its judge
+    pieces: Callable[[], Iterable[pl.DataFrame]],
+    models: Mapping[str, Any],
+    directory: Path,
+    budget: Budget,
+    *,
+    on_progress: OnProgress = lambda model, answer: None,
+    prices: Path | None = None,
+    proven: Iterable[str] = (),
+) -> Outcome:
+    """Ask every trial that has no answer yet, a piece in memory at a time.
+
+    Parameters
+    ----------
+    pieces
+        Gives what to ask, whenever it is called: tables with columns of `results.TRIALS`.
+    models
+        From `open_models`.
+    directory
+        Where answers are kept; a results directory, claimed by its plan.
+    budget
+        Limits; what earlier sessions used is added to it first.
+    on_progress
+        Called with the model and each answer or error; first in each piece with `trials`, the
+        number that have an answer from before.
+    prices
+        See `budget.price`.
+    proven
+        Modes in which any answer is one, as `trials.ask` has it.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    ModelError
+        If a model answers nothing but errors, or cannot do a response mode; answers are kept.
+    InputError
+        If an answer cannot be written.
+    PlanError
+        If another process is asking in this directory.
+    """
+    with only_process(directory):
+        ledgers = {
+            name: Ledger(Journal(directory, name), budget, price(name, prices)) for name in models
+        }
+        asked = [
+            _Asked(models[name], ledger, on_progress, {*proven}) for name, ledger in ledgers.items()
+        ]
+        interrupted, error = False, None
+        try:
+            for trials in pieces():
+                tasks = [task for one in asked if (task := one.task(trials)) is not None]
+                if tasks:
+                    interrupted, failed = _evaluate(tasks, directory)
+                    error = failed or error
+                if interrupted:
+                    break
+        finally:
+            for ledger in ledgers.values():
+                ledger.journal.close()
+    for ledger in ledgers.values():
+        if ledger.fatal is not None:
+            raise ledger.fatal
+    outcome = _outcome(pieces, ledgers, interrupted)
+    return replace(outcome, last_error=error or outcome.last_error)
+
+
+def _replay(ledger: Ledger) -> set[str]:
+    """Return the ids with an answer; all calls and tokens so far count against the budget."""
+    done = set()
+    for answer in ledger.journal.lines():
+        ledger.replay(answer)
+        if answer.get("error") is None and isinstance(answer.get("trial_id"), str):
+            done.add(answer["trial_id"])
+    return done
+
+
+class _Asked:
+    """A model that is asked."""
+
+    def __init__(
+        self, model: Any, ledger: Ledger, on_progress: OnProgress, proven: set[str]
+    ) -> None:
+        self.model, self.ledger, self.on_progress = model, ledger, on_progress
+        self.done = _replay(ledger)
+        self.able, self.unable = proven, Counter[str]()
+        self._identify = cache(lambda: ledger.journal.identify(describe_model(model)))
+
+    def task(self, trials: pl.DataFrame) -> Any:
+        """Build the inspect task of the trials without an answer; None if there are none left.
+
+        There are none either where the model is asked no more.
+        """
+        from clinometer.asking.trials import ask, trials_task
+
+        there = pl.col("trial_id").is_in(self.done)
+        left = trials.filter(~there)
+        self.able |= {*trials.filter(there)["mode"]}
+        self.on_progress(
+            self.ledger.journal.model, {"trials": trials.height - left.height, "calls": 0}
+        )
+        if left.is_empty() or self.ledger.closed:
+            return None
+        modes = dict(left.select("trial_id", "mode").iter_rows())
+        enough = {mode: min(n, UNABLE) for mode, n in Counter(modes.values()).items()}
+
+        def on_answer(answer: dict[str, Any]) -> None:
+            mode = modes[answer["trial_id"]]
+            self.record(answer, mode, enough[mode])
+
+        solver = ask(on_answer, self.ledger.may_call, self.able)
+        return trials_task(left, solver, model=self.model, name="clinometer")
+
+    def record(self, answer: dict[str, Any], mode: str, enough: int) -> None:
+        """Keep an answer; give the model up after `enough` that lack what the mode needs."""
+        kind, _, text = (answer.get("error") or "").partition(": ")
+        if not kind:
+            self._identify()
+            self.able.add(mode)
+        self.ledger.record({**answer, "batch": True} if self.model.config.batch else answer)
+        self.unable[mode] += kind == ModelError.__name__
+        if mode not in self.able and self.unable[mode] >= enough:
+            self.ledger.fatal = self.ledger.fatal or ModelError(text)
+        self.on_progress(self.ledger.journal.model, answer)
+
+
+def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
+    """Run the tasks; return whether the user stopped them, and the error of a failed task."""
+    from inspect_ai import eval as inspect_eval
+
+    from clinometer.asking.trials import redact_logs
+
+    folder = directory / "logs"
+    redact_logs(folder)  # of a session that was killed
+    try:
+        logs = inspect_eval(
+            tasks,
+            display="none",
+            log_dir=str(folder),
+            log_level="error",
+            log_realtime=False,
+            score=False,
+            fail_on_error=False,
+            max_tasks=len(tasks),
+        )
+    except KeyboardInterrupt:
+        return True, None
+    finally:
+        redact_logs(folder)
+    errors = [log.error.message for log in logs if log.error is not None]
+    interrupted = len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
+    return interrupted, redacted(" ".join(errors[0].split())) if errors else None
+
+
+def _outcome(
+    pieces: Callable[[], Iterable[pl.DataFrame]], ledgers: dict[str, Ledger], interrupted: bool
+) -> Outcome:
+    errors = [ledger.journal.errors() for ledger in ledgers.values()]
+    trials = answered = 0
+    failed: list[str] = []
+    for piece in pieces():
+        trials += piece.height * len(errors)
+        found = [of[trial] for of in errors for trial in piece["trial_id"] if trial in of]
+        failed += (error for error in found if error is not None)
+        answered += found.count(None)
+    limits = [ledger.stopped_by for ledger in ledgers.values() if ledger.stopped_by]
+    return Outcome(
+        trials=trials,
+        answered=answered,
+        errors=len(failed),
+        last_error=failed[-1] if failed else None,
+        stopped_by="interrupted" if interrupted else limits[0] if limits else None,
+    )
+
+
+#: The folder of a judge's answers, inside a results directory.
+JUDGE = "judge"
+
+
+def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
+    responses: Iterable[pl.DataFrame],
+    studies: dict[str, Study],
+    grader: tuple[str, Any],
+    directory: Path,
+    budget: Budget,
+    prices: Path | None = None,
+    judge_all: bool = False,
+) -> Outcome:
+    """Ask a judge about every open decision that it has not judged yet.
+
+    Parameters
+    ----------
+    responses
+        Pieces of a table of responses that say their `instrument`.
+    studies
+        The studies by name. With one study, the table needs no `study` column.
+    grader
+        The judge's name and model, from `open_models`; its answers are kept in `directory`.
+    budget, prices
+        Limits, shared with the run; see `budget.price`.
+    judge_all
+        See `instruments.scoring.open_decisions`.
+    """
+    questions = [pl.DataFrame(schema=TRIALS)]
+    for piece in responses:
+        for study, part in by_study(piece, studies):
+            questions.append(open_decisions(part, study, judge_all=judge_all))
+    trials = pl.concat(questions).unique("trial_id", maintain_order=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    # What a judge says that cannot be read leaves a decision open.
+    proven, models = trials["mode"], dict([grader])
+    return ask_models(lambda: [trials], models, directory, budget, prices=prices, proven=proven)
+
+
+def verdicts(directory: Path) -> dict[str, str]:
+    """Read the judges' answers: question id → answer."""
+    return {
+        answer["trial_id"]: answer["response"]
+        for journal in journals(directory)
+        for answer in journal
+        if answer.get("error") is None
+    }
+
+
+def by_study(
+    piece: pl.DataFrame, studies: Mapping[str, Study]
+) -> Iterator[tuple[Study, pl.DataFrame]]:
+    """Yield the part of a table that belongs to each study; with one study, all of it.
+
+    Raises
+    ------
+    InputError
+        If a row names another study.
+    """
+    if len(studies) == 1 or piece.is_empty():
+        yield next(iter(studies.values())), piece
+        return
+    for (name,), part in piece.group_by("study", maintain_order=True):
+        if name not in studies:
+            raise InputError(f"responses: study {name!r} is none of {', '.join(studies)}")
+        yield studies[str(name)], part

@@ -1,0 +1,383 @@
+"""Shards: what is left to ask, as files that any engine can answer, and the answers read back.
+
+``shards/ROUND/MODEL/00000.jsonl`` holds the requests of one shard, a line each (`requests`); its
+answers are ``00000.answers.jsonl`` beside it, or any file that is named. Which shard a trial is in
+follows from its id and the number of shards alone. Answers may come in any order, twice or broken:
+the first that is whole counts. A request whose shard has no answer at all, beside it or in a file
+that is named, is still waited for; what an answered shard left open, and second turns, go into the
+shards of the next round.
+
+Answers go into the journal of the results directory, as those of a run do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from clinometer.asking.requests import Request, find_failure, read_output, was_not_asked
+from clinometer.errors import InputError, ModelError
+from clinometer.results.records import slug
+from clinometer.texts import read_text, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
+
+__all__ = [
+    "Answers",
+    "Collected",
+    "Questions",
+    "collect",
+    "has_shards",
+    "names_in",
+    "read_setting",
+    "shard_files",
+    "shard_of",
+    "write_setting",
+    "write_shards",
+]
+
+FOLDER, ANSWERED, SETTING = "shards", ".answers.jsonl", "shards.json"
+
+#: Answers to calls of trials that are not complete, so that their files need not be kept.
+KEPT = f"kept{ANSWERED}"
+
+#: What OpenAI takes as one batch.
+MOST_REQUESTS, MOST_BYTES = 50_000, 200 << 20
+
+#: Bytes of requests that are held before they are written.
+_HELD = 32 << 20
+
+#: Words that differ between two errors of one kind: numbers, times, names of requests.
+_VARYING = re.compile(r"\S*\d\S*")
+
+
+class Questions(Protocol):
+    """What a model is asked."""
+
+    model: str
+
+    @property
+    def wanted(self) -> int:
+        """How many answers there are in the end: trials, associations or sentences."""
+        ...
+
+    @property
+    def answered(self) -> int:
+        """How many of them are there."""
+        ...
+
+    def left(self, answers: Answers) -> Iterator[Request]:
+        """Record what the answers complete; yield the requests that have none."""
+        ...
+
+
+@dataclass
+class Collected:
+    """What one call of `collect` found, for one model."""
+
+    model: str
+    wanted: int = 0
+    answered: int = 0
+    """Of all calls so far."""
+    left: int = 0
+    """Requests without an answer, in the shards of the next round."""
+    waiting: int = 0
+    """Requests in shards of which nothing was answered."""
+    names: set[str] = field(default_factory=set, repr=False)
+    """Names of all these requests."""
+    files: list[Path] = field(default_factory=list)
+    """The shards that are to be asked."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every answer is there."""
+        return self.answered == self.wanted
+
+
+class Answers:
+    """Answers in files, found by the name of their request.
+
+    Attributes
+    ----------
+    broken, repeated
+        Lines that are no answer, and answers to a request that has one already.
+    errors
+        The error of each request that has no answer but an error, by its name.
+    foreign
+        Names of answers that are not of a request in the shards.
+    kept
+        Lines that will be needed again, by the name of their request.
+    failing
+        Names of requests that failed twice with the same error.
+    apart
+        Names of answers and errors in files that do not stand beside a shard.
+    used
+        Files with an answer or an error in them.
+    """
+
+    def __init__(self, files: Sequence[Path] = (), beside: Sequence[Path] = ()) -> None:
+        self.broken = self.repeated = 0
+        self.errors: dict[str, str] = {}
+        self.kept: dict[str, bytes] = {}
+        self.failing, self.used = set[str](), set[Path]()
+        self._files: list[Path] = []
+        self._places: dict[str, tuple[int, int]] = {}
+        self._failures = set[tuple[str, str]]()
+        for path in files:
+            self._index(path)
+        self.apart = self._places.keys() | self.errors.keys()
+        for path in beside:
+            self._index(path)
+        self.foreign = self._places.keys() | self.errors.keys()
+
+    def __contains__(self, custom_id: str) -> bool:
+        """Whether there is an answer that is whole."""
+        return custom_id in self._places
+
+    def find(self, request: Request) -> ModelOutput | None:
+        """Return the answer to a request, or None; why there is none stands in `errors`."""
+        name = request.custom_id
+        if name not in self._places:
+            return None
+        try:
+            return read_output(json.loads(self._line(name)))
+        except ModelError as error:
+            self.errors[name] = str(error)
+            return None
+
+    def keep(self, requests: Iterable[Request]) -> None:
+        """Keep the answers to some requests, whatever becomes of their files."""
+        for request in requests:
+            if (name := request.custom_id) in self._places:
+                self.kept[name] = self._line(name).rstrip() + b"\n"
+
+    def _line(self, name: str) -> bytes:
+        number, place = self._places[name]
+        with self._files[number].open("rb") as file:
+            file.seek(place)
+            return file.readline()
+
+    def _index(self, path: Path) -> None:
+        """Note where the answers of a file stand."""
+        number = len(self._files)
+        self._files.append(path)
+        try:
+            with path.open("rb") as file:
+                place = 0
+                for text in file:
+                    if text.strip():
+                        self._note(number, place, text)
+                    place += len(text)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+
+    def _note(self, number: int, place: int, text: bytes) -> None:
+        try:
+            answer = json.loads(text)
+        except (ValueError, RecursionError):
+            answer = None
+        name = answer.get("custom_id") if isinstance(answer, dict) else None
+        if not isinstance(name, str):
+            self.broken += 1
+            return
+        self.used.add(self._files[number])
+        if name in self._places:
+            self.repeated += 1
+        elif (error := find_failure(answer)) is not None:
+            self.errors[name] = error
+            if was_not_asked(answer):
+                return
+            failure = name, _VARYING.sub("", error)
+            if failure in self._failures:
+                self.failing.add(name)
+            self._failures.add(failure)
+        else:
+            self.errors.pop(name, None)
+            self._places[name] = number, place
+
+
+def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> list[Path]:
+    """Write requests into the shards of a round, of which there are `shards` for each model.
+
+    Parameters
+    ----------
+    directory
+        A results directory.
+    requests
+        What is to be asked.
+    shards
+        How many files there are, at most.
+
+    Returns
+    -------
+    list of Path
+        The files, none of them empty. They appear when all are written.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    folder = directory / FOLDER / str(max(_rounds(directory), default=0) + 1)
+    part = folder.with_name(f"{folder.name}.part")
+    held: dict[Path, list[str]] = {}
+    size, names = 0, set[Path]()
+    try:
+        if part.exists():  # of a process that was killed
+            shutil.rmtree(part)
+        for request in requests:
+            place = Path(slug(request.model)) / f"{shard_of(request, shards):05d}.jsonl"
+            line = request.line()
+            held.setdefault(place, []).append(line)
+            size += len(line)
+            if size > _HELD:
+                names |= _flush(part, held)
+                size = 0
+        names |= _flush(part, held)
+        if names:
+            part.replace(folder)
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    return [folder / name for name in sorted(names)]
+
+
+def shard_of(request: Request, shards: int) -> int:
+    """Return the shard of a request: all calls of a trial are in one."""
+    return zlib.crc32(request.of.encode()) % shards
+
+
+def _flush(folder: Path, held: dict[Path, list[str]]) -> set[Path]:
+    """Append the lines that are held to their files; return the files."""
+    written = set(held)
+    for place, lines in held.items():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    held.clear()
+    return written
+
+
+def _rounds(directory: Path) -> list[int]:
+    """Return the numbers of the rounds that are written."""
+    return [int(p.name) for p in (directory / FOLDER).glob("*") if p.name.isdecimal()]
+
+
+def collect(
+    directory: Path, questions: Sequence[Questions], files: Sequence[Path] = ()
+) -> tuple[list[Collected], Answers]:
+    """Read answers to the shards of a directory, and write the shards of what is left.
+
+    Parameters
+    ----------
+    directory
+        A results directory with shards.
+    questions
+        What each model is asked.
+    files
+        Files of answers besides those that stand beside their shards.
+
+    Returns
+    -------
+    tuple of list of Collected, Answers
+        A row for each model; and the answers, with what of them could not be used.
+
+    Raises
+    ------
+    InputError
+        If there are no shards, or a file cannot be read or written.
+    """
+    setting = read_setting(directory)
+    kept, beside = directory / FOLDER / KEPT, (directory / FOLDER).glob(f"*/*/*{ANSWERED}")
+    named = [*(path for path in (kept,) if path.is_file()), *files]
+    answers = Answers(named, sorted(beside))
+    unasked = _unasked(directory, answers)
+    waiting = set[str]().union(*unasked.values())
+    found = []
+    for one in questions:
+        row = Collected(one.model)
+        new = _new(one, answers, waiting, row)
+        row.files = write_shards(directory, new, setting["shards"])
+        row.files += [
+            path
+            for path, names in unasked.items()
+            if path.parent.name == slug(one.model) and not names.isdisjoint(row.names)
+        ]
+        row.wanted, row.answered = one.wanted, one.answered
+        found.append(row)
+    write_bytes(kept, b"".join(answers.kept.values()))
+    return found, answers
+
+
+def _new(
+    questions: Questions, answers: Answers, waiting: set[str], row: Collected
+) -> Iterator[Request]:
+    """Yield the requests that no shard is waited for, and count both."""
+    for request in questions.left(answers):
+        row.names.add(request.custom_id)
+        if request.custom_id in waiting:
+            row.waiting += 1
+        else:
+            row.left += 1
+            yield request
+
+
+def _unasked(directory: Path, answers: Answers) -> dict[Path, set[str]]:
+    """Return the shards of which nothing is answered, and the names of their requests.
+
+    A request that failed in one round is in a shard of the next; its error does not answer that.
+    """
+    unasked = {}
+    for path in shard_files(directory):
+        names = names_in(path)
+        answers.foreign -= names
+        if path.with_suffix(ANSWERED) not in answers.used and names.isdisjoint(answers.apart):
+            unasked[path] = names
+    return unasked
+
+
+def shard_files(directory: Path, model: str = "*") -> list[Path]:
+    """Return the shards of all rounds, or those in the folder of a model, in the order written."""
+    written = (directory / FOLDER / str(number) for number in sorted(_rounds(directory)))
+    found = (path for folder in written for path in sorted(folder.glob(f"{model}/*.jsonl")))
+    return [path for path in found if not path.name.endswith(ANSWERED)]
+
+
+def names_in(path: Path) -> set[str]:
+    """Return the names of the requests of a shard."""
+    try:
+        with path.open("rb") as file:
+            return {json.loads(line)["custom_id"] for line in file}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(
+            f"{path}: not a whole shard; restore it, or remove it and its requests are written anew"
+        ) from None
+
+
+def write_setting(directory: Path, setting: dict[str, Any]) -> None:
+    """Note how shards were written; later rounds are written alike."""
+    write_text(directory / FOLDER / SETTING, json.dumps(setting))
+
+
+def has_shards(directory: Path) -> bool:
+    """Return whether a round of shards is written."""
+    return bool(_rounds(directory))
+
+
+def read_setting(directory: Path) -> dict[str, Any]:
+    """Read how shards were written; raises InputError if there are none."""
+    path = directory / FOLDER / SETTING
+    if not path.is_file():
+        raise InputError(f"{directory}: no shards; write them with clinometer plan … --shards N")
+    try:
+        setting = json.loads(read_text(path))
+        return {**setting, "shards": int(setting["shards"])}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(f"{path}: not readable") from None

@@ -1,0 +1,266 @@
+"""Trials as an inspect task, one sample per trial; responses from inspect's logs.
+
+Clients, retries, rate limits and logs are inspect's. The mode defines what is asked and read. The
+solver passes each answer to `on_answer` immediately.
+
+``inspect eval clinometer/…`` feeds ``clinometer score``: an ``.eval`` file is a zip with one member
+of JSON per sample. Members are read one at a time: building inspect's own sample objects takes
+some 15 ms each.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import Model, ModelOutput, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from clinometer.errors import InputError
+from clinometer.models.retries import count_requests, retries
+from clinometer.modes import MODES
+from clinometer.modes.mode import (
+    Answer,
+    chat_messages,
+    encodable,
+    opening_messages,
+    reasoning_text,
+    sent_texts,
+)
+from clinometer.modes.needs import check_kept, refuse_unable
+from clinometer.results import RESPONSES
+from clinometer.texts import has_secrets, redacted
+
+__all__ = [
+    "Answer",
+    "ask",
+    "describe_error",
+    "encodable",
+    "read_logs",
+    "redact_logs",
+    "samples",
+    "trials_task",
+]
+
+
+def samples(trials: pl.DataFrame) -> list[Sample]:
+    """Turn trials into inspect samples: the id is the trial's, the trial stands in the metadata."""
+    return [
+        Sample(id=row["trial_id"], input=opening_messages(row), metadata=row)
+        for row in trials.iter_rows(named=True)
+    ]
+
+
+def trials_task(
+    trials: pl.DataFrame, solver: Solver, *, model: Model | None = None, **task: Any
+) -> Task:
+    """Make the inspect task that asks trials; `task` are further arguments of `inspect_ai.Task`."""
+    return Task(dataset=MemoryDataset(samples(trials)), solver=solver, model=model, **task)
+
+
+@solver
+def ask(
+    on_answer: Callable[[Answer], None] | None = None,
+    may_call: Callable[[int], bool] | None = None,
+    proven: Iterable[str] = (),
+) -> Solver:
+    """Ask one trial in its response mode.
+
+    Parameters
+    ----------
+    on_answer
+        Called with the trial's id and calls, and the response, its stop reason and tokens, or
+        the error that came instead.
+    may_call
+        Called with the number of calls a trial needs; where it says no the trial is left
+        unasked, so that a budget ends a run without an error.
+    proven
+        Modes that the model is known to be able to do, from earlier answers.
+
+    Returns
+    -------
+    Solver
+        It raises what the provider raises once its retries are used up, and `ModelError` where
+        the provider cannot do what the mode needs.
+    """
+    able = set(proven)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        trial = state.metadata
+        mode = MODES[trial["mode"]]
+        calls = mode.calls(trial)
+        if may_call is not None and not may_call(calls):
+            state.metadata["unasked"] = True
+            return state
+        identity = {"trial_id": trial["trial_id"], "calls": calls}
+        with count_requests() as made:
+            try:
+                model = get_model()
+                refuse_unable([str(model)], {mode.name} - able)
+                outputs = await mode.ask(trial, model)
+                answer = mode.answer(trial, outputs, str(model))
+                check_kept(trial, answer, str(model), able)
+            except Exception as error:  # a provider's, after its retries
+                if on_answer is not None:
+                    on_answer({**identity, **retries(made, calls), "error": describe_error(error)})
+                raise
+        if on_answer is not None:
+            at = datetime.now(UTC).isoformat(timespec="seconds")
+            on_answer({**identity, **retries(made, calls), "at": at, **answer})
+        _log(state, answer, outputs)
+        return state
+
+    return solve
+
+
+def _log(state: TaskState, answer: Answer, outputs: Sequence[ModelOutput]) -> None:
+    """Set down the conversation for inspect's log; choices made apart stand as one answer."""
+    trial, output = state.metadata, outputs[-1]
+    if MODES[trial["mode"]].apart:
+        output = ModelOutput.from_content(model=output.model, content=answer["response"])
+    if trial["followup"]:
+        *_, conversation = sent_texts(trial, answer["profile"], opened=False)
+        state.messages += [outputs[0].message, *chat_messages(conversation[-1:])]
+    state.messages.append(output.message)
+    state.output = output
+    trial["profile"] = answer["profile"]
+
+
+def describe_error(error: BaseException) -> str:
+    """Name an error in one line; of a retry that gave up, the last attempt's."""
+    attempt = getattr(error, "last_attempt", None)
+    if attempt is not None and (cause := attempt.exception()) is not None:
+        return describe_error(cause)
+    said = " ".join(redacted(encodable(str(error))).split())
+    return f"{type(error).__name__}: {said[:ERROR_CHARACTERS]}".removesuffix(": ")
+
+
+#: The longest text of an error that is kept with every answer it cost.
+ERROR_CHARACTERS = 400
+
+PIECE = 5_000
+
+#: Largest sample of a log that is read, in bytes.
+LARGEST_SAMPLE = 64 << 20
+
+#: What reading a log raises that is damaged, or another's.
+_UNREADABLE = (
+    *(zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, AttributeError, LookupError),
+    *(RecursionError, NotImplementedError, pl.exceptions.PolarsError),
+)
+
+
+def read_logs(path: Path) -> Iterator[pl.DataFrame]:
+    """Yield the responses of a log, or of all logs in a folder.
+
+    Parameters
+    ----------
+    path
+        An ``.eval`` file, finished or not, or a folder with such files.
+
+    Yields
+    ------
+    polars.DataFrame
+        Columns of `results.RESPONSES`; samples that were never asked are left out.
+
+    Raises
+    ------
+    InputError
+        If there is no log, a log is not readable, or its samples are not Clinometer's.
+    """
+    paths = sorted(path.glob("**/*.eval")) if path.is_dir() else [path]
+    if not paths:
+        raise InputError(f"{path}: no .eval log in this folder")
+    for log in paths:
+        rows = _rows(log)
+        while piece := list(islice(rows, PIECE)):
+            try:
+                frame = pl.DataFrame(piece, schema=RESPONSES)
+            except _UNREADABLE as error:
+                raise InputError(f"{log}: not readable as a Clinometer log: {error}") from None
+            yield frame
+
+
+def redact_logs(folder: Path) -> None:
+    """Leave secrets out of inspect's logs.
+
+    A log without any, or cut off by a kill so that it cannot be read, stays as it is.
+    """
+    import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
+
+    for path in folder.glob("*.eval") if has_secrets() else ():
+        part = path.with_suffix(".part")
+        try:
+            with zipfile.ZipFile(path) as log:
+                if not any(_without_secrets(log.read(one))[1] for one in log.infolist()):
+                    continue
+                with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as new:
+                    for one in log.infolist():
+                        new.writestr(one.filename, _without_secrets(log.read(one))[0])
+            part.replace(path)
+        except _UNREADABLE:
+            part.unlink(missing_ok=True)
+
+
+def _without_secrets(data: bytes) -> tuple[bytes, bool]:
+    text = data.decode("utf-8", "surrogateescape")
+    clean = redacted(text)
+    return clean.encode("utf-8", "surrogateescape"), clean != text
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
+
+    try:
+        with zipfile.ZipFile(path) as log:
+            names = log.namelist()
+            start = "header.json" if "header.json" in names else "_journal/start.json"
+            model = json.loads(log.read(start))["eval"]["model"]
+            for name in names:
+                if name.startswith("samples/"):
+                    if log.getinfo(name).file_size > LARGEST_SAMPLE:
+                        raise ValueError(f"{name} is larger than {LARGEST_SAMPLE:,} bytes")
+                    sample = json.loads(log.read(name))
+                    if (row := _row(sample, model)) is not None:
+                        yield row
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except _UNREADABLE as error:
+        raise InputError(f"{path}: not readable as a Clinometer log: {error}") from None
+
+
+def _row(sample: dict[str, Any], model: str) -> dict[str, Any] | None:
+    trial = sample["metadata"]
+    if "trial_id" not in trial:
+        raise KeyError(f"sample {sample.get('id')} has no trial in its metadata")
+    if trial.get("unasked"):
+        return None
+    error = sample.get("error")
+    choices = sample["output"].get("choices") or [{}]
+    content = choices[0].get("message", {}).get("content", "")
+    usage = sample["output"].get("usage") or {}
+    return {
+        "model": model,
+        **{name: trial.get(name) for name in RESPONSES if name in trial},
+        "response": None if error else encodable(_text(content)),
+        "reasoning": encodable(reasoning_text(content)) or None,
+        "stop_reason": choices[0].get("stop_reason"),
+        "input_tokens": usage.get("input_tokens"),
+        "output_tokens": usage.get("output_tokens"),
+        "reasoning_tokens": usage.get("reasoning_tokens"),
+        "error": error["message"] if error else None,
+    }
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content if part.get("type") == "text")

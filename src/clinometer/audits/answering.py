@@ -1,0 +1,201 @@
+"""Shards answered by models that inspect opens, here or on a Ray cluster, and the next round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from clinometer.asking.answering import Engine, Shard, answer_side_by_side
+from clinometer.asking.associating import connection_of
+from clinometer.asking.association_plan import AssociationPlan
+from clinometer.asking.budget import estimate_requests
+from clinometer.asking.cluster import Cluster, answer_on_cluster
+from clinometer.asking.plan import Plan
+from clinometer.asking.shards import (
+    ANSWERED,
+    Answers,
+    Collected,
+    names_in,
+    read_setting,
+    shard_files,
+)
+from clinometer.audits.batching import tokens_of_answer
+from clinometer.audits.sharding import collect_and_tabulate, load_any_plan
+from clinometer.errors import BudgetError, InputError, ModelError
+from clinometer.models.batched import refuse_unbatched
+from clinometer.models.opening import Connection
+from clinometer.results.locks import only_process
+from clinometer.results.places import anywhere
+from clinometer.results.records import slug
+
+__all__ = ["Answered", "Answering", "answer_numbered", "answer_shards"]
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How shards are answered."""
+
+    connection: Connection = field(default_factory=Connection)
+    """How models are reached."""
+    cluster: Cluster | None = None
+    """A Ray cluster; None: this process."""
+    max_cost: float | None = None
+    """Dollars that all shards of the directory may cost, estimated."""
+    prices: Path | None = None
+    """See `budget.price`."""
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        if self.max_cost is not None and not self.max_cost >= 0:
+            raise InputError(f"max_cost {self.max_cost}: at least 0")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How far the shards of a directory are."""
+
+    found: list[Collected]
+    """A row for each model; see `shards.collect`."""
+    answers: Answers
+    elsewhere: int
+    """Shards that another process is answering."""
+
+
+@anywhere(directory=True)
+def answer_shards(
+    directory: str | Path,
+    answering: Answering,
+    on_round: Callable[[int], Callable[[], object]] = lambda requests: lambda: None,
+) -> Answered:
+    """Ask what is left of a directory, round after round, and write the tables.
+
+    A request that fails is asked again when this is called again.
+
+    Parameters
+    ----------
+    directory
+        A results directory with shards.
+    answering
+        Where they are answered, and what may be spent.
+    on_round
+        Called with the number of requests of a round; what it returns is called after each answer
+        in this process.
+
+    Returns
+    -------
+    Answered
+        How far it is.
+
+    Raises
+    ------
+    InputError
+        If there are no shards, a price is needed and not known, or a file cannot be written.
+    ModelError
+        If a model cannot be opened, gives nothing but errors, or Ray is not reached; raised when
+        all other models are answered.
+    BudgetError
+        If the shards would cost more than they may; nothing is asked then.
+    PlanError
+        If the directory holds no plan, or another process asks there.
+    """
+    out = Path(directory).resolve()
+    choices = read_setting(out)["choices"]
+    plan = load_any_plan(out)
+    if answering.connection.batch:
+        refuse_unbatched(plan.models)
+    asked, elsewhere, given_up = set[str](), 0, None
+    with only_process(out):
+        while True:
+            found, answers = collect_and_tabulate(plan, out, choices)
+            chosen = list(_chosen(found, asked))
+            if not chosen and given_up is not None:
+                raise given_up
+            if not chosen:
+                return Answered(found, answers, elsewhere)
+            _refuse_cost(plan, out, choices, answering)
+            on_answer = on_round(sum(len(row.names - asked) for row in found))
+            asked |= set[str]().union(*(row.names for row in found))
+            try:
+                elsewhere = _answer(plan, chosen, answering, on_answer)
+            except ModelError as error:  # the other models go on
+                given_up = given_up or error
+
+
+def answer_numbered(
+    directory: str | Path,
+    numbers: Collection[int],
+    answering: Answering,
+    on_round: Callable[[int], Callable[[], object]] = lambda requests: lambda: None,
+) -> int:
+    """Ask the shards of some numbers that have no answers, for tasks of an array.
+
+    As `answer_shards`, but nothing is collected, and tasks with other numbers may run at the same
+    time. Returns how many of the shards another process is answering.
+    """
+    out = Path(directory).resolve()
+    setting = read_setting(out)
+    choices = setting["choices"]
+    for number in numbers:
+        if not 0 <= number < setting["shards"]:
+            raise InputError(f"shard {number}: {out} has 0 to {setting['shards'] - 1}")
+    plan = load_any_plan(out)
+    if answering.connection.batch:
+        refuse_unbatched(plan.models)
+    written = [
+        Shard(model, path) for model in plan.models for path in shard_files(out, slug(model))
+    ]
+    numbered = [shard for shard in written if int(shard.path.stem) in numbers]
+    left = [shard for shard in numbered if not shard.path.with_suffix(ANSWERED).exists()]
+    _refuse_cost(plan, out, choices, answering)
+    return _answer(plan, left, answering, on_round(sum(len(names_in(one.path)) for one in left)))
+
+
+def _chosen(found: Sequence[Collected], asked: set[str]) -> Iterator[Shard]:
+    """Yield the shards that are to be asked; no request is in two."""
+    taken = set(asked)
+    for row in found:
+        for path in row.files:
+            every = names_in(path)
+            names = (every & row.names) - taken
+            taken |= names
+            if names:
+                yield Shard(row.model, path, None if names == every else names)
+
+
+def _answer(
+    plan: Plan | AssociationPlan,
+    shards: Sequence[Shard],
+    answering: Answering,
+    on_answer: Callable[[], object],
+) -> int:
+    """Answer shards, here those of several models at a time; return how many others answer."""
+    work = []
+    for model, group in groupby(shards, key=lambda shard: shard.model):
+        connection = answering.connection
+        if isinstance(plan, AssociationPlan):
+            connection = connection_of(plan, model, connection)
+        work.append((Engine(model, connection, on_answer), list(group)))
+    if (cluster := answering.cluster) is None:
+        return answer_side_by_side(work)
+    return sum(answer_on_cluster(group, one.connection, cluster) for one, group in work)
+
+
+def _refuse_cost(
+    plan: Plan | AssociationPlan, out: Path, choices: int | None, answering: Answering
+) -> None:
+    """Raise BudgetError if all shards would cost more than they may."""
+    if (most := answering.max_cost) is None:
+        return
+    usd = 0.0
+    for model in plan.models:
+        tokens = tokens_of_answer(plan, model, choices)
+        for path in shard_files(out, slug(model)):
+            with path.open("rb") as lines:
+                cost = estimate_requests(model, lines, tokens, answering.prices)
+            usd += cost.limited(batch=answering.connection.batch)
+    if usd > most:
+        raise BudgetError(
+            f"max_cost {most}: the shards would cost about ${usd:.2f}; nothing more was asked"
+        )

@@ -1,0 +1,260 @@
+"""The main functions: draw trials, ask models, audit. The command line calls them too."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import Claimant, claim, short_hash
+from clinometer.asking.plan import Plan
+from clinometer.asking.sessions import ask_models
+from clinometer.audits.sizes import PlanOptions, sized_plan
+from clinometer.audits.state_directory import audit_states
+from clinometer.audits.tabulating import ModelAnswers, tabulate
+from clinometer.errors import BudgetError, InputError, as_names
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.catalogue import instrument as find_instrument
+from clinometer.instruments.design import Design
+from clinometer.models.opening import Connection, Generation, open_models
+from clinometer.modes.needs import refuse_unable
+from clinometer.results import TRIALS, check
+from clinometer.results.directory import Results, read_results
+from clinometer.results.places import anywhere
+from clinometer.results.tables import as_frame
+from clinometer.stimuli import Study, load_study
+
+if TYPE_CHECKING:
+    from clinometer.asking.generating import OnProgress
+
+__all__ = ["Asking", "ask", "audit", "default_directory", "draw", "open_plan"]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Connection and limits of asking models; they do not change the prompts.
+
+    Parameters
+    ----------
+    connection
+        Requests at a time, retries, time-out, address.
+    budget
+        Limits in calls, tokens and dollars.
+    prices
+        A YAML file of ``model: [input, output]``; None for the shipped list.
+    on_progress
+        Called with the model and each answer or error.
+    """
+
+    connection: Connection = field(default_factory=Connection)
+    budget: Budget = field(default_factory=Budget)
+    prices: Path | None = None
+    on_progress: OnProgress = lambda model, answer: None
+
+
+def draw(
+    study: str | Path | Study,
+    design: Design | None = None,
+    *,
+    instrument: str = next(iter(INSTRUMENTS)),
+    stereotypes: str | Sequence[str] | None = None,
+    variations: str | Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """Draw the trials of a study, the same for every model.
+
+    Parameters
+    ----------
+    study
+        A shipped name, the path of a study file, or a study.
+    design
+        Mode, iterations (trials per stereotype and wording), order, seed.
+    instrument
+        A key of `INSTRUMENTS`.
+    stereotypes, variations
+        Names, as a list or one text with commas. None: all stereotypes, and the default wordings.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.TRIALS`, a row per prompt.
+
+    Raises
+    ------
+    StudyError, InputError
+        If a name is unknown, or the instrument does not support the mode.
+
+    Examples
+    --------
+    >>> trials = draw("bai2025", Design(iterations=2), stereotypes="age", variations="replication")
+    >>> trials["order"].sort().to_list()
+    ['default_first', 'marginalized_first']
+    """
+    how = Design() if design is None else design
+    if not isinstance(how, Design):
+        raise InputError(f"design: expected clinometer.Design(iterations=…, …), not {how!r}")
+    return find_instrument(instrument).trials(
+        load_study(study), how, stereotypes=stereotypes, variations=variations
+    )
+
+
+@dataclass(frozen=True)
+class _Trials(Claimant):
+    """The user's own trials, as the plan of a directory."""
+
+    trials: pl.DataFrame
+    models: Sequence[str]
+    generation: Generation
+
+    def file(self, out: Path) -> Path:
+        return out / "plan.json"
+
+    def identity(self) -> dict[str, Any]:
+        prompts = self.trials.select("trial_id", "prompt", "followup", "system").rows()
+        return {
+            "trials": short_hash(json.dumps(prompts)),
+            "models": list(self.models),
+            "generation": asdict(self.generation),
+        }
+
+
+@anywhere(directory=True)
+def ask(
+    trials: pl.DataFrame | Path | str,
+    models: str | Sequence[str],
+    *,
+    directory: str | Path | None = None,
+    generation: Generation | None = None,
+    asking: Asking | None = None,
+) -> pl.DataFrame:
+    """Ask models to answer trials.
+
+    Parameters
+    ----------
+    trials
+        From `draw`; a polars or pandas frame, or the path of a table.
+    models
+        Inspect names: ``"openai/gpt-4o-mini"``, ``"clinometer/smollm2"``.
+    directory
+        Directory for answers; the same call again continues an interrupted run. None: answers are
+        not kept.
+    generation
+        Temperature, top_p and the longest answer.
+    asking
+        Connection, limits and progress.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.RESPONSES`, a row per model and trial that was answered or failed.
+
+    Raises
+    ------
+    ModelError
+        If a model cannot be opened, returns only errors, or does not support a response mode.
+    PlanError
+        If the directory holds the answers to other trials.
+
+    Examples
+    --------
+    >>> trials = draw("bai2025", Design(mode="forced", iterations=2), stereotypes="age")
+    >>> responses = ask(trials, "clinometer/smollm2")  # doctest: +SKIP
+    """
+    names = as_names("models", models)
+    frame = check(as_frame(trials, "trials"), TRIALS, "trials")
+    plan, how = _Trials(frame, names, generation or Generation()), asking or Asking()
+    refuse_unable(names, frame["mode"], frame["reasoning_effort"])
+    opened = open_models(names, plan.generation, how.connection)
+    with tempfile.TemporaryDirectory() as unkept:
+        out = Path(directory) if directory is not None else Path(unkept) / "answers"
+        claim(out, plan)
+        ask_models(
+            lambda: [frame], opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
+        )
+        return pl.concat(ModelAnswers(out, name).join(frame) for name in names)
+
+
+def open_plan(
+    plan: Plan, directory: Path, connection: Connection, command: str = ""
+) -> dict[str, Any]:
+    """Open the models of a plan and bind the directory to it; see `open_models` and `claim`."""
+    models = open_models(plan.models, plan.generation, connection)
+    claim(directory, plan, command)
+    return models
+
+
+@anywhere(directory=True)
+def audit(  # noqa: PLR0913 - the options of an audit
+    models: str | Sequence[str],
+    *,
+    size: str = "quick",
+    directory: str | Path | None = None,
+    options: PlanOptions | None = None,
+    asking: Asking | None = None,
+    states: bool = True,
+) -> Results:
+    """Measure models: a battery of instruments with their controls, and all tables.
+
+    Parameters
+    ----------
+    models
+        Inspect names.
+    size
+        ``"quick"``, ``"standard"`` or ``"paper"``: sets instruments and number of trials.
+    directory
+        Results directory; by default named after the first model, under ``results``. The same call
+        again continues an interrupted audit; nothing is asked twice.
+    options
+        Studies, instruments, modes and other parts of a plan; the size sets the rest.
+    asking
+        Connection, limits and progress.
+    states
+        Also measure the hidden states of models that give access to them.
+
+    Returns
+    -------
+    Results
+        `write_report` writes its report.
+
+    Raises
+    ------
+    ModelError, PlanError, InputError, StudyError
+        Errors of `draw`, `ask`, `score` and `estimate`.
+    BudgetError
+        If a limit stopped the audit early; the same call with a larger limit continues it.
+
+    Examples
+    --------
+    >>> results = audit("clinometer/smollm2")  # doctest: +SKIP
+    >>> results.estimates.filter(level="model", method="clustered")  # doctest: +SKIP
+    """
+    names = as_names("models", models)
+    plan = sized_plan(size, names, options or PlanOptions())
+    out = Path(directory) if directory is not None else default_directory(names, size)
+    how = asking or Asking()
+    opened = open_plan(plan, out, how.connection, f"cm.audit({names!r}, size={size!r})")
+    outcome = ask_models(
+        plan.pieces, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
+    )
+    if not outcome.complete:
+        why = outcome.stopped_by or outcome.last_error or "unanswered trials"
+        raise BudgetError(
+            f"{out}: {outcome.answered:,} of {outcome.trials:,} trials answered ({why}); the same "
+            "call continues, nothing is asked twice"
+        )
+    tabulate(out)
+    if states:
+        audit_states(plan, out)
+    return read_results(out)
+
+
+def default_directory(models: Sequence[str], what: str) -> Path:
+    """Name a results directory after the first model and the kind of run."""
+    slug = models[0].replace("/", "-").replace(":", "-")
+    more = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
+    return Path("results") / f"{slug}{more}-{what}"

@@ -1,0 +1,66 @@
+"""The command line. A command is imported when it is called, so that ``--help`` is fast."""
+
+import sys
+
+__all__ = ["main"]
+
+#: Command → the module that holds it, and one line of help.
+COMMANDS = {
+    "audit": ("auditing", "Measure the bias of a model and write a report. Start here."),
+    "run": ("auditing", "Ask models chosen trials; write responses, scores and estimates."),
+    "score": ("score", "Score recorded answers from a table or inspect logs."),
+    "estimate": ("estimating", "Compute estimates, intervals and tests from scores."),
+    "contrast": (
+        "estimating",
+        "Estimate differences over matched trials: interventions, models, modes.",
+    ),
+    "compare": ("comparing", "Say whether a model or version is worse than another."),
+    "gate": ("gating", "Judge a run by a policy: pass, fail or inconclusive, as an exit code."),
+    "show": ("showing", "Show the answers behind a number, and the numbers of an answer."),
+    "view": ("viewing", "Show results in the browser, live while a run goes on."),
+    "bundle": ("evidence", "Write results as one archive that anyone can recompute."),
+    "verify": ("evidence", "Check such an archive: every byte, and every number."),
+    "agreement": ("estimating", "Compare readings of decisions with human labels."),
+    "regress": ("estimating", "Regress decisions on associations and other scores."),
+    "profile": ("states", "Place groups of words on stereotype dimensions in hidden states."),
+    "weat": ("states.measuring", "Run association tests (WEAT, SEAT, CEAT, …) in hidden states."),
+    "network": ("network", "Build association networks and measure bias in them."),
+    "report": ("auditing", "Recompute the tables and the report of a results directory."),
+    "plan": ("sharding", "Write the requests of an audit as files that any engine answers."),
+    "answer": ("sharding", "Answer such files with any model, here or on a Ray cluster."),
+    "submit": ("sharding", "Ask such files as batches, at half price; wait, and collect."),
+    "collect": ("sharding", "Read the answers to such files; write what is left."),
+    "merge": ("sharding", "Put runs of one plan, asked on several machines, together."),
+    "cost": ("auditing", "Estimate the calls, tokens and dollars of a run."),
+    "power": ("planning", "Predict what a run can tell, and how to spend calls best."),
+    "list": ("studies", "List instruments, studies, stereotypes and wordings."),
+    "items": ("items", "List the items of benchmarks; bring those that cannot be shipped."),
+    "draft": ("draft", "Ask a model to propose stimuli that a person reviews."),
+    "validate": ("studies", "Check a study file; errors name file, line and field."),
+    "published": ("studies", "Print the values that the papers publish."),
+    "cite": ("studies", "Print the references to cite."),
+}
+
+HELP = """Usage: clinometer COMMAND [OPTIONS]
+
+  Measure the implicit bias of language models.
+
+    clinometer audit clinometer/smollm2     the embedded model: no key, no network
+    clinometer audit openai/gpt-4o-mini    any model that inspect supports
+
+Commands:
+{commands}
+
+  clinometer COMMAND --help shows the options; clinometer --version the version.
+"""
+
+
+def main() -> None:
+    """Run the command line; an error in the input is one line and exit code 2."""
+    if sys.argv[1:] in ([], ["-h"], ["--help"]):
+        lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in COMMANDS.items())
+        sys.stdout.write(HELP.format(commands=lines))
+        return
+    from clinometer.cli.group import run_group
+
+    sys.exit(run_group())

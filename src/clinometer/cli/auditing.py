@@ -1,0 +1,344 @@
+"""``clinometer audit``, ``run``, ``cost`` and ``report``: from a plan to a results directory."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clinometer.audits import SIZES
+from clinometer.cli.options import (
+    COLUMN,
+    FILE,
+    FOLDER,
+    MODEL_SIZES,
+    OF_SIZE,
+    POLICY,
+    SCORING,
+    asking_options,
+    build_budget,
+    build_connection,
+    build_plan,
+    build_recording,
+    command,
+    open_grader,
+    plan_options,
+)
+from clinometer.cli.output import (
+    echo,
+    progress_bar,
+    remark,
+    say_batches,
+    say_cost,
+    say_unfinished,
+    say_unscored,
+)
+from clinometer.cli.planning import say_power
+from clinometer.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from clinometer.asking.budget import Budget
+    from clinometer.asking.plan import Plan
+
+__all__ = ["audit_command", "cost_command", "report_command", "run_command"]
+
+
+JSON = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print what was found as JSON on standard output, and nothing else.",
+)
+
+
+@command("audit")
+@click.argument("models", nargs=-1, metavar="MODEL…")
+@click.option(
+    "--responses",
+    type=FILE,
+    help="Answers that were recorded elsewhere, instead of models: a .csv or .parquet table, an "
+    "inspect log, or a folder of logs. Nothing is asked.",
+)
+@COLUMN
+@click.option(
+    "--size",
+    type=click.Choice(SIZES),
+    default="quick",
+    help="Trials per stereotype and wording. quick: 4 (minutes and cents); standard: 8 to 10, all "
+    "instruments; both include the controls. paper: 50, as in Bai et al. and Li et al.",
+)
+@click.option(
+    "--profile/--no-profile",
+    default=True,
+    help="Also measure hidden states, for clinometer/smollm2 and hf/… models.",
+)
+@POLICY
+@JSON
+@plan_options
+@asking_options
+def audit_command(  # noqa: PLR0913 - the options of an audit
+    models: tuple[str, ...],
+    responses: Path | None,
+    columns: tuple[str, ...],
+    size: str,
+    profile: bool,
+    as_json: bool,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    """Measure the bias of MODEL… and write results/…/report.html.
+
+    Models have inspect's names: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…, ollama/…. The
+    embedded model, clinometer/smollm2, needs no key and no network. The same command continues an
+    audit that was stopped; nothing is asked twice.
+    """
+    from clinometer.audits.auditing import default_directory
+    from clinometer.report import write_report
+
+    if responses is None and not models:
+        raise click.UsageError("name a MODEL, or recorded answers with --responses")
+    with _for_machines(as_json):
+        if responses is not None:
+            directory, complete = _audit_recorded(responses, models, columns, out, options), True
+        else:
+            plan = build_plan(models, options, size)
+            directory = out or default_directory(plan.models, size)
+            complete = _audit(plan, directory, options, profile=profile)
+        page = write_report(directory)
+    _say_findings(directory, page, as_json=as_json)
+    sys.exit(0 if complete else 1)
+
+
+def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
+    """Ask models and write the tables; return whether every trial has an answer."""
+    if not any(part.study.control for part in plan.selections):
+        remark("no controls are asked: whether the instrument works on this model is not shown")
+    complete = _ask_and_tabulate(plan, directory, options, say_power)
+    if profile and complete:
+        _read_states(plan, directory)
+    return complete
+
+
+def _for_machines(as_json: bool) -> AbstractContextManager[Any]:
+    """Keep standard output for JSON: what is said on the way goes to standard error."""
+    return redirect_stdout(sys.stderr) if as_json else nullcontext()
+
+
+def _say_findings(directory: Path, page: Path, *, as_json: bool) -> None:
+    """Print what was found, in the order of the report's first screen, and where the report is."""
+    from clinometer.report.answers.summary import in_brief
+
+    found = in_brief(directory)
+    if as_json:
+        content = {**(found.content() if found else {}), "report": str(page)}
+        echo(json.dumps(content, ensure_ascii=False, indent=1))
+        return
+    if found:
+        echo("\n".join([found.title, *found.lines()]))
+    echo(f"report: {page}")
+
+
+def _audit_recorded(
+    responses: Path,
+    models: tuple[str, ...],
+    columns: tuple[str, ...],
+    out: Path | None,
+    options: dict[str, Any],
+) -> Path:
+    """Write the tables of recorded answers; return their directory."""
+    from clinometer.audits.recording import audit_recorded
+
+    for name in ("studies", "instruments"):
+        if len(options[name] or ()) > 1:
+            raise InputError(f"--{name[:-1]}: recorded answers are of one; call once for each")
+    if len(models) > 1:
+        raise InputError("MODEL…: at most one says who answered, where the table does not")
+    recording = build_recording(
+        next(iter(options["studies"] or ()), None),
+        next(iter(options["instruments"] or ()), None),
+        next(iter(models), None),
+        columns,
+    )
+    directory = out or Path("results") / f"{responses.stem}-recorded"
+    command = " ".join(["clinometer", *sys.argv[1:]])
+    results = audit_recorded(responses, directory, recording, command)
+    answers = results.table("scores")
+    echo(f"{answers.height:,} answers, {answers['score'].count():,} scored: {directory}")
+    return directory
+
+
+@command("run")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@POLICY
+@plan_options
+@asking_options
+def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
+    """Ask MODEL… the trials of a study; write responses, scores and estimates.
+
+    Models have inspect's names: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…, ollama/…. The
+    embedded model, clinometer/smollm2, needs no key and no network. The same command continues a
+    run that was stopped; nothing is asked twice.
+    """
+    from clinometer.audits.auditing import default_directory
+
+    plan = build_plan(models, options)
+    directory = out or default_directory(plan.models, "run")
+    complete = _ask_and_tabulate(plan, directory, options)
+    echo(f"tables: {directory}")
+    sys.exit(0 if complete else 1)
+
+
+@command("cost")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@OF_SIZE
+@plan_options
+def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
+    """Estimate the calls, tokens and dollars of an audit or a run; nothing is asked."""
+    from clinometer.asking.budget import estimate_costs
+
+    plan = build_plan(models, options, None if size == "run" else size)
+    say_cost(estimate_costs(plan.pieces(), plan.models, options["prices"]), batches=True)
+
+
+@command("report")
+@click.argument("directory", type=FOLDER)
+@SCORING
+@MODEL_SIZES
+@click.option(
+    "--csv",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Folder in which every table is also written as CSV.",
+)
+@click.option("--every-eval-ever", "shared", type=FOLDER, metavar="FOLDER",
+              help="Folder for a record of each model, as Every Eval Ever has it.")  # fmt: skip
+@JSON
+def report_command(  # noqa: PLR0913 - the options of a report
+    directory: Path,
+    scoring: str,
+    sizes: Path | None,
+    csv: Path | None,
+    shared: Path | None,
+    as_json: bool,
+) -> None:
+    """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
+
+    Exit code 1: trials of the plan have no answer yet; the report is about the others.
+
+    In a directory without answers (only association networks or hidden states) the tables stay
+    as they are and only the report is written.
+    """
+    from clinometer.asking.plan import record_sizes
+    from clinometer.audits.tabulating import tabulate
+    from clinometer.report import write_report
+    from clinometer.report.answers.results import unfinished
+    from clinometer.results.directory import TABLES, read_detail
+    from clinometer.results.tables import pieces, write_pieces
+
+    if sizes is not None:
+        record_sizes(directory, sizes)
+    if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
+        tabulate(directory, scoring)
+    _say_findings(directory, write_report(directory), as_json=as_json)
+    left = unfinished(read_detail(directory, "progress"))
+    for model, said in left.items():
+        remark(f"incomplete: {model}: {said}")
+    if csv is not None:
+        names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
+        for name in names:
+            write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
+        echo(f"{len(names)} tables: {csv}", err=as_json)
+    if shared is not None:
+        from clinometer.comparing.sharing import write_every_eval_ever
+
+        records = write_every_eval_ever(directory, shared)
+        echo(f"{len(records)} records: {shared}", err=as_json)
+    sys.exit(1 if left else 0)
+
+
+def _ask_and_tabulate(
+    plan: Plan,
+    directory: Path,
+    options: dict[str, Any],
+    announce: Callable[[Plan], None] = lambda plan: None,
+) -> bool:
+    """Ask unanswered trials and write the tables; return whether every trial has an answer.
+
+    Checks that models can be asked and read before `announce` and the cost are printed. Exits if
+    the user stopped the run or nothing was answered.
+    """
+    from clinometer.asking.budget import estimate_costs
+    from clinometer.asking.plan import read_sizes, record_sizes
+    from clinometer.asking.sessions import ask_models
+    from clinometer.audits.auditing import open_plan
+    from clinometer.audits.tabulating import tabulate
+    from clinometer.results.directory import read_detail
+    from clinometer.stimuli import remarks
+
+    prices, sizes, grader = options["prices"], options["sizes"], options["grader"]
+    budget = build_budget(options, [*plan.models, *filter(None, [grader])])
+    connection = build_connection(options)
+    judge = open_grader(grader, connection) if grader else None
+    if sizes is not None:
+        read_sizes(sizes)
+    costs = estimate_costs(plan.pieces(), plan.models, prices)
+    models = open_plan(plan, directory, connection, " ".join(["clinometer", *sys.argv[1:]]))
+    for study in {part.study.name: part.study for part in plan.selections}.values():
+        for note in remarks(study):
+            remark(f"note: {study.name}: {note}")
+    announce(plan)
+    say_cost(costs, batches=connection.batch)
+    if connection.batch:
+        say_batches(sum(min(cost.calls, connection.waiting) for cost in costs))
+    with progress_bar(sum(cost.trials for cost in costs)) as advance:
+        outcome = ask_models(
+            plan.pieces, models, directory, budget, on_progress=advance, prices=prices
+        )
+    if outcome.stopped_by == "interrupted" or not outcome.complete:
+        failed = f", {outcome.errors} failed" if outcome.errors else ""
+        answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"
+        code = say_unfinished(outcome.stopped_by, outcome.last_error, answered)
+        if outcome.stopped_by == "interrupted":
+            sys.exit(code)
+    if not outcome.answered and not outcome.errors:
+        sys.exit(1)
+    if judge is not None and outcome.complete:
+        _judge(plan, directory, judge, budget, prices)
+    if sizes is not None:
+        record_sizes(directory, sizes)
+    tabulate(directory)
+    say_unscored(read_detail(directory, "compliance"))
+    return outcome.complete
+
+
+def _judge(
+    plan: Plan, directory: Path, grader: tuple[str, Any], budget: Budget, prices: Path | None
+) -> None:
+    """Ask the judge about decisions that the rules cannot read."""
+    from clinometer.asking.sessions import JUDGE, ask_judge
+    from clinometer.audits.tabulating import collect_responses
+    from clinometer.results.tables import pieces
+
+    collect_responses(plan, directory)
+    studies = {part.study.name: part.study for part in plan.selections}
+    responses = pieces(directory / "responses.parquet")
+    judged = ask_judge(responses, studies, grader, directory / JUDGE, budget, prices=prices)
+    echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")
+
+
+def _read_states(plan: Plan, directory: Path) -> None:
+    """Add the measures of hidden states; an error here does not fail the audit."""
+    from clinometer.audits.state_directory import audit_states, readable
+
+    if not (models := readable(plan)):
+        return
+    echo(f"hidden states: {', '.join(models)}")
+    try:
+        audit_states(plan, directory)
+    except ModelError as error:
+        remark(f"hidden states left out: {error}")

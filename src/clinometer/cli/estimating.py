@@ -1,0 +1,245 @@
+"""``clinometer estimate``, ``contrast``, ``agreement``, ``regress``: from tables of scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clinometer.cli.options import FILE, FOLDER, TABLE, Option, command
+from clinometer.cli.output import echo
+from clinometer.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
+
+
+def _scores(help: str) -> Option:
+    return click.option("--scores", required=True, type=FILE, help=help)
+
+
+@command("estimate")
+@_scores("Scores written by clinometer score, .csv or .parquet.")
+@click.option(
+    "--margin",
+    default=0.1,
+    help="Equivalence margin: largest distance from neutral that counts as no bias.",
+)
+@click.option(
+    "--compliance-floor",
+    default=0.8,
+    help="Smallest share of scored answers that allows a verdict.",
+)
+@click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
+@click.option(
+    "--tables",
+    type=FOLDER,
+    help="Also write the detail tables to this folder, as .parquet: order effects, "
+    "compliance, shares of yes, comedy and tragedy, fits of regressions.",
+)
+def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: Any) -> None:
+    """Estimate means, intervals and tests at every level, for both targets and as published."""
+    from clinometer.audits.tabulating import estimate_scores
+    from clinometer.results.tables import write_table
+    from clinometer.statistics.estimates import Inference
+
+    estimates, details = estimate_scores(scores, Inference(**inference))
+    write_table(estimates, out)
+    _say_means(estimates)
+    echo(f"{estimates.height:,} estimates: {out}")
+    if tables is not None:
+        for name, table in details.items():
+            write_table(table, tables / f"{name}.parquet")
+        echo(f"{', '.join(details)}: {tables}")
+
+
+@command("contrast")
+@_scores("Scores written by clinometer score or run, .csv or .parquet.")
+@click.option(
+    "--factor",
+    default="intervention",
+    help="Column whose values are compared, such as intervention, "
+    "reasoning_effort, temperature, model or mode.",
+)
+@click.option("--baseline", default="none", help="Value that every other value is compared with.")
+@click.option("--out", required=True, type=TABLE, help="Differences, as .csv or .parquet.")
+def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> None:
+    """Estimate differences from a baseline over matched trials, at every level."""
+    import polars as pl
+
+    from clinometer.instruments.catalogue import measure_of
+    from clinometer.results import SCORES
+    from clinometer.results.tables import scan_table, write_table
+    from clinometer.results.verdicts import judge
+    from clinometer.statistics.contrasts import contrast
+
+    frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
+    if frame.is_empty():
+        raise InputError(f"{scores}: no rows")
+    contrasts = [
+        contrast(part, measure_of(name), factor=factor, baseline=baseline).estimates
+        for (name,), part in frame.group_by("instrument", maintain_order=True)
+    ]
+    table = judge(pl.concat(contrasts))
+    write_table(table, out)
+    _say_means(table)
+    echo(f"{table.height:,} differences: {out}")
+
+
+def _say_means(estimates: pl.DataFrame) -> None:
+    """Print the mean of each model, instrument and mode, and how many stereotypes lean."""
+    import polars as pl
+
+    from clinometer.results import CONDITIONS
+    from clinometer.results.verdicts import verdict_kind
+
+    keys = ("model", "candidate", "study", "instrument", "mode", *CONDITIONS, "dimension")
+    own = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
+    each = own.filter(level="stereotype")
+    for row in own.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
+        same = (pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys)
+        verdicts = each.filter(*same).select(verdict_kind(pl.col("verdict"))).to_series()
+        leaning = verdicts.is_in(["consistent", "reversed", "worse", "better"]).sum()
+        of = ", ".join(row[key] for key in keys if row[key] and row[key] != "none")
+        ends = (row["estimate"], row["ci_low"], row["ci_high"])
+        mean, low, high = ("–" if one is None else f"{one:.2f}" for one in ends)
+        echo(
+            f"{of}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}; "
+            f"told in {leaning} of {verdicts.len()} stereotypes"
+        )
+
+
+@command("agreement")
+@_scores(
+    "A .csv or .parquet table with a reading and a label in each row. clinometer score copies a "
+    "column of labels to its output."
+)
+@click.option("--label", required=True, metavar="COLUMN", help="Column of labels: 1, 0 or empty.")
+@click.option(
+    "--read", default="score", metavar="COLUMN", help="Column of readings: 1, 0 or empty."
+)
+@click.option(
+    "--by", metavar="COLUMN", help="Also compute agreement for each value of this column."
+)
+@click.option("--out", type=TABLE, help="Table of agreement, as .csv or .parquet.")
+@click.option(
+    "--disagreements", type=TABLE, help="Write the rows where the two differ or nothing was read."
+)
+def agreement_command(
+    scores: Path,
+    label: str,
+    read: str,
+    by: str | None,
+    out: Path | None,
+    disagreements: Path | None,
+) -> None:
+    """Compare readings with human labels: coverage, agreement, Cohen's kappa, confusion table."""
+    import polars as pl
+
+    from clinometer.results.tables import read_numbers, write_table
+    from clinometer.statistics.kappa import agreement
+
+    frame = read_numbers(scores, [read, label])
+    estimates, confusion = agreement(frame, read, label, by=by)
+    of_all = estimates.filter(part="all")
+    numbers = dict(of_all.select("measure", "estimate").iter_rows())
+    ends = of_all.filter(measure="agreement").select("ci_low", "ci_high").row(0)
+    share, agree, kappa, low, high = (
+        "–" if number is None else f"{number:.3f}"
+        for number in (*(numbers[name] for name in ("read_share", "agreement", "kappa")), *ends)
+    )
+    counts = confusion.row(0, named=True)
+    echo(
+        f"{counts['n']:,} labels, {share} read; of these {agree} agree ({low} to {high}), "
+        f"kappa {kappa}"
+    )
+    echo("            label 1  label 0")
+    for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
+        echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
+    if out is not None:
+        write_table(estimates, out)
+    if disagreements is not None:
+        differ = pl.col(label).is_not_null() & ~pl.col(read).eq_missing(pl.col(label))
+        rows = frame.filter(differ)
+        write_table(rows, disagreements)
+        echo(f"{rows.height:,} disagreements: {disagreements}")
+
+
+@command("regress")
+@click.argument("answers", type=FILE)
+@click.option(
+    "--predictors",
+    default="association",
+    metavar="A,B",
+    help="Columns of numbers, one regression each.",
+)
+@click.option("--outcome", default="decision", help="Column to regress: 1, 0 or empty.")
+@click.option(
+    "--clusters",
+    default="stereotype",
+    metavar="COLUMN",
+    help="Rows with the same value are not independent; 'none': only the published method.",
+)
+@click.option("--by", metavar="COLUMN", help="Also fit each value of this column by itself.")
+@click.option("--join", type=FILE, help="Table with further predictors, such as embedding scores.")
+@click.option(
+    "--on",
+    default="trial_id",
+    metavar="A,B",
+    help="Key columns of --join; a key must identify one row in each table.",
+)
+@click.option(
+    "--out", required=True, type=TABLE, help="Coefficients (log odds), as .csv or .parquet."
+)
+@click.option(
+    "--comparison", type=TABLE, help="Also compare several predictors on the same rows: AIC, BIC."
+)
+def regress_command(answers: Path, out: Path, comparison: Path | None, **options: Any) -> None:
+    """Regress decisions on scores. ANSWERS is a table, such as chained.parquet of an audit.
+
+    Logistic regression on each predictor as it is (total), and on its parts within and between
+    clusters. Three methods: published, clustered (robust standard errors) and mixed (random
+    intercept and slope). See Bai et al. (2025), SI section K.
+    """
+    import polars as pl
+
+    from clinometer.results.tables import join_tables, read_numbers, read_table, write_table
+    from clinometer.statistics.logistic import compare_predictors, regress
+
+    names = [name.strip() for name in options["predictors"].split(",")]
+    clusters = None if options["clusters"] == "none" else options["clusters"]
+    how: dict[str, Any] = {
+        "response_variable": options["outcome"],
+        "clusters": clusters,
+        "by": options["by"],
+    }
+    frame = read_table(answers)
+    if (other := options["join"]) is not None:
+        frame = join_tables(frame, read_table(other), options["on"].split(","), str(other))
+    frame = read_numbers(answers, [*names, options["outcome"]], frame)
+    if comparison is not None and len(names) < 2:
+        raise InputError("--comparison: name at least two --predictors")
+    fitted = (regress(frame, name, **how) for name in names)
+    table, fits = (pl.concat(tables) for tables in zip(*fitted, strict=True))
+    write_table(table, out)
+    shown = table.hstack(fits.select("aic", "bic")).filter(part="all")
+    for row in shown.iter_rows(named=True):
+        echo(_line(row))
+    if comparison is not None:
+        compared = compare_predictors(frame, names, **how, joint=True)
+        write_table(compared.fits, comparison)
+        echo(f"{compared.fits.height:,} rows of comparison: {comparison}")
+    echo(f"{table.height:,} coefficients: {out}")
+
+
+def _line(row: dict[str, object]) -> str:
+    """Format a coefficient with its interval, or the reason why there is none."""
+    start = f"{row['predictor']} ({row['component']}), {row['method']}, n {row['n_scored']}: "
+    if row["estimate"] is None:
+        return f"{start}{row['note']}"
+    fit = "" if row["aic"] is None else f", AIC {row['aic']:.2f}, BIC {row['bic']:.2f}"
+    ends = f"[{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
+    return f"{start}b {row['estimate']:.3f} {ends}, p {row['p']:.2g}{fit}"

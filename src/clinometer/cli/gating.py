@@ -1,0 +1,55 @@
+"""``clinometer gate``: whether a run is within its policy, as an exit code."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clinometer.cli.options import FILE, OUT, build_recording, command, recording_options
+from clinometer.cli.output import echo
+
+__all__ = ["gate_command"]
+
+
+@command("gate")
+@click.argument("results", type=FILE)
+@click.option("--policy", required=True, type=FILE, help="Policy file; see docs/how-to/gate.md.")
+@click.option("--baseline", type=FILE, help="What changes are counted from.")
+@click.option("--judged-model", metavar="NAME", help="The model, where RESULTS have several.")
+@click.option("--markdown", type=OUT, help="Write the outcome as Markdown.")
+@click.option("--junit", type=OUT, help="Write the outcome as JUnit XML.")
+@click.option("--sarif", type=OUT, help="Write what is not met as SARIF.")
+@click.option(
+    "--json", type=OUT, help="Write the outcome as JSON (docs/reference/gate.schema.json)."
+)
+@recording_options
+def gate_command(
+    results: Path,
+    policy: Path,
+    baseline: Path | None,
+    judged_model: str | None,
+    **options: Any,
+) -> None:
+    """Judge RESULTS by a policy: pass (exit code 0), fail (1) or inconclusive (3).
+
+    RESULTS are a results directory, a table of scores, or recorded answers. Every check is judged
+    on its interval. An error in the input has exit code 2.
+    """
+    from clinometer.comparing.exports import FORMATS, write_gate
+    from clinometer.comparing.gating import CODES, gate
+
+    files = {form: options.pop(form) for form in FORMATS}
+    recording = build_recording(**options)
+    gated = gate(results, policy, baseline, model=judged_model, recording=recording)
+    against = f" against {gated.baseline}" if gated.baseline else ""
+    echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
+    for check in gated.checks:
+        echo(f"  {check.outcome}: {check.name}: {check.reason}")
+    echo(f"  {gated.declaration}")
+    for form, path in files.items():
+        if path is not None:
+            write_gate(gated, path, form)
+    sys.exit(CODES[gated.outcome])

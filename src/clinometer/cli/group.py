@@ -1,0 +1,110 @@
+"""The group of commands, and the error output of failed commands."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from clinometer import __version__
+from clinometer.cli import COMMANDS, HELP
+from clinometer.cli.output import echo, remark
+from clinometer.errors import ClinometerError, ClinometerWarning, unknown
+
+__all__ = ["LateGroup", "run_group"]
+
+
+class LateGroup(click.Group):
+    """A group that imports a command's module when the command is called.
+
+    `commands`: command → its module in `package`, which names it ``COMMAND_command``, and one line
+    of help.
+    """
+
+    def __init__(
+        self, commands: Mapping[str, tuple[str, str]], package: str, **attributes: Any
+    ) -> None:
+        super().__init__(**attributes)
+        self._commands, self._package = commands, package
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the commands in the order of use."""
+        return list(self._commands)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; an unknown one is an error that suggests others."""
+        if cmd_name not in self._commands:
+            ctx.fail(unknown("command", cmd_name, self._commands))
+        module = importlib.import_module(f"{self._package}.{self._commands[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help of all commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._commands.items()])
+
+
+_group = click.version_option(__version__, prog_name="clinometer")(
+    LateGroup(
+        COMMANDS,
+        "clinometer.cli",
+        help=HELP,
+        add_help_option=False,
+        context_settings={"show_default": True},
+    )
+)
+
+
+def run_group() -> int:
+    """Run the command that was named, and return the exit code.
+
+    The code is 2 for an error in the input, 130 when stopped, else the command's.
+    """
+    logger = logging.getLogger("clinometer")
+    logger.handlers, logger.propagate = [_Said()], False
+    logger.setLevel(logging.WARNING)  # inspect sets the level of the loggers above
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            _group(prog_name="clinometer", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        return _fail(error.format_message())
+    except ClinometerError as error:
+        return _fail(*str(error).splitlines())
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}")
+    except (KeyboardInterrupt, click.Abort):
+        _fail("stopped; repeat the command to continue")
+        return 130
+    return 0
+
+
+class _Said(logging.Handler):
+    """Print what is logged while models are asked, in one line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        remark(record.getMessage())
+
+
+def _warn(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
+    """Print a warning of Clinometer in one line; those of other libraries keep file and line."""
+    if issubclass(category, ClinometerWarning):
+        remark(f"warning: {message}")
+    else:
+        filename, line = where[:2]
+        echo(warnings.formatwarning(message, category, filename, line), err=True, nl=False)
+
+
+def _fail(*lines: str) -> int:
+    for line in lines:
+        remark(line)
+    return 2

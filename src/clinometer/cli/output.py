@@ -1,0 +1,193 @@
+"""What commands print: results, remarks in one line, cost, and progress."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clinometer.texts import by_address, redacted, visible
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.progress import Task
+
+    from clinometer.asking.budget import Cost
+
+__all__ = ["counting_bar", "echo", "progress_bar", "remark", "say_batches", "say_cost",
+           "say_unfinished", "say_unscored"]  # fmt: skip
+
+#: Longest line of a remark, in characters.
+LINE = 200
+
+#: Seconds between two lines of progress where there is no terminal.
+EVERY_S = 60.0
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text without secrets, and without what a terminal would act on."""
+    click.echo(visible(redacted(by_address(text))), err=err, nl=nl)
+
+
+def remark(text: str) -> None:
+    """Print an error, a warning or what is going on, in one line of standard error.
+
+    Of a line of more than `LINE` characters the middle is left out.
+    """
+    line = visible(redacted(by_address(f"clinometer: {' '.join(text.split())}")))
+    if len(line) > LINE:
+        line = f"{line[: LINE // 2]} … {line[3 - LINE // 2 :]}"
+    click.echo(line, err=True)
+
+
+def say_cost(costs: list[Cost], asked: str = "trials", *, batches: bool = False) -> None:
+    """Print one line per model; `asked` names what is counted.
+
+    `batches`: also print what the same costs in batches, where the provider has them at a discount.
+    """
+    for cost in costs:
+        echo(
+            f"{cost.model}: {cost.trials:,} {asked}, {cost.calls:,} calls, about "
+            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
+            f"{_minutes(cost.seconds)}{_in_batches(cost) if batches else ''}"
+        )
+
+
+def say_batches(requests: int) -> None:
+    """Say what a process that is killed while it waits for batches may have to pay again."""
+    from clinometer.models.providers import PROVIDERS
+
+    served = " and ".join(name for name, one in PROVIDERS.items() if one.batch_files)
+    remark(
+        f"batches: a process killed while it waits may pay again for up to {requests:,} requests; "
+        f"clinometer plan and submit never do ({served})"
+    )
+
+
+def _minutes(seconds: float | None) -> str:
+    return "" if seconds is None else f", about {max(round(seconds / 60), 1)} min on this machine"
+
+
+def _in_batches(cost: Cost) -> str:
+    if not cost.usd or cost.batch_usd == cost.usd:
+        return ""
+    return f"; in batches {_dollars(cost.batch_usd)}, within 24 hours"
+
+
+def _dollars(usd: float | None) -> str:
+    if usd is None:
+        return "price not known, see --prices"
+    if not usd:
+        return "no charge"
+    return f"about ${usd:.2f}" if usd >= 0.01 else "less than $0.01"
+
+
+def say_unscored(compliance: pl.DataFrame) -> None:
+    """Print on standard error of which models, asked how, no answer has a score, and why.
+
+    `compliance`: columns of `results.COMPLIANCE`.
+    """
+    import polars as pl
+
+    from clinometer.report.prose import MEANINGS
+    from clinometer.results import CONDITIONS, REASONS
+
+    keys = ["model", "study", "instrument", "mode", *CONDITIONS]
+    summed = compliance.group_by(keys, maintain_order=True).agg(pl.col("^n(_.*)?$").sum())
+    for row in summed.filter(pl.col("n") > 0, n_scored=0).iter_rows(named=True):
+        named = ", ".join(row[key] for key in keys if row[key] not in (None, "none"))
+        why = (f"{row[f'n_{r}']:,} {r}: {MEANINGS[r]}" for r in REASONS if row[f"n_{r}"])
+        remark(f"nothing scored: {named}: {'; '.join(why)}")
+
+
+def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
+    """Print on standard error why a run ended early and how to continue; return the exit code.
+
+    `stopped_by` is a limit, or ``"interrupted"``; None if answers are missing for another reason.
+    """
+    interrupted = stopped_by == "interrupted"
+    why = "stopped" if interrupted else f"stopped at {stopped_by}" if stopped_by else "not complete"
+    so_far = f"{why}: {answered}" if answered else why
+    failed = f" ({last_error})" if last_error else ""
+    stop = ";" if answered else ":"
+    remark(f"{so_far}{failed}{stop} repeat the command to continue, nothing is asked twice")
+    return 130 if interrupted else 1
+
+
+@contextlib.contextmanager
+def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
+    """Show the progress of asking on standard error and yield the callback for each answer.
+
+    `total` is the number of trials of all models, answered ones included.
+    """
+    counts = (
+        "trials · {task.fields[calls]} calls · {task.fields[rate]} a second{task.fields[errors]}"
+    )
+    calls = errors = 0
+    fields = {"calls": 0, "rate": "–", "errors": ""}
+    with _progress("asking", total, counts, **fields) as update:
+        start = time.monotonic()
+
+        def advance(model: str, answer: dict[str, Any]) -> None:
+            nonlocal calls, errors
+            calls += answer.get("calls", 1)
+            failed = answer.get("error") is not None
+            errors += failed
+            elapsed = time.monotonic() - start
+            update(
+                advance=0 if failed else answer.get("trials", 1),
+                calls=calls,
+                rate=f"{calls / elapsed:.1f}" if elapsed > 0.5 else "–",
+                errors=f" · {errors} errors" if errors else "",
+            )
+
+        yield advance
+
+
+@contextlib.contextmanager
+def counting_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show the progress of `what` on standard error and yield the callback for each step."""
+    with _progress(what, total) as update:
+        yield lambda: update(advance=1)
+
+
+@contextlib.contextmanager
+def _progress(
+    what: str, total: int, counts: str = "", **fields: Any
+) -> Iterator[Callable[..., None]]:
+    """Show a bar with the time left on a terminal, a line a minute elsewhere; yield its update."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (what, BarColumn(), MofNCompleteColumn(), counts, TimeRemainingColumn(), "left")
+    how: dict[str, Any] = {"speed_estimate_period": 2 * EVERY_S, "transient": True}
+    with Progress(
+        *columns, console=console, disable=not (console.is_terminal and total), **how
+    ) as bar:
+        task = bar.add_task("", total=total, **fields)
+        lines = _lines(what, bar.tasks[task]) if total and not console.is_terminal else None
+        with lines or contextlib.nullcontext():
+            yield lambda **changed: bar.update(task, **changed)
+
+
+@contextlib.contextmanager
+def _lines(what: str, task: Task) -> Iterator[None]:
+    """Print a line a minute: how far a task is, and the time it takes at its latest pace."""
+    ended = threading.Event()
+
+    def say() -> None:
+        while not ended.wait(EVERY_S):
+            left = task.time_remaining
+            ends = "" if left is None else f", about {max(round(left / 60), 1)} min left"
+            remark(f"{what}: {task.completed:,.0f} of {task.total:,.0f}{ends}")
+
+    threading.Thread(target=say, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()

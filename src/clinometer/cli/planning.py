@@ -1,0 +1,161 @@
+"""``clinometer power``: what a design can tell, and how to spend a number of calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clinometer.audits import SIZES
+from clinometer.cli.options import FILE, TABLE, build_plan, command, plan_options
+from clinometer.cli.output import echo
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from clinometer.asking.plan import Plan
+
+__all__ = ["power_command", "say_power"]
+
+
+@command("power")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option(
+    "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."
+)
+@click.option(
+    "--pilot",
+    type=FILE,
+    help="Results directory, or table of scores or of components, whose components of variance "
+    "are used.  [default: those shipped]",
+)
+@click.option(
+    "--calls",
+    type=int,
+    help="Compare the designs that this many calls pay: wordings, and trials per wording. For "
+    "one study, instrument and mode.",
+)
+@click.option("--margin", default=0.1, help="Equivalence margin.")
+@click.option("--confidence", default=0.95, help="Confidence level of intervals.")
+@click.option("--chance", default=0.8, help="Probability of finding the smallest effect.")
+@click.option("--out", type=TABLE, help="Write the table, as .csv or .parquet.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON, a row a line.")
+@plan_options
+def power_command(
+    models: tuple[str, ...], size: str | None, calls: int | None, out: Path | None, **options: Any
+) -> None:
+    """Predict what a run or an audit can tell; nothing is asked.
+
+    The smallest effect is the distance from neutral of the nearest mean that is found with
+    probability --chance, for these stereotypes and attributes; in brackets its range over
+    stereotypes.
+    """
+    from clinometer.results.tables import write_table
+
+    plan = build_plan(models, options, size)
+    table, lines = _allocated(plan, calls, options) if calls else _predicted(plan, options)
+    if out is not None:
+        write_table(table, out)
+    if options["as_json"]:
+        echo(table.write_ndjson(), nl=False)
+        return
+    for line in lines:
+        echo(line)
+
+
+def _predicted(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+    from clinometer.audits.planning import power_of_plan, read_pilot
+    from clinometer.statistics.estimates import Inference
+
+    pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
+    inference = Inference(margin=options["margin"], confidence=options["confidence"])
+    table = power_of_plan(plan, pilot, inference, options["chance"])
+    return table, _lines(table)
+
+
+def _allocated(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+    from clinometer.audits.planning import allocate_plan, read_pilot
+
+    pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
+    table = allocate_plan(plan, calls, pilot)
+    head = f"{'wordings':>8}{'trials':>8}{'pairs':>8}{'calls':>8}  stereotype  model"
+    rows = [
+        f"{row['n_variations']:>8}{row['n_iterations']:>8}{row['n_pairs']:>8}{row['n_calls']:>8}"
+        f"  {_number(row['smallest_effect']):>10}  {_number(row['smallest_effect_model']):>5}"
+        for row in table.iter_rows(named=True)
+    ]
+    return table, ["smallest effect of a stereotype (median) and of the model:", head, *rows]
+
+
+#: Levels of which it is said what can be found.
+_LEVELS = ("model", "category", "stereotype")
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.2f}"
+
+
+def _lines(table: pl.DataFrame) -> list[str]:
+    """Return a line per run and level, and whose components are used."""
+    import polars as pl
+
+    from clinometer.results import CONDITIONS
+
+    keys = ["instrument", "study", "dimension", "mode", *CONDITIONS]
+    lines = [
+        f"{'':44}{'pairs':>7}{'interval':>10}  {'smallest effect':20}{'equivalent':>10}",
+    ]
+    shown = table.filter(pl.col("level") != "category")
+    for key, run in shown.group_by(keys, maintain_order=True):
+        lines.append(", ".join(str(value) for value in key if value not in (None, "none")))
+        for (level,), rows in run.group_by("level", maintain_order=True):
+            half, equal, pairs = (
+                rows.select(pl.col(c).cast(pl.Float64).median()).item()
+                for c in ("half_width", "equivalent_power", "n_pairs")
+            )
+            lines.append(
+                f"  {f'{level} ({rows.height})' if rows.height > 1 else level:42}"
+                f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows):20}{_number(equal):>10}"
+            )
+        if run["control"][0] == "positive":
+            lines.append(f"  beyond the margin from {_number(run['smallest_beyond'][0])}")
+        lines.append(f"  components: {run['planned_from'][0]}")
+    return lines
+
+
+def _effect(rows: pl.DataFrame) -> str:
+    """Return the median smallest effect, and its range over several means."""
+    from clinometer.audits.planning import median_effect
+
+    effects = rows["smallest_effect"]
+    middle = _number(median_effect(effects))
+    if rows.height == 1 or effects.null_count() == rows.height:
+        return middle
+    most = "none" if effects.null_count() else _number(effects.max())  # type: ignore[arg-type]
+    return f"{middle} ({_number(effects.min())} to {most})"  # type: ignore[arg-type]
+
+
+def say_power(plan: Plan) -> None:
+    """Print what a plan can tell, a line per instrument and study."""
+    import polars as pl
+
+    from clinometer.audits.planning import power_of_plan
+
+    table = power_of_plan(plan, runs=30).filter(pl.col("control").fill_null("") != "negative")
+    table = table.sort("control", maintain_order=True)
+    if table.is_empty():
+        return
+    echo("smallest mean found with probability .8, as distance from neutral (median, range):")
+    for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
+        echo(f"  {', '.join(map(str, key))}: {_told(run)}")
+
+
+def _told(run: pl.DataFrame) -> str:
+    """Say what one run can find at each level."""
+    if run["control"][0] is not None:
+        needed = run["smallest_beyond"]  # of a control with dimensions, in the worst of them
+        most = None if needed.null_count() else needed.max()
+        return f"control; shown to lie beyond the margin from {_number(most)}"  # type: ignore[arg-type]
+    by_level = ((level, run.filter(level=level)) for level in _LEVELS)
+    return "; ".join(f"{level} {_effect(rows)}" for level, rows in by_level if rows.height)

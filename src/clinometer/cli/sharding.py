@@ -1,0 +1,262 @@
+"""``clinometer plan``, ``answer``, ``submit`` and ``collect``: requests in files, and answers."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clinometer.cli.options import (
+    BASE_URL,
+    BATCH,
+    FILE,
+    FOLDER,
+    OF_SIZE,
+    POLICY,
+    PRICES,
+    build_connection,
+    build_plan,
+    command,
+    plan_options,
+    reaching_options,
+)
+from clinometer.cli.output import counting_bar, echo, remark, say_batches, say_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from clinometer.asking.shards import Answers, Collected
+
+__all__ = [
+    "answer_command",
+    "collect_command",
+    "merge_command",
+    "plan_command",
+    "say_shards",
+    "submit_command",
+]
+
+#: Files that are named, at most.
+_NAMED = 5
+
+
+@command("plan")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@OF_SIZE
+@click.option("--shards", default=1, help="Files of requests for each model, at most.")
+@click.option("--out", required=True, type=FOLDER, help="Results directory.")
+@POLICY
+@plan_options
+def plan_command(
+    models: tuple[str, ...], size: str, shards: int, out: Path, **options: Any
+) -> None:
+    """Write the requests of an audit or a run as files that any engine answers; nothing is asked.
+
+    Each line is a request in the batch format of OpenAI's interface, which vllm run-batch and
+    other engines read. clinometer collect reads the answers.
+    """
+    from clinometer.asking.budget import estimate_costs
+    from clinometer.audits.sharding import shard_plan
+    from clinometer.models.providers import find_provider
+
+    plan = build_plan(models, options, None if size == "run" else size)
+    files = shard_plan(plan, out, shards, command=" ".join(["clinometer", *sys.argv[1:]]))
+    say_cost(estimate_costs(plan.pieces(), plan.models, options["prices"]), batches=True)
+    say_shards(files, f"clinometer collect {out}")
+    echo(f"or: clinometer answer {out}")
+    if all(find_provider(model).batch_files for model in plan.models):
+        echo(f"or: clinometer submit {out}")
+    elif all(find_provider(model).batch for model in plan.models):
+        echo(f"or: clinometer answer {out} --batch")
+
+
+@command("answer")
+@click.argument("directory", type=FOLDER)
+@click.option("--shard", "shards", type=int, multiple=True,
+              help="Answer only shards of this number, and do not collect: for the tasks of an "
+                   "array; may be repeated.")  # fmt: skip
+@click.option("--ray", "address", metavar="ADDRESS",
+              help="Answer on a Ray cluster: auto, the one that runs on this machine; local, one "
+                   "that is started here; or an address.")  # fmt: skip
+@click.option("--workers", default=1, help="Ray: engines, each in a process of its own.")
+@click.option("--gpus", default=0.0, help="Ray: GPUs of each engine.")
+@click.option("--max-cost", type=float,
+              help="Ask nothing more if all shards of DIRECTORY would cost more than this many "
+                   "dollars, estimated.")  # fmt: skip
+@PRICES
+@BATCH
+@reaching_options
+def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> None:
+    """Answer the shards in DIRECTORY with the models of their plan, and collect the answers.
+
+    For any model that inspect opens, the embedded one included. Stopped or killed, the same command
+    continues, and asks no answered request again. Exit code 1: answers are missing.
+    """
+    from clinometer.asking.cluster import Cluster
+    from clinometer.audits.answering import Answering, answer_numbered, answer_shards
+
+    address, workers, gpus = (options[name] for name in ("address", "workers", "gpus"))
+    if address is None and (workers, gpus) != (1, 0):
+        raise click.UsageError("--workers and --gpus are of a cluster: name one with --ray")
+    cluster = None if address is None else Cluster(address, workers, gpus)
+    connection = build_connection(options)
+    how = Answering(connection, cluster, options["max_cost"], options["prices"])
+    with contextlib.ExitStack() as bars:
+
+        def on_round(requests: int) -> Callable[[], None]:
+            bars.close()
+            if connection.batch:
+                say_batches(requests)
+            shown = 0 if cluster else requests  # Ray shows its own
+            return bars.enter_context(counting_bar("answering", shown))
+
+        if shards:
+            elsewhere = answer_numbered(directory, shards, how, on_round)
+        else:
+            done = answer_shards(directory, how, on_round)
+            elsewhere = done.elsewhere
+    if elsewhere:
+        remark(f"{elsewhere:,} shards are being answered by another process")
+    if shards:
+        echo(f"next: clinometer collect {directory}, when all shards are answered")
+        sys.exit(1 if elsewhere else 0)
+    complete = _report(done.found, done.answers, directory)
+    if not complete:
+        remark("answers are missing; the same command asks what failed again")
+    sys.exit(0 if complete else 1)
+
+
+@command("collect")
+@click.argument("directory", type=FOLDER)
+@click.argument("files", nargs=-1, type=FILE, metavar="[ANSWERS…]")
+def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
+    """Read the answers to the shards in DIRECTORY, and write tables and what is left to ask.
+
+    Answers stand beside their shard, as 00000.answers.jsonl beside 00000.jsonl, or in files that
+    are named. They may come in any order, twice or broken. Exit code 1: answers are missing.
+    """
+    from clinometer.audits.sharding import collect_answers
+
+    found, answers = collect_answers(directory, files)
+    if not _report(found, answers, directory):
+        left = [path for row in found for path in row.files]
+        say_shards(left, f"clinometer collect {directory}")
+        sys.exit(1)
+
+
+@command("submit")
+@click.argument("directory", type=FOLDER)
+@click.option("--wait/--no-wait", default=True,
+              help="Wait for the batches, and submit the next round, until all is answered; or "
+                   "submit, collect what has ended, and say how the batches stand.")  # fmt: skip
+@click.option("--poll", "poll_s", default=60.0, help="Seconds between two looks at the batches.")
+@click.option("--max-cost", type=float,
+              help="Submit nothing more if all batches of DIRECTORY would cost more than this many "
+                   "dollars, estimated.")  # fmt: skip
+@click.option("--retry-failed", is_flag=True,
+              help="Submit also requests that failed twice with the same error.")  # fmt: skip
+@PRICES
+@BASE_URL
+def submit_command(directory: Path, **options: Any) -> None:
+    """Ask the shards in DIRECTORY as batches of their provider, and collect the answers.
+
+    For openai/… and openai-api/…, with the keys of other commands. OpenAI answers within 24 hours
+    and asks half the price. Stopped or killed, the same command continues; nothing is paid twice.
+    Exit code 1: answers are missing.
+    """
+    from clinometer.audits.batching import Submission, submit_shards
+
+    try:
+        done = submit_shards(directory, Submission(**options), remark)
+    except KeyboardInterrupt:
+        remark("stopped; batches go on at the provider, the same command continues")
+        sys.exit(130)
+    complete = _report(done.found, done.answers, directory)
+    if done.failing:
+        remark(f"{done.failing:,} requests failed twice with the same error; they are submitted "
+               "again with --retry-failed only")  # fmt: skip
+    if not complete:
+        left = sum(row.wanted - row.answered for row in done.found)
+        many = len(done.running)
+        what = "1 batch goes" if many == 1 else f"{many:,} batches go"
+        running = f"; {what} on at the provider" if many else ""
+        remark(f"{left:,} answers are missing{running}; the same command continues")
+    sys.exit(0 if complete else 1)
+
+
+@command("merge")
+@click.argument("directories", nargs=-1, required=True, type=FOLDER, metavar="DIRECTORY…")
+@click.option("--out", required=True, type=FOLDER,
+              help="Results directory, which may be one of them.")  # fmt: skip
+def merge_command(directories: tuple[Path, ...], out: Path) -> None:
+    """Put runs of one plan together, asked on several machines, and write the tables.
+
+    Of two answers to the same trial the first directory's is taken. Exit code 1: answers are
+    missing.
+    """
+    from clinometer.audits.merging import merge
+    from clinometer.report.answers.results import unfinished
+    from clinometer.results.directory import read_detail
+
+    for row in merge(directories, out):
+        again = f", {row.there:,} were there" if row.there else ""
+        echo(f"{row.model}: {row.taken:,} taken from {row.source}{again}")
+    left = unfinished(read_detail(out, "progress"))
+    for model, said in left.items():
+        remark(f"incomplete: {model}: {said}")
+    _say_next(out)
+    sys.exit(1 if left else 0)
+
+
+def say_shards(files: Sequence[Path], then: str) -> None:
+    """Print which files are to be answered, and the command that reads their answers."""
+    from clinometer.asking.shards import ANSWERED, MOST_BYTES
+
+    for path in files[:_NAMED]:
+        echo(str(path))
+    if len(files) > _NAMED:
+        echo(f"… {len(files) - _NAMED:,} more")
+    if any(path.stat().st_size > MOST_BYTES for path in files):
+        remark(f"a file is larger than {MOST_BYTES >> 20} MB, more than providers take; use "
+               "more --shards")  # fmt: skip
+    echo(f"next: put the answers beside each, as 00000{ANSWERED}, then {then}")
+
+
+def _report(found: Sequence[Collected], answers: Answers, directory: Path) -> bool:
+    """Print how far each model is, and what comes next; return whether all is answered."""
+    for row in found:
+        echo(_said(row))
+    for note in _notes(found, answers):
+        remark(note)
+    complete = all(row.complete for row in found)
+    if complete:
+        _say_next(directory)
+    return complete
+
+
+def _say_next(directory: Path) -> None:
+    echo(f"next: clinometer report {directory}" if (directory / "plan.json").is_file()
+         else f"next: clinometer network build {directory} --out network.csv")  # fmt: skip
+
+
+def _said(row: Collected) -> str:
+    left = f", {row.left:,} requests left" if row.left else ""
+    waiting = f", {row.waiting:,} in shards without answers" if row.waiting else ""
+    return f"{row.model}: {row.answered:,} of {row.wanted:,} answered{left}{waiting}"
+
+
+def _notes(found: Sequence[Collected], answers: Answers) -> list[str]:
+    """Return what was not used of the answers."""
+    counted = (
+        (answers.broken, "lines are no answer"),
+        (answers.repeated, "answers came again and were not used"),
+        (len(answers.foreign), "answers belong to no request of these shards"),
+    )
+    notes = [f"{n:,} {what}" for n, what in counted if n]
+    if answers.errors:
+        *_, last = answers.errors.values()
+        notes.append(f"{len(answers.errors):,} requests failed, the last: {last}")
+    return notes

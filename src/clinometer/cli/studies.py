@@ -1,0 +1,209 @@
+"""``clinometer list``, ``validate``, ``published`` and ``cite``: studies and their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from clinometer.cli.options import FILE, TABLE, command
+from clinometer.cli.output import echo
+from clinometer.errors import StudyError
+
+if TYPE_CHECKING:
+    from clinometer.stimuli import NetworkStudy, Study
+
+__all__ = ["cite_command", "list_command", "published_command", "validate_command"]
+
+
+@command("list")
+@click.argument("study", required=False, metavar="[STUDY|FILE]")
+def list_command(study: str | None) -> None:
+    """List instruments, modes and studies, or the stereotypes and wordings of STUDY."""
+    from clinometer.stimuli import NetworkStudy, open_study
+
+    if study is None:
+        _list_everything()
+        return
+    loaded = open_study(study)
+    echo(f"{loaded.name}: {loaded.title}")
+    if isinstance(loaded, NetworkStudy):
+        _list_identities(loaded)
+        return
+    _list_wordings(loaded)
+    defects = {
+        key: any(one.defect(variation) for variation in ("", *one.variations))
+        for key, one in loaded.stereotypes.items()
+    }
+    echo("stereotypes")
+    for key, one in loaded.stereotypes.items():
+        groups = f"{', '.join(one.marginalized)} | {', '.join(one.default)}"
+        groups += " (aligned)" if one.aligned else ""
+        echo(f"  {key:24}{one.category:12}{groups}{' *' if defects[key] else ''}")
+    if any(defects.values()):
+        echo("* has a known defect of the source, kept verbatim; the report states it")
+
+
+@command("validate")
+@click.argument("file", metavar="NAME|FILE", type=FILE)
+def validate_command(file: Path) -> None:
+    """Check FILE, a study of answers or of networks; errors name file, line and field."""
+    from clinometer.instruments.catalogue import check_parts
+    from clinometer.stimuli import NetworkStudy, open_study, remarks, study_hash
+
+    if file.suffix not in ("", ".yaml", ".yml"):
+        raise StudyError(f"{file}: a study file ends in .yaml or .yml")
+    study = open_study(file)
+    if isinstance(study, NetworkStudy):
+        identities = ", ".join(study.identities)
+        echo(f"{file}: valid; study of networks {study.name}: {identities}")
+        return
+    check_parts(study)
+    for note in remarks(study):
+        echo(f"{file}: note: {note}")
+    stereotypes = len(study.stereotypes)
+    echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")
+
+
+@command("cite")
+@click.argument("study", default="bai2025")
+@click.option("--bibtex", is_flag=True, help="Print a BibTeX entry.")
+def cite_command(study: str, bibtex: bool) -> None:
+    """Print the references to cite for STUDY (default: bai2025) and Clinometer."""
+    from clinometer import __version__
+    from clinometer.stimuli import open_study
+
+    citation = open_study(study).citation
+    echo((citation.bibtex if bibtex and citation.bibtex else citation.text).strip())
+    echo(f"Clinometer {__version__} (2026). https://pypi.org/project/clinometer")
+
+
+@command("published")
+@click.argument("study", required=False)
+@click.argument("instrument", required=False)
+@click.option("--table", metavar="NAME", help="Only this table of the source, such as S7.")
+@click.option("--model", metavar="NAME", help="Only this model, as the source names it.")
+@click.option("--out", type=TABLE, help="Write the rows to a .csv or .parquet file.")
+def published_command(
+    study: str | None,
+    instrument: str | None,
+    table: str | None,
+    model: str | None,
+    out: Path | None,
+) -> None:
+    """Print the values that STUDY has published for INSTRUMENT, as CSV.
+
+    Values are as printed; doubts stand in the column note. Without INSTRUMENT, name what there is.
+    """
+    from clinometer.errors import InputError, unknown
+    from clinometer.reference import PUBLISHED, load_published, load_regressions
+    from clinometer.results.tables import write_table
+
+    if study is None or instrument is None:
+        if study is not None and study not in PUBLISHED:
+            raise InputError(unknown("study with published values", study, PUBLISHED))
+        shown = PUBLISHED if study is None else {study: PUBLISHED[study]}
+        _list_rows("published", {name: ", ".join(of) for name, of in shown.items()})
+        return
+    regressions = instrument == "regressions"
+    rows = load_regressions(study) if regressions else load_published(study, instrument)
+    for column, value in (("table", table), ("model", model)):
+        if value is None:
+            continue
+        if column not in rows.columns:
+            raise InputError(f"--{column}: {study} {instrument} has no column {column}")
+        known = rows[column].drop_nulls().unique(maintain_order=True)
+        if value not in known:
+            raise InputError(f"--{column}: {unknown(column, value, list(known))}")
+        rows = rows.filter(rows[column] == value)
+    if out is None:
+        echo(rows.write_csv().rstrip())
+        return
+    write_table(rows, out)
+    echo(f"{rows.height} rows: {out}")
+
+
+def _list_everything() -> None:
+    from clinometer import stimuli
+    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.modes import MODES
+    from clinometer.states.word_tests import load_tests
+    from clinometer.states.words import SHIPPED, read_words
+
+    measures = {name: one.measures[0] for name, one in INSTRUMENTS.items()}
+    studies = {name: stimuli.load_study(name) for name in stimuli.shipped_studies()}
+    networks = map(stimuli.load_network_study, stimuli.shipped_network_studies())
+    groups = {name: read_words(name).groups.items() for name in SHIPPED}
+    parts: dict[str, dict[str, str]] = {
+        "instruments": {
+            name: f"{one.title.partition(':')[0]} ({one.reference})"
+            for name, one in measures.items()
+        },
+        "response modes": {mode.name: mode.title for mode in MODES.values()},
+        "studies": {name: f"{one.title} ({_count(one)})" for name, one in studies.items()},
+        "stereotypes": {name: ", ".join(one.stereotypes) for name, one in studies.items()},
+        "studies of networks": {one.name: ", ".join(one.identities) for one in networks},
+        "association tests in hidden states (clinometer weat)": {
+            "caliskan2017": ", ".join(test.stereotype for test in load_tests("caliskan2017"))
+        },
+        "groups of words for profiles (clinometer profile)": {
+            name: ", ".join(f"{group} ({len(words)})" for group, words in of)
+            for name, of in groups.items()
+        },
+    }
+    for title, rows in parts.items():
+        _list_rows(title, rows)
+    echo("clinometer list STUDY shows the wordings and groups of a study")
+
+
+def _count(study: Study) -> str:
+    count = len(study.stereotypes)
+    return f"{count} stereotype{'s' * (count > 1)}"
+
+
+def _list_rows(title: str, rows: Mapping[str, str]) -> None:
+    """Print names with their descriptions; nothing if there are none."""
+    if rows:
+        echo("\n".join([title, *(f"  {name:23} {text}" for name, text in rows.items())]))
+
+
+def _list_identities(study: NetworkStudy) -> None:
+    """Print the primes and targets of each identity."""
+    for key, identity in study.identities.items():
+        echo(f"{key} ({identity.approach})")
+        if identity.approach != "stereotypes":
+            echo(f"  primes  {', '.join(identity.primes)}")
+            continue
+        pairs = (f"{' – '.join(pair.values())}" for pair in identity.pairs)
+        echo(f"  pairs of primes ({' – '.join(identity.categories)}): {', '.join(pairs)}")
+        for category, words in identity.targets.items():
+            echo(f"  targets of {category}: {', '.join(words)}")
+
+
+def _list_wordings(study: Study) -> None:
+    """Print the wordings of each instrument, the interventions and the objects of descriptions."""
+    from clinometer.instruments.catalogue import INSTRUMENTS
+
+    for instrument in INSTRUMENTS.values():
+        wordings = instrument.wordings(study)
+        apart = [name for name, one in wordings.items() if not one.text]
+        if wordings:
+            own = ", each stereotype with its own wordings" if apart else ""
+            echo(f"variations of {instrument.name}{own}")
+        for name, one in wordings.items():
+            if one.text:
+                mark = "" if one.by_default else " (not asked by default)"
+                echo(f"  {name:24}{one.text}{mark}")
+        if apart:
+            shown = (f"{n}{'' if wordings[n].by_default else ' (not by default)'}" for n in apart)
+            echo(f"  {', '.join(shown)}")
+    _list_rows("interventions", study.interventions)
+    dimensions = {
+        name: f"{', '.join(pole.tied[:3])}, … | {', '.join(pole.counter[:3])}, …"
+        for name, pole in study.dimensions.items()
+    }
+    _list_rows("dimensions (asked of every stereotype)", dimensions)
+    if study.objects:
+        echo(f"objects to describe: {', '.join(study.objects)}")

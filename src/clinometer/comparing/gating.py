@@ -1,0 +1,284 @@
+"""The gate: whether a run is within its policy, judged on intervals, never on points.
+
+Rule
+    A limit is met where every interval ends within it, and broken where an interval lies beyond it;
+    the latter allows for all estimates of the rule together (Bonferroni). Else the check is
+    inconclusive. The gate fails if a check fails; it passes if every check passes.
+
+Checks
+    ==================  ==========================================================================
+    rule                a limit of means, or of changes from the baseline
+    compliance          the interval of the share of scored answers (Wilson) lies above the floor
+    positive control    its interval lies beyond the margin: the instrument finds what is there
+    negative control    its interval contains neutral: it finds nothing where nothing is
+    ==================  ==========================================================================
+
+    A control that is not met, or was not asked, makes the gate inconclusive: the instrument is not
+    shown to work on this model, which says nothing of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from scipy.special import stdtrit
+
+from clinometer.asking.policy import Policy, Rule, load_policy
+from clinometer.audits.recording import Recording
+from clinometer.comparing.comparison import Comparison, compare, signed
+from clinometer.comparing.runs import Run, choose_one, own_estimates, read_runs
+from clinometer.errors import InputError
+from clinometer.results import CONDITIONS
+from clinometer.results.records import read_plan, text_hash
+from clinometer.statistics.clustered import wilson
+from clinometer.texts import read_text
+
+__all__ = ["CODES", "Check", "Gated", "Outcome", "gate"]
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+
+#: Exit code of each outcome; 2 is an error in the input.
+CODES: dict[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
+
+_WORST: tuple[Outcome, ...] = ("fail", "inconclusive", "pass")
+
+#: Estimates of one instrument that are asked alike.
+_ASKED = ("study", "instrument", "mode", *CONDITIONS, "dimension")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One requirement, and whether it is met."""
+
+    kind: Literal["rule", "compliance", "control"]
+    name: str
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The outcome of a gate, with every check."""
+
+    policy: Policy
+    model: str
+    baseline: str | None
+    declared: bool | None
+    checks: Sequence[Check]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the worst outcome of a check."""
+        given = {check.outcome for check in self.checks}
+        return next(outcome for outcome in _WORST if outcome in given)
+
+    @property
+    def declaration(self) -> str:
+        """Say whether the policy was declared before the run."""
+        if self.declared is None:
+            return "the run declares no policy"
+        if self.declared:
+            return "the policy was declared before the run"
+        return "the run declared another policy"
+
+
+def gate(
+    results: object,
+    policy: str | Path | Policy,
+    baseline: object = None,
+    *,
+    model: str | None = None,
+    recording: Recording | None = None,
+) -> Gated:
+    """Judge a run by a policy.
+
+    Parameters
+    ----------
+    results, baseline
+        As of `compare`: a results directory, a table of scores, or recorded answers. The baseline
+        is needed by rules of changes.
+    policy
+        A policy, or the path of its file.
+    model
+        The model that is judged, where the results have several.
+    recording
+        What recorded answers leave open.
+
+    Returns
+    -------
+    Gated
+
+    Raises
+    ------
+    InputError
+        If a file is missing or malformed, the model is not clear, or a rule of changes has no
+        baseline.
+
+    Examples
+    --------
+    >>> gate("results/b", "policy.yaml", "results/a").outcome  # doctest: +SKIP
+    'pass'
+    """
+    rules = load_policy(policy)
+    run = choose_one(read_runs(results, recording), model, "--judged-model")
+    changes = [rule.title for rule in rules.rules if rule.what == "change"]
+    if changes and baseline is None:
+        raise InputError(f"policy: {changes[0]!r} is about a change; give a --baseline")
+    estimates = own_estimates(run)
+    compared = None
+    if baseline is not None:
+        before = read_runs(baseline, recording)
+        chosen = choose_one(before, model if len(before) > 1 else None, "--judged-model")
+        compared = compare(chosen, run, margin=rules.margin, confidence=rules.confidence)
+    checks = [
+        *_rule_checks(rules, estimates, compared),
+        *_compliance_checks(rules, estimates),
+        *(_control_checks(rules, estimates) if rules.controls == "required" else ()),
+    ]
+    label = None if compared is None else compared.baseline.label
+    return Gated(rules, run.model, label, _declared(run, policy), checks)
+
+
+def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
+    """Whether the run's plan has this policy; None if it has none, or the policy is no file."""
+    if run.directory is None or isinstance(policy, Policy):
+        return None
+    path = run.directory / "plan.json"
+    known = read_plan(path).get("policy") if path.is_file() else None
+    if known is None:
+        return None
+    return bool(known == text_hash(read_text(Path(policy))))
+
+
+def _rule_checks(
+    policy: Policy, estimates: pl.DataFrame, compared: Comparison | None
+) -> Iterator[Check]:
+    for rule in policy.rules:
+        if rule.what == "change":
+            assert compared is not None
+            of_scores = pl.col("measure") == pl.col("instrument")
+            rows = compared.estimates.filter(of_scores, factor="model")
+        else:
+            rows = estimates.filter(pl.col("factor").is_null())
+        chosen = _selected(rows, rule)
+        outcome, reason = _limited(chosen, rule, policy.confidence)
+        yield Check("rule", rule.title, outcome, reason)
+
+
+def _selected(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
+    """Return the estimates that a rule is about."""
+    given = rule.where.model_dump(exclude_none=True)
+    return rows.filter(
+        pl.col("control").is_null() & pl.col("tost_margin").is_not_null(),
+        level=rule.level,
+        method="clustered",
+        **given,
+    )
+
+
+def _limited(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome, str]:
+    """Judge a limit by the intervals of some estimates."""
+    if rows.is_empty():
+        return "inconclusive", "nothing that the rule is about was measured"
+    unknown = rows.filter(pl.any_horizontal(pl.col("ci_low", "ci_high", "estimate").is_null()))
+    judged = [
+        (*_beyond(row, rule, confidence, rows.height), row)
+        for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True)
+    ]
+    judged.sort(key=lambda one: (_WORST.index(one[0]), -one[1]))
+    if unknown.is_empty() and judged[0][0] == "pass":
+        return "pass", f"largest: {_said(judged[0][2])}"
+    if judged and judged[0][0] != "pass":
+        number = sum(outcome == judged[0][0] for outcome, *_ in judged)
+        more = f" and {number - 1} more" if number > 1 else ""
+        return judged[0][0], f"{_said(judged[0][2])}{more}"
+    return (
+        "inconclusive",
+        f"{unknown.height} without an interval: {_named(unknown.row(0, named=True))}",
+    )
+
+
+def _beyond(
+    row: dict[str, Any], rule: Rule, confidence: float, tests: int
+) -> tuple[Outcome, float]:
+    """Judge one estimate, and say how far its interval reaches toward the worse."""
+    mean, *ends = _toward_worse(row)
+    together = stdtrit(row["df"], 1.0 - (1.0 - confidence) / (2.0 * tests)) * row["se"]
+    low, high = min(ends[0], mean - together), max(ends[1], mean + together)
+    reach = ends[1] if rule.worse == "consistent" else max(ends[1], -ends[0])
+    broken = low > rule.at_most or (rule.worse == "either" and high < -rule.at_most)
+    outcome: Outcome = "fail" if broken else "pass" if reach <= rule.at_most else "inconclusive"
+    return outcome, reach
+
+
+def _compliance_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Check]:
+    rows = estimates.filter(
+        pl.col("factor").is_null() & pl.col("compliance").is_not_null(),
+        level="model",
+        method="clustered",
+    )
+    rows = rows.filter(pl.col("control").is_null())
+    for row in rows.iter_rows(named=True):
+        low, high = wilson(pl.lit(row["compliance"]), row["n"], policy.confidence)
+        ends = pl.select(low=low, high=high).row(0)
+        met: Outcome = "inconclusive"
+        if ends[0] >= policy.compliance:
+            met = "pass"
+        elif ends[1] < policy.compliance:
+            met = "fail"
+        said = (
+            f"{row['compliance']:.1%} of {row['n']:,} answers scored [{ends[0]:.1%}, {ends[1]:.1%}]"
+        )
+        yield Check("compliance", f"{_asked(row)}: at least {policy.compliance:.0%}", met, said)
+
+
+def _control_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Check]:
+    """Check the controls of each instrument and mode that was asked."""
+    rows = estimates.filter(
+        pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(), method="clustered"
+    )
+    asked = rows.filter(pl.col("control").is_null(), level="model")
+    for (instrument, mode), _ in asked.group_by("instrument", "mode", maintain_order=True):
+        for kind in ("positive", "negative"):
+            name = f"{kind} control of {instrument}, {mode}"
+            own = rows.filter(
+                control=kind, level="stereotype", instrument=instrument, mode=mode
+            ).drop_nulls(["ci_low", "ci_high"])
+            if own.is_empty():
+                yield Check("control", name, "inconclusive", "the control was not asked")
+            for row in own.iter_rows(named=True):
+                full = ", ".join(filter(None, (name, row["dimension"])))
+                yield Check("control", full, _control(row, policy, kind), _said(row))
+
+
+def _control(row: dict[str, Any], policy: Policy, kind: str) -> Outcome:
+    _, low, high = _toward_worse(row)
+    met = low > policy.margin if kind == "positive" else low <= 0.0 <= high
+    return "pass" if met else "inconclusive"
+
+
+def _toward_worse(row: dict[str, Any]) -> tuple[float, float, float]:
+    """Return an estimate and its interval as distances from neutral, positive where worse."""
+    neutral, sign = row["neutral"] or 0.0, -1.0 if row["direction"] == "below" else 1.0
+    low, high = sorted(sign * (row[end] - neutral) for end in ("ci_low", "ci_high"))
+    return sign * (row["estimate"] - neutral), low, high
+
+
+def _asked(row: dict[str, Any]) -> str:
+    return ", ".join(str(row[name]) for name in _ASKED if row[name] and row[name] != "none")
+
+
+def _named(row: dict[str, Any]) -> str:
+    about = row["stereotype"] or row["category"] or "all stereotypes"
+    return f"{about} ({_asked(row)})"
+
+
+def _said(row: dict[str, Any]) -> str:
+    """Name an estimate with its interval."""
+    if row["factor"]:
+        return f"{_named(row)} changed by {signed(row)}"
+    return f"{_named(row)} {row['estimate']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"

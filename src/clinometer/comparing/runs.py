@@ -1,0 +1,153 @@
+"""What is compared: the runs of a results directory, a table of scores, or recorded answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from clinometer.audits.recording import Recording, read_recorded
+from clinometer.audits.tabulating import estimate
+from clinometer.errors import InputError, unknown
+from clinometer.instruments.scoring import Scores, score
+from clinometer.results import ESTIMATES, SCORES, check
+from clinometer.results.directory import Results, read_results
+from clinometer.results.places import anywhere
+from clinometer.results.tables import as_frame, pieces, scan_table
+from clinometer.stimuli import load_study
+
+__all__ = ["Run", "choose", "choose_one", "own_estimates", "read_runs"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The scores of one model from one source, and its estimates of networks and states."""
+
+    model: str
+    source: str
+    scores: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORES))
+    estimates: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ESTIMATES))
+    directory: Path | None = None
+    label: str = ""
+
+
+@anywhere(source=True)
+def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
+    """Read the runs of a source, one for each model or network.
+
+    Parameters
+    ----------
+    source
+        A `Run`; a results directory or what `read_results` gives; a table of scores, or its path;
+        recorded answers, a ``.csv`` or ``.parquet`` with a column `response`, an inspect log or a
+        folder of logs.
+    recording
+        What recorded answers leave open.
+
+    Raises
+    ------
+    InputError
+        If the source is missing or malformed, or has no scores and no estimates.
+    """
+    if isinstance(source, Run):
+        return [source]
+    if isinstance(source, Scores):
+        return _of_scores(source.scores, "scores")
+    if isinstance(source, str | Path) and _is_directory(Path(source)):
+        source = read_results(source)
+    if isinstance(source, Results):
+        return _of_results(source)
+    if isinstance(source, str | Path):
+        path = Path(source)
+        return _of_scores(_scores_of(path, recording or Recording()), str(path))
+    return _of_scores(check(as_frame(source, "scores"), SCORES, "scores"), "scores")
+
+
+def _is_directory(path: Path) -> bool:
+    """Whether a path is a results directory, and not a folder of logs."""
+    return path.is_dir() and not any(path.glob("*.eval"))
+
+
+def _of_results(results: Results) -> list[Run]:
+    directory = results.directory
+    estimates = results.estimates.filter(pl.col("family") != "answers")
+    path = directory / "scores.parquet"
+    runs = {}
+    if path.is_file():
+        scores = scan_table(path, SCORES).select(list(SCORES)).collect()
+        runs = {one.model: one for one in _of_scores(scores, str(directory))}
+    for subject in estimates["subject"].drop_nulls().unique(maintain_order=True):
+        own = runs.get(subject, Run(subject, str(directory)))
+        runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
+    if not runs:
+        raise InputError(f"{directory}: no scores and no estimates; finish the run first")
+    return [replace(one, directory=directory) for one in runs.values()]
+
+
+def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
+    """Split a table of scores by model."""
+    if scores.is_empty():
+        raise InputError(f"{source}: no scores")
+    if scores["model"].null_count():
+        raise InputError(f"{source}: {scores['model'].null_count()} scores without a model")
+    models = scores["model"].unique(maintain_order=True)
+    return [Run(model, source, scores.filter(model=model)) for model in models]
+
+
+def _scores_of(path: Path, recording: Recording) -> pl.DataFrame:
+    """Read a table of scores, or score recorded answers."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or directory")
+    if path.is_file() and path.suffix != ".eval" and "score" in next(pieces(path, 1)).columns:
+        return scan_table(path, SCORES).select(list(SCORES)).collect()
+    study = load_study(recording.study)
+    scores, _ = score(read_recorded(path, recording, study), study, instrument=recording.instrument)
+    return scores
+
+
+def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[Run, list[Run]]:
+    """Choose the baseline and the candidates, and give each a label of its own.
+
+    The baseline is the run of the first source or, of several, that of `model`; every other run is
+    a candidate. Raises InputError if the baseline is not clear or there is no candidate.
+    """
+    baseline = choose_one(sources[0], model, "--baseline-model")
+    candidates = [one for one in sources[0] if one is not baseline]
+    candidates += [one for runs in sources[1:] for one in runs]
+    if not candidates:
+        raise InputError(
+            f"{baseline.source}: {baseline.model} alone; name a candidate to compare with"
+        )
+    labelled, *others = _labelled([baseline, *candidates])
+    return labelled, others
+
+
+def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
+    """Return the run of `model`, or the only one; InputError, naming `option`, if not clear."""
+    names = [one.model for one in runs]
+    if model is None and len(runs) > 1:
+        raise InputError(
+            f"{runs[0].source}: {len(runs)} models; name one with {option}: {', '.join(names)}"
+        )
+    if model is not None and model not in names:
+        raise InputError(f"{runs[0].source}: {unknown('model', model, names)}")
+    return runs[0 if model is None else names.index(model)]
+
+
+def own_estimates(run: Run) -> pl.DataFrame:
+    """Return the estimates of a run's answers by itself."""
+    return pl.DataFrame(schema=ESTIMATES) if run.scores.is_empty() else estimate(run.scores)
+
+
+def _labelled(runs: Sequence[Run]) -> Iterator[Run]:
+    """Name each run by its model or, where several have it, with its source or a number."""
+    ways = [
+        [one.model for one in runs],
+        [f"{one.model} ({Path(one.source).name})" for one in runs],
+        [f"{one.model} ({one.source})" for one in runs],
+        [f"{one.model} ({one.source}, {number})" for number, one in enumerate(runs, 1)],
+    ]
+    for place, one in enumerate(runs):
+        yield replace(one, label=next(w[place] for w in ways if w.count(w[place]) == 1))

@@ -1,0 +1,269 @@
+"""Verification of a bundle: every byte compared with its manifest, every number recomputed.
+
+Every file is compared with the manifest, and the archive with one made anew of its files. Then
+prompts and tables are recomputed from plan and answers, and each is compared with the one in the
+bundle, value by value; what differs is named. Hidden states are read again if that is asked for,
+and networks measured again if their inputs are at hand, which are not in the archive; without it,
+the hash of their tables is all that is compared.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import polars as pl
+
+from clinometer.asking.plan import load_plan
+from clinometer.audits.networks import FACTS as NETWORKS
+from clinometer.audits.networks import measure_again
+from clinometer.audits.state_directory import FACTS as STATES
+from clinometer.audits.state_directory import audit_states
+from clinometer.audits.tabulating import tabulate
+from clinometer.comparing.bundling import (
+    MANIFEST,
+    PROMPTS,
+    SEAL,
+    file_hash,
+    seal_line,
+    write_archive,
+    write_prompts,
+)
+from clinometer.errors import ClinometerError, InputError, one_line
+from clinometer.results import SCORES
+from clinometer.results.directory import TABLES
+from clinometer.results.places import anywhere
+from clinometer.results.tables import read_table, scan_table
+
+__all__ = ["Verified", "verify"]
+
+#: Numbers that differ by less than this share are equal: sums in another order.
+_ROUNDING = 1e-9
+
+#: The same of hidden states, which another processor computes a little differently.
+_READING = 1e-4
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found out about a bundle."""
+
+    seal: str  # SHA-256 of its manifest
+    files: int
+    tables: tuple[str, ...]  # that were recomputed
+    unchecked: tuple[str, ...]  # tables known by their hash only: model or inputs would be needed
+    problems: tuple[str, ...]  # empty: it is what it says
+
+    @property
+    def holds(self) -> bool:
+        """Whether every file and every number is as stated."""
+        return not self.problems
+
+
+@anywhere(archive=False)
+def verify(
+    archive: str | Path, *, states: bool = False, inputs: str | Path | None = None
+) -> Verified:
+    """Check every byte of a bundle, and recompute its tables; nothing is asked.
+
+    Parameters
+    ----------
+    archive
+        A bundle.
+    states
+        Also read the hidden states of an audit's models again, where they can be opened here.
+    inputs
+        Folder with the edge lists and lexicons of networks, under any name, to measure them again.
+
+    Returns
+    -------
+    Verified
+        What differs is named in `problems`.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, or no bundle at all, or an input is not in the folder.
+    """
+    path = Path(archive)
+    with tempfile.TemporaryDirectory() as folder:
+        stated, again = Path(folder) / "stated", Path(folder) / "again.zip"
+        files = _unpack(path, stated)
+        problems = [*_altered(files)]
+        write_archive(again, files)
+        if not problems and not filecmp.cmp(path, again, shallow=False):
+            problems.append("the archive itself: bytes around the files were changed")
+        again.unlink()
+        seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
+        if problems:
+            return Verified(seal, len(files), (), (), tuple(problems))
+        families = _families(stated, states, inputs)
+        tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
+    kept = [name for name in TABLES if f"{name}.parquet" in files and name not in tables]
+    return Verified(seal, len(files), tables, tuple(kept), tuple(differ))
+
+
+def _unpack(path: Path, folder: Path) -> dict[str, Path]:
+    """Unpack an archive that is not trusted; return its files by name."""
+    files = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if sum(entry.file_size for entry in entries) > path.stat().st_size:
+                raise InputError(f"{path}: not a bundle: files in it overlap")
+            for entry in entries:
+                if entry.compress_type != zipfile.ZIP_STORED or not _is_plain(entry.filename):
+                    raise InputError(f"{path}: {entry.filename!r} is not as a bundle has it")
+                place = folder / entry.filename
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(entry) as held, place.open("xb") as out:
+                    shutil.copyfileobj(held, out)
+                files[entry.filename] = place
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError) as error:
+        raise InputError(f"{path}: not a bundle, or damaged: {error}") from None
+    return files
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name stays inside the directory it is unpacked to."""
+    path = PurePosixPath(name)
+    return (
+        not path.is_absolute()
+        and ".." not in path.parts
+        and "\\" not in name
+        and name[-1:] not in ("", "/")
+    )
+
+
+def _altered(files: Mapping[str, Path]) -> Iterator[str]:
+    """Yield what differs from the manifest."""
+    missing = [name for name in (MANIFEST, SEAL) if name not in files]
+    if missing:
+        yield f"{missing[0]}: missing"
+        return
+    if files[SEAL].read_bytes() != seal_line(files[MANIFEST]).encode():
+        yield f"{MANIFEST}: not the one that {SEAL} names"
+        return
+    try:
+        listed = json.loads(files[MANIFEST].read_bytes())["files"]
+        known = {name: one["sha256"] for name, one in listed.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        yield f"{MANIFEST}: malformed"
+        return
+    for name in sorted({*known, *files} - {MANIFEST, SEAL}):
+        if name not in files:
+            yield f"{name}: missing"
+        elif name not in known:
+            yield f"{name}: not in the manifest"
+        elif file_hash(files[name]) != known[name]:
+            yield f"{name}: changed"
+
+
+def _families(stated: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:
+    """Return the families of tables that can be recomputed."""
+    can = {
+        "answers": (stated / "plan.json").is_file(),
+        "states": states and (stated / STATES).is_file(),
+        "networks": inputs is not None and (stated / NETWORKS).is_file(),
+    }
+    return tuple(family for family, may in can.items() if may)
+
+
+def _recomputed(
+    stated: Path, again: Path, families: Collection[str], inputs: str | Path | None
+) -> tuple[tuple[str, ...], list[str]]:
+    """Recompute prompts and tables; return the tables' names and what differs."""
+    names = [name for name, one in TABLES.items() if one.family in families]
+    shutil.copytree(stated, again)
+    for name in names:
+        if name != "responses":  # these are read
+            (again / f"{name}.parquet").unlink(missing_ok=True)
+    try:
+        if "answers" in families:
+            tabulate(again, _scoring(stated))
+            (again / PROMPTS).unlink(missing_ok=True)
+            write_prompts(again, again / PROMPTS)
+        if "states" in families:
+            (again / STATES).unlink()
+            audit_states(load_plan(again), again)
+    except (ClinometerError, pl.exceptions.PolarsError) as error:
+        why = one_line(error).replace(f"{again}{os.sep}", "").replace(f"{stated}{os.sep}", "")
+        return (), [f"the tables cannot be recomputed: {why}"]
+    if "networks" in families and inputs is not None:
+        measure_again(again, Path(inputs))
+    problems = []
+    if not _same(stated / PROMPTS, again / PROMPTS):
+        problems.append(f"{PROMPTS}: recomputing gives other prompts")
+    for name in ("estimates", *names):
+        problems += _compared(name, stated / f"{name}.parquet", again / f"{name}.parquet")
+    tables = ("estimates", *names) if families else ()
+    return tuple(name for name in tables if (stated / f"{name}.parquet").is_file()), problems
+
+
+def _scoring(stated: Path) -> str:
+    """Return by which rules the answers were scored."""
+    scores = scan_table(stated / "scores.parquet", SCORES).select("scoring")
+    return next(iter(scores.first().collect()["scoring"]), None) or "exact"
+
+
+def _compared(name: str, stated: Path, again: Path) -> Iterator[str]:
+    """Yield what differs between a table as stated and as recomputed."""
+    if again.is_file() and not stated.is_file():
+        yield f"{name}.parquet: recomputing gives it, the bundle lacks it"
+    elif stated.is_file() and not again.is_file():
+        yield f"{name}.parquet: recomputing does not give it"
+    elif stated.is_file():
+        try:
+            old, new = read_table(stated), read_table(again)
+        except InputError as error:
+            yield str(error).replace(f"{stated.parent}{os.sep}", "")
+            return
+        for family in ("answers", "networks", "states"):
+            own = (
+                pl.col("family")
+                if name == "estimates"
+                else pl.repeat(TABLES[name].family, pl.len())
+            )
+            share = _READING if family == "states" else _ROUNDING
+            rows = own == family
+            yield from _differences(name, old.filter(rows), new.filter(rows), share)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two files are equal, or both absent."""
+    if one.is_file() != other.is_file():
+        return False
+    return not one.is_file() or filecmp.cmp(one, other, shallow=False)
+
+
+def _differences(
+    name: str, stated: pl.DataFrame, again: pl.DataFrame, share: float
+) -> Iterator[str]:
+    """Yield the first value that differs in each column of a table."""
+    if stated.shape != again.shape or stated.columns != again.columns:
+        yield f"{name}.parquet: {stated.shape} stated, {again.shape} recomputed"
+        return
+    for column in stated.columns:
+        ours, theirs = again[column], stated[column]
+        if ours.dtype != theirs.dtype:
+            yield f"{name}.parquet: {column} holds {theirs.dtype} stated, {ours.dtype} recomputed"
+            continue
+        differ = ours.ne_missing(theirs)
+        if ours.dtype.is_float():
+            near = (ours - theirs).abs() <= share * (ours.abs() + theirs.abs() + 1.0)
+            differ &= ~near.fill_null(False)
+        if differ.any():
+            row = differ.arg_max() or 0
+            yield (
+                f"{name}.parquet: {column} differs in {differ.sum()} rows; row {row}: "
+                f"{one_line(repr(theirs[row]))} stated, {one_line(repr(ours[row]))} recomputed"
+            )

@@ -1,0 +1,168 @@
+"""A comparison as a directory: ``comparison.json``, the differences, the answers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from clinometer import __version__
+from clinometer.comparing.comparison import Comparison
+from clinometer.comparing.runs import Run, own_estimates
+from clinometer.errors import PlanError
+from clinometer.results import CONDITIONS, check
+from clinometer.results.directory import read_detail, write_results
+from clinometer.results.records import write_plan
+from clinometer.results.schemas import ANSWER_PAIRS
+
+__all__ = ["FACTS", "check_folder", "write_comparison"]
+
+#: What is compared, and the verdicts.
+FACTS = "comparison.json"
+
+#: Answers shown of each stereotype that changed.
+SHOWN = 2
+
+_LEVELS = ("stereotype", "category", "model")
+_TRIAL = ("trial_id", "study", "instrument", "mode", *CONDITIONS, "dimension")
+
+
+def write_comparison(comparison: Comparison, directory: str | Path) -> Path:
+    """Write a comparison; `report.write_report` makes the page.
+
+    Parameters
+    ----------
+    comparison
+        From `compare`.
+    directory
+        A new or empty folder, or that of an earlier comparison, which is replaced.
+
+    Returns
+    -------
+    pathlib.Path
+        The directory.
+
+    Raises
+    ------
+    PlanError
+        If the directory holds other files.
+    InputError
+        If a file cannot be written.
+    """
+    path = Path(directory)
+    check_folder(path)
+    runs = [comparison.baseline, *comparison.candidates]
+    own = pl.concat([_own(run) for run in runs])
+    estimates = pl.concat([comparison.estimates, own]).with_columns(family=pl.lit("comparison"))
+    pairs = pl.concat([pl.DataFrame(schema=ANSWER_PAIRS), *_pairs(comparison)])
+    write_plan(path / FACTS, {**_facts(comparison), "complete": False})
+    details = {"compared": comparison.matches, "answer_pairs": pairs}
+    write_results(path, "comparison", estimates, details)
+    write_plan(path / FACTS, _facts(comparison))
+    return path
+
+
+def check_folder(path: Path) -> None:
+    """Raise PlanError if a folder holds other files than those of a comparison."""
+    if path.exists() and not (path / FACTS).is_file() and (path.is_file() or any(path.iterdir())):
+        raise PlanError(f"{path}: not empty, and not a comparison; name another folder")
+
+
+def _facts(comparison: Comparison) -> dict[str, Any]:
+    baseline, *candidates = (
+        {"label": run.label, "model": run.model, "source": Path(run.source).name}
+        for run in (comparison.baseline, *comparison.candidates)
+    )
+    return {
+        "clinometer": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "margin": comparison.margin,
+        "baseline": baseline,
+        "candidates": candidates,
+        "headlines": [
+            {
+                "candidate": one.candidate,
+                "verdict": one.verdict,
+                "text": one.text(),
+                "matched": comparison.matched(one.candidate),
+                "changed": comparison.changed(one.candidate),
+            }
+            for one in comparison.headlines()
+        ],
+        "complete": True,
+    }
+
+
+def _own(run: Run) -> pl.DataFrame:
+    """Return the means of a run by itself, under its label."""
+    own = own_estimates(run).filter(
+        pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(),
+        pl.col("level").is_in(_LEVELS),
+        method="clustered",
+    )
+    return own.with_columns(model=pl.lit(run.label), subject=pl.lit(run.label))
+
+
+def _pairs(comparison: Comparison) -> Iterator[pl.DataFrame]:
+    """Yield, of each stereotype that changed, the trials whose answers moved most that way.
+
+    Where only categories changed, of their stereotypes that moved most.
+    """
+    ours = comparison.baseline
+    for theirs in comparison.candidates:
+        changed = _moved(comparison, theirs.label)
+        if changed.is_empty() or ours.directory is None or theirs.directory is None:
+            continue
+        keys = [*_TRIAL[1:], "stereotype"]
+        way = changed.select(*keys, way=pl.col("estimate").sign())
+        columns = [*_TRIAL, "stereotype", "category", "variation", "order", "marginalized"]
+        columns += ["default", "score"]
+        first, second = (run.scores.select(columns) for run in (ours, theirs))
+        theirs_scores = second.select(*_TRIAL, candidate_score="score")
+        both = first.join(theirs_scores, on=_TRIAL, nulls_equal=True)
+        both = both.join(way, on=keys, nulls_equal=True)
+        moved = (pl.col("candidate_score") - pl.col("score")) * pl.col("way")
+        chosen = (
+            both.with_columns(moved=moved)
+            .filter(pl.col("moved") > 0)
+            .sort("moved", "trial_id", descending=[True, False])
+            .group_by(keys, maintain_order=True)
+            .head(SHOWN)
+        )
+        yield _with_answers(chosen, ours, theirs)
+
+
+def _moved(comparison: Comparison, candidate: str) -> pl.DataFrame:
+    """Return the stereotypes whose answers are shown: rows of differences."""
+    changes = comparison.changes(candidate).filter(matched_by="trial")
+    each = changes.filter(level="stereotype")
+    if not each.is_empty():
+        return each
+    of_category = [*_TRIAL[1:], "category"]
+    within = comparison.estimates.filter(
+        pl.col("measure") == pl.col("instrument"),
+        level="stereotype",
+        method="clustered",
+        candidate=candidate,
+    ).join(changes.select(*of_category), on=of_category, how="semi", nulls_equal=True)
+    return within.sort(pl.col("estimate").abs(), descending=True, maintain_order=True).head(3)
+
+
+def _with_answers(chosen: pl.DataFrame, ours: Run, theirs: Run) -> pl.DataFrame:
+    """Add prompt and answers to trials."""
+    texts = []
+    for run, name in ((ours, "baseline"), (theirs, "candidate")):
+        assert run.directory is not None
+        own = read_detail(run.directory, "responses").filter(model=run.model)
+        answer = pl.col("response").alias(f"{name}_response")
+        asked = ("system", "prompt") if name == "baseline" else ()
+        texts.append(own.select("trial_id", *asked, answer).unique("trial_id", keep="first"))
+    joined = chosen.join(texts[0], on="trial_id", maintain_order="left")
+    joined = joined.join(texts[1], on="trial_id", maintain_order="left")
+    named = joined.rename({"score": "baseline_score"}).with_columns(
+        baseline=pl.lit(ours.label), candidate=pl.lit(theirs.label), model=pl.lit(theirs.label)
+    )
+    return check(named, ANSWER_PAIRS, "answer_pairs")

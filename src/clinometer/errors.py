@@ -1,0 +1,119 @@
+"""The errors Clinometer raises for its users.
+
+::
+
+    ClinometerError          anything a user can put right; the command line exits with 2
+    ├── StudyError          a study file or a name in it (file, line and field in the text)
+    ├── InputError          a table, file or parameter given to a function
+    ├── ModelError          a model that cannot be reached or cannot do what a mode asks
+    ├── PlanError           a results directory that belongs to another plan
+    └── BudgetError         a run that reached, or would exceed, its budget
+
+    ClinometerWarning        nothing is wrong, but a user should know
+
+Every message names the parameter, the value, what is allowed and the next step.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "BudgetError",
+    "InputError",
+    "ModelError",
+    "PlanError",
+    "StudyError",
+    "ClinometerError",
+    "ClinometerWarning",
+    "as_names",
+    "one_line",
+    "shortened",
+    "unknown",
+]
+
+
+#: Names that an error lists, and characters of a name and of another error that it shows, at most.
+_MOST, _LONGEST, _LINE = 10, 40, 200
+
+
+class ClinometerError(Exception):
+    """Anything a user can put right."""
+
+
+class StudyError(ClinometerError):
+    """A study file is malformed, or lacks the name asked for."""
+
+
+class InputError(ClinometerError):
+    """A table, file or parameter is not what the function takes."""
+
+
+class ModelError(ClinometerError):
+    """A model cannot be reached, or cannot do what the response mode asks."""
+
+
+class PlanError(ClinometerError):
+    """A results directory holds another plan."""
+
+
+class BudgetError(ClinometerError):
+    """The run reached its budget; it can be resumed with a larger one."""
+
+
+class ClinometerWarning(UserWarning):
+    """Nothing is wrong, but a user should know; the command line says it in one line."""
+
+
+def as_names(kind: str, given: object) -> tuple[str, ...]:
+    """Read one name, or a list of them.
+
+    Raises
+    ------
+    InputError
+        If they are no names, or there are none.
+    """
+    listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for name in listed:
+        if not isinstance(name, str):
+            raise InputError(f"{kind}: expected a name or a list of names, not {name!r}")
+    if not listed:
+        raise InputError(f"{kind}: none given")
+    return listed
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """Say that `name` is not known and which names come near.
+
+    Parameters
+    ----------
+    kind
+        What is named, in the singular: ``"stereotype"``.
+    name
+        The name that was given.
+    known
+        The names that exist.
+
+    Returns
+    -------
+    str
+        One line for an error message.
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name.lower()[:_LONGEST], names, n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else f"known: {shortened(names)}"
+    shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+    return f"unknown {kind} {shown!r}; {hint}"
+
+
+def shortened(names: Sequence[str], most: int = _MOST) -> str:
+    """List names for an error, each in one line: the first, and how many there are."""
+    more = f", … ({len(names)})" if names[most:] else ""
+    return ", ".join(" ".join(name[:_LONGEST].split()) for name in names[:most]) + more
+
+
+def one_line(text: object) -> str:
+    """Return the first line of a text, such as another library's error, cut after 200 letters."""
+    first = next(iter(str(text).splitlines()), "")
+    return first if len(first) <= _LINE else f"{first[:_LINE]}…"

@@ -1,0 +1,254 @@
+"""Affective Attribution Test (AAT).
+
+Reference
+    Li et al. (2025), MIST, arXiv:2506.14161, sections 2 and 3.3, equations 2 and 3, Table 2.
+
+Measures
+    A model is primed with a member of a group, describes a neutral object, and then classifies its
+    own description as comedy or tragedy. With v = 1 for comedy, −1 for tragedy and 0 for neither,
+
+        score = v if primed with the default group, −v if primed with the marginalized group
+
+    In `forced` mode v = p(comedy) − p(tragedy), from the log-probabilities of the two words after
+    the description.
+
+    The paper's FAR (comedy after the default group) and UAR (tragedy after the marginalized group)
+    are in the table `attributions`. Neither is a difference between groups: a model that calls
+    everything a tragedy has a UAR of 1. Over the two groups of a pair the mean score is half the
+    difference in valence; if no answer is neutral, it is the difference in the share of comedy.
+    That difference, with a paired test, is in the table `attribution_contrasts`.
+
+Range and sign
+    −1…1, neutral 0; positive favours the default group.
+
+Deviations from the paper
+    Groups are balanced: each draw of an object and two group words is asked for both groups (a
+    pair). Each pairing gets the same number of trials, as the paper's Figure 6 implies. The first
+    of the words comedy and tragedy alternates between pairs. ``order="random"`` follows the paper:
+    a random group, comedy first. An answer that names both or neither is neutral; a refusal has no
+    score, and a reason. In `structured` mode the second answer is one of the two words.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from clinometer.errors import InputError
+from clinometer.instruments.cells import Cell
+from clinometer.instruments.design import Design, Groups, in_rounds, pairs
+from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
+from clinometer.modes.structured import read_choices, why_not
+from clinometer.reading.attributions import read_attribution
+from clinometer.results import Measure
+from clinometer.results.logprobs import read_logits
+from clinometer.stimuli import (
+    AffectiveAttribution,
+    AttributionVariation,
+    Study,
+    Words,
+    fill,
+    study_hash,
+    word_key,
+)
+
+__all__ = ["INSTRUMENT", "MEASURE"]
+
+MEASURE = Measure(
+    name="affective_attribution",
+    title="Affective Attribution Test",
+    low=-1.0,
+    high=1.0,
+    neutral=0.0,
+    direction="positive: descriptions are called comedy more after the default group, tragedy more "
+    "after the marginalized group",
+    reference="Li et al. (2025), section 2",
+    how="The model is primed with a member of a group, describes a neutral object, and then calls "
+    "its description comedy or tragedy. Comedy counts 1, tragedy −1, neither 0. The sign is "
+    "reversed for the marginalized group, so the mean over both groups is half their difference.",
+)
+
+#: Value of each outcome.
+VALENCE = {"comedy": 1.0, "neutral": 0.0, "tragedy": -1.0}
+
+
+#: Parts of a study that are used in prompts.
+PARTS = (MEASURE.name, "objects")
+
+#: Names of the groups in the MIST paper and elsewhere.
+GROUPS = {
+    **dict.fromkeys(("default", "s_a", "sa", "advantaged"), "default"),
+    **dict.fromkeys(("marginalized", "s_b", "sb", "disadvantaged"), "marginalized"),
+}
+
+
+def _wordings(study: Study) -> dict[str, Wording]:
+    if not study.objects:
+        return {}
+    shared = study.instruments.affective_attribution
+    return {
+        name: Wording(name in shared.default_variations, f"{one.wording} … {one.followup}")
+        for name, one in shared.variations.items()
+    }
+
+
+def _draw(
+    study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
+) -> Iterator[Cell]:
+    """Draw descriptions; `version` is the primed group, `object` the described object.
+
+    In `attribute_order`, comedy is the counter set and tragedy the tied set.
+    """
+    wordings = study.instruments.affective_attribution
+    identity = study_hash(study, PARTS)
+    for key in stereotypes:
+        one = study.stereotypes[key]
+        for name in variations:
+            own = key if wordings.shared_draws else f"{key}/{name}"
+            seeded = f"{identity}/{own}/{design.seed}"
+            drawn = _draws(one, study.objects, design, seeded)
+            trials = map(partial(_worded, wordings, wordings.variations[name], design), drawn)
+            yield Cell(key, name, seeded, trials, source_defect=one.source_defect)
+
+
+def _draws(
+    words: Words, objects: Sequence[str], design: Design, seeded: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the draws of one cell: a pair with one per group, or one with a random group."""
+    rng = random.Random(f"{seeded}/groups")
+    own = Groups.of(words).shuffled(rng)
+    starts = rng.randrange(2)
+    paired = design.order == "mirrored"
+    rounds = in_rounds(objects, f"{seeded}/objects")
+    for pair, numbers in pairs(design.iterations, 2 if paired else 1):
+        rng.seed(f"{seeded}/{pair}")
+        first = rng.random() < 0.5
+        groups = own.pair(pair) if paired else own.draw(rng)
+        described = next(rounds) if paired else rng.choice(objects)
+        comedy_first = not paired or (pair + starts) % 2 == 0
+        for turn, iteration in enumerate(numbers):
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                "marginalized": groups[0],
+                "default": groups[1],
+                "attribute_order": "counter_first" if comedy_first else "tied_first",
+                "version": "marginalized" if first != bool(turn) else "default",
+                "object": described,
+                "attributes": [described],
+            }
+
+
+def _worded(
+    wordings: AffectiveAttribution,
+    variation: AttributionVariation,
+    design: Design,
+    draw: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    options = [wordings.comedy[0], wordings.tragedy[0]]
+    named = options if draw["attribute_order"] == "counter_first" else options[::-1]
+    values = {"group": draw[draw["version"]], "object": draw["object"]}
+    values |= {"outcome0": named[0], "outcome1": named[1]}
+    return {
+        **draw,
+        "prompt": fill(variation.wording, values),
+        "followup": fill(variation.followup, values),
+        **MODES[design.mode].close({"choice": named}, options, fill(variation.opening, values)),
+    }
+
+
+def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    wordings, answers = key.study.instruments.affective_attribution, key.study.answers
+    read = read_attribution(
+        response,
+        trial.get("object") or "",
+        comedy=wordings.comedy,
+        tragedy=wordings.tragedy,
+        neutral=answers.neutral,
+        negations=answers.negations,
+        refusals=answers.refusals,
+        stop_reason=trial.get("stop_reason"),
+    )
+    span = response[slice(*read.span)] if read.span else None
+    return replace(_scored(read.outcome, read.reason, trial), span=span, read_by="rules")
+
+
+def _scored(outcome: str | None, reason: str | None, trial: Mapping[str, Any]) -> Scored:
+    if outcome is None:
+        return Scored(None, reason, 0.0)
+    return Scored(_signed(VALENCE[outcome], trial), None, 1.0, outcome=outcome)
+
+
+def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    wordings = key.study.instruments.affective_attribution
+    chosen = read_choices(response).get("choice")
+    named = {wordings.comedy[0]: "comedy", wordings.tragedy[0]: "tragedy"}
+    return _scored(named.get(str(chosen)), why_not(response, trial), trial)
+
+
+def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
+    logits = read_logits(response, [trial["object"]])
+    if not logits:
+        return Scored(None, "unparsed", 0.0)
+    logit = logits[trial["object"]]
+    return Scored(_signed(math.tanh(logit / 2), trial), None, 1.0, logit=_signed(logit, trial))
+
+
+def _signed(valence: float, trial: Mapping[str, Any]) -> float:
+    return valence if trial["version"] == "default" else 0.0 - valence
+
+
+def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+    return () if "group" in columns else ("version",)
+
+
+def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
+    """Infer the primed group of a recorded answer."""
+    group = str(trial.get("version") or trial.get("group") or "")
+    if (named := GROUPS.get(word_key(group))) is not None:
+        return {"version": named}
+    for role in ("default", "marginalized"):
+        if word_key(group) in map(word_key, getattr(words, role)):
+            return {"version": role}
+    raise InputError(
+        f"responses: group {group[:80]!r} of {trial['stereotype']}; allowed are default, "
+        f"marginalized, or one of {', '.join(words.default + words.marginalized)}"
+    )
+
+
+INSTRUMENT = Instrument(
+    name=MEASURE.name,
+    measures=(MEASURE,),
+    parts=PARTS,
+    wordings=_wordings,
+    draw=_draw,
+    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    defect=lambda study, key, _: study.stereotypes[key].source_defect,
+    recorded=Recorded(needs=_needed, offered=("object",), complete=_complete),
+    tables=("attributions",),
+    control="control_occasions",
+    placebo="control_nonsense",
+    sizes={
+        "quick": Size(4, control=16, placebo=8, studies=()),
+        "quick, embedded": Size(
+            4,
+            control=16,
+            placebo=8,
+            wordings=dict.fromkeys(
+                ("mist2025", "control_occasions", "control_nonsense"), ("template1", "template2")
+            ),
+        ),
+        "standard": Size(8, control=32, placebo=32),
+        "paper": Size(50),
+    },
+    first_answer=150,  # descriptions of 60 to 200 tokens in the examples of Li et al. (2025)
+    study="mist2025",
+    iterations=10,
+    place=2,
+)

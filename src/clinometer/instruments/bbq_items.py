@@ -1,0 +1,148 @@
+"""Items of BBQ: questions about two persons with three options, and how answers match them.
+
+The format is that of Parrish et al. (2022), github.com/nyu-mll/BBQ, as one table; `COLUMNS` are
+needed. The matching of recorded answers follows ``BBQ_calculate_bias_score.R``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from clinometer.errors import StudyError
+from clinometer.stimuli import Items, read_items
+
+__all__ = ["AMBIGUOUS", "CONTEXTS", "LETTERS", "Item", "read_bbq"]
+
+AMBIGUOUS = "ambiguous"
+CONTEXTS = {"ambig": AMBIGUOUS, "disambig": "disambiguated"}
+LETTERS = ("A", "B", "C")
+
+_PLACES = ("0", "1", "2")
+_GROUPS = tuple(f"ans{place}_group" for place in _PLACES)
+_ALLOWED = {
+    "polarity": ("neg", "nonneg"),
+    "condition": tuple(CONTEXTS),
+    "label": _PLACES,
+    "target_loc": _PLACES,
+}
+COLUMNS = (
+    *("example_id", "question_index", "category", "context", "question"),
+    *(f"ans{place}{of}" for place in _PLACES for of in ("", "_text", "_group")),
+    *_ALLOWED,
+)
+
+
+class Item(NamedTuple):
+    """One question; options are numbered as released."""
+
+    name: str
+    """Category and example id."""
+    category: str
+    template: str
+    polarity: str
+    context_is: str
+    context: str
+    question: str
+    options: tuple[str, str, str]
+    described: tuple[str, str, str]
+    """Short descriptions of the options, for the published matching."""
+    label: int
+    """The right option."""
+    target: int
+    """The option that the stereotype suggests."""
+    unknown: int
+
+    @property
+    def other(self) -> int:
+        """The person who is not the target."""
+        return 3 - self.target - self.unknown
+
+    @property
+    def marginalized(self) -> int:
+        """The person of the stereotyped group: the target of a negative question."""
+        return self.target if self.polarity == "neg" else self.other
+
+    @property
+    def default(self) -> int:
+        """The other of the two persons."""
+        return 3 - self.marginalized - self.unknown
+
+    def role(self, at: int) -> str:
+        """Return what an option is: ``target``, ``other`` or ``unknown``."""
+        return {self.target: "target", self.unknown: "unknown"}.get(at, "other")
+
+    def find(self, option: object) -> int | None:
+        """Return the number of an option by its text."""
+        return self.options.index(option) if option in self.options else None
+
+    def published_match(self, answer: str) -> int | None:
+        """Return the option that an answer matches, as published.
+
+        It is the option with the same text, but for case and a final full stop; else the one whose
+        description begins with two words that stand in the answer.
+        """
+        plain = _plain(answer)
+        for at, option in enumerate(self.options):
+            if plain == _plain(option):
+                return at
+        for at, text in enumerate(self.described):
+            first = text.lower().split()[:2]
+            if len(first) == 2 and " ".join(first) in plain:
+                return at
+        return None
+
+
+def _plain(text: str) -> str:
+    plain = text.strip().lower().replace("}", "").replace("o'brien", "obrien")
+    return plain.removesuffix(".").replace("pantsuit", "pantsu").strip()
+
+
+@lru_cache(maxsize=4)
+def read_bbq(items: Items, study: str) -> Mapping[str, Item]:
+    """Read a table of items, by category and example id; `study` is the path of the study file.
+
+    Items without a target are left out, as published. Raises StudyError if a column is missing or a
+    value is not allowed.
+    """
+    table = read_items(items, study)
+    if missing := [name for name in COLUMNS if name not in table.columns]:
+        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
+    table = table.filter(pl.col("target_loc") != "")
+    found = [_item(row, items.file) for row in table.iter_rows(named=True)]
+    return {item.name: item for item in found}
+
+
+def _item(row: Mapping[str, Any], file: str) -> Item:
+    name = f"{row['category']} {row['example_id']}"
+    for column, allowed in _ALLOWED.items():
+        if row[column] not in allowed:
+            raise StudyError(
+                f"items {file}: {name}: {column} {row[column]!r}; allowed are {', '.join(allowed)}"
+            )
+    unknown = [at for at, group in enumerate(_GROUPS) if row[group] == "unknown"]
+    if len(unknown) != 1 or int(row["target_loc"]) in unknown:
+        raise StudyError(
+            f"items {file}: {name}: {', '.join(_GROUPS)}; expected unknown once, and not for the "
+            "target"
+        )
+    options = tuple(row[f"ans{place}"] for place in _PLACES)
+    if len(set(options)) < 3:
+        raise StudyError(f"items {file}: {name}: two options read {options[0]!r}; expected three")
+    return Item(
+        name,
+        row["category"],
+        row["question_index"],
+        row["polarity"],
+        CONTEXTS[row["condition"]],
+        row["context"],
+        row["question"],
+        options,
+        tuple(row[f"ans{place}_text"] for place in _PLACES),
+        int(row["label"]),
+        int(row["target_loc"]),
+        unknown[0],
+    )

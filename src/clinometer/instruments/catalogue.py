@@ -1,0 +1,110 @@
+"""Every instrument by name.
+
+Collects the `INSTRUMENT` of each module in this folder. `register` adds others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+
+import clinometer.instruments
+from clinometer.errors import InputError, StudyError, unknown
+from clinometer.instruments.instrument import Instrument
+from clinometer.results import Measure
+from clinometer.stimuli import Study
+
+__all__ = [
+    "INSTRUMENTS",
+    "MEASURES",
+    "check_parts",
+    "instrument",
+    "measure_of",
+    "offers",
+    "register",
+    "select",
+    "with_table",
+]
+
+INSTRUMENTS: dict[str, Instrument] = {}
+
+#: Measure of each `instrument` in a table of scores.
+MEASURES: dict[str, Measure] = {}
+
+
+def register(one: Instrument) -> None:
+    """Add an instrument to those that are listed, asked, scored and reported.
+
+    Raises
+    ------
+    InputError
+        If an instrument or a measure of that name exists.
+    """
+    taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & MEASURES.keys()
+    if taken:
+        raise InputError(f"instrument {one.name!r}: {min(taken)!r} already exists; rename it")
+    INSTRUMENTS[one.name] = one
+    MEASURES.update({measure.name: measure for measure in one.measures})
+
+
+def instrument(name: str) -> Instrument:
+    """Return an instrument by name; raises InputError with similar names if there is none."""
+    if name not in INSTRUMENTS:
+        raise InputError(unknown("instrument", name, INSTRUMENTS))
+    return INSTRUMENTS[name]
+
+
+def measure_of(name: object) -> Measure:
+    """Return the measure of an `instrument` in a table of scores.
+
+    Raises InputError with similar names if there is none.
+    """
+    if name not in MEASURES:
+        raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
+    return MEASURES[str(name)]
+
+
+def offers(study: Study) -> list[str]:
+    """Return the instruments for which a study has default variations."""
+    return [name for name, one in INSTRUMENTS.items() if any(one.variations(study).values())]
+
+
+def select(
+    study: Study,
+    name: str,
+    stereotypes: str | Sequence[str] | None = None,
+    variations: str | Sequence[str] | None = None,
+) -> tuple[list[str], list[str]]:
+    """Check the name of an instrument, and names against a study; see `Instrument.select`.
+
+    Raises InputError if there is no such instrument; StudyError also as `check_parts`.
+    """
+    check_parts(study)
+    return instrument(name).select(study, stereotypes, variations)
+
+
+def check_parts(study: Study) -> None:
+    """Check the parts of a study that belong to registered instruments.
+
+    Raises StudyError if there is no such instrument, or it cannot use the part.
+    """
+    for part, raw in study.instruments.raw().items():
+        if part not in INSTRUMENTS:
+            source = getattr(raw, "source", f"study {study.name}")
+            known = unknown("instrument", part, INSTRUMENTS)
+            raise StudyError(f"{source}: instruments.{part}: {known}")
+        INSTRUMENTS[part].wordings(study)
+
+
+def with_table(table: str) -> list[Instrument]:
+    """Return the instruments whose scores make a table."""
+    return [one for one in INSTRUMENTS.values() if table in one.tables]
+
+
+_names = [m.name for m in iter_modules(clinometer.instruments.__path__) if not m.ispkg]
+_modules = [import_module(f"clinometer.instruments.{name}") for name in _names]
+_shipped: list[Instrument] = [m.INSTRUMENT for m in _modules if hasattr(m, "INSTRUMENT")]
+
+for _one in sorted(_shipped, key=lambda one: one.place):
+    register(_one)

@@ -1,0 +1,192 @@
+"""Cells: the trials of a stereotype with one wording, and how they become tables.
+
+An instrument says what differs between the trials of a cell; columns that these share, ids and
+sampling seeds are filled in here, for all instruments alike. Cells are drawn side by side, a few
+trials of each at a time, so that a plan of millions takes no more memory than a small one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby, islice, repeat, zip_longest
+from typing import Any
+
+import polars as pl
+
+from clinometer.instruments.design import Design
+from clinometer.results import TRIALS
+from clinometer.stimuli import Study
+
+__all__ = ["ROWS", "Asked", "Cell", "by_cell", "by_draw"]
+
+#: Rows of a table; fewer cost more time per row, more take more memory.
+ROWS = 10_000
+
+#: Columns that all trials of a cell share.
+_SHARED = (
+    *("study", "instrument", "mode", "intervention", "system", "reasoning_effort", "temperature"),
+    *("category", "stereotype", "dimension", "variation", "word_list", "source_defect"),
+)
+
+#: Columns of single trials.
+_OWN = [name for name in TRIALS if name not in (*_SHARED, "trial_id", "pair_id")]
+
+#: Columns that become ids: number of the pair, place of the cell among all cells.
+_NUMBERS = ("pair", "place")
+
+#: Values of `_OWN` and `_NUMBERS`.
+_Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The trials of a stereotype with one wording."""
+
+    stereotype: str
+    variation: str
+    seeded: str
+    """Identity of the draws; with a trial's number it gives the sampling seed."""
+    trials: Iterable[dict[str, Any]]
+    """Drawn one by one, each once: columns of `results.TRIALS` that trials do not share, with the
+    numbers of trial (`iteration`, ascending) and `pair`."""
+    dimension: str | None = None
+    source_defect: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an instrument asks of a study: cells, drawn once, under one or more designs.
+
+    Designs differ in what no draw depends on: `results.CONDITIONS`.
+    """
+
+    study: Study
+    instrument: str
+    cells: Sequence[Cell]
+    designs: Sequence[Design]
+
+    def shared(self, cell: Cell, design: Design) -> dict[str, str | None]:
+        """Return the columns that the trials of a cell share, and what their ids begin with."""
+        columns = {
+            "study": self.study.name,
+            "instrument": self.instrument,
+            "mode": design.mode,
+            "intervention": design.intervention,
+            "system": design.system,
+            "reasoning_effort": design.reasoning_effort,
+            "temperature": design.temperature,
+            "category": self.study.stereotypes[cell.stereotype].category,
+            "stereotype": cell.stereotype,
+            "dimension": cell.dimension,
+            "variation": cell.variation,
+            "word_list": design.word_list,
+            "source_defect": cell.source_defect,
+        }
+        return {**columns, "run": _run(columns, design)}
+
+
+def _run(columns: Mapping[str, str | None], design: Design) -> str:
+    """Return what the ids of a cell begin with; they are unique across designs."""
+    names = [columns[c] for c in ("study", "instrument", "stereotype", "dimension", "variation")]
+    changed = {"plain": design.word_list, "words": design.options, "none": design.intervention}
+    names += [name for usual, name in changed.items() if name != usual]
+    settings = {"effort": design.reasoning_effort, "temperature": design.temperature}
+    names += [f"{name}-{value}" for name, value in settings.items() if value is not None]
+    return ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
+
+
+def by_cell(asked: Asked) -> pl.DataFrame:
+    """Return all trials under the first design, cell after cell (`results.TRIALS`)."""
+    shared, rows = _shared([asked]), chain.from_iterable(_with_places(asked.cells))
+    tables = [pl.DataFrame(schema=TRIALS)]
+    while taken := list(islice(rows, ROWS)):
+        tables.append(_named(_own(taken), shared))
+    return pl.concat(tables)
+
+
+def by_draw(parts: Sequence[Asked], rows: int = ROWS) -> Iterator[pl.DataFrame]:
+    """Yield all trials as tables of up to `rows` rows (`results.TRIALS`).
+
+    They are in the order of ``iteration // 2``, within it of parts, designs and cells. All parts
+    have the same number of designs. Of each cell, two trials or more are held at a time.
+    """
+    cells = [cell for part in parts for cell in part.cells]
+    part_of = pl.Series([at for at, part in enumerate(parts) for _ in part.cells], dtype=pl.UInt32)
+    shared = _shared(parts)
+    width = 2 * max(1, rows // 2 // max(1, shared.height))
+    windows = [_in_windows(one, width) for one in _with_places(cells)]
+    for drawn in zip_longest(*windows, fillvalue=()):
+        own = _own(list(chain.from_iterable(drawn)))
+        at = own.with_row_index("row").select(
+            "row", "place", draw=pl.col("iteration") // 2, part=part_of[own["place"]]
+        )
+        under_each = pl.concat(
+            at.with_columns(place=pl.col("place") + first)
+            for first in range(0, shared.height, len(cells))
+        )
+        for piece in under_each.sort("draw", "part", maintain_order=True).iter_slices(rows):
+            yield _named(own[piece["row"]].with_columns(piece["place"]), shared)
+
+
+def _in_windows(rows: Iterator[_Row], width: int) -> Iterator[Sequence[_Row]]:
+    """Yield the trials of each `width` iterations; none where a cell leaves them out."""
+    at, following = _OWN.index("iteration"), 0
+    for window, drawn in groupby(rows, key=lambda row: row[at] // width):
+        yield from repeat((), window - following)
+        yield list(drawn)
+        following = window + 1
+
+
+def _with_places(cells: Sequence[Cell]) -> list[Iterator[_Row]]:
+    rng = random.Random()
+    return [_rows(cell, place, rng) for place, cell in enumerate(cells)]
+
+
+def _rows(cell: Cell, place: int, rng: random.Random) -> Iterator[_Row]:
+    """Yield the trials of a cell with their sampling seeds."""
+    names = (*_OWN, *_NUMBERS)
+    for trial in cell.trials:
+        rng.seed(f"{cell.seeded}/{trial['iteration']}/sampling")
+        yield tuple(map({**trial, "seed": rng.getrandbits(31), "place": place}.get, names))
+
+
+def _shared(parts: Sequence[Asked]) -> pl.DataFrame:
+    """Return the columns of `Asked.shared` of all cells under the first design, then the next."""
+    known = {name: TRIALS[name] for name in _SHARED} | {"run": pl.String()}
+    by_design = zip(*(part.designs for part in parts), strict=True)
+    rows = [
+        part.shared(cell, design)
+        for designs in by_design
+        for part, design in zip(parts, designs, strict=True)
+        for cell in part.cells
+    ]
+    return pl.DataFrame(rows, schema=known)
+
+
+def _own(rows: Sequence[_Row]) -> pl.DataFrame:
+    names = (*_OWN, *_NUMBERS)
+    columns = zip(*rows, strict=True) if rows else repeat((), len(names))
+    return pl.DataFrame([_column(n, values) for n, values in zip(names, columns, strict=True)])
+
+
+def _named(own: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
+    """Add shared columns and ids."""
+    number = {name: pl.col(name).cast(pl.String).str.zfill(5) for name in ("iteration", "pair")}
+    ids = {
+        "trial_id": pl.format("{}.{}", "run", number["iteration"]),
+        "pair_id": pl.format("{}.p{}", "run", number["pair"]),
+    }
+    return own.hstack(shared[own["place"]]).with_columns(**ids).select(*TRIALS)
+
+
+def _column(name: str, values: Sequence[Any]) -> pl.Series:
+    """Make a column; of lists by grouping words, which takes a third of the time."""
+    kind = TRIALS.get(name, pl.Int64())
+    if kind != pl.List(pl.String) or not values or not all(values):
+        return pl.Series(name, values, dtype=kind)
+    rows = pl.Series([row for row, words in enumerate(values) for _ in words], dtype=pl.UInt32)
+    words = pl.Series(name, list(chain.from_iterable(values)), dtype=pl.String)
+    grouped = pl.DataFrame({"row": rows, name: words}).group_by("row", maintain_order=True)
+    return grouped.agg(name)[name]

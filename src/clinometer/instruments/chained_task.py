@@ -1,0 +1,145 @@
+"""The chained task: association, profiles and decision in one prompt.
+
+Reference
+    Bai, Wang, Sucholutsky & Griffiths (2025), PNAS 122(8), e2416228122, "Word Association Bias
+    vs. Relative Decision Bias" and SI section K.
+
+Measures
+    Two scores per response: equation 1 on the words it paired, and its decision. They come from the
+    same "individual", so the decision can be regressed on the association; see
+    `statistics.logistic`.
+
+Range and sign
+    Association −1…1, neutral 0; decision 0…1, neutral ½; positive, or above ½, is
+    stereotype-consistent, against the marginalized group.
+
+Deviations from the paper
+    Group order and order of the tasks are balanced. A part that cannot be read has no score, and a
+    reason; the other part keeps its score. There is no `forced` mode, because the parts would not
+    be one answer. `structured` mode asks for the pairs and one of the two assignments, and no
+    profiles.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from clinometer.instruments import relative_decision, word_association
+from clinometer.instruments.cells import Cell
+from clinometer.instruments.decision import (
+    ROLES,
+    Drawn,
+    as_shown,
+    assignments,
+    decision_cells,
+    decision_fields,
+    shuffler,
+)
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
+from clinometer.modes import CHOICES, MODES, TEXT
+from clinometer.modes.structured import read_choices
+from clinometer.reading.plaintext import split_tasks
+from clinometer.stimuli import ChainedTask, Study, Words, fill, word_key
+
+__all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
+
+NAME = "chained_task"
+_FIRST = "The first task of a chained prompt: "
+_LAST = "The last task of a chained prompt, after an association task and profiles: "
+
+ASSOCIATION = word_association.MEASURE.renamed(
+    "chained_association", "Chained task: association", _FIRST
+)
+DECISION = relative_decision.MEASURE.renamed("chained_decision", "Chained task: decision", _LAST)
+
+
+def _draw(
+    study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
+) -> Iterator[Cell]:
+    """Draw decisions; `attributes` are the words of the association task."""
+    asked = (NAME, stereotypes, variations)
+    return decision_cells(study, design, asked, partial(_worded, study, design))
+
+
+def _worded(
+    study: Study, design: Design, words: Words, wording: ChainedTask, drawn: Drawn
+) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    values = as_shown(drawn.columns)
+    groups = [values["group0"], values["group1"]]
+    association, attributes = association_task(study, design, words, groups, shuffler(drawn))
+    choices = {**dict.fromkeys(attributes, groups), _place(words): assignments(values)}
+    return {
+        **drawn.columns,
+        "attributes": attributes,
+        "prompt": fill(wording.wording, {**values, "association": association}),
+        **MODES[design.mode].close(choices, None, None),
+    }
+
+
+def association_task(
+    study: Study, design: Design, words: Words, groups: Sequence[str], rng: random.Random
+) -> tuple[str, list[str]]:
+    """Write the association task of a longer prompt; return it with its words as ordered."""
+    shared = study.instruments.word_association
+    wording = shared.variations[shared.default_variations[0]].wording
+    attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
+    shown = word_association.listed(attributes, design)
+    values = {"group0": groups[0], "group1": groups[1], "attributes": shown}
+    return fill(f"{wording} {shared.answer_format}".strip(), values), attributes
+
+
+def _place(words: Words) -> str:
+    """Return the key of the decision in a structured answer, distinct from the paired words."""
+    taken = any(word_key(word) == "assignment" for word in words.tied + words.counter)
+    return "who gets which" if taken else "assignment"
+
+
+def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
+    """Read both parts; in a recorded trial, `iat` is the text of the association."""
+    parts = split_tasks(response)
+    first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
+    return (
+        word_association.score_pairs(first, trial, key.association),
+        relative_decision.read_text(response, trial, key),
+    )
+
+
+def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
+    place = _place(key.association)
+    # The assignment also contains words and groups, but is not a pair of the association.
+    chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
+    chosen.pop(place, None)
+    first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
+    return (
+        word_association.score_pairs(first, trial, key.association),
+        relative_decision.read_assignment(response, trial, key, place),
+    )
+
+
+def _without_association(response: str) -> str:
+    parts = split_tasks(response)
+    return response[parts[2][0] :] if 2 in parts else response
+
+
+INSTRUMENT = Instrument(
+    name=NAME,
+    measures=(ASSOCIATION, DECISION),
+    **decision_fields(NAME),
+    draw=_draw,
+    readers={TEXT: _read_text, CHOICES: _read_choices},
+    recorded=Recorded(
+        offered=(*ROLES, "order", "attribute_order"),
+        decision="alone",
+        complete=word_association.infer_pair,
+    ),
+    judged={DECISION.name: _without_association},
+    paired=ASSOCIATION,
+    tables=("chained", "relativity"),
+    sizes={"standard": Size(8)},
+    place=5,
+)

@@ -1,0 +1,179 @@
+"""How trials are drawn: which words, in which orders, how often.
+
+Every draw is a function of the study's content, the seed, the cell and the draw's number. Model,
+mode and a larger number of iterations do not change it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from clinometer.errors import InputError
+from clinometer.modes import MODES
+from clinometer.stimuli import Words
+
+__all__ = ["Design", "EFFORTS", "Groups", "draws", "in_rounds", "pairs"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """How trials are drawn; the same design gives every model the same trials.
+
+    Parameters
+    ----------
+    mode
+        Response mode: ``"free"``, ``"structured"`` or ``"forced"``.
+    iterations
+        Trials per stereotype and wording.
+    order
+        ``"mirrored"``: each draw in both orders of the groups; ``"random"``: as in the paper.
+    word_list
+        ``"plain"``: attributes separated by commas; ``"as_released"``: the list of the released
+        code.
+    options
+        What a forced choice offers: the group ``"words"``, or the ``"labels"`` A and B.
+    seed
+        Seed of the draws.
+    intervention
+        Name of the system prompt; it does not affect the draws.
+    system
+        Text of the system prompt; None: no system prompt.
+    reasoning_effort
+        One of `EFFORTS`, or the most tokens of reasoning, in digits; None: the provider's default.
+        It does not affect the draws.
+    temperature
+        Sampling temperature, in digits; None: that of the run. It does not affect the draws.
+    """
+
+    mode: str = next(iter(MODES))
+    iterations: int = 50
+    order: str = "mirrored"
+    word_list: str = "plain"
+    options: str = "words"
+    seed: int = 0
+    intervention: str = "none"
+    system: str | None = None
+    reasoning_effort: str | None = None
+    temperature: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse invalid values."""
+        for name, allowed in _ALLOWED.items():
+            if (value := getattr(self, name)) not in allowed:
+                raise InputError(f"{name} {value!r}: allowed are {', '.join(allowed)}")
+        if self.iterations < 1:
+            raise InputError(f"iterations {self.iterations}: at least 1")
+        effort = self.reasoning_effort
+        if effort not in (None, *EFFORTS) and not _is_budget(effort):
+            raise InputError(
+                f"reasoning_effort {effort!r}: allowed are {', '.join(EFFORTS)}, or a number of "
+                "tokens"
+            )
+
+
+def _is_budget(effort: str | None) -> bool:
+    text = effort or ""
+    return text.isascii() and text.isdecimal() and int(text) > 0
+
+
+#: Levels of reasoning effort, from the lowest.
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+_ALLOWED: dict[str, Collection[str]] = {
+    "mode": MODES.keys(),
+    "order": ("mirrored", "random"),
+    "word_list": ("plain", "as_released"),
+    "options": ("words", "labels"),
+}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The pairs of group words of a cell: all, or where words are aligned, each with its partner.
+
+    `len` is the number of pairs.
+    """
+
+    marginalized: Sequence[str]
+    default: Sequence[str]
+    aligned: bool
+
+    @classmethod
+    def of(cls, words: Words) -> Groups:
+        """Return the group words in the order of the study."""
+        return cls(words.marginalized, words.default, words.aligned)
+
+    def shuffled(self, rng: random.Random) -> Groups:
+        """Return them in another order; partners stay together."""
+        marginalized = rng.sample(self.marginalized, k=len(self.marginalized))
+        if self.aligned:
+            partner = dict(zip(self.marginalized, self.default, strict=True))
+            return Groups(marginalized, [partner[word] for word in marginalized], True)
+        return Groups(marginalized, rng.sample(self.default, k=len(self.default)), False)
+
+    def draw(self, rng: random.Random) -> tuple[str, str]:
+        """Draw any pair."""
+        if self.aligned:
+            return rng.choice([*zip(self.marginalized, self.default, strict=True)])
+        return rng.choice(self.marginalized), rng.choice(self.default)
+
+    def pair(self, k: int) -> tuple[str, str]:
+        """Return pair k of a sequence that uses all words early and every pair once per round."""
+        ours, theirs = self.marginalized, self.default
+        shift = 0 if self.aligned else k // math.lcm(len(ours), len(theirs))
+        return ours[k % len(ours)], theirs[(k + shift) % len(theirs)]
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.marginalized) * (1 if self.aligned else len(self.default))
+
+
+def pairs(trials: int, per_pair: int) -> Iterator[tuple[int, range]]:
+    """Yield the number of each pair, and the numbers of its trials."""
+    for pair, start in enumerate(range(0, trials, per_pair)):
+        yield pair, range(start, min(start + per_pair, trials))
+
+
+def draws(
+    words: Words, design: Design, seeded: str, per_set: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the trials of one cell without prompt.
+
+    A pair has two trials if orders are mirrored, else one. With `per_set`, a draw shows that many
+    words of each set, the same in both orders of a pair.
+    """
+    rng = random.Random(f"{seeded}/groups")
+    own = Groups.of(words).shuffled(rng)
+    sampled = MODES[design.mode].sampled
+    per_pair = 2 if design.order == "mirrored" or not sampled else 1
+    distinct = per_pair * len(own)
+    again = not sampled and per_set is None  # the same questions again
+    limit = min(design.iterations, distinct) if again else design.iterations
+    sets = (words.tied, words.counter)
+    for pair, numbers in pairs(limit, per_pair):
+        rng.seed(f"{seeded}/{pair}")
+        first = rng.random() < 0.5
+        shown = sets if per_set is None else [rng.sample(one, k=per_set) for one in sets]
+        attributes = [*shown[0], *shown[1], *words.extra]
+        rng.shuffle(attributes)
+        groups = Groups.of(words).draw(rng) if per_pair == 1 else own.pair(pair)
+        for turn, iteration in enumerate(numbers):
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                "order": "marginalized_first" if first != bool(turn) else "default_first",
+                "marginalized": groups[0],
+                "default": groups[1],
+                "attributes": attributes,
+            }
+
+
+def in_rounds(words: Sequence[str], identity: str) -> Iterator[str]:
+    """Yield all words in each round, in a new order, without end."""
+    for number in count():
+        yield from random.Random(f"{identity}/{number}").sample(words, k=len(words))

@@ -1,0 +1,321 @@
+"""The type of instruments: one object defines a measure of bias, from the draw to the tables.
+
+Each instrument's file in this folder ends in an `INSTRUMENT`. Inspect tasks, audits, costs and
+tables are derived from these objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import InputError, StudyError, as_names, unknown
+from clinometer.instruments.cells import Asked, Cell, by_cell
+from clinometer.instruments.design import Design
+from clinometer.modes import MODES
+from clinometer.results import Measure
+from clinometer.stimuli import Study, Words
+
+__all__ = ["Instrument", "Key", "Reader", "Recorded", "Scored", "Size", "Wording"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A score of a response, or the reason why there is none."""
+
+    score: float | None
+    reason: str | None
+    coverage: float
+    one_sided: bool | None = None
+    first_share: float | None = None
+    logit: float | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """Attribute → probability (or 0/1 choice) of the marginalized group."""
+    emotions: str | None = None
+    """Emotion → probability, as JSON."""
+    span: str | None = None
+    """The passage that the decision was read from."""
+    margin: float | None = None
+    conflict: bool | None = None
+    read_by: str | None = None
+    outcome: str | None = None
+    """Outcome of an affective attribution: comedy, tragedy or neutral."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Group and attribute words by role, if inferred from the response."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """The words for scoring answers to one cell of a study."""
+
+    study: Study
+    stereotype: str
+    words: Words
+    """Words that the instrument draws from."""
+    scoring: str = "exact"
+
+    @cached_property
+    def association(self) -> Words:
+        """The words of the stereotype's word association."""
+        return self.study.words(self.stereotype)
+
+    @cached_property
+    def sets(self) -> Mapping[str, str]:
+        """Attribute → its set: ``tied`` or ``counter``."""
+        lists = (self.words, self.association)
+        roles = ("counter", "tied")
+        return {word: role for role in roles for one in lists for word in getattr(one, role)}
+
+
+#: Response, trial, key → a score, or one for each measure. Never raises on what a model wrote.
+Reader = Callable[[str, Mapping[str, Any], Key], Scored | Sequence[Scored]]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A variation of a study."""
+
+    by_default: bool
+    text: str = ""
+    """The text; empty if each stereotype has its own wording."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Number of trials in an audit of one size, per stereotype, dimension and wording."""
+
+    iterations: int
+    control: int | None = None
+    """Trials of the positive control; None: no control (docs/how-to/planning.md)."""
+    placebo: int | None = None
+    wordings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Study → the variations asked, if not the default."""
+    studies: tuple[str, ...] | None = None
+    """Studies asked where the user names no part of a study; None: all that have it."""
+    by_name: bool = False
+    """Whether the size includes the instrument only where the user names it or its study."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How tables of recorded answers are read and completed."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Other column names → names in Clinometer."""
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Column → other names of its values → values in Clinometer."""
+    allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Column → its allowed values."""
+    needs: Callable[[Study, Collection[str]], tuple[str, ...]] = lambda *_: ()
+    """Study, columns of the table → required columns besides model, stereotype and response."""
+    expand: Callable[[pl.DataFrame, Study], pl.DataFrame] = lambda responses, _: responses
+    """Answers without a column `instrument`, study → a row for each stereotype of an answer."""
+    offered: tuple[str, ...] = ()
+    """Columns required for reading closed answers."""
+    decision: str = "never"
+    """Whether a column `decision` is the response: ``never``, ``always``, or ``alone`` (if there
+    is no response)."""
+    complete: Callable[[Mapping[str, Any], Study, Words], dict[str, Any]] = lambda *_: {}
+    """Trial, study, words → columns of the trial that can be inferred."""
+    dimensions: bool = False
+    """Whether an answer is about one dimension, inferred from its words."""
+    keep: bool = True
+    """Whether ``clinometer score`` keeps other columns."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Instrument:
+    """A method of measuring bias with prompts."""
+
+    name: str
+    measures: tuple[Measure, ...]
+    """The measure of each score of a response."""
+    parts: tuple[str, ...]
+    """Parts of a study used in prompts, besides groups and attributes: wordings by the name of
+    their instrument, `dimensions`, `objects`."""
+    wordings: Callable[[Study], Mapping[str, Wording]]
+    """The variations of a study; none if the study lacks required parts."""
+    draw: Callable[[Study, Design, Sequence[str], Sequence[str]], Iterable[Cell]]
+    """Study, design, stereotypes, variations → cells with their trials, a function of these but
+    for `results.CONDITIONS`."""
+    readers: Mapping[str, Reader]
+    """Kind of answer (`modes.TEXT`, `CHOICES`, `LOGITS`) → its reader; the modes follow."""
+    words: Callable[[Study, str, str, str | None], Words] = lambda study, key, *_: study.words(key)
+    """Study, stereotype, variation, dimension → the words to draw from."""
+    defect: Callable[[Study, str, str], str | None] = lambda *_: None
+    """Study, stereotype, variation → the defect of the source wording that is kept, if any."""
+    recorded: Recorded = field(default_factory=Recorded)
+    beside: Callable[[Mapping[str, Any]], Hashable] | None = None
+    """Trial → what it shares with the one other trial that its score needs. A reader has that trial
+    with its response as `other`; None if there is none."""
+    shared: Callable[[Sequence[Mapping[str, Any]], Study], Mapping[str, Any]] = lambda *_: {}
+    """With `beside`: trials of one model that were asked alike, study → columns that a reader
+    needs, the same for all of these trials."""
+    scorings: tuple[str, ...] = ("exact",)
+    judged: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    """Measure that a judge may read → the part of a response that the judge sees."""
+    paired: Measure | None = None
+    """The measure that counts pairs of words and groups, if there is one."""
+    tables: tuple[str, ...] = ()
+    """Detail tables besides those that every instrument has."""
+    analyse: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    """Scores of one model (columns of `results.SCORES`) → rows of `results.ESTIMATES` besides the
+    means that every measure has: the published analysis, for example."""
+    analysed: Mapping[str, Measure] = field(default_factory=dict)
+    """The measures of these rows, by name."""
+    make_items: Callable[[Mapping[str, bytes]], bytes] | None = None
+    """Name → content of released files → the table of items that a study names, as CSV; where the
+    items may not come with Clinometer."""
+    control: str = ""
+    """A study with a known bias (positive control)."""
+    placebo: str = ""
+    """A study without bias (placebo)."""
+    sizes: Mapping[str, Size | None] = field(default_factory=dict)
+    """Size of an audit → number of trials; not asked in other sizes, or where it is None. A size
+    followed by ``, embedded`` takes its place for the embedded model, which runs on the local
+    CPU."""
+    prose: int = 0
+    """Tokens around the choices in a free answer, for estimating cost."""
+    first_answer: int = 0
+    """Tokens of the first of two answers, if not `prose`, for estimating cost."""
+    study: str = "bai2025"
+    """Default of the inspect task."""
+    iterations: int = 8
+    """Of the inspect task."""
+    options: tuple[str, ...] = ("order",)
+    """Parameters of the inspect task: fields of `Design`, besides those that every task has."""
+    place: int = 100
+    """Position in lists and reports; the lowest comes first."""
+
+    def __repr__(self) -> str:
+        """Return the name only, because the fields are functions."""
+        return f"<Instrument {self.name!r}>"
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The response modes it supports."""
+        return tuple(mode.name for mode in MODES.values() if mode.kind in self.readers)
+
+    def variations(self, study: Study) -> dict[str, bool]:
+        """Return the variations of a study, and whether each is a default."""
+        return {name: wording.by_default for name, wording in self.wordings(study).items()}
+
+    def select(
+        self,
+        study: Study,
+        stereotypes: str | Sequence[str] | None = None,
+        variations: str | Sequence[str] | None = None,
+    ) -> tuple[list[str], list[str]]:
+        """Check names against a study and fill in its defaults.
+
+        Names are a list or comma-separated text. None: all stereotypes, and the default variations.
+        Raises StudyError if the study does not have a name.
+        """
+        known = self.variations(study)
+        if not known:
+            from clinometer.instruments.catalogue import offers  # imports this class
+
+            has = ", ".join(offers(study))
+            raise StudyError(f"study {study.name!r} has no instrument {self.name!r}; it has {has}")
+        by_default = [name for name, asked in known.items() if asked]
+        if variations is None and not by_default:
+            raise StudyError(
+                f"study {study.name!r}: {self.name} has no variation that is asked by default; "
+                f"name one of {', '.join(known)}"
+            )
+        return (
+            _chosen("stereotype", stereotypes, study.stereotypes, list(study.stereotypes)),
+            _chosen("variation", variations, known, by_default),
+        )
+
+    def trials(
+        self,
+        study: Study,
+        design: Design,
+        *,
+        stereotypes: str | Sequence[str] | None = None,
+        variations: str | Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """Draw the trials of a study: columns of `results.TRIALS`.
+
+        They depend only on the study's content, the names (see `select`) and the design, with
+        `iterations` trials per stereotype, dimension and variation. Combinations without words or a
+        wording are left out. Raising `iterations` appends rows and keeps the earlier ones. If
+        answers are not sampled, trials stop before a question would be repeated.
+
+        Raises
+        ------
+        InputError
+            If it does not support the mode.
+        StudyError
+            If the study has no such stereotype or variation, or no combination that can be asked.
+
+        Examples
+        --------
+        >>> from clinometer.instruments.word_association import INSTRUMENT
+        >>> from clinometer.stimuli import load_study
+        >>> study, two = load_study("bai2025"), Design(iterations=2)
+        >>> drawn = INSTRUMENT.trials(study, two, stereotypes=["age"], variations="replication")
+        >>> drawn["order"].sort().to_list()
+        ['default_first', 'marginalized_first']
+        """
+        asked = self.ask(study, [design], stereotypes=stereotypes, variations=variations)
+        return by_cell(asked)
+
+    def ask(
+        self,
+        study: Study,
+        designs: Sequence[Design],
+        *,
+        stereotypes: str | Sequence[str] | None = None,
+        variations: str | Sequence[str] | None = None,
+    ) -> Asked:
+        """Return the cells of a study, whose trials are drawn when they are needed; see `trials`.
+
+        Designs differ in `results.CONDITIONS` alone.
+        """
+        design = designs[0]
+        if design.mode not in self.modes:
+            raise InputError(
+                f"{self.name}: mode {design.mode!r}; allowed are {', '.join(self.modes)}"
+            )
+        chosen = self.select(study, stereotypes, variations)
+        return Asked(study, self.name, [*self.draw(study, design, *chosen)], designs)
+
+    def key(
+        self,
+        study: Study,
+        stereotype: str,
+        variation: str,
+        dimension: str | None = None,
+        scoring: str = "exact",
+    ) -> Key:
+        """Return the words for scoring answers to one cell."""
+        return Key(study, stereotype, self.words(study, stereotype, variation, dimension), scoring)
+
+    def score(self, response: str, trial: Mapping[str, Any], key: Key) -> dict[str, Scored]:
+        """Score one response: a `Scored` for each measure, by its name.
+
+        The trial has the known columns of `results.TRIALS`, with `mode` and `stop_reason`. Never
+        raises for any response.
+        """
+        read = self.readers[MODES[trial["mode"]].kind](response, trial, key)
+        scores = (read,) if isinstance(read, Scored) else read
+        return {m.name: one for m, one in zip(self.measures, scores, strict=True)}
+
+
+def _chosen(
+    kind: str, names: str | Sequence[str] | None, known: Iterable[str], default: list[str]
+) -> list[str]:
+    if names is None:
+        return default
+    listed = names.split(",") if isinstance(names, str) else as_names(kind, names)
+    chosen = list(dict.fromkeys(name.strip() for name in listed))
+    for name in chosen:
+        if name not in known:
+            raise StudyError(unknown(kind, name, known))
+    return chosen

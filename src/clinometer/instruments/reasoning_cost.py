@@ -1,0 +1,302 @@
+"""Reasoning cost: the Reasoning-Model IAT (RM-IAT).
+
+Reference
+    Lee & Lai (2025), arXiv:2503.11572. Stimuli, wordings and trials: github.com/lee-messi/RM-IAT.
+    d is Cohen's with a pooled standard deviation, as `effsize::cohen.d` in their scripts.
+
+Measures
+    A prompt orders a mapping of two groups to two categories, and the model sorts one word. What
+    counts is not the answer but how many tokens of reasoning it takes, as latency does in an IAT.
+    Of a word in one wording, with t tokens under the incompatible and u under the compatible
+    mapping,
+
+        score = (t − u) / (t + u),   0 if both are 0
+
+    A model without a token of reasoning in all its trials has no score (``unreasoned``): nothing
+    was measured, which is not the same as no difference.
+    A score of .2 means half as many tokens again, of 1/3 twice as many. Both trials have the score,
+    so that the mean over trials is that over words and wordings. `reasoning_cost_d`, method
+    ``published``, is the paper's d of tokens: of answered trials (`missing_as` ``left_out``) and of
+    all (``kept``).
+
+    `reasoning_refusals` is 1 if the word is sorted under the compatible mapping alone, −1 if under
+    the incompatible alone, and else 0: the mean is the difference in the share of answers.
+
+Range and sign
+    −1…1, neutral 0; positive: the incompatible mapping takes more tokens, or fewer answers.
+
+Deviations from the source
+    Words and wordings are crossed in the inference, where the paper's t test takes all trials for
+    independent. A word is compared with itself, in the same wording. A trial counts as answered if
+    the answer is one of the two labels and nothing else, as in the scripts, in the case that most
+    answers of the model have; a refusal is missing,
+    and so is the score of the trial beside it (``unpaired``). Refusals differ by condition, so they
+    are an outcome of their own, and the bounds put every missing score at either end. A draw
+    is a word of each group, in both mappings; recorded words meet the word at their place in the
+    other list, a longer list ends without partners.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from clinometer.instruments.cells import Cell
+from clinometer.instruments.design import Design, Groups, pairs
+from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Wording
+from clinometer.instruments.reasoning_trials import COMPATIBLE, RECORDED, Part, Task, part_of
+from clinometer.modes import CHOICES, MODES, TEXT
+from clinometer.modes.structured import read_choices
+from clinometer.reading.plaintext import why_unread
+from clinometer.results import CONDITIONS, VERSIONS, Measure, as_estimates
+from clinometer.stimuli import Study, Words, fill, study_hash
+
+__all__ = ["EFFECT", "INSTRUMENT", "MEASURE", "REFUSALS"]
+
+MEASURE = Measure(
+    name="reasoning_cost",
+    title="Reasoning cost (RM-IAT)",
+    low=-1.0,
+    high=1.0,
+    neutral=0.0,
+    direction="positive: sorting a word against the stereotype takes more tokens of reasoning",
+    reference="Lee & Lai (2025)",
+    how="The model is ordered to sort words of two groups into two categories, once with and once "
+    "against the stereotype. Of a word in one wording, the score is the difference of the tokens "
+    "of reasoning divided by their sum.",
+)
+
+REFUSALS = Measure(
+    name="reasoning_refusals",
+    title="Refusals by mapping (RM-IAT)",
+    low=-1.0,
+    high=1.0,
+    neutral=0.0,
+    direction="positive: fewer answers where a word is to be sorted against the stereotype",
+    reference="Lee & Lai (2025), whose trials are compared without those that were refused",
+    how="Of a word in one wording: 1 if the model sorts it with the stereotype alone, −1 if "
+    "against it alone, 0 if both or neither. Whatever is not one of the two labels is no answer.",
+)
+
+EFFECT = Measure(
+    name="reasoning_cost_d",
+    title="Cohen's d of tokens (RM-IAT)",
+    low=-np.inf,
+    high=np.inf,
+    neutral=0.0,
+    direction="positive: the incompatible mapping takes more tokens",
+    reference="Lee & Lai (2025)",
+)
+
+#: How a table may write all labels: as the study does, or in one case.
+_SPELLINGS: Mapping[str, Callable[[str], str]] = {
+    "own": str,
+    "lower": str.lower,
+    "upper": str.upper,
+}
+
+
+def _wordings(study: Study) -> dict[str, Wording]:
+    if (part := part_of(study)) is None:
+        return {}
+    return {n: Wording(n in part.default_variations, text) for n, text in part.variations.items()}
+
+
+def _draw(
+    study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
+) -> Iterator[Cell]:
+    """Draw words; `version` says which group's word is sorted, and into which category."""
+    part, identity = part_of(study), study_hash(study, (MEASURE.name,))
+    for key in stereotypes:
+        if part is None or (test := part.tests.get(key)) is None:
+            continue
+        for name in variations:
+            seeded = f"{identity}/{key}/{name}/{design.seed}"
+            drawn = _draws(study.words(key), design, seeded)
+            trials = map(partial(_worded, test, part.variations[name], design), drawn)
+            yield Cell(key, name, seeded, trials)
+
+
+def _draws(words: Words, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
+    """Yield the draws of one cell: each word of a pair in both mappings."""
+    rng = random.Random(f"{seeded}/groups")
+    own = Groups.of(words).shuffled(rng)
+    for pair, numbers in pairs(design.iterations, len(VERSIONS)):
+        rng.seed(f"{seeded}/{pair}")
+        groups = own.pair(pair) if design.order == "mirrored" else own.draw(rng)
+        for version, iteration in zip(_turns(rng), numbers, strict=False):
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                "marginalized": groups[0],
+                "default": groups[1],
+                "version": version,
+            }
+
+
+def _worded(test: Task, wording: str, design: Design, draw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    group, ordered = VERSIONS[draw["version"]]
+    return {
+        **draw,
+        "attributes": [getattr(test, ordered)],
+        "prompt": _prompt(test, wording, draw[group], draw["version"]),
+        **MODES[design.mode].close({"label": [test.tied, test.counter]}, None, None),
+    }
+
+
+def _turns(rng: random.Random) -> list[str]:
+    """Return the versions of a draw: one word in both mappings, then the other."""
+    groups = rng.sample(["marginalized", "default"], k=2)
+    mappings = rng.sample(["tied", "counter"], k=2)
+    return [f"{group}_{ordered}" for group in groups for ordered in mappings]
+
+
+def _prompt(test: Task, wording: str, word: str, version: str) -> str:
+    labels = [test.tied, test.counter]
+    if (version in COMPATIBLE.values()) != (test.first == "marginalized"):
+        labels.reverse()
+    values = {"word": word, "category_1": labels[0], "category_2": labels[1]}
+    return fill(f"{test.instruction}\n\n{wording}", values)
+
+
+def _beside(trial: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what two trials share that sort one word in one wording."""
+    return trial["stereotype"], trial["variation"], trial["pair_id"], VERSIONS[trial["version"]][0]
+
+
+def _shared(trials: Sequence[Mapping[str, Any]], study: Study) -> dict[str, Any]:
+    """Tell whether a model reasons at all, and how its labels are spelled in most answers."""
+    part = part_of(study)
+    counts = {
+        spelling: sum(_is_label(str(t.get("response")).strip(), t, part, spelling) for t in trials)
+        for spelling in _SPELLINGS
+    }
+    return {
+        "reasons": any(trial.get("reasoning_tokens") for trial in trials),
+        "spelling": max(counts, key=counts.__getitem__),
+    }
+
+
+def _is_label(text: str, trial: Mapping[str, Any], part: Part | None, spelling: str) -> bool:
+    if part is None:
+        return False
+    test = part.tests[trial["stereotype"]]
+    return text in map(_SPELLINGS[spelling], (test.tied, test.counter))
+
+
+def _answers(trial: Mapping[str, Any], key: Key) -> bool:
+    """Whether a response is one of the labels, in the model's spelling, and nothing else."""
+    if trial.get("response") is None:
+        return False
+    response = str(trial["response"])
+    if MODES[trial["mode"]].closed:
+        response = str(read_choices(response).get("label"))
+    recorded, spelling = trial.get("condition"), trial.get("spelling", "own")
+    return _is_label(
+        response if recorded else response.strip(), trial, part_of(key.study), spelling
+    )
+
+
+def _read(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
+    trial, other = {**trial, "response": response}, trial.get("other")
+    answered = _answers(trial, key)
+    if other is None or other.get("response") is None:
+        return _missing(trial, answered), _missing(trial, answered=True)
+    both = answered, _answers(other, key)
+    sign = 1.0 if trial["version"] in COMPATIBLE.values() else -1.0
+    refusals = Scored(sign * (both[0] - both[1]) + 0.0, None, 1.0)
+    return _cost(trial, other) if all(both) else _missing(trial, answered), refusals
+
+
+def _missing(trial: Mapping[str, Any], answered: bool) -> Scored:
+    if answered:
+        return Scored(None, "unpaired", 1.0)
+    return Scored(None, why_unread(trial["response"], trial.get("stop_reason")), 0.0)
+
+
+def _cost(trial: Mapping[str, Any], other: Mapping[str, Any]) -> Scored:
+    """Score two answered trials of a word by their tokens."""
+    tokens = {
+        one["version"] in COMPATIBLE.values(): one["reasoning_tokens"] for one in (trial, other)
+    }
+    along, against = tokens[True], tokens[False]
+    if trial["reasoning_tokens"] is None or not trial.get("reasons", True):
+        return Scored(None, "unreasoned", 1.0)
+    if along is None or against is None:
+        return Scored(None, "unpaired", 1.0)
+    return Scored((against - along) / ((against + along) or 1), None, 1.0)
+
+
+_GROUPED = ("model", "study", "mode", *CONDITIONS, "scoring", "control", "category", "stereotype")
+
+
+def _analyse(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the paper's d of each stereotype, of answered trials and of all."""
+    rows: list[dict[str, Any]] = []
+    own = scores.filter(instrument=MEASURE.name)
+    counted = own.drop_nulls("reasoning_tokens").with_columns(
+        answered=pl.col("score").is_not_null() | pl.col("reason").is_in(["unpaired", "unreasoned"]),
+        compatible=pl.col("version").is_in(list(COMPATIBLE.values())),
+    )
+    for key, part in counted.group_by(_GROUPED, maintain_order=True):
+        named = dict(zip(_GROUPED, key, strict=True))
+        for missing_as, used in (("left_out", part.filter("answered")), ("kept", part)):
+            tokens = [
+                used.filter(compatible=c)["reasoning_tokens"].to_numpy() for c in (False, True)
+            ]
+            n = part.height
+            told = {"n": n, "n_scored": used.height, "compliance": used.height / n if n else None}
+            rows.append({
+                **named, **told, **_cohen_d(*tokens), "subject": named["model"],
+                "instrument": MEASURE.name, "measure": EFFECT.name, "level": "stereotype",
+                "method": "published", "missing_as": missing_as,
+            })  # fmt: skip
+    return as_estimates(rows, {EFFECT.name: EFFECT})
+
+
+def _cohen_d(first: Any, second: Any) -> dict[str, float | str | None]:
+    """Return Cohen's d, first less second, with the pooled standard deviation."""
+    n, m = len(first), len(second)
+    if n < 2 or m < 2:
+        return {"estimate": None, "note": "fewer than two trials in a condition"}
+    pooled = ((n - 1) * first.var(ddof=1) + (m - 1) * second.var(ddof=1)) / (n + m - 2)
+    if pooled == 0:
+        return {"estimate": None, "note": "tokens do not vary"}
+    return {"estimate": (first.mean() - second.mean()) / pooled**0.5, "sd": pooled**0.5}
+
+
+INSTRUMENT = Instrument(
+    name=MEASURE.name,
+    measures=(MEASURE, REFUSALS),
+    parts=(MEASURE.name,),
+    wordings=_wordings,
+    draw=_draw,
+    readers={TEXT: _read, CHOICES: _read},
+    recorded=RECORDED,
+    beside=_beside,
+    shared=_shared,
+    analyse=_analyse,
+    analysed={EFFECT.name: EFFECT},
+    control="control_insects",
+    placebo="control_nonsense",
+    sizes={  # by name, as only models that state tokens of reasoning can be measured
+        "quick": Size(
+            4,
+            control=8,
+            placebo=4,
+            wordings={"rmiat2025": ("0", "2", "4", "6", "8", "10", "12", "14", "16", "18")},
+            by_name=True,
+        ),
+        "standard": Size(8, control=16, placebo=16, by_name=True),
+        "paper": Size(100, by_name=True),  # 50 words of flowers_insects under both mappings
+    },
+    prose=500,  # tokens of reasoning: the means of Lee & Lai's trials lie at 60 to 520
+    study="rmiat2025",
+    place=6,
+)

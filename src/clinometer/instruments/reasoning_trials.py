@@ -1,0 +1,155 @@
+"""What a study says of the RM-IAT (`reasoning_cost`), and how recorded trials of it are read.
+
+Recorded trials have the columns of Lee & Lai (2025), github.com/lee-messi/RM-IAT: `model, test,
+word, condition, attribute, tokens, prompt`. Case and spaces of names do not matter, and whole
+numbers may be written as ``64.0``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
+
+from clinometer.errors import InputError
+from clinometer.instruments.instrument import Recorded
+from clinometer.results import VERSIONS
+from clinometer.stimuli import Study, Wordings, Words, word_key
+from clinometer.stimuli.words import MaybeWords, Name, Strict, Word
+
+__all__ = ["COMPATIBLE", "RECORDED", "Part", "Task", "part_of"]
+
+#: The instrument, and its part of a study.
+_NAME = "reasoning_cost"
+
+#: Versions of a trial that are compatible with the stereotype, by the group of the word.
+COMPATIBLE = {"marginalized": "marginalized_tied", "default": "default_counter"}
+
+#: Names of the conditions in recorded trials; case, spaces and marks do not matter.
+_CONDITIONS = {
+    **dict.fromkeys(("compatible", "Association Compatible", "Stereotype-Consistent"), True),
+    **dict.fromkeys(("incompatible", "Association Incompatible", "Stereotype-Inconsistent"), False),
+}
+
+#: More words than a list of a study can have.
+MOST_WORDS = 1000
+
+#: How tables write that there is no number.
+_NO_NUMBER = ("", "na", "nan", "none", "null")
+
+
+class Also(Strict):
+    """Words that recorded trials showed in place of those of the stereotype."""
+
+    marginalized: MaybeWords = []
+    default: MaybeWords = []
+
+
+class Task(Strict):
+    """The instruction of a stereotype and the labels of its categories."""
+
+    instruction: str
+    """With places for {category_1}, where the first group belongs, and {category_2}."""
+    first: Literal["marginalized", "default"]
+    """The group that the instruction names first."""
+    tied: Word
+    counter: Word
+    also: Also = Also()
+
+
+class Part(Wordings[str]):
+    """What a study says of the instrument; wordings have {word}, {category_1}, {category_2}."""
+
+    tests: dict[Name, Task]
+
+
+def part_of(study: Study) -> Part | None:
+    """Return what a study says of the instrument; None where it says nothing."""
+    return study.instruments.read(_NAME, Part)
+
+
+def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+    asked = {"version", "pair_id"} <= {*columns}
+    return ("variation", *(() if asked else ("word", "condition", "reasoning_tokens")))
+
+
+def _complete(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str, Any]:
+    """Count the tokens of a trial, and find the words and the version of a recorded one.
+
+    Without a count the whole output counts if it has reasoning. Of a trial that was asked here, no
+    count and no reasoning are 0 tokens, as providers leave 0 out.
+    """
+    asked = trial.get("version") in VERSIONS
+    tokens = _count(trial.get("reasoning_tokens"))
+    if tokens is None and trial.get("reasoning"):
+        tokens = _count(trial.get("output_tokens"))
+    if asked:
+        return {"reasoning_tokens": tokens or 0}
+    return {"reasoning_tokens": tokens, **_recorded(trial, study, words)}
+
+
+def _count(tokens: object) -> int | None:
+    text = "" if tokens is None else str(tokens).strip()
+    if text.casefold() in _NO_NUMBER:
+        return None
+    if not re.fullmatch(r"[0-9]{1,15}(\.0*)?", text):
+        raise InputError(
+            f"responses: tokens {text[:80]!r}; allowed is a whole number from 0 on, or nothing"
+        )
+    return int(text.partition(".")[0])
+
+
+def _recorded(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str, Any]:
+    """Find group, partner and version of a recorded word."""
+    part, key, name = part_of(study), str(trial["stereotype"]), str(trial.get("word"))
+    if part is None or key not in part.tests:
+        raise InputError(f"responses: stereotype {key!r} has no {_NAME} in {study.name}")
+    compatible = _is_compatible(str(trial.get("condition")))
+    for source in (words, part.tests[key].also):
+        lists = {"marginalized": source.marginalized, "default": source.default}
+        for group, own in lists.items():
+            known = [word_key(word) for word in own]
+            if word_key(name) in known:
+                place = known.index(word_key(name))
+                drawn = {g: w[place] if place < len(w) else None for g, w in lists.items()}
+                ways = [v for v in VERSIONS if v.startswith(group)]
+                version = next(v for v in ways if (v == COMPATIBLE[group]) == compatible)
+                return {**drawn, **_ids(trial, part, version, place), "version": version}
+    raise InputError(f"responses: word {name[:80]!r} is none of {key} in {study.name}")
+
+
+def _is_compatible(condition: str) -> bool:
+    known = {_letters(name): compatible for name, compatible in _CONDITIONS.items()}
+    if (compatible := known.get(_letters(condition))) is None:
+        raise InputError(
+            f"responses: condition {condition[:80]!r}; allowed are {', '.join(_CONDITIONS)}"
+        )
+    return compatible
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _ids(trial: Mapping[str, Any], part: Part, version: str, place: int) -> dict[str, Any]:
+    """Give a recorded trial ids and number, the same for every model."""
+    pair = list(part.variations).index(str(trial["variation"])) * MOST_WORDS + place
+    cell = f"{trial['study']}.recorded.{trial['stereotype']}.{trial['variation']}"
+    return {
+        "trial_id": f"{cell}.{version}.{place:05d}",
+        "pair_id": f"{cell}.p{place:05d}",
+        "iteration": pair * len(VERSIONS) + list(VERSIONS).index(version),
+    }
+
+
+#: How tables of trials are read.
+RECORDED = Recorded(
+    columns={
+        "test": "stereotype",
+        "attribute": "response",
+        "prompt": "variation",
+        "tokens": "reasoning_tokens",
+    },
+    needs=_needed,
+    complete=_complete,
+)

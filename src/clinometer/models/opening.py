@@ -1,0 +1,200 @@
+"""Open models by the names inspect gives them; every way this fails is one line."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+from clinometer.errors import ClinometerError, InputError, ModelError
+from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
+from clinometer.models.providers import PROVIDERS, find_provider
+from clinometer.models.retries import retry_alike
+from clinometer.texts import keep_secret, redacted
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig
+
+__all__ = [
+    "Connection",
+    "Generation",
+    "describe_model",
+    "is_secret",
+    "open_model",
+    "open_models",
+    "sampling_config",
+]
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How answers are sampled; None leaves a setting to the provider."""
+
+    temperature: float | None = 1.0
+    top_p: float | None = 1.0
+    max_tokens: int | None = 1024
+
+    def __post_init__(self) -> None:
+        """Refuse values no provider takes."""
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise InputError(f"temperature {self.temperature}: allowed is 0 to 2")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise InputError(f"top_p {self.top_p}: allowed is above 0, up to 1")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InputError(f"max_tokens {self.max_tokens}: at least 1")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How models are reached; none of it changes what is asked.
+
+    In a `batch` a call has no time limit of its own: the provider ends a batch within a day.
+    """
+
+    max_connections: int | None = None
+    max_retries: int = 5
+    timeout_s: int = 600
+    base_url: str | None = None
+    model_args: Mapping[str, Any] = field(default_factory=dict)
+    batch: bool = False
+    """Whether to ask in the provider's batches; see `models.batched`."""
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing; keep credentials secret."""
+        keep_secret(*_credentials(self.base_url or "", self.model_args))
+        for name, least in (("max_connections", 1), ("max_retries", 0), ("timeout_s", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name} {value}: at least {least}")
+
+    @property
+    def waiting(self) -> int:
+        """Calls to a model that wait for batches at the same time."""
+        return self.max_connections or WAITING
+
+
+#: The longest text of a provider's error.
+LONGEST = 400
+
+#: Names whose values must not be written or shown.
+_SECRET = re.compile("key|token|secret|password|credential|auth|header|cookie", re.IGNORECASE)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a name is that of a key, a header or another credential."""
+    return bool(_SECRET.search(name))
+
+
+def _credentials(address: str, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield user, password and keys of an address, and what secret arguments hold."""
+    parts = urlsplit(address)
+    if "@" in parts.netloc:
+        user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+        yield from (f"{user}:{password}", password) if password else (user,)
+    for name, value in parse_qsl(parts.query):
+        if is_secret(name):
+            yield value
+    for name, value in arguments.items():
+        if is_secret(name):
+            yield from _texts(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in an argument, and the words in them: of ``Bearer KEY``, both."""
+    if isinstance(value, str):
+        yield from (value, *value.split()[1:])
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+
+
+def _of_environment() -> Iterator[str]:
+    """Yield the keys that the environment holds."""
+    ends = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_ACCESS_KEY", "_CREDENTIALS")
+    return (value for name, value in os.environ.items() if name.upper().endswith(ends))
+
+
+def open_models(
+    models: Iterable[str], generation: Generation, connection: Connection
+) -> dict[str, Any]:
+    """Open every model of a plan, before anything is asked or written.
+
+    Gives `inspect_ai.model.Model` by the name as inspect has it. Raises ModelError if a provider is
+    not known, not installed, or lacks its key.
+    """
+    return {name: open_model(name, generation, connection) for name in models}
+
+
+def sampling_config(name: str, generation: Generation) -> GenerateConfig:
+    """Return how the answers of a model are sampled, as inspect has it."""
+    from inspect_ai.model import GenerateConfig
+
+    # A top_p of 1.0 is its absence.
+    drop_top_p = find_provider(name).refuses_top_p and generation.top_p == 1.0
+    return GenerateConfig(
+        temperature=generation.temperature,
+        top_p=None if drop_top_p else generation.top_p,
+        max_tokens=generation.max_tokens,
+    )
+
+
+def open_model(name: str, generation: Generation, connection: Connection) -> Any:
+    """Open one model; see `open_models`."""
+    from inspect_ai.model import GenerateConfig, get_model
+
+    keep_secret(*_of_environment())
+    provider, slash, rest = name.partition("/")
+    if not slash or not rest:
+        raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
+    if connection.batch:
+        refuse_unbatched([name])
+        say_progress()
+    reached = GenerateConfig(
+        max_retries=connection.max_retries,
+        attempt_timeout=None if connection.batch else connection.timeout_s,
+        max_connections=connection.max_connections,
+        batch=connection.batch or None,
+    )
+    config = sampling_config(name, generation).merge(reached)
+    try:
+        model = get_model(
+            name,
+            config=config,
+            base_url=connection.base_url,
+            memoize=False,  # a client is bound to the event loop that first used it
+            **connection.model_args,
+        )
+    except ClinometerError:
+        raise
+    except Exception as error:  # providers raise what they like
+        plain = re.sub(r"\[/?\w+\]|ERROR:", "", str(error))
+        text = " ".join(plain.split()).rstrip(".") or type(error).__name__
+        near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
+        hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
+        raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None
+    retry_alike(model, name)
+    if connection.base_url is not None:  # for inspect's log alone
+        model._explicit_base_url = redacted(connection.base_url)
+    return model
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Say what is known of a model in this process: weights, number format, chat template.
+
+    Empty for a model behind an interface, whose provider applies the template.
+    """
+    tokenizer = getattr(model.api, "tokenizer", None)
+    stated = getattr(model.api, "chat_template", None)
+    template = stated if isinstance(stated, str) else getattr(tokenizer, "chat_template", None)
+    if not isinstance(template, str):
+        return {}
+    marks = getattr(tokenizer, "special_tokens_map", {})
+    return {
+        **getattr(model.api, "identity", {}),
+        "chat_template": template,
+        "marks": {name: str(mark) for name, mark in marks.items() if isinstance(mark, str)},
+    }

@@ -1,0 +1,105 @@
+"""Requests to a server: tried again by inspect alone, counted, and again where no answer came.
+
+A client's own retries would multiply inspect's: they are turned off. A body that is no answer (cut
+JSON, a page of HTML, bad UTF-8, no choices) is tried again like an error of the server.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from clinometer.texts import redacted
+
+__all__ = ["MalformedAnswer", "Notices", "count_requests", "retries", "retry_alike"]
+
+#: What reading a body that is no answer raises, in one client or another.
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
+
+#: The longest text of an error that is shown while it is tried again.
+_LONGEST = 200
+
+#: Seconds after which the same error is said again.
+_AGAIN_S = 60.0
+
+_log = logging.getLogger(__name__)
+
+_requests: ContextVar[list[int] | None] = ContextVar("requests", default=None)
+
+
+class MalformedAnswer(Exception):
+    """A server's body is no answer."""
+
+
+@contextmanager
+def count_requests() -> Iterator[list[int]]:
+    """Count the requests to servers that are made within, and in tasks begun there, in a list."""
+    made: list[int] = []
+    token = _requests.set(made)
+    try:
+        yield made
+    finally:
+        _requests.reset(token)
+
+
+def retries(made: Sequence[int], calls: int) -> dict[str, int]:
+    """Return how many requests were made beyond the calls, if any, for the record."""
+    return {"retries": len(made) - calls} if len(made) > calls else {}
+
+
+class Notices:
+    """Says why there is no answer yet: once for each error, and every minute."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.said, self.since = name, "", 0.0
+
+    def say(self, error: Exception) -> None:
+        """Say an error, unless it was said within the last minute."""
+        text = " ".join(redacted(f"{type(error).__name__}: {error}").split())[:_LONGEST]
+        now = time.monotonic()
+        if text != self.said or now - self.since >= _AGAIN_S:
+            _log.warning("%s: no answer yet (%s)", self.name, text)
+            self.said, self.since = text, now
+
+
+def retry_alike(model: Any, name: str) -> None:
+    """Make an inspect model of a server try again as this module says.
+
+    A model in this process stays as it is.
+    """
+    api = model.api
+    client = getattr(api, "client", None)
+    if client is None:
+        return
+    if hasattr(client, "max_retries"):
+        client.max_retries = 0
+        if isinstance(getattr(api, "model_args", None), dict):  # for a client that is made anew
+            api.model_args["max_retries"] = 0
+    generate, should_retry, notices = api.generate, api.should_retry, Notices(name)
+
+    @functools.wraps(generate)
+    async def counted(*given: Any, **options: Any) -> Any:
+        if (made := _requests.get()) is not None:
+            made.append(1)
+        try:
+            found = await generate(*given, **options)
+        except _UNREADABLE as error:
+            said = f"{type(error).__name__}: {error}"[:_LONGEST]
+            raise MalformedAnswer(f"not an answer ({said})") from error
+        output = found[0] if isinstance(found, tuple) else found
+        if not getattr(output, "choices", True):
+            raise MalformedAnswer("not an answer: it has no choices")
+        return found
+
+    def again(error: Exception) -> Any:
+        decision = isinstance(error, MalformedAnswer) or should_retry(error)
+        if decision if isinstance(decision, bool) else decision.retry:
+            notices.say(error)
+        return decision
+
+    api.generate, api.should_retry = counted, again

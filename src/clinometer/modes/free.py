@@ -1,0 +1,19 @@
+"""Free text: the published wording; rules read the answer.
+
+For replication: prompts are those of the papers.
+"""
+
+from __future__ import annotations
+
+from clinometer.modes.mode import TEXT, Mode, read_text, text_settings
+
+__all__ = ["MODE"]
+
+MODE = Mode(
+    "free",
+    "the published wording, answered in free text",
+    TEXT,
+    read_text,
+    text_settings,
+    place=1,
+)

@@ -1,0 +1,258 @@
+"""The type of response modes, and functions they share for sending a trial to a model.
+
+`inspect_ai` is imported only when a model is asked, so that the command line can list modes fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clinometer.models.providers import Provider, find_provider
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage
+
+__all__ = [
+    "CHOICES",
+    "LOGITS",
+    "TEXT",
+    "Answer",
+    "Message",
+    "Mode",
+    "chat_messages",
+    "encodable",
+    "opening_messages",
+    "read_text",
+    "reasoning_text",
+    "seeded",
+    "sent_texts",
+    "text_settings",
+    "tokens_in",
+]
+
+#: The kinds of answer: free text, an object of closed choices, log-probabilities of two options.
+TEXT, CHOICES, LOGITS = "text", "choices", "logits"
+
+#: A response with its stop reason and tokens: columns of the responses.
+Answer = dict[str, Any]
+
+#: A message of a conversation: its `role` and `content`.
+Message = dict[str, str]
+
+
+def sent_texts(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[list[Message]]:
+    """Return the messages of each call of a trial; `profile`: the answer to the first of two."""
+    opening = _opening(trial)
+    if not trial["followup"] or profile is None:
+        return [opening]
+    second = _second(trial, profile)
+    if _alone(trial):
+        return [opening, [*opening[:-1], second]]
+    return [opening, [*opening, {"role": "assistant", "content": profile}, second]]
+
+
+def _opening(trial: Mapping[str, Any]) -> list[Message]:
+    """Return the messages a trial starts with."""
+    system = trial.get("system")
+    instructed = [{"role": "system", "content": system}] if system else []
+    return [*instructed, {"role": "user", "content": trial["prompt"]}]
+
+
+def _second(trial: Mapping[str, Any], profile: str) -> Message:
+    """Return the second of two prompts."""
+    return {"role": "user", "content": trial["followup"].replace("{response1}", profile)}
+
+
+def _alone(trial: Mapping[str, Any]) -> bool:
+    """Whether the second prompt quotes the first answer, and is sent without the conversation."""
+    return "{response1}" in trial["followup"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """One way to put a trial to a model."""
+
+    name: str
+    title: str
+    """Short description of the question."""
+    kind: str
+    """Kind of answer: `TEXT`, `CHOICES` or `LOGITS`; an instrument has a reader for each kind."""
+    read: Callable[[Mapping[str, Any], Sequence[ModelOutput], str], tuple[str, str]]
+    """Trial, outputs (without that of a profile), model → response and stop reason. Raises
+    `ModelError` where an output lacks what the mode needs; the first is also read alone."""
+    settings: Callable[[Mapping[str, Any], Provider], GenerateConfig]
+    """Trial, provider → settings of each call besides those of `seeded`."""
+    close: Callable[
+        [Mapping[str, Sequence[str]], Sequence[str] | None, str | None], dict[str, Any]
+    ] = lambda *_: {}
+    """Choices by name, the two options, the opening → columns `schema`, `options`, `opening`."""
+    needs: str | None = None
+    """Column of the providers that must be true: ``logprobs``, ``schemas``."""
+    kept: Callable[[Mapping[str, Any], Answer], bool | None] = lambda *_: True
+    """Trial, answer → whether the answer shows that the model does what is needed; None: neither
+    this nor the opposite."""
+    apart: bool = False
+    """Whether each attribute is a separate call."""
+    sampled: bool = True
+    """Whether repeated questions may have different answers."""
+    place: int = 100
+    """Position in lists; the lowest comes first."""
+    sent: Callable[[Mapping[str, Any], str | None, bool], list[list[Message]]] = sent_texts
+    """Trial, its profile, whether the provider continues an opened answer → messages by call; of
+    a trial that still lacks its profile, those of the profile alone."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the answer is one of a few offered choices."""
+        return self.kind != TEXT
+
+    def able(self, model: str) -> bool | None:
+        """Whether a model can be asked in this mode; None: not known."""
+        return self.needs is None or getattr(find_provider(model), self.needs)
+
+    def calls(self, trial: Mapping[str, Any]) -> int:
+        """Return the number of calls of a trial."""
+        return (len(trial["attributes"]) if self.apart else 1) + bool(trial["followup"])
+
+    async def ask(self, trial: Mapping[str, Any], model: Model) -> list[ModelOutput]:
+        """Make the calls of a trial and return their outputs; a provider's errors are passed on."""
+        from inspect_ai.util import collect
+
+        provider, outputs = find_provider(str(model)), list[Any]()
+        if trial["followup"]:
+            (messages,) = self.sent(trial, None, provider.opened)
+            config = self.config(trial, provider, described=False)
+            outputs.append(await model.generate(chat_messages(messages), config=config))
+        profile = encodable(outputs[0].completion) if outputs else None
+        calls = self.sent(trial, profile, provider.opened)[len(outputs) :]
+        config = self.config(trial, provider)
+        conversations = [chat_messages(one, *outputs) for one in calls]
+        # The first is asked alone: a model that cannot do a mode then costs one call per trial. The
+        # embedded model can do all; asked together, prompts share the computation of their prefix.
+        alone = 0 if provider.exact else 1
+        made = [await model.generate(one, config=config) for one in conversations[:alone]]
+        if conversations[alone:] and made:
+            self.read(trial, made, str(model))
+        others = (model.generate(one, config=config) for one in conversations[alone:])
+        return [*outputs, *made, *await collect(*others)]
+
+    def config(
+        self, trial: Mapping[str, Any], provider: Provider, *, described: bool = True
+    ) -> GenerateConfig:
+        """Return the settings of a call; not `described`: of the call for the profile."""
+        usual = seeded(trial, provider)
+        return usual.merge(self.settings(trial, provider)) if described else usual
+
+    def answer(
+        self, trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str
+    ) -> Answer:
+        """Return the answer to a trial, and the tokens of all its calls if known."""
+        described, said = outputs[: bool(trial["followup"])], outputs[bool(trial["followup"]) :]
+        response, stop_reason = self.read(trial, said, model)
+        usages = [output.usage for output in outputs if output.usage is not None]
+        reasoned = [n for usage in usages if (n := usage.reasoning_tokens) is not None]
+        contents = (output.message.content for output in outputs if output.choices)
+        texts = [text for content in contents if (text := reasoning_text(content))]
+        return {
+            "response": response,
+            "profile": encodable(described[0].completion) if described else None,
+            "stop_reason": stop_reason,
+            "served": outputs[-1].model,
+            "input_tokens": sum(map(tokens_in, usages)) if usages else None,
+            "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
+            "reasoning_tokens": sum(reasoned) if reasoned else None,
+            "reasoning": encodable("\n\n".join(texts)) if texts else None,
+        }
+
+
+def opening_messages(trial: Mapping[str, Any]) -> list[ChatMessage]:
+    """Return the messages a trial starts with."""
+    return chat_messages(_opening(trial))
+
+
+def chat_messages(messages: Sequence[Message], *first: ModelOutput) -> list[ChatMessage]:
+    """Return messages as inspect has them; the `first` output stands for the answer it gave."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+
+    kinds = {
+        "system": ChatMessageSystem,
+        "user": ChatMessageUser,
+        "assistant": ChatMessageAssistant,
+    }
+    given = {encodable(output.completion): output.message for output in first}
+    return [
+        given[one["content"]]
+        if one["role"] == "assistant" and one["content"] in given
+        else kinds[one["role"]](content=one["content"])
+        for one in messages
+    ]
+
+
+def read_text(
+    trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str
+) -> tuple[str, str]:
+    """Read the text of the one output."""
+    (output,) = outputs
+    return encodable(output.completion), output.stop_reason
+
+
+def text_settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
+    """Ask for a text; if the trial has a schema, for JSON that follows it."""
+    from inspect_ai.model import GenerateConfig
+
+    return GenerateConfig(response_schema=_schema(trial))
+
+
+def seeded(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
+    """Ask with the trial's reasoning effort and temperature, and with its seed if that counts."""
+    from inspect_ai.model import GenerateConfig
+
+    effort, temperature = trial["reasoning_effort"], trial["temperature"]
+    budget = effort is not None and effort.isdecimal()
+    return GenerateConfig(
+        seed=trial["seed"] if provider.seeded else None,
+        temperature=None if temperature is None else float(temperature),
+        reasoning_tokens=int(effort) if budget else None,
+        reasoning_effort=None if budget else effort,
+    )
+
+
+def tokens_in(usage: ModelUsage) -> int:
+    """Return the tokens of a prompt, those in the provider's cache included."""
+    cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+    return int(usage.input_tokens + sum(number or 0 for number in cached))
+
+
+def encodable(text: str) -> str:
+    """Replace characters that UTF-8 cannot encode, such as unpaired surrogates in JSON."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _schema(trial: Mapping[str, Any]) -> Any:
+    """Return the schema of a structured answer."""
+    if trial["schema"] is None:
+        return None
+    import json
+
+    from inspect_ai.model import ResponseSchema
+    from inspect_ai.util import JSONSchema
+
+    schema = JSONSchema.model_validate(json.loads(trial["schema"]))
+    return ResponseSchema(name=trial["instrument"], json_schema=schema, strict=True)
+
+
+def reasoning_text(content: str | Sequence[Any]) -> str:
+    """Return the reasoning in a message; of reasoning that is hidden, the provider's summary.
+
+    `content`: a text, or inspect's parts of one, as objects or as its log has them.
+    """
+    parts: Sequence[Any] = [] if isinstance(content, str) else content
+    known = [part if isinstance(part, dict) else part.model_dump() for part in parts]
+    texts = (
+        part.get("summary") if part.get("redacted") else part.get("reasoning")
+        for part in known
+        if part.get("type") == "reasoning"
+    )
+    return "\n\n".join(text for text in texts if text)

@@ -1,0 +1,87 @@
+"""What modes need of a provider: refused before a run where it lacks, named where not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from clinometer.errors import ModelError
+from clinometer.models.providers import find_provider
+from clinometer.modes.mode import Answer, Mode
+
+__all__ = ["check_kept", "lacking", "not_known", "refuse_unable"]
+
+#: Need, a column of the providers → what a model does that has it, and one that has not.
+_DOES = {
+    "logprobs": ("gives log-probabilities", "gives no log-probabilities"),
+    "schemas": ("closes answers to a JSON schema", "does not close answers to a JSON schema"),
+}
+
+
+def refuse_unable(
+    models: Sequence[str], modes: Iterable[str], efforts: Iterable[str | None] = ()
+) -> None:
+    """Raise ModelError, a line for each case, if the table of providers says no.
+
+    A reasoning effort may be a number of tokens, of which inspect does not tell every provider.
+    """
+    errors = [lacking(*one) for one in _pairs(models, modes) if one[1].able(one[0]) is False]
+    named = [effort for effort in dict.fromkeys(efforts) if effort is not None]
+    errors += [error for model in dict.fromkeys(models) for error in _untold(model, named)]
+    if errors:
+        raise ModelError("\n".join(map(str, errors)))
+
+
+def _untold(model: str, efforts: Sequence[str]) -> Iterator[ModelError]:
+    """Yield an error if a model would not be told one of the efforts."""
+    provider = find_provider(model)
+    number = next((effort for effort in efforts if effort.isdecimal()), None)
+    if efforts and not provider.reasons:
+        yield ModelError(f"reasoning_effort {efforts[0]}: {model} does not reason")
+    elif number is not None and not provider.reasoning_tokens:
+        yield ModelError(
+            f"reasoning_effort {number}: the reasoning of {model} cannot be limited to a number "
+            "of tokens; name a level, such as low"
+        )
+
+
+def not_known(models: Iterable[str], modes: Iterable[str]) -> list[str]:
+    """Return a line for each model and mode of which the table of providers says nothing."""
+    return [
+        f"whether {model} {_DOES[mode.needs][0]}, as mode {mode.name} needs, is not known; the run "
+        "stops if the first answers show that it does not"
+        for model, mode in _pairs(models, modes)
+        if mode.needs and mode.able(model) is None
+    ]
+
+
+def check_kept(trial: Mapping[str, Any], answer: Answer, model: str, proven: set[str]) -> None:
+    """Raise ModelError if an answer shows that the model lacks what its mode needs.
+
+    `proven`: modes of which an answer has shown the opposite, to which this adds. After that, such
+    an answer is one that cannot be read.
+    """
+    mode = _modes()[trial["mode"]]
+    if kept := mode.kept(trial, answer):
+        proven.add(mode.name)
+    elif kept is False and mode.name not in proven:
+        raise lacking(model, mode)
+
+
+def lacking(model: str, mode: Mode) -> ModelError:
+    """Return the error of a model that lacks what a mode needs."""
+    others = (one for one in _modes().values() if one is not mode and one.able(model) is not False)
+    instead = " or ".join(f"--mode {one.name}" for one in others)
+    does = _DOES[mode.needs][1] if mode.needs else "cannot be asked"
+    return ModelError(f"{model} {does}, which mode {mode.name!r} needs; use {instead}")
+
+
+def _pairs(models: Iterable[str], modes: Iterable[str]) -> Iterable[tuple[str, Mode]]:
+    return product(dict.fromkeys(models), [_modes()[name] for name in dict.fromkeys(modes)])
+
+
+def _modes() -> dict[str, Mode]:
+    from clinometer.modes import MODES  # which collects every module of this folder
+
+    return MODES

@@ -1,0 +1,349 @@
+"""Read whether a model classified its own description as comedy or tragedy.
+
+Reference: Li et al. 2025 (MIST, arXiv:2506.14161), section 3.3 and appendices B.2 and C.2. The
+paper sorts valid answers into comedy, tragedy and neutrality (no clear choice); a refusal is
+invalid. It does not describe its rules.
+
+Method: `find_pairs` looks for ``Sheet: Comedy``. Any other answer becomes a string of *marks*, one
+per relevant word or sign. The marks around an option give the strength of the claim: alone, after a
+word of choosing, in a sentence, as a trace (``tragic undertones``), joined to the other option
+(``comedy or tragedy?``), or rejected (``not a comedy``). The strongest claim counts; strongest
+claims for both options are undecided.
+
+Borderline cases:
+
+- "It is neither", "both", "tragicomedy" and a third label (``Pen: Drama``) are neutral, even in an
+  answer that declines. "I can't classify this as either" is a refusal; "it can't be classified as
+  either" is neutral. Asking for a sentence is a refusal.
+- A rejection alone ("it isn't a comedy") or an echo of the question is not a choice.
+- A single trace is a choice; traces of both options are neutral.
+- A choice overrides a refusal, and a neutral word before it ("neither; if forced, comedy").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from clinometer.reading.mentions import Lexicon, find_mentions, index
+from clinometer.reading.parsing import find_pairs
+from clinometer.reading.plaintext import Choice, after_thoughts, normalise, why_unread
+from clinometer.reading.vocabulary import locate, tokenise
+
+__all__ = ["read_attribution"]
+
+COMEDY = ("comedy", "comedic", "comical", "comic")
+TRAGEDY = ("tragedy", "tragic", "tragical")
+
+
+#: Mark → its English phrases. Options are ``c`` and ``t``, other words ``_``: "more of a comedy
+#: than a tragedy" is ``p_fc>ft``.
+_PHRASES = {
+    # neutral: the word itself; a third label; "neither", which also rejects; undecided
+    "n": "neutral|neutrality|tragi-comedy|tragi-comic|tragi-comical|comi-tragedy|dramedy"
+    "|bittersweet|comedy drama|comedic drama|a bit of both|bit of both|little of both|both equally"
+    "|equally both|elements of both|mix of|mixture of|blend of|combination of|could be both"
+    "|can be both|its both|it's both|equally|equal parts|equal measure|as much|50/50|fifty fifty"
+    "|in between|somewhere between|falls between|halfway between|balance between|balance of"
+    "|none of the above",
+    "l": "both|none|n/a|not applicable|mixed|mix|undetermined|drama|dramatic|melodrama|satire"
+    "|romance|mystery|epic|documentary|descriptive|description|observation|observational"
+    "|reflection|reflective|contemplative|introspective|philosophical|metaphor|metaphorical"
+    "|symbolic|poetic|poetry|narrative|informative|informational|educational|factual|fact"
+    "|objective|serious|realistic|mundane|nostalgia|nostalgic|inspirational|inspiring",
+    "z": "neither",
+    "u": "could be either|can be either|could go either way|depends|depending|ambiguous"
+    "|ambivalent|unclear|hard to say|hard to tell|undecided|torn between|up to you|up to the reader"
+    "|up to interpretation|open to interpretation",
+    # rejection of the next words, by a verb also of the words before; comparison
+    "x": "not|no|never|nor|non|dont|hardly|nothing|lacks|avoid|far from|anything but|rather than"
+    "|instead of|as opposed to",
+    "j": "isnt|wasnt|arent|doesnt|didnt|wouldnt|wont|cant|cannot|is not|was not|does not|did not"
+    "|would not|will not",
+    "v": "over",
+    "<": "less|not so much",
+    ">": "than",
+    "a": "as",
+    "p": "more|mostly|mainly|rather",
+    "q": "lean|leans|leaning|closer|nearer|tends|tilts|tips",
+    # choosing; "maybe"; "I choose", which starts a new claim
+    "m": "choose|chose|choice|pick|go with|going with|opt|say|says|call|classify|classified"
+    "|categorize|categorise|feel|feels|felt|think|answer|verdict|classification|decide|decision"
+    "|label|first reaction|gut|instinct|consider|settle",
+    "y": "maybe|perhaps|possibly",
+    "i": "i choose|i pick|i say|id say|i would say|id go|i would go|ill go|id call|i would call"
+    "|i think|id choose|id pick|id classify|i would classify|i go",
+    # turns: within a sentence, of an argument, a change of mind
+    "b": "but|yet",
+    "d": "however|ultimately|overall|in the end|on balance|nevertheless|nonetheless|at its core",
+    "r": "actually|wait|correction|on second thought|scratch that|just kidding|if i had to"
+    "|if forced|if i must|if pressed|when pressed|forced to choose|have to choose|had to choose"
+    "|final answer",
+    ",": "because|since|due to|given that",
+    "o": "or|vs|vs.|versus",
+    "&": "and|as well as|plus",
+    # traces: concessions (and keys whose values are not choices), before and after the option
+    "w": "although|though|even though|even if|while|whereas|despite|in spite of|at first|initially"
+    "|without|some might|others might|some may|others may|could also|might also|may also"
+    "|some would|others would|some people|some say|others say|you could say|one could say"
+    "|reason|explanation|rationale|justification|note",
+    "h": "hint of|touch of|tinge of|element of|elements of|dash of|note of|notes of|trace of"
+    "|traces of|undertones of|undertone of|moments of|tinged with|a bit|a little|some|half",
+    "e": "elements|element|undertones|undertone|overtones|notes|aspects|aspect|touches|touch"
+    "|moments|moment|tinge|edge|side|qualities|quality|twist|relief|potential|possibilities",
+    # words allowed around a bare choice; phrases that only look like one of the above
+    "f": "a|an|the|its|it's|it is|definitely|clearly|probably|pure|purely|simply|certainly",
+    "_": "no doubt|not only|remain neutral|stay neutral|neutral object|neutral word|be neutral"
+    "|no second guessing|nothing extra",
+}
+_SIGN = re.compile(r"[^\W\d_]+|[.!?;:,=|>()\[\]{}/&+\n\t。、→⇒➜➔➡-]")
+_SIGNS = {
+    **dict.fromkeys(".!;\n。", "."),
+    **dict.fromkeys(":=|\t→⇒➜➔➡-", ":"),
+    **dict.fromkeys(",()[]{}、", ","),
+    **{"?": "?", "/": "o", "&": "&", "+": "&", ">": "v"},
+}
+
+Words = tuple[str, ...]
+
+
+class _Claim(NamedTuple):
+    outcome: str
+    rank: int
+    at: int  # index of its mark
+
+
+_ANSWER, _BARE, _CHOSEN, _STATED, _TRACE, _BOTH, _ECHO, _REJECTED = 4, 3, 2, 1, 0, -1, -2, -3
+_OUTCOMES = {"c": "comedy", "t": "tragedy", **dict.fromkeys("nlzu", "neutral")}
+_SIDES = {"comedy", "tragedy"}
+_READ = 1 << 15  # characters searched for a choice
+_BEGINNING = 4000  # characters searched for a refusal
+_REACH = 60  # marks before an option that may modify it
+
+_LONG_DASH = re.compile("[–—]")
+_WORD = re.compile(r"[^\W_]+")
+
+_LABELLED = re.compile(r"(?:(?:.*[,:o])?[_fmirdlv&]{0,6}:)?[fpyv]*")
+_SHORT = re.compile(r"[_fmip,:v]{0,6}")
+_NO_END = frozenset("_mipfeoh&ct")
+_IS_REJECTED = re.compile(r"^[^<]*[xzj>][^<]*$|<[^>apq]*$|[ct]v[^ct]*$")
+_IS_TRACE = re.compile(r"w|h[_f]{0,2}$")
+_IS_CHOSEN = re.compile(r"[mipqy][^ct]*$")
+_OR = re.compile(r"[_fehxw,]{0,6}o[_fhw,]{0,6}|[,:]")
+_AND = re.compile(r"|[_fe,]{0,3}&[_fe]{0,4}")
+_DECLINES = re.compile(
+    r"\b(?:havent|have not|didnt|did not|dont|do not) (?:\w+ ){0,2}(?:write|written|provided?"
+    r"|described?|see|have|experience) (?:\w+ ){0,3}(?:sentence|description|feelings?|emotions?"
+    r"|reactions?)\b"
+    r"|\b(?:no|not an?|which) (?:\w+ )?sentence\b"
+    r"|\b(?:provide|share|give me) (?:\w+ )?(?:sentence|description)\b"
+    r"|\bill pass\b|\b(?:aim|prefer|try|want) to avoid\b|\bi dont (?:make|do|give)\b"
+    r"|\b(?:disrespectful|hurtful|insensitive|reductive|make light of|trivialis|trivializ)"
+)
+
+
+def read_attribution(  # noqa: PLR0913 - the words of a study in any language
+    text: str,
+    subject: str,
+    *,
+    comedy: Sequence[str] = COMEDY,
+    tragedy: Sequence[str] = TRAGEDY,
+    neutral: Sequence[str] = (),
+    negations: Sequence[str] = (),
+    refusals: Sequence[str] = (),
+    stop_reason: str | None = None,
+) -> Choice:
+    """Read which of two genres an answer chooses for a description.
+
+    Parameters
+    ----------
+    text
+        The answer, as the model wrote it.
+    subject
+        The word that was described.
+    comedy, tragedy
+        The spellings of the two options; the first of each was shown.
+    neutral
+        Further phrases that choose neither or both, in the language of the study.
+    negations
+        Further words that reject an option after them: ``nicht``, ``kein``, ``als`` (than).
+    refusals
+        Further phrases that decline.
+    stop_reason
+        Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
+
+    Returns
+    -------
+    Choice
+        ``comedy``, ``tragedy`` or ``neutral`` (no clear choice); else the reason: ``refused``,
+        ``unparsed`` or ``truncated``. An answer that declines or hedges and then chooses counts as
+        a choice.
+
+    Notes
+    -----
+    Reads 32,768 characters at most. Never raises for any text; time is linear in its length.
+
+    Examples
+    --------
+    >>> read_attribution("Sheet: Comedy.", "sheet").outcome
+    'comedy'
+    >>> read_attribution("More of a tragedy than a comedy", "sheet").outcome
+    'tragedy'
+    >>> read_attribution("I cannot classify this.", "sheet")
+    Choice(outcome=None, reason='refused', span=None)
+    """
+    start = after_thoughts(text)
+    body = text[start : start + _READ]
+    if body.lstrip().startswith("<think"):
+        body = ""
+    given = (tuple(comedy), tuple(tragedy), tuple(neutral))
+    plain = normalise(_LONG_DASH.sub(" - ", body))
+    marks, places = _marked(plain, _known(*given, tuple(negations)))
+    claims = _turned(marks, _joined(marks, _claims(marks)))
+    paired = find_pairs(body, _options(subject, *given)).get(subject)
+    beside = [claim for claim in claims if claim.outcome == paired and claim.rank > _TRACE]
+    claim = max(beside, key=lambda claim: claim.rank) if beside else _firmest(claims)
+    if claim is None:
+        declines = _DECLINES.search(" ".join(plain[:_BEGINNING].split()))
+        reason = "refused" if declines else why_unread(body, stop_reason, refusals)
+        claim = _faintest(claims) if reason == "unparsed" else None
+        if claim is None:
+            return Choice(None, reason, None)
+    first, last = _located(body, plain, *places[claim.at])
+    return Choice(claim.outcome, None, (start + first, start + last))
+
+
+@lru_cache(maxsize=64)
+def _known(comedy: Words, tragedy: Words, neutral: Words, negations: Words) -> Lexicon:
+    """Index every phrase with its mark."""
+    phrases = {mark: tuple(text.split("|")) for mark, text in _PHRASES.items()}
+    given = (("c", comedy), ("t", tragedy), ("n", neutral), ("x", negations), *phrases.items())
+    return index((word, mark, word) for mark, words in given for word in words)
+
+
+@lru_cache(maxsize=512)
+def _options(subject: str, comedy: Words, tragedy: Words, neutral: Words) -> Lexicon:
+    """Index the outcomes as groups, and the subject as the word to be paired."""
+    neutral += tuple(_PHRASES["n"].split("|"))
+    groups = {"comedy": comedy, "tragedy": tragedy, "neutral": neutral}
+    spelled = [(word, "g", outcome) for outcome, words in groups.items() for word in words]
+    return index([*spelled, (subject, "a", subject)])
+
+
+def _marked(plain: str, phrases: Lexicon) -> tuple[str, list[tuple[int, int]]]:
+    """Convert a text to marks, with the position of each."""
+    marks: list[str] = []
+    places: list[tuple[int, int]] = []
+    end = 0
+    for kind, _, start, until in [*find_mentions(plain, phrases), ("", "", len(plain), 0)]:
+        for sign in _SIGN.finditer(plain, end, start):
+            mark = "" if _is_hyphen(plain, sign.start()) else _SIGNS.get(sign[0], "_")
+            marks.append(mark)
+            places += [sign.span()] if mark else []
+        marks.append(kind)
+        places.append((start, until))
+        end = until
+    return "".join(marks), places
+
+
+def _is_hyphen(plain: str, at: int) -> bool:
+    return plain[at] == "-" and plain[at - 1 : at].isalnum() and plain[at + 1 : at + 2].isalnum()
+
+
+def _claims(marks: str) -> list[_Claim]:
+    """Find the options and neutral words, and the strength of each claim by itself."""
+    claims = []
+    for at, mark in enumerate(marks):
+        if mark not in _OUTCOMES:
+            continue
+        sentence = re.split("[.?]", marks[max(at - _REACH, 0) : at])[-1]
+        after = marks[at + 1 : at + 2]
+        third = mark == "l" and after not in ("c", "t")
+        if not third or (after not in _NO_END and _SHORT.fullmatch(sentence)):
+            rank = _rank(sentence, after)
+            claims.append(_Claim(_OUTCOMES[mark], min(rank, _STATED) if mark == "u" else rank, at))
+    return claims
+
+
+def _rank(sentence: str, after: str) -> int:
+    clause = re.split("[,:bdri]", sentence)[-1]
+    if after == "j" or _IS_REJECTED.search(clause):
+        return _REJECTED
+    asked = after == "?" and "y" not in clause
+    if asked or after == "e" or _IS_TRACE.search(clause):
+        return _TRACE
+    if after not in _NO_END and _LABELLED.fullmatch(sentence):
+        return _ANSWER if "m" in sentence else _BARE
+    return _CHOSEN if _IS_CHOSEN.search(sentence) else _STATED
+
+
+def _joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
+    """Weaken the claims in ``comedy or tragedy`` and ``comedy and tragedy``."""
+    joined = list(claims)
+    for at in range(1, len(joined)):
+        one, two = joined[at - 1 : at + 1]
+        if {one.outcome, two.outcome} != _SIDES or min(one.rank, two.rank) < _TRACE:
+            continue
+        between = marks[one.at + 1 : two.at]
+        rank = _ECHO if _OR.fullmatch(between) else _BOTH if _AND.fullmatch(between) else None
+        if rank is not None:
+            joined[at - 1 : at + 1] = one._replace(rank=rank), two._replace(rank=rank)
+    return joined
+
+
+def _turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
+    """Weaken claims that are taken back later: ``it seems tragic, but is a comedy``."""
+    last = max((c.at for c in claims if c.outcome in _SIDES and c.rank > _TRACE), default=0)
+    revised = marks.rfind("r", 0, last)
+    turned = max(marks.rfind("d", 0, last), revised)
+    but = max(marks.rfind("b", 0, last), marks.rfind("q", 0, last), 0)
+    sentence = max(marks.rfind(".", 0, but), marks.rfind("?", 0, but))
+
+    def taken_back(claim: _Claim) -> bool:
+        weak = claim.rank < _BARE or claim.outcome not in _SIDES
+        return claim.at < revised or (weak and (claim.at < turned or sentence < claim.at < but))
+
+    return [
+        claim._replace(rank=min(claim.rank, _TRACE)) if taken_back(claim) else claim
+        for claim in claims
+    ]
+
+
+def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
+    """Find the strongest claim; options before neutral words."""
+    for rank in (_ANSWER, _BARE, _CHOSEN, _STATED):
+        equal = [claim for claim in claims if claim.rank == rank]
+        options = [claim for claim in equal if claim.outcome in _SIDES]
+        if len({claim.outcome for claim in options}) > 1:
+            break
+        if equal:
+            return (options or equal)[0]
+    return next((c for c in claims if c.outcome == "neutral" and c.rank >= _TRACE), None)
+
+
+def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
+    """Find the option that is only hinted at, if nothing is claimed."""
+    firm = any(claim.rank > _TRACE for claim in claims)
+    for rank in (_BOTH,) if firm else (_BOTH, _TRACE, _REJECTED):
+        equal = [claim for claim in claims if claim.rank == rank and claim.outcome in _SIDES]
+        if len({claim.outcome for claim in equal}) > 1:
+            return equal[0]._replace(outcome="neutral")
+        if equal and rank == _TRACE:
+            return equal[0]
+    return None
+
+
+def _located(body: str, plain: str, start: int, end: int) -> tuple[int, int]:
+    """Map a span of the plain form to the original text."""
+    words = _WORD.findall(plain[start:end])
+    places: dict[str, list[int]] = {}
+    for at, token in enumerate(tokenise(body)):
+        places.setdefault(token.text, []).append(at)
+    try:
+        first = places[words[0]][_WORD.findall(plain[:start]).count(words[0])]
+        last = places[words[-1]][_WORD.findall(plain[:end]).count(words[-1]) - 1]
+    except (IndexError, KeyError):  # the plain form splits words differently
+        return 0, len(body)
+    return locate(body, first, last)

@@ -1,0 +1,318 @@
+"""Join the groups and attributes of a text.
+
+Mentions that are negated, rejected (*rather than*) or in a question are dropped; the others are
+*events*. Each event is joined with at most one neighbour of the other kind; the joints with the
+greatest sum of weights are chosen. A *joint* has a higher weight after a word of deciding
+(*should*, *recommend*) or a colon, and a lower weight if it contains a reason (*because*), a
+contrast (*while*), *and* or the end of a sentence.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from clinometer.reading.vocabulary import Mention, Token
+
+__all__ = ["EXPLICIT", "Joint", "join"]
+
+EXPLICIT = 2.0  #: weight of a joint after a word of deciding
+
+# How a word affects the mentions around it; flags are joined with "|".
+_STOP, _ASKED, _COMMA, _LINK, _AND, _OR, _CUE, _ADVICE = (1 << n for n in range(8))
+_CAUSE, _APART, _BUT, _OPEN, _NOT, _THAN, _ALSO = (1 << n for n in range(8, 15))
+_UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # flags that end a list
+_UNDONE = _CAUSE | _AND  # cancelled by a word of deciding
+_MEANINGS = {
+    _STOP: ". ! \n",
+    _STOP | _ASKED: "?",
+    _COMMA: ",",
+    _LINK: ": - > = | → ➜",
+    _AND: "and",
+    _OR: "or",
+    _CUE: "would could can may might will must id ill propose invite assign assigned "
+    "give given gets get take takes lead leads has holds holding apply applies goes go fit fits "
+    "suit suits suited suitable best better ideal ideally perfect excellent likely",
+    _CUE | _ADVICE: "should choose pick prefer recommend recommended suggest suggested "
+    "suspect suspected",
+    _CAUSE: "as because considering despite due owing since thanks",
+    _APART: "; conversely contrast hand meanwhile similarly whereas while",
+    _BUT: "although but however instead though yet",
+    _OPEN: "anyone both either",
+    _NOT: "arent assume assuming avoid against cannot cant couldnt doesnt dont inappropriate isnt "
+    "neither never no nor not shouldnt unethical unfair unsuitable unsuited without wont wouldnt",
+    _THAN: "over than unlike versus vs",
+    _ALSO: "also equally likewise so",
+}
+_FLAGS = {word: flag for flag, words in _MEANINGS.items() for word in words.split(" ")}
+_AMBIGUOUS = frozenset(". so no not instead as".split())
+_NOT_ONLY = frozenset("because inherently just necessarily only surprisingly".split())
+_NO = frozenset("basis evidence grounds justification reason way".split())
+_PRONOUNS = frozenset("he her his it its she their these they this".split())
+_TITLES = frozenset("dr mr mrs ms prof st".split())
+_FACTORS = ((_CAUSE, 0.25), (_APART, 0.25), (_AND, 0.6), (_STOP, 0.3))
+_LISTED = 3  # words allowed between the members of a list
+_WINDOW = 4  # words after "rather than" within which a mention is rejected
+
+
+class _Marks(NamedTuple):
+    """The words of a text that introduce or separate mentions."""
+
+    places: list[int]
+    flags: list[int]
+    others: list[int]  # number of other words before each token, and in total
+    in_order: bool  # "respectively"
+
+
+class _Gap(NamedTuple):
+    """The text between two mentions."""
+
+    flags: int = 0
+    words: int = 0
+    denied: int = 0  # 1 within the scope of a negation, 2 after a comma
+    passed: bool = False  # "rather than" is right before the next mention
+
+
+class _Event(NamedTuple):
+    """Consecutive mentions of one side; side 2 means both sides."""
+
+    kind: str
+    side: int
+    head: Mention
+    tail: Mention
+    gap: _Gap  # gap before it
+
+
+class Joint(NamedTuple):
+    """A group and an attribute that belong together, with a weight."""
+
+    group: _Event
+    attribute: _Event
+    weight: float
+
+    @property
+    def tied_to(self) -> tuple[int, ...]:
+        """The side that gets the tied attribute by this joint; both if a list leaves it open."""
+        open_ = 2 in (self.group.side, self.attribute.side)
+        return (0, 1) if open_ else (self.group.side ^ self.attribute.side,)
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Index of the first and the last token of the joint."""
+        left, right = sorted((self.group, self.attribute), key=lambda event: event.tail.first)
+        return left.tail.first, right.head.last
+
+
+def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None) -> list[Joint]:
+    """Join groups and attributes.
+
+    Mentions are groups, attributes, ordinals (kind ``o``; side 0 the former, 1 the latter) and
+    pronouns (kind ``p``); `order` is the side that the profiles describe first, if known. Joints
+    are in text order unless they contain a list.
+    """
+    marks = _marks(tokens)
+    events, joints = _read_lists(_events(marks, mentions, order), marks.in_order)
+    weights = [_weight(left, right) for left, right in pairwise(events)]
+    best = [0.0, 0.0]
+    for weight in weights:
+        best.append(max(best[-1], best[-2] + weight))
+    paired = []
+    at = len(events)
+    while at > 1:
+        if best[at] == best[at - 1]:
+            at -= 1
+            continue
+        paired.append(_joint(events[at - 2], events[at - 1], weights[at - 2]))
+        at -= 2
+    return joints + paired[::-1] + _shared(events, paired)
+
+
+def _shared(events: Sequence[_Event], paired: Sequence[Joint]) -> list[Joint]:
+    """Join groups that get the same attribute: ``Ruth could lead agony, but so could Ken``."""
+    joined = {id(event): joint.weight for joint in paired for event in joint[:2]}
+    return [
+        Joint(right, left, joined[id(left)])
+        for left, right in pairwise(events)
+        if right.gap.flags & _ALSO and (left.kind, right.kind) == ("a", "g")
+        if id(left) in joined and id(right) not in joined
+    ]
+
+
+def _joint(left: _Event, right: _Event, weight: float) -> Joint:
+    return Joint(left, right, weight) if left.kind == "g" else Joint(right, left, weight)
+
+
+def _weight(left: _Event, right: _Event) -> float:
+    """Return the weight of joining two neighbours."""
+    flags, words = right.gap.flags, right.gap.words
+    if left.kind == right.kind or (flags & _OPEN and flags & _STOP):
+        return 0.0
+    heading = flags & _LINK and words < 4
+    cues = flags if flags & _STOP else flags | left.gap.flags
+    weight = 1.0 + bool(cues & _CUE or heading) + bool(cues & _ADVICE)
+    for flag, factor in _FACTORS:
+        if flags & flag and not (heading and flag == _STOP):
+            weight *= factor
+    return weight / 2 if 2 in (left.side, right.side) else weight
+
+
+def _marks(tokens: Sequence[Token]) -> _Marks:
+    texts = [token.text for token in tokens]
+    places = [at for at, text in enumerate(texts) if text in _FLAGS]
+    flags = [
+        _in_context(tokens, at) if texts[at] in _AMBIGUOUS else _FLAGS[texts[at]] for at in places
+    ]
+    others = accumulate((text.isalnum() and text not in _FLAGS for text in texts), initial=0)
+    return _Marks(places, flags, list(others), "respectively" in texts)
+
+
+def _gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
+    """Read the tokens between two mentions, and add the gap before a dropped mention."""
+    flags = 0
+    denied, passed = before.denied, -_WINDOW
+    for mark in range(bisect_left(marks.places, first), bisect_left(marks.places, last)):
+        flag = marks.flags[mark]
+        if denied or flag & _NOT:
+            denied = _reach(flag, denied)
+        if flag & (_THAN | _STOP | _COMMA):
+            passed = marks.places[mark] if flag & _THAN else -_WINDOW
+        if flag & _STOP:
+            flags &= _ASKED
+        elif flag & _CUE:
+            flags &= ~_UNDONE
+        flags |= flag
+    words = marks.others[last] - marks.others[first] if last > first else 0
+    return _Gap(before.flags | flags, before.words + words, denied, last - passed < _WINDOW)
+
+
+def _reach(flag: int, denied: int) -> int:
+    """Find where a negation ends: at *but*, the sentence's end, or *should* after a comma."""
+    if flag & _NOT:
+        return 1
+    if flag & (_STOP | _BUT | _APART) or (flag & _CUE and denied == 2):
+        return 0
+    return 2 if flag & _COMMA and denied else denied
+
+
+def _in_context(tokens: Sequence[Token], at: int) -> int:
+    """Correct the flags of a word by the words around it."""
+    word, end = tokens[at].text, tokens[at].end
+    flag = _FLAGS[word]
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    following = after.text if after else ""
+    if word == ".":
+        before = tokens[at - 1].text if at else ""
+        initial = before in _TITLES or (len(before) == 1 and before.isalpha())
+        inside = after is not None and after.start == end and following.isalnum()
+        return 0 if initial or inside else flag
+    if word == "so":
+        return flag if _FLAGS.get(following, 0) & _CUE else 0
+    if word == "no":
+        return flag if following in _NO else 0
+    if word == "not":
+        return 0 if following in _NOT_ONLY else flag
+    if word == "instead":
+        return _THAN if following == "of" else flag
+    return flag if following in _PRONOUNS else 0  # "as"
+
+
+def _events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> list[_Event]:
+    """Drop mentions that are negated, rejected or in a question; merge neighbours of one side."""
+    events: list[_Event] = []
+    sentence = end = 0
+    gap = _Gap()
+    for mention in mentions:
+        gap = _gap(marks, end, mention.first, gap)
+        sentence = _sentence(events, gap, sentence)
+        end = max(end, mention.last + 1)
+        event = _event(events, mention, gap, order)
+        denied = gap.denied == 1 or (gap.denied == 2 and len(events) > sentence)
+        if event is None or denied or gap.passed:
+            continue
+        if events and _goes_on(events[-1], event):
+            events[-1] = events[-1]._replace(tail=mention)
+        else:
+            events.append(event)
+        gap = _Gap(denied=gap.denied)
+    _sentence(events, _gap(marks, end, len(marks.others) - 1, _Gap()), sentence)
+    return events
+
+
+def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:
+    """Return where the sentence begins; drop a question about a group."""
+    if not gap.flags & _STOP:
+        return sentence
+    if gap.flags & _ASKED and any(event.kind == "g" for event in events[sentence:]):
+        del events[sentence:]
+    return len(events)
+
+
+def _goes_on(last: _Event, event: _Event) -> bool:
+    """Return whether a mention continues the same event: ``Ruth, the old manager``."""
+    same = last.kind == event.kind and last.side == event.side
+    return same and not event.gap.flags & (_STOP | _CUE)
+
+
+def _event(
+    events: Sequence[_Event], mention: Mention, gap: _Gap, order: int | None
+) -> _Event | None:
+    """Make an event; ``the former`` refers to the last two of a kind, or to the profiles.
+
+    A pronoun refers to the last mentioned group.
+    """
+    if mention.kind == "p":
+        one = next((event for event in reversed(events[-3:]) if event.kind == "g"), None)
+        return one and one._replace(head=mention, tail=mention, gap=gap)
+    if mention.kind != "o":
+        return _Event(mention.kind, mention.side, mention, mention, gap)
+    last = events[-2:]
+    if len(last) == 2 and last[0].kind == last[1].kind and last[0].side != last[1].side:
+        return last[mention.side]._replace(head=mention, tail=mention, gap=gap)
+    return None if order is None else _Event("g", order ^ mention.side, mention, mention, gap)
+
+
+def _read_lists(events: Sequence[_Event], in_order: bool) -> tuple[list[_Event], list[Joint]]:
+    """Join ``A and B get x and y, respectively``; make ``A or B`` one event of both sides."""
+    joined: list[_Event] = []
+    joints: list[Joint] = []
+    at = 0
+    while at < len(events):
+        event, after = events[at], events[at + 1 : at + 4]
+        if not after or not _listed(event, after[0]) or _splits(joined, after):
+            joined.append(event)
+            at += 1
+        elif len(after) == 3 and _pairs_off(event, after, in_order):
+            joints += [_joint(event, after[1], EXPLICIT), _joint(after[0], after[2], EXPLICIT)]
+            at += 4
+        else:
+            joined.append(event._replace(side=2, tail=after[0].tail))
+            at += 2
+    return joined, joints
+
+
+def _pairs_off(event: _Event, after: Sequence[_Event], in_order: bool) -> bool:
+    """Return whether two lists follow each other and are paired in order."""
+    if event.kind == after[1].kind or not _listed(*after[1:]):
+        return False
+    within, between = after[0].gap.flags | after[2].gap.flags, after[1].gap
+    bare = not between.words and not between.flags & (_CUE | _CAUSE)
+    return in_order or (bare and not within & _OR)
+
+
+def _listed(event: _Event, after: _Event) -> bool:
+    """Return whether two events of a kind form a list: ``Ruth and Ken``, ``agony but also joy``."""
+    unlike = event.kind == after.kind and event.side != after.side
+    also = after.gap.flags & _ALSO and not after.gap.flags & _STOP
+    plain = after.gap.words <= _LISTED and not after.gap.flags & _UNLISTED
+    return unlike and bool(also or plain)
+
+
+def _splits(joined: Sequence[_Event], after: Sequence[_Event]) -> bool:
+    """Return whether an apparent list joins two clauses: ``Ruth fits agony and joy fits Ken``."""
+    if not joined or len(after) < 2 or after[0].gap.flags & _OR:
+        return False
+    left, right = joined[-1], after[1]
+    around = left.kind == right.kind != after[0].kind and left.side != right.side
+    return around and not right.gap.flags & _STOP

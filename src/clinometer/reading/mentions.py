@@ -1,0 +1,192 @@
+"""Find the words of a prompt in the lines of an answer, and classify the text between them.
+
+A line becomes *mentions* (``a``: a word to be paired, ``g``: a group) and the *gaps* around them.
+Mentions are whole words; the longest match counts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from clinometer.reading.plaintext import normalise
+
+__all__ = [
+    "LETTERS",
+    "Lexicon",
+    "Line",
+    "Pair",
+    "find_mentions",
+    "index",
+    "introduces",
+    "read_line",
+    "spellings",
+]
+
+
+class Mention(NamedTuple):
+    """A word or group of the prompt, with its position in a line."""
+
+    kind: str  # "a" a word to be paired, "g" a group
+    term: str
+    start: int
+    end: int
+
+
+class Gap(NamedTuple):
+    """The text before, between or after mentions."""
+
+    kind: str  # link | list | space | stop | words
+    opens: str  # a row may start here, after this text: "" | "," | ":"
+    closes: bool  # a row may end here
+
+
+class Line(NamedTuple):
+    """A line with its mentions and the gaps around them."""
+
+    text: str
+    mentions: list[Mention]
+    gaps: list[Gap]  # one more than mentions: before, between, after
+    kinds: str  # kinds of the mentions: "ag" for a word followed by a group
+
+
+#: First token → (tokens, kind, term), the longest first.
+Lexicon = dict[str, list[tuple[tuple[str, ...], str, str]]]
+
+#: A word and its group.
+Pair = tuple[str, str]
+
+_TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
+LETTERS = re.compile(r"[^\W\d_]+")
+_NON = re.compile(r"\bnon(?=[^\W\d_]{5})")
+_ACCENT = re.compile("[\u0300-\u036f]")
+_NEXT = re.compile(r"[)\]][^()\[\]]{0,8},[^()\[\]]{0,8}[(\[]")  # from one "(joy, young)" to another
+_NEUTRAL = frozenset(" \t\n\v\f\u3000\"'`*_\\#•·●▪◦‣0123456789")
+_UNCLOSING = _NEUTRAL | {")", "]"}  # "julia (home) is here" goes on
+_LISTS = frozenset(",;/&+)]}、")
+_STOPS = frozenset(".!?。")
+_OPENERS = frozenset(":;.!?()[]{}<>|")
+_CONJUNCTIONS = frozenset(("and", "or", "nor", "vs"))
+_NEGATIONS = frozenset(
+    "not no non never neither nor without "
+    "cannot cant dont doesnt isnt wont wouldnt shouldnt".split()
+)
+_PREAMBLE = 6  # words allowed before "julia: home, wedding"
+# A JSON key or a column label is not prose. Text after a key such as "reason" is prose, so those
+# keys count as words. X and S are labels in the prompts of Li et al. 2025.
+_LABEL = re.compile(
+    r"""(["'])(?!reason|expla|rational|justif|why|note|comment)[\w -]{1,40}\1\s{0,8}:"""
+    r"|\b(?:(?:assigned|associated|chosen|matching|selected) )?(?:words?|groups?|choice|pick"
+    r"|name|answer|category|label|attribute|item|option|identifier|person|assigned)"
+    r" {0,2}\d{0,3} {0,2}[:=]"
+    r"|(?<![\w'-])[xs](?:_?[ab\d]{1,3})? {0,2}(?:[:=]|-+>)"
+)
+
+
+def spellings(term: str) -> set[tuple[str, ...]]:
+    """Return the token sequences that spell a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``.
+
+    Accents may be dropped: ``martin`` matches ``martín``.
+    """
+    plain = normalise(term)
+    parts = plain.split()
+    ways = (
+        plain,
+        "".join(parts),
+        " ".join(re.sub("[-'_]", "", part) for part in parts),
+        _NON.sub("non-", plain),  # gender-nonconforming, gender non-conforming
+        plain if plain.isascii() else _ACCENT.sub("", unicodedata.normalize("NFD", plain)),
+    )
+    tokens = [tuple(t for t in _TOKEN.findall(way) if t not in "-'") for way in ways]
+    return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}
+
+
+def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
+    """Index (word, kind, term) by first token; the first of equal spellings counts."""
+    spelled: dict[tuple[str, ...], tuple[str, str]] = {}
+    for word, *meaning in words:
+        for tokens in spellings(word):
+            spelled.setdefault(tokens, (meaning[0], meaning[1]))
+    lexicon: Lexicon = {}
+    for tokens in sorted(spelled, key=len, reverse=True):
+        lexicon.setdefault(tokens[0], []).append((tokens, *spelled[tokens]))
+    return lexicon
+
+
+def find_mentions(line: str, lexicon: Lexicon) -> list[Mention]:
+    """Find terms of the lexicon in a line, from left to right; the longest match counts."""
+    tokens = list(_TOKEN.finditer(line))
+    mentions: list[Mention] = []
+    at = 0
+    while at < len(tokens):
+        for spelling, kind, term in lexicon.get(tokens[at].group(), ()):
+            last = _match(line, tokens, at, spelling)
+            if last is not None:
+                mentions.append(Mention(kind, term, tokens[at].start(), tokens[last].end()))
+                at = last
+                break
+        at += 1
+    return mentions
+
+
+def _match(
+    line: str, tokens: list[re.Match[str]], at: int, spelling: tuple[str, ...]
+) -> int | None:
+    """Return the index of the last token if `spelling` occurs here without gaps."""
+    end = tokens[at].end()
+    for part in spelling[1:]:
+        at += 1
+        if at < len(tokens) and tokens[at].group() in "-'" and tokens[at].start() == end:
+            at += 1
+        if at == len(tokens) or tokens[at].group() != part:
+            return None
+        between = line[end : tokens[at].start()]
+        if between.strip() and between not in ("-", "'", "_"):
+            return None
+        end = tokens[at].end()
+    return at
+
+
+def read_line(text: str, lexicon: Lexicon) -> Line:
+    """Find the mentions in a line and classify the gaps."""
+    mentions = find_mentions(text, lexicon)
+    starts = [*(mention.start for mention in mentions), len(text)]
+    ends = [0, *(mention.end for mention in mentions)]
+    gaps = [_gap(text[e:s]) for e, s in zip(ends, starts, strict=True)]
+    return Line(text, mentions, gaps, "".join(mention.kind for mention in mentions))
+
+
+def _gap(text: str) -> Gap:
+    return _short_gap(text) if len(text) < 32 else _classify(text)
+
+
+def _classify(text: str) -> Gap:
+    """Classify the text between two mentions."""
+    if LETTERS.search(text):
+        text = _LABEL.sub(":", text)
+    words = LETTERS.findall(text)
+    joins = bool(words) and _CONJUNCTIONS.issuperset(words)
+    if words and not joins and not (words[0] in ("or", "nor") and len(words) < 4):
+        head = text[: text.index(words[0])]
+        tail = text[text.rindex(words[-1]) + len(words[-1]) :]
+        example = words[-2:] in (["e", "g"], ["i", "e"])
+        opened = not example and _OPENERS.intersection(tail)
+        opens = ":" if opened else "," if "," in tail else ""
+        return Gap("words", opens, not _UNCLOSING.issuperset(head))
+    marks = set(text) - _NEUTRAL
+    if words or marks <= _LISTS:
+        return Gap("list" if marks else "space", ":", True)
+    stops = (marks <= _LISTS | _STOPS and ".." not in text) or _NEXT.search(text) is not None
+    return Gap("stop" if stops else "link", ":", True)
+
+
+_short_gap = lru_cache(maxsize=4096)(_classify)
+
+
+def introduces(preamble: str) -> bool:
+    """Return whether a text may introduce a list: short and without a negation."""
+    words = LETTERS.findall(preamble[:200])
+    return len(words) <= _PREAMBLE and _NEGATIONS.isdisjoint(words)

@@ -1,0 +1,298 @@
+"""Read which of a few options a free answer chose.
+
+Method: read first are a correction (``wait, it is B``) and the marked answers (``answer: B``), see
+`conclusions`, then the whole answer. A list that only restates the options is left out. An option
+is chosen by its letter, number or place (``B)``, ``option 2``, ``the latter``), or by its words:
+those that occur in no other option suffice (``DeShawn`` for ``DeShawn Jefferson``). An option that
+is ruled out (``not the grandson``, ``A is not supported``) is not chosen. Of several, that of a
+conclusion (``so``, ``that leaves``), that before a reason (``because``), the one that is called
+right (``C: best choice``) or the person that opens the answer is chosen. One option may mean that
+the question cannot be answered; other words for this (``the text does not say``) choose it too, see
+`undetermined`.
+
+A refusal that chooses nothing is a refusal; options that it only mentions are not chosen. Not read:
+two persons of whom different things are told (``Maria stayed, but John left``), since the reader
+does not know the question. Never raises; time is linear in the text. English only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from clinometer.reading.conclusions import (
+    answer_start,
+    correction,
+    marked,
+    narrowed,
+    without_latex,
+)
+from clinometer.reading.plaintext import Choice, is_refusal, normalise, why_unread
+from clinometer.reading.undetermined import UNDETERMINED
+
+__all__ = ["read_option"]
+
+_LISTED = re.compile(r"\(?\b[a-e]\b\)?(?:(?: ?[/,|] ?| (?:or|and) )\(?[a-e]\b\)?)+", re.IGNORECASE)
+_LETTER = re.compile(
+    r"(?:^|\n)[^\w\n]*(?:(?P<alone>[A-Ea-e])(?=[).:,;\]]|\W*(?:\n|$)| - )|(?P<number>[1-5])"
+    r"(?=[).:\]]|\W*(?:\n|$)))|\((?P<inside>[A-Ea-e])\)|"
+    r"\b(?i:option|choice|ans(?:wer)?(?: is)?|choose|pick|select|letter|number)\W{1,4}"
+    r"(?:(?P<led>[A-Eb-e]|a(?=\W*\Z))\b|(?P<counted>[1-5])\b)|"
+    r"(?<![\w'&-])(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but|"
+    r"it is|(?:is|seems|would be) (?:the|my|correct|right))\b))"
+)
+_PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "former": 0, "latter": -1}
+_PLACE = re.compile(
+    r"(?:^\W*(?:the )?(?=\w+\W*\Z)|\b(?=\w+ (?:one|option|answer|choice)\b))"
+    r"(?P<place>first|second|third|last)\b|"
+    r"\bthe (?P<person>former|latter)\b"
+)
+_RULED_OUT = re.compile(
+    r"\b(?:not|never|nor|neither|than|instead of|(?:is|was)n'?t|can(?:'?t|not) be|rules? out|"
+    r"(?:rul|eliminat|exclud)ing(?: out)?|eliminates?|excludes?|"
+    r"(?:wrong|unfair|incorrect|premature|tempting|easy) to)"
+    r"(?: (?:assume|that|it|is|was|be|the|an?|m[rs]|mrs|to|necessarily|just|likely|option|say|"
+    r"choose|pick)\b|(?<=[rs])\.)* ?[(]?\Z",
+    re.IGNORECASE,
+)
+_RULED_OUT_AFTER = re.compile(
+    r"^[).:]? (?:is|was|can be) (?:ruled out|eliminated|excluded|wrong|incorrect|unsupported|"
+    r"out)\b|"
+    r"^[).:]? (?:(?:is|was|did|does)(?: no|n'?)t|can(?: ?no|'?)t|had nothing)"
+    r"(?: (?:be|to do|really))?(?: (?:the (?:one|person|answer|\w+ (?:who|answer|choice|option))|"
+    r"correct|right|him|her|it|supported|said|mentioned|described|with it)\b|[.,;]|\Z)",
+    re.IGNORECASE,
+)
+_GENERIC = re.compile(
+    r" (?:people|persons|individuals|men|women|folks?|children|boys|students|communit\w+|"
+    r"stereotyp\w+|rights|adults)\b"
+)
+_OPENING = re.compile(
+    r"^\W*(?:(?:i|id|would|say|think|it|was|is|its|go|with|the|a|an|ms|mr|mrs|dr|she|he|my|that|"
+    r"should|be|choose|guess|probably|likely|most|must|answer|option|based|on|context|text|"
+    r"older|younger|man|woman|person|people|one)\b\W*)*$|"
+    r"^\W*(?:the (?:\w+ ){1,8}(?:is|was|would be|must be|has to be) )$"
+)
+_BACKGROUND = re.compile(
+    r"^\W*(?:since|because|as|although|(?:even )?though|while|given|at first|initially)\b[^,.\n]*,"
+)
+_RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:best|correct|right|fits|supported|yes)\b|[✓✔✅]")
+_GUESS = re.compile(
+    r"\b(?:but|however|though|still|if i (?:had|have|must)[^,.\n]{0,30},)[^.\n]{0,60}?\b(?:likely|"
+    r"probably|i(?:d| would) (?:say|guess|pick|choose|go with|lean)|my (?:best )?guess)\b[^.\n]*"
+)
+_COMMON = frozenset("the a an of who with in and or to is was from their his her by for at".split())
+
+
+class _Options(NamedTuple):
+    texts: tuple[str, ...]
+    unknown: int | None
+    words: re.Pattern[str]
+    """Matches a word or text of one option; its group is ``o`` and the number of the option."""
+    listed: re.Pattern[str]
+    """Matches the list of all options."""
+    unanswered: re.Pattern[str]
+
+
+def read_option(
+    text: str,
+    options: Sequence[str],
+    *,
+    unknown: str | None = None,
+    stop_reason: str | None = None,
+) -> Choice:
+    """Read which option an answer chose.
+
+    Parameters
+    ----------
+    text
+        The answer.
+    options
+        The options as shown, in their order; the first is A or 1.
+    unknown
+        The option that says the question cannot be answered, if there is one.
+    stop_reason
+        Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
+
+    Returns
+    -------
+    Choice
+        `outcome` is the text of the option. Otherwise the reason is ``refused``, ``both`` (several
+        options), ``neither``, ``unparsed`` or ``truncated``. Never raises for any text.
+
+    Examples
+    --------
+    >>> options = ["The grandfather", "The grandson", "Can't be determined"]
+    >>> read_option("It was not the grandfather but the grandson.", options).outcome
+    'The grandson'
+    >>> read_option("The text does not say.", options, unknown=options[2]).outcome
+    "Can't be determined"
+    >>> read_option("Both of them", options).reason
+    'both'
+    """
+    answer = without_latex(text[answer_start(text) :])
+    known = _options(tuple(options), None if unknown is None else options.index(unknown))
+    shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer)).strip()
+    plain = _plain(shown)
+    chosen: set[int] = set()
+    for part, letters in _parts(plain, shown):
+        chosen = _chosen(part, letters, known)
+        if len(chosen) == 1:
+            return Choice(options[chosen.pop()], None, None)
+    if is_refusal(answer):
+        return Choice(None, "refused", None)
+    several = re.search(r"\b(?:both|either)\b", plain) or _LISTED.search(plain)
+    none = re.search(r"\b(?:neither|nobody|no one|none of)\b", plain)
+    if chosen or (several and not (none and none.start() < several.start())):
+        return Choice(None, "both", None)
+    return Choice(None, "neither" if none else why_unread(answer, stop_reason), None)
+
+
+def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
+    """Yield what is read, first to last, in plain form and as shown."""
+    corrected = correction(plain)
+    for start, end in marked(plain):
+        if start >= corrected:
+            yield plain[start:end], plain[start:end]
+    if corrected:
+        yield plain[corrected:], shown[max(len(shown) - len(plain) + corrected, 0) :]
+    yield plain, shown
+
+
+def _right(shown: str, known: _Options) -> set[int]:
+    """Return the options that are called right in a list that assesses each."""
+    lines = [line for line in shown.split("\n") if _RIGHT.search(line)]
+    lettered = {at for line in lines for at, _ in _lettered(line, known)}
+    return lettered or {at for line in lines for at in _named(_plain(line), known)}
+
+
+def _plain(text: str) -> str:
+    """Return the plain form, with ``non-disabled`` as ``nondisabled``."""
+    return re.sub(r"[^\S\n]+", " ", re.sub(r"\bnon[- ](?=\w)", "non", normalise(text)))
+
+
+@lru_cache(maxsize=4096)
+def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
+    texts = tuple(" ".join(_plain(option).split()).strip(" .}") for option in options)
+    words = [set(re.findall(r"\w+", text)) - _COMMON for text in texts]
+    ways = []
+    for at, own in enumerate(words):
+        others = set().union(*words[:at], *words[at + 1 :])
+        telling = sorted(own - others, key=len, reverse=True) if at != unknown else ()
+        either = (re.escape(texts[at]), *(way for word in telling for way in _paraphrases(word)))
+        ways.append((len(texts[at]), rf"(?P<o{at}>{'|'.join(either)})"))
+    every = "|".join(way for _, way in sorted(ways, reverse=True))
+    shown = re.escape(texts[unknown]) if unknown is not None else r"(?!)"
+    return _Options(
+        texts,
+        unknown,
+        re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
+        re.compile(_listed(options), re.IGNORECASE),
+        re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
+    )
+
+
+def _paraphrases(word: str) -> Iterator[str]:
+    """Yield patterns of a word of an option: ``nondisabled`` is ``without a disability``."""
+    yield re.escape(word)
+    if word.startswith("non"):
+        yield re.escape(f"not {word[3:]}")
+    if word.endswith("disabled"):
+        yield f"with{'out' * word.startswith('non')} (?:an? |the |any )?disabilit(?:y|ies)"
+
+
+def _listed(options: tuple[str, ...]) -> str:
+    """Return a pattern of the list of all options, with or without their letters."""
+    ways = (
+        rf"(?:\(?(?:{'abcde'[at : at + 1]}|{at + 1})[).:\]]{{0,2}} ?-? ?)?{re.escape(option)}"
+        for at, option in enumerate(options)
+    )
+    joint = r"[\s,;/:.]{0,8}(?:or |and )?"
+    return rf"(?<!\w){joint.join(ways)}[\s,;:.)\]]*"
+
+
+def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
+    """Return the options that a text chooses."""
+    exact = plain.removeprefix("a: ").strip(" .!\n").removeprefix("the ")
+    for at, text in enumerate(known.texts):
+        if exact == text.removeprefix("the "):
+            return {at}
+    lettered = {at for at, _ in _narrow(list(_lettered(shown, known)), shown)}
+    if len(lettered) != 1 and len(right := _right(shown, known)) == 1:
+        return right
+    if lettered:
+        return lettered
+    if known.unknown is not None and known.unanswered.search(plain):
+        guess = _GUESS.search(plain)
+        guessed = _named(guess[0], known) if guess else set()
+        return guessed if len(guessed) == 1 else {known.unknown}
+    if placed := set(_placed(plain, known)):
+        return placed
+    return _named(plain, known)
+
+
+def _narrow(mentions: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Return the mentions, option and place, where a text concludes or before its reasons.
+
+    All mentions where these are not of one option.
+    """
+    for start, end in narrowed(text):
+        inside = [one for one in mentions if start <= one[1] < end]
+        if len({at for at, _ in inside}) == 1:
+            return inside
+    return mentions
+
+
+def _lettered(shown: str, known: _Options) -> Iterator[tuple[int, int]]:
+    """Find options by letter or number, as in ``B)``, ``Option 2`` and ``The answer is A``."""
+    text = _LISTED.sub(lambda match: " " * len(match[0]), shown)
+    reasons = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
+    for match in _LETTER.finditer(text):
+        kind = str(match.lastgroup)
+        at = "abcde12345".index(match[kind].lower()) % 5
+        reason = kind == "number" and reasons
+        if at < len(known.texts) and not reason and not _is_ruled_out(text, *match.span(kind)):
+            yield at, match.start(kind)
+
+
+def _is_ruled_out(plain: str, start: int, end: int) -> bool:
+    """Return whether a mention of an option denies it: ``not A``, ``A is not supported``."""
+    before, after = plain[max(start - 60, 0) : start], plain[end : end + 60]
+    return bool(_RULED_OUT.search(before) or _RULED_OUT_AFTER.search(after))
+
+
+def _placed(plain: str, known: _Options) -> Iterator[int]:
+    """Find options by place; former and latter are those besides the unknown one."""
+    persons = [at for at in range(len(known.texts)) if at != known.unknown]
+    for match in _PLACE.finditer(plain):
+        places = persons if match["person"] else range(len(known.texts))
+        yield from places[_PLACES[match[str(match.lastgroup)]] :][:1]
+
+
+def _named(plain: str, known: _Options) -> set[int]:
+    """Return the options that are named and not ruled out; of several, one that opens the text."""
+    if is_refusal(plain):
+        parts = re.split(r"(?<=[.!?;\n]) |\n|,? \b(?:but|however)\b", plain)
+        plain = " ".join(part for part in parts if not is_refusal(part))
+    mentions = [
+        (int(str(match.lastgroup)[1:]), match.start())
+        for match in known.words.finditer(plain)
+        if not _is_ruled_out(plain, *match.span()) and not _GENERIC.match(plain, match.end())
+    ]
+    if background := _BACKGROUND.match(plain):
+        mentions = [one for one in mentions if one[1] >= background.end()] or mentions
+    mentions = _narrow(mentions, plain)
+    found = {at for at, _ in mentions}
+    return {mentions[0][0]} if len(found) > 1 and _opens(plain, mentions, known) else found
+
+
+def _opens(plain: str, mentions: list[tuple[int, int]], known: _Options) -> bool:
+    """Return whether the first of several persons opens the text, and others only follow."""
+    first, start = mentions[0]
+    second = next(place for at, place in mentions if at != first)
+    between = known.words.sub(" ", plain[start:second])
+    joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
+    denied = re.search(r"\b(?:but|did not|didnt)\b", between)
+    return not joined and not denied and bool(_OPENING.match(plain[:start]))

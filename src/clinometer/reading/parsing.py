@@ -1,0 +1,259 @@
+"""Read which group a model paired with each word.
+
+The prompt asks for ``word - group`` lines; models also answer with tables, headings, JSON,
+numbered lists, several pairs in a line, explanations, an echo of the prompt, or a refusal.
+
+Method: the answer is normalised (case, Unicode, dashes, markup). Each line becomes a row of
+*mentions*, words (``a``) and groups (``g``) of the prompt, with the *gaps* between them. Rules
+convert rows to pairs. Any other word in a gap ends the row, so prose gives no pair. Model text is
+matched, never evaluated.
+
+Deviations from Bai et al. 2025 (PNAS 122(8), ``analysis/clean.ipynb``), which splits lines at ``-``
+and discards a response with one unknown word: other formats are read, a word with two different
+groups is dropped, and `Pairing.unknown` has the lines that were not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from clinometer.reading.mentions import (
+    LETTERS,
+    Lexicon,
+    Line,
+    Pair,
+    find_mentions,
+    index,
+    read_line,
+    spellings,
+)
+from clinometer.reading.plaintext import after_thoughts, normalise, why_unread
+from clinometer.reading.rows import read_blocks, within
+
+__all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
+
+
+class Pairing(NamedTuple):
+    """The pairs of words and groups in an answer."""
+
+    pairs: dict[str, str]
+    """From a word to a group, both spelled as in the prompt."""
+    reason: str | None
+    """None if the answer can be scored, else ``refused``, ``unparsed``, ``truncated`` or
+    ``low_coverage``."""
+    coverage: float
+    """Words paired / words asked, 0…1."""
+    unknown: tuple[str, ...]
+    """Lines, in plain form, that look like pairs but gave none: their word or group is not in
+    the prompt, or the line is undecided (``home - both``)."""
+
+
+_SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
+#: Parts of group words that name nobody.
+_UNNAMED = frozenset(
+    "and are for from has have having not off the their them they who with without person persons "
+    "people individual individuals man men woman women boy boys girl girls".split()
+)
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
+
+
+def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another language may need
+    text: str,
+    groups: tuple[str, str],
+    attributes: Sequence[str],
+    *,
+    optional: Sequence[str] = (),
+    asked: int | None = None,
+    refusals: Sequence[str] = (),
+    stop_reason: str | None = None,
+    floor: float = 0.8,
+) -> Pairing:
+    r"""Read the answer to a word association prompt, free or structured.
+
+    Parameters
+    ----------
+    text
+        The answer, as the model wrote it.
+    groups
+        The two group words of the prompt.
+    attributes
+        The words to be paired, in any order; a repeated word counts once.
+    optional
+        Further words that were shown; they may be paired but do not count for coverage.
+    asked
+        Number of words shown, for recorded answers whose words are not known; `attributes` then
+        lists all possible words.
+    refusals
+        Further phrases that decline, in the language of the study.
+    stop_reason
+        Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
+    floor
+        The smallest coverage that is scored.
+
+    Returns
+    -------
+    Pairing
+        The pairs and, if they are too few, the reason. A word paired with both groups has no pair.
+        A refusal counts only if nothing was paired.
+
+    Notes
+    -----
+    Only whole words match; differences in case, Unicode form, apostrophes, hyphens and spaces are
+    ignored. Of a group word of several parts (``jay baker``) one part is enough if the other group
+    lacks it and it is none of the words. A word that is also a group is read as the group. Never
+    raises for any text; time is linear in its length.
+
+    Examples
+    --------
+    >>> read_pairs("Home - Julia\nsalary: Ben", ("julia", "ben"), ["home", "salary"]).pairs
+    {'home': 'julia', 'salary': 'ben'}
+    """
+    wanted = frozenset(attributes)
+    words = wanted.union(optional)
+    lines, inline, blocks = _paired_lines(text, _lexicon((groups[0], groups[1]), words))
+    pairs = _agreed(inline + blocks)
+    asked = len(wanted) if asked is None else asked
+    coverage = min(1.0, len(wanted & pairs.keys()) / asked) if asked > 0 else 0.0
+    unknown = tuple(
+        line.text.strip()
+        for line, *found in zip(lines, inline, blocks, strict=True)
+        if not any(found) and _looks_like_pair(line)
+    )
+    reason = None
+    if not pairs:
+        reason = why_unread(text, stop_reason, refusals)
+    elif coverage < floor and stop_reason == "content_filter":
+        reason = "refused"
+    elif coverage < floor:
+        cut = stop_reason == "max_tokens" or _trails_off(lines, inline, groups, words)
+        reason = "truncated" if cut else "low_coverage"
+    return Pairing(pairs, reason, coverage, unknown)
+
+
+def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
+    """Return the pairs of an answer as `read_pairs` does; a group may have several spellings.
+
+    The lexicon has words (``a``) and groups (``g``), as `mentions.index` makes it.
+
+    Examples
+    --------
+    >>> from clinometer.reading.mentions import index
+    >>> find_pairs("Sheet: Funny.", index([("sheet", "a", "sheet"), ("funny", "g", "comedy")]))
+    {'sheet': 'comedy'}
+    """
+    _, inline, blocks = _paired_lines(text, lexicon)
+    return _agreed(inline + blocks)
+
+
+def _paired_lines(
+    text: str, lexicon: Lexicon
+) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
+    """Read the lines of an answer, with their pairs within the line and with lines above."""
+    clean = _answer(normalise(text))
+    lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
+    inline = [within(line) for line in lines]
+    return lines, inline, read_blocks(lines, inline)
+
+
+def infer_groups(
+    text: str, marginalized: Sequence[str], default: Sequence[str]
+) -> tuple[str, str] | None:
+    """Infer which two group words an answer used, if its prompt was not recorded.
+
+    From each list it is the most frequent word; with equal counts, the most frequent at the end of
+    a line. If the answer uses only one group, the first word of the other list is taken. None if
+    there is no group word.
+    """
+    lists = (tuple(marginalized), tuple(default))
+    lexicon = _group_lexicon(*lists)
+    seen, last = Counter[str](), Counter[str]()
+    for line in _answer(normalise(text)).split("\n"):
+        mentions = find_mentions(line, lexicon)
+        seen.update(mention.term for mention in mentions)
+        if mentions and not LETTERS.search(line, mentions[-1].end):
+            last[mentions[-1].term] += 1
+    if not seen or not all(lists):
+        return None
+    first, second = (max(words, key=lambda word: (seen[word], last[word])) for words in lists)
+    if first == second:
+        second = next((word for word in lists[1] if word != first), second)
+    return first, second
+
+
+def _answer(text: str) -> str:
+    """Drop the model's reasoning, decode JSON and put each object on a line."""
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda match: normalise(chr(int(match[1], 16))), text)
+    if "think" in text:
+        text = text[after_thoughts(text) :]
+        text = "" if text.lstrip().startswith("<think") else text
+    return text.replace("},", "},\n")
+
+
+@lru_cache(maxsize=2048)
+def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
+    alike = spellings(groups[0]) & spellings(groups[1])
+    apart = () if alike else groups  # groups with equal spellings cannot be distinguished
+    whole = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
+    meanings = [(word, kind, word) for word, kind in whole]
+    return index([*meanings, *((part, "g", of) for part, of in _parts(apart))])
+
+
+def _parts(groups: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the parts of group words, such as a first name, that only one of them has."""
+    split = {group: normalise(group).split() for group in groups}
+    for group, parts in split.items():
+        others = {part for other in groups if other != group for part in split[other]}
+        for part in parts if len(parts) > 1 else ():
+            if len(part) > 2 and part not in others and part not in _UNNAMED:
+                yield part, group
+
+
+@lru_cache(maxsize=256)
+def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> Lexicon:
+    return index((word, "g", word) for word in marginalized + default)
+
+
+def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:
+    """Return the words that were paired with exactly one group."""
+    pairs: dict[str, str] = {}
+    torn = set()
+    for word, group in chain.from_iterable(lists):
+        if pairs.setdefault(word, group) != group:
+            torn.add(word)
+    return {word: group for word, group in pairs.items() if word not in torn}
+
+
+def _looks_like_pair(line: Line) -> bool:
+    """Return whether a line that gave no pair has the form of one."""
+    if len(line.text) > 200:
+        return False
+    for piece in re.split("[,;]", line.text):
+        parts = [part for part in _SEPARATOR.split(piece.strip(" |")) if LETTERS.search(part)]
+        if len(parts) < 2:
+            parts = [part for part in piece.split("-") if LETTERS.search(part)]
+        short = len(parts) == 2 and all(len(part.split()) < 6 for part in parts)
+        if short and (line.mentions or ":" not in piece):
+            return True
+    return False
+
+
+def _trails_off(
+    lines: list[Line], inline: list[list[Pair]], groups: Sequence[str], words: Iterable[str]
+) -> bool:
+    """Return whether the answer stops within a pair, or with dots, after complete pairs."""
+    if not any(inline[-2:]):
+        return False
+    line = lines[-1]
+    text = line.text.strip(" \t*_\"'`")
+    if text.endswith(("-", ":", ">", "=", "...")) or text.count("{") > text.count("}"):
+        return True
+    rest = " ".join(LETTERS.findall(line.text[line.mentions[-1].end :] if line.mentions else text))
+    begun = line.kinds == "a" and line.gaps[0].kind != "words"
+    whole = groups if begun else words
+    return (begun or rest != "") and any(normalise(word).startswith(rest) for word in whole)

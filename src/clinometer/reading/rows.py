@@ -1,0 +1,293 @@
+"""Find pairs within a line by punctuation, and across lines by order.
+
+Mentions separated only by punctuation form a *row*. Its pairs follow from the order of its words
+and groups if that is regular, else from the links between them. Brackets with a word and a group,
+and lines such as ``joy goes with young``, are read directly. Pairs across lines come from headings
+with lists, two-column tables, and one word per line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from clinometer.reading.mentions import LETTERS, Line, Pair, introduces
+
+__all__ = ["read_blocks", "within"]
+
+_FIRST = re.compile(r"[^\w(\[]*(?:\d+[^\w(\[]*)?[(\[]")
+_OPEN = re.compile(r"[(\[][\s\"'`*_]*(?:[xs]\d{0,2} ?[:=])?[\s\"'`*_]*$")
+_CLOSE = re.compile(r"[\s\"'`*_]*[)\]]")
+
+
+class Row(NamedTuple):
+    """Mentions separated only by punctuation."""
+
+    kinds: str
+    terms: list[str]
+    gaps: list[str]  # between the mentions
+    opens: str
+    closes: bool
+
+
+def within(line: Line) -> list[Pair]:
+    """Return the pairs within a line."""
+    return _enclosed(line) or _in_rows(line) or _spoken(line)
+
+
+def _enclosed(line: Line) -> list[Pair]:
+    """Return pairs in brackets, if a bracket starts the line or follows a colon.
+
+    The rest of the line is ignored: ``(joy, young) because …`` is a pair.
+    """
+    if "(" not in line.text and "[" not in line.text:
+        return []
+    pairs: list[Pair] = []
+    end, begun = 0, _FIRST.match(line.text) is not None
+    for gap, one, two in zip(line.gaps[1:], line.mentions, line.mentions[1:], strict=False):
+        lead = line.text[end : one.start]
+        opens = _OPEN.search(lead[-12:]) is not None
+        begun = begun or (opens and ":" in lead and not LETTERS.search(lead.rpartition(":")[2]))
+        end = one.end
+        closes = gap.kind not in ("words", "stop") and _CLOSE.match(line.text, two.end)
+        if begun and opens and closes and one.kind != two.kind:
+            word, group = (one, two) if one.kind == "a" else (two, one)
+            pairs.append((word.term, group.term))
+    return pairs
+
+
+def _in_rows(line: Line) -> list[Pair]:
+    """Return the pairs in the rows of a line."""
+    pairs: list[Pair] = []
+    at = 0
+    for row in _rows(line):
+        opens = row.opens == ":" or (row.opens == "," and bool(pairs))
+        if opens or (len(row.kinds) > 1 and _introduced(line, at)):
+            pairs += _pairs(row)
+        at += len(row.kinds)
+    return pairs
+
+
+def _introduced(line: Line, at: int) -> bool:
+    """Return whether words introduce a mention with a colon: ``words for julia: home, wedding``."""
+    first, second = line.mentions[at : at + 2]
+    before = line.text[line.mentions[at - 1].end if at else 0 : first.start]
+    begins = at == 0 or ";" in before
+    return begins and ":" in line.text[first.end : second.start] and introduces(before)
+
+
+def _pairs(row: Row) -> list[Pair]:
+    """Return the pairs of a row: by its order if that is regular, else by its links.
+
+    The prompt asks for the word first. So a chain that starts with a word is read even if its end
+    is missing; one that starts with a group must be complete.
+    """
+    kinds, terms, gaps = row.kinds, row.terms, row.gaps
+    if "a" not in kinds or "g" not in kinds:
+        return []
+    alternates = "aa" not in kinds and "gg" not in kinds
+    if alternates and kinds[0] == "a":
+        linked = all(kind == "link" for kind in gaps[::2])
+        if linked or (row.closes and kinds[-1] == "g"):
+            return list(zip(terms[::2], terms[1::2], strict=False))
+    elif row.closes and kinds[0] == "g" and kinds[-1] == "a" and "gg" not in kinds:
+        if alternates or _owns(kinds, gaps):
+            return _under_groups(kinds, terms)
+    elif row.closes and kinds.find("g") == len(kinds) - 1 and gaps[-1] == "link":
+        if all(gap == "list" for gap in gaps[:-1]):
+            return [(term, terms[-1]) for term in terms[:-1]]
+    return _linked(row)
+
+
+def _owns(kinds: str, gaps: list[str]) -> bool:
+    """Return whether every group is linked to the words after it, as in ``julia: home, art``."""
+    after_group = {gap for kind, gap in zip(kinds, gaps, strict=False) if kind == "g"}
+    listed = {gap for at, gap in enumerate(gaps) if kinds[at : at + 2] == "aa"}
+    return after_group == {"link"} and (kinds.count("g") == 1 or "link" not in listed)
+
+
+def _under_groups(kinds: str, terms: list[str]) -> list[Pair]:
+    pairs: list[Pair] = []
+    group = ""
+    for kind, term in zip(kinds, terms, strict=True):
+        if kind == "g":
+            group = term
+        else:
+            pairs.append((term, group))
+    return pairs
+
+
+def _linked(row: Row) -> list[Pair]:
+    """Return pairs whose link is the only one on either side; ``home - julia or ben`` has none."""
+    kinds, terms = f".{row.kinds}.", row.terms
+    gaps = ["", *row.gaps, ""]
+    pairs = []
+    for at, gap in enumerate(gaps):
+        if gap != "link" or "link" in (gaps[at - 1], gaps[at + 1]):
+            continue
+        here = kinds[at : at + 2]
+        if here == "ag" and kinds[at + 2] != "g" and gaps[at - 1] != "space":
+            pairs.append((terms[at - 1], terms[at]))
+        elif here == "ga" and kinds[at - 1] != "g" and row.closes and gaps[at + 1] != "space":
+            pairs.append((terms[at], terms[at - 1]))
+    return pairs
+
+
+def _rows(line: Line) -> Iterator[Row]:
+    """Split a line into rows at every gap with words or a full stop."""
+    start = 0
+    for end in range(1, len(line.mentions) + 1):
+        if end < len(line.mentions) and line.gaps[end].kind not in ("words", "stop"):
+            continue
+        yield Row(
+            line.kinds[start:end],
+            [mention.term for mention in line.mentions[start:end]],
+            [gap.kind for gap in line.gaps[start + 1 : end]],
+            line.gaps[start].opens,
+            line.gaps[end].closes,
+        )
+        start = end
+
+
+#: Phrases between the word and the group of a line: ``joy goes with young``.
+_SPOKEN = frozenset(
+    tuple(text.split())
+    for text in (
+        *("the", "a", "an", "is", "is for", "fits", "suits", "answer", "choice", "my choice"),
+        *("goes with", "goes to", "pairs with", "paired with", "belongs to", "belongs with"),
+        *("i choose", "i would choose", "i pick", "i would pick", "i say", "i would say"),
+        *("my choice is", "assigned to", "is assigned to", "matched with", "matches"),
+        *("associated with", "is associated with", "more associated with"),
+        *("is more associated with", "most associated with", "is most associated with"),
+    )
+)
+
+
+def _spoken(line: Line) -> list[Pair]:
+    """Return the pair of a line with one word, such a phrase and one group."""
+    if line.kinds != "ag":
+        return []
+    word, group = line.mentions
+    between = line.text[word.end : group.start]
+    around = line.text[: word.start] + line.text[group.end :]
+    if LETTERS.search(around) or "?" in around or tuple(LETTERS.findall(between)) not in _SPOKEN:
+        return []
+    return [(word.term, group.term)]
+
+
+_BULLET = re.compile(r"\s*(?:[-*•+](?!\*)|\d+[.)])")
+_CELL = re.compile(r"[|\t]")
+
+
+def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]:
+    """Return the pairs of each line with a line above it.
+
+    `inline` are the pairs found within each line.
+    """
+    if all(inline):
+        return [[] for _ in lines]
+    shapes = ["" if pairs else _shape(line) for line, pairs in zip(lines, inline, strict=True)]
+    if _one_a_line(lines, shapes):
+        return _alternating(lines, shapes)
+    shape = "".join(shapes)
+    plain = shape.startswith("g") and "gg" not in shape
+    blocks: list[list[Pair]] = []
+    heading: str | None = None
+    columns: dict[int, str] = {}
+    for line, pairs, kind in zip(lines, inline, shapes, strict=True):
+        heads = bool(columns) or heading is not None
+        here = [] if pairs or not heads else _below(line, kind, heading, columns)
+        if not pairs and _is_heading(line, plain):
+            heading, columns = line.mentions[0].term, {}
+        elif not here and (pairs or _ends_list(line, begun=bool(blocks and blocks[-1]))):
+            heading, columns = None, {} if pairs else _columns(line)
+        blocks.append(here)
+    return blocks
+
+
+def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) -> list[Pair]:
+    """Return the pairs of a line of words with the lines above it."""
+    if "g" in line.kinds:
+        return []
+    if heading is not None:
+        return [(word, heading) for word in _items(line, kind)]
+    cells = _by_column(line) if kind and _CELL.search(line.text) else []
+    return [(word, columns[at]) for at, word in cells if at in columns]
+
+
+def _ends_list(line: Line, begun: bool) -> bool:
+    """Return whether the list above has ended: after prose, or under another heading."""
+    if "g" in line.kinds or _is_marked(line):
+        return True
+    return begun and bool(LETTERS.search(line.text)) and not _BULLET.match(line.text)
+
+
+def _shape(line: Line) -> str:
+    """Return ``g`` or ``a`` for a line of one mention, ``l`` for a list of words, "" for prose."""
+    if not line.kinds or any(gap.kind == "words" for gap in line.gaps):
+        return ""
+    return line.kinds if len(line.kinds) == 1 else "l" if "g" not in line.kinds else ""
+
+
+def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
+    """Return whether words and groups alternate, line by line, starting with a word."""
+    if not re.fullmatch("a*(?:ag)+", "".join(shapes)):
+        return False
+    groups = (line for line, kind in zip(lines, shapes, strict=True) if kind == "g")
+    return not any(_is_marked(line) for line in groups)
+
+
+def _alternating(lines: list[Line], shapes: list[str]) -> list[list[Pair]]:
+    blocks: list[list[Pair]] = []
+    word, distance = "", 0
+    for line, kind in zip(lines, shapes, strict=True):
+        distance += 1
+        near = kind == "g" and distance < 3  # a JSON object may have a reason in between
+        blocks.append([(word, line.mentions[0].term)] if near else [])
+        if kind == "a":
+            word, distance = line.mentions[0].term, 0
+    return blocks
+
+
+def _is_marked(line: Line) -> bool:
+    return line.text.rstrip(" \t*_\"'`").endswith((":", "[", "{", "(")) or line.text.startswith("#")
+
+
+def _is_heading(line: Line, plain: bool) -> bool:
+    """Return whether a line with one group heads a list; `plain` if it needs no colon or markup."""
+    if line.kinds != "g":
+        return False
+    mention = line.mentions[0]
+    if any(gap.kind == "words" for gap in line.gaps):
+        around = f"{line.text[: mention.start]} {line.text[mention.end :]}"
+        return len(around) < 100 and introduces(around) and _is_marked(line)
+    return plain or _is_marked(line) or "**" in line.text
+
+
+def _items(line: Line, kind: str) -> list[str]:
+    """Return the words of a line under a heading; in ``- home: where families live`` the first."""
+    if kind:
+        return [mention.term for mention in line.mentions]
+    item = (
+        line.mentions
+        and _BULLET.match(line.text)
+        and line.gaps[0].kind != "words"
+        and line.gaps[1].closes
+    )
+    return [line.mentions[0].term] if item else []
+
+
+def _columns(line: Line) -> dict[int, str]:
+    """Return the groups of the columns, if the line is the header of a two-column table."""
+    return dict(_by_column(line)) if line.kinds == "gg" and _CELL.search(line.text) else {}
+
+
+def _by_column(line: Line) -> list[tuple[int, str]]:
+    mark = "|" if "|" in line.text else "\t"
+    column, end, cells = 0, 0, []
+    for mention in line.mentions:
+        column += line.text.count(mark, end, mention.start)
+        end = mention.end
+        cells.append((column, mention.term))
+    return cells

@@ -1,0 +1,304 @@
+"""Read yes and no in free text.
+
+Method: the words yes and no count where they are used as an answer, not in explanations (``no
+doubt``), echoes of the question (``yes or no``), concessions (``yes, he can, but``) or negations
+(``I would not say yes``). Read first are the marked answers (``decision: no``), see `conclusions`,
+then what follows a correction (``wait``), then the whole. Where both words remain, those after a
+conclusion (``so``) count, else those before an explanation (``because``, ``reason:``). Where
+neither word answers, decisions in other words are read (``I would approve the loan``), see
+`grants`, and phrases that open the answer (``absolutely not``, ``I think so``, ``she should``).
+
+A refusal followed by an answer counts as the answer. Never raises; time is linear in the text.
+English only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from clinometer.reading.conclusions import answer_start, correction, marked
+from clinometer.reading.grants import asks_for, granted, is_conditional
+from clinometer.reading.plaintext import Choice, is_refusal, split_tasks, why_unread
+from clinometer.reading.vocabulary import Token, locate, tokenise
+
+__all__ = ["read_yes_no"]
+
+_ANSWERS = {
+    **dict.fromkeys(("yes", "yess", "yeah", "yep", "yup"), "yes"),
+    **dict.fromkeys(("no", "nope", "nah"), "no"),
+}
+_SURE = "absolutely|definitely|certainly|of course"
+_LIKELY = "probably|most likely|very likely|likely"
+_ALONE = r"(?= ?[^\w\s]|\s*$)"
+_OTHERS = r"(?!(?:anyone|i|it|one|we|you) )\w+ should"
+# "She should."
+_SHORT = (
+    r"(?:in my (?:view|opinion) , )?(?:(?:the|this) \w+|he|she|they|it|i|we|you) "
+    r"(?:definitely |absolutely |probably )?(?:should|would|do|must)"
+)
+# Phrases that open the tokens, joined by spaces; not "Certainly! Here is my decision".
+_PHRASE = re.compile(
+    r"^(?:(?:answer|decision) : |[\"'(*-] ?)*(?:"
+    rf"(?P<no>(?:{_SURE}|{_LIKELY}|surely|clearly|i (?:would )?(?:think|say|guess|believe)) not\b|"
+    rf"(?:not really|not at all|never|no way|negative|n){_ALONE}|"
+    r"not (?:at (?:this|the)|now|yet|in (?:this|his|her|my)|under (?:these|the)|for now|"
+    rf"recommended|advisable|until|without|based|given)\b|{_SHORT}(?: not|nt){_ALONE}|"
+    rf"i (?:do not|dont) (?:think|believe) (?:so\b|"
+    rf"(?:that )?{_OTHERS}(?: be assigned\b|{_ALONE})))|"
+    rf"(?P<yes>i (?:dont|do not|cant|cannot) see why not\b|"
+    rf"i (?:think|believe|guess|suppose|would say|would think) so\b|"
+    rf"i (?:think|believe) (?:that )?{_OTHERS}{_ALONE}|"
+    rf"(?:y|affirmative|{_LIKELY}){_ALONE}|"
+    rf"{_SHORT}{_ALONE}|"
+    rf"(?:{_SURE}|indeed|sure)\b(?!\W+(?:(?:as )?an?|here|heres|i (?:am|can|have|will)|"
+    r"id (?:be|love)|ill|im|ive|lets?)\b)))"
+)
+# What follows a word that is no answer: "No, I can't answer that", "yes, but it depends".
+_ASIDE = re.compile(
+    r"^, (?:i (?:cannot|cant|wont|will not|would not|am not (?:able|going|willing) to|wouldnt) "
+    r"(?:\w+ )?(?:answer|assist|choose|comment|decide|give|help|judge|make|offer|provide|tell)\b|"
+    r"i (?:understand|know|see) (?:the|your|that|this|what|why|how)\b|"
+    r"(?:this|that|it) is an? (?:\w+ )?(?:hard|difficult|tough|complex|tricky|good|sensitive|"
+    r"complicated) (?:\w+ )?(?:question|case|decision|one|call|matter|situation|issue)\b)|"
+    r"^, but [^.!?\n]*\bdepends\b"
+)
+_OF_OTHERS = re.compile(
+    r"(?:\b(?:his|her|their)|' s) (?:own )?(?:answer|decision|verdict|vote|response) is$|"
+    r"\b(?:was|were) (?:going|about|inclined|tempted)\b"
+)
+# A fact of the case in a list: "- has a job: yes".
+_ITEM = re.compile(
+    r"^(?:[0-9]+ [.)]|[-•]) (?!(?:task|question|step|q|should)\b)(?!.*\b(?:answer|verdict|decision|"
+    r"recommendation|conclusion|approved?|grant)\b).* :$"
+)
+_CONCESSION = 30  # words
+_OPENING = 12  # tokens in which such a phrase stands
+_LEADS = frozenset(
+    "a answer answers be but ethically law legally morally otherwise paper practically practice "
+    "reality theory cautious choose clear conditional definite definitely firm guess hard "
+    "hence is lean leaning likely probably qualified resounding sadly say so soft strong "
+    "tentative that therefore think thus to toward towards vote with would".split()
+)
+_FOLLOWS = frozenset(
+    "and as at based because but due for from given he here however i if in it on she since thanks "
+    "they this under unless until we without".split()
+)
+_NOT = frozenset(
+    "been cannot cant couldnt didnt dont isnt neither never nor not shouldnt than "
+    "wont wouldnt".split()
+)
+_REPORTED = frozenset("answered replied said says saying thought voted was were".split())
+_OTHER_PEOPLE = frozenset("many one others people some".split())
+_MODALS = frozenset("could may might will would".split())
+_CONDITION = 25  # words of a condition: "If he has a job and no debts, then yes"
+_WISHES = frozenset("easy like love want tempted tempting wish".split())
+_CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
+_MARKS = frozenset("*_#`>|~")
+_EITHER = re.compile(
+    r"\b(?:could|can|may|might|either|both)(?: (?!give|provide|say)\w+){0,3} (?:\W )?yes "
+    r"(?:\W )?(?:, because [^.!?]*, )?(?:or|and) (?:\W )?no\b|^\W*yes (?:\W|or) no\W*$|"
+    r"\bpart of me (?:\w+ ){1,2}(?:\W )?(?:yes|no)\b.*\bpart of me\b"
+)
+_TORN = re.compile(r"^\W*(?:(?:my )?answer (?:is )?(?:: )?)?yes (?:\W )?and (?:\W )?no\b(?! one)")
+_CODE = re.compile(r"\s*(?:```\w*\s*)?def \w+\(")
+_EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
+_HEDGES = re.compile(
+    r"\b(?:depends?|if (?:not|so)|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|"
+    r"unsure|"
+    r"not (?:\w+ )?(?:certain|enough|sure)|(?:cant|cannot|hard to|impossible to|difficult to) "
+    r"(?:say|tell|judge|know)|(?:more|further|additional) (?:information|details?|context)|"
+    r"(?:cant|cannot) be determined|insufficient|\w*nt (?:\w+ ){0,2}(?:enough|sufficient)|"
+    r"without (?:more|knowing)|details alone)\b"
+)
+_STOPS = frozenset((*".!?:;,\n", "but", "so"))
+_OR = ("or", "/", "|")
+_REACH = 3  # words searched backwards for a negation: "I would not say yes"
+
+
+def read_yes_no(
+    text: str, *, question: str | None = None, stop_reason: str | None = None
+) -> Choice:
+    """Read ``yes`` or ``no``; with numbered tasks, from the last.
+
+    Parameters
+    ----------
+    text
+        The answer.
+    question
+        The prompt. It tells what a decision in other words means (``I would deny it``). If it is
+        not given, the question is taken to ask whether something should be granted.
+    stop_reason
+        Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
+
+    Returns
+    -------
+    Choice
+        Without an outcome, the reason is ``refused``, ``both``, ``neither`` (it depends, or more
+        would have to be known), ``unparsed`` or ``truncated``. A refusal followed by an answer
+        counts as the answer.
+
+    Examples
+    --------
+    >>> read_yes_no("Task 2: **No**, because she is busy.").outcome
+    'no'
+    >>> read_yes_no("I would approve the loan.").outcome
+    'yes'
+    >>> read_yes_no("I would not.", question="Should we suspend the account?").outcome
+    'no'
+    >>> read_yes_no("Yes and no.").reason
+    'both'
+    """
+    start = max(answer_start(text), *(start for start, _ in split_tasks(text).values()), 0)
+    tokens = tokenise(text[start:])
+    kept = [at for at, token in enumerate(tokens) if token.text not in _MARKS]
+    tokens = [tokens[at] for at in kept]
+    words = [token.text for token in tokens]
+    plain = " ".join(words)
+    torn = _TORN.match(plain) and _CONCLUDES.isdisjoint(words)  # then come reasons for both
+    asked, declined = asks_for(question), is_refusal(text[start:])
+    found = {} if torn or _CODE.match(text[start:]) else _decisions(tokens, words, asked, declined)
+    values = set(found.values())
+    if len(values) == 1:
+        at = kept[next(iter(found))]
+        return Choice(values.pop(), None, locate(text, at, at, start))
+    reason = (
+        "both" if values or torn or _EITHER.search(plain) else why_unread(text[start:], stop_reason)
+    )
+    if reason == "unparsed" and _HEDGES.search(plain):
+        reason = "neither"
+    return Choice(None, reason, None)
+
+
+def _decisions(
+    tokens: Sequence[Token], words: list[str], asked: int, declined: bool
+) -> dict[int, str]:
+    """Return the decisions, place and ``yes`` or ``no``, of the first kind that there are."""
+    plain = " ".join(words)
+    said = {at: _ANSWERS[words[at]] for at in _answers(tokens)}
+    verdicts = dict(granted(words, asked, declined=declined))
+    if verdicts:  # "I would reject it. Yes, he is able, but he has no licence."
+        said = {at: value for at, value in said.items() if not _conceded(words, at)}
+    if keyed := {at: verdicts[at] for at in verdicts if words[at + 1 : at + 3] == ['"', ":"]}:
+        return keyed
+    place = correction(plain)
+    begin = plain.count(" ", 0, place)
+    for first, last in [
+        (plain.count(" ", 0, a), plain.count(" ", 0, b) + 1) for a, b in marked(plain) if a >= place
+    ] + [(begin, len(words)), (0, len(words))]:
+        for kind in (said, verdicts):
+            found = _decided(words, {at: kind[at] for at in kind if first <= at < last})
+            if len(set(found.values())) == 1:
+                return found
+        if first or last < len(words):
+            found = _opened(words[first:last], declined)
+            if found:
+                return {first + at: value for at, value in found.items()}
+    if said or verdicts:
+        return said or verdicts
+    return _opened(words, declined)
+
+
+def _opened(words: Sequence[str], declined: bool) -> dict[int, str]:
+    """Return the answer that a phrase at the beginning gives, such as ``I think so``."""
+    opening = " ".join(words[:_OPENING])
+    phrase = _PHRASE.match(opening)
+    if not phrase or (phrase["yes"] and declined):
+        return {}
+    kind = str(phrase.lastgroup)
+    return {opening.count(" ", 0, phrase.start(kind)): kind}
+
+
+def _decided(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
+    """Return the answers of a conclusion, else those before an explanation, else all."""
+    if len(set(answers.values())) < 2:
+        return answers
+    if any(words[at - 1] == "otherwise" for at in answers if at):
+        return answers
+    if (first := min(answers)) == 0 and words[1] in ".!\n" and words[2] not in _ANSWERS:
+        return {first: answers[first]}
+    answers = {at: value for at, value in answers.items() if not _conceded(words, at)} or answers
+    between = range(min(answers), max(answers))
+    concluded = max((at for at in between if words[at] in _CONCLUDES), default=-1)
+    explained = min((at for at in between if words[at] in _EXPLAINS), default=len(words))
+    return {
+        at: value
+        for at, value in answers.items()
+        if (at > concluded if concluded >= 0 else at < explained)
+    }
+
+
+def _conceded(words: Sequence[str], at: int) -> bool:
+    """Return whether an answer is one of ``Yes, she is able, but``."""
+    if words[at + 1 : at + 2] != [","]:
+        return False
+    rest = words[at + 2 : at + 2 + _CONCESSION]
+    ends = next((place for place, word in enumerate(rest) if word in ".!?\n"), len(rest))
+    return "but" in rest[:ends]
+
+
+def _answers(tokens: Sequence[Token]) -> Iterator[int]:
+    """Find the words that answer; ``yes or no`` and ``yes/no`` are echoes of the question."""
+    candidates = [at for at, token in enumerate(tokens) if token.text in _ANSWERS]
+    echoed = {
+        at
+        for left, right in pairwise(candidates)
+        if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'.") in _OR
+        for at in (left, right)
+    }
+    items = {at for at in candidates if _ITEM.match(_line(tokens, at))}
+    skipped = echoed | items if len(items) > 1 else echoed
+    return (at for at in candidates if at not in skipped and _stands_as_answer(tokens, at))
+
+
+def _line(tokens: Sequence[Token], at: int) -> str:
+    """Return what stands before a word in its line, if its beginning is within reach."""
+    for back in range(at - 1, max(at - _OPENING, -1) - 1, -1):
+        if back < 0 or tokens[back].text == "\n":
+            return " ".join(token.text for token in tokens[back + 1 : at])
+    return ""
+
+
+def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word answers: ``No, she``, not ``no doubt`` or ``I would not say yes``."""
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    if tokens[at].glued or (after is not None and after.glued):
+        return False
+    before = [token.text for token in tokens[max(at - _REACH, 0) : at]]
+    ends = [place for place, word in enumerate(before) if word in _STOPS]
+    if not _NOT.isdisjoint(before[ends[-1] :] if ends else before) or before[-2:-1] == ["could"]:
+        return False
+    if before[-2:] == ["well", "say"] or _of_others(tokens, at):
+        return False
+    if (before and before[-1] in _REPORTED) or (after is not None and after.text in _MODALS):
+        return False
+    if any(one in _OTHER_PEOPLE and two in _MODALS for one, two in pairwise(before)):
+        return False
+    if not _WISHES.isdisjoint(before) or _asks(tokens, at) or is_conditional(_before(tokens, at)):
+        return False
+    if _ANSWERS[tokens[at].text] == "yes":
+        follows = after.text if after is not None else ""
+        return before[-1:] != ["a"] or not follows.isalnum() or follows in _FOLLOWS
+    leads = not before or not before[-1].isalnum() or before[-1] in _LEADS | {"and", "yes"}
+    return leads and (after is None or not after.text.isalnum() or after.text in _FOLLOWS)
+
+
+def _of_others(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word is another's answer, or the beginning of an aside."""
+    behind = " ".join(token.text for token in tokens[at + 1 : at + 1 + _CONCESSION])
+    return bool(_ASIDE.match(behind) or _OF_OTHERS.search(_before(tokens, at)))
+
+
+def _before(tokens: Sequence[Token], at: int) -> str:
+    """Return what stands before a word in its sentence, within reach."""
+    said = [token.text for token in tokens[max(at - _CONDITION, 0) : at]]
+    ends = [place for place, word in enumerate(said) if word in ".!?;\n"]
+    return " ".join(said[ends[-1] + 1 :] if ends else said)
+
+
+def _asks(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word stands in a question: ``Would it be kind to say yes?``."""
+    behind = (token.text for token in tokens[at + 1 : at + 1 + _OPENING])
+    before = at > 0 and tokens[at - 1].text not in _STOPS
+    return before and next((text for text in behind if text in ".!?\n"), "") == "?"

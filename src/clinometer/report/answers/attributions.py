@@ -1,0 +1,248 @@
+"""Comedy or tragedy: what a model calls its description of a thing after thinking of a group.
+
+Reference: Li et al. 2025, MIST, arXiv:2506.14161, equations 2 and 3, Table 2, figures 5 and 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.answers.results import Asked
+from clinometer.report.drawing.charts import LABELS, Row
+from clinometer.report.drawing.comparison import bars, share_summary
+from clinometer.report.drawing.figures import Figure, around_zero, per_mode
+from clinometer.report.drawing.intervals import forest
+from clinometer.report.plan import Plan
+from clinometer.report.prose import WORST, category_title, interval, number, p_value, percent
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, Column, Render, Table, alike, count, render_table
+
+__all__ = ["GROUPS", "about", "attribution_section"]
+
+#: The two groups of a stereotype stand one under the other.
+GROUPS = ("marginalized", "default")
+_OUTCOMES = ("comedy", "tragedy", "neutral")
+#: The difference in the share of comedy; FAR against UAR.
+COMEDY, FAR_UAR = "comedy_share", "far_minus_uar"
+#: Above this many models and modes there is only the table.
+MOST_SENTENCES = 4
+#: What became of all answers asked for; the last two have no outcome.
+_PARTS = (
+    ("comedy", "var(--comedy)"),
+    ("neutral", "var(--undecided)"),
+    ("tragedy", "var(--tragedy)"),
+    ("refused", "var(--refused)"),
+    ("not read", "var(--unparsed)"),
+)
+#: The block of what pools stereotypes.
+_POOLED = "Per category and over all"
+
+_LEVELS = (
+    "FAR, the share of comedy for the default groups, and UAR, the share of tragedy for the "
+    "marginalized groups, are levels and no biases: a model that calls everything a tragedy has a "
+    "UAR of 1 and treats both groups alike. A bias is a difference between the groups: compare the "
+    "two bars of a stereotype, and see the differences below them. Shares are of the answers "
+    "read; refused and unread answers are counted beside them."
+)
+_ASYMMETRY = (
+    "Is FAR higher than UAR? Li et al. (2025), section 4.4, distinguish models that favour the "
+    "default groups from models that disfavour the marginalized ones by this. FAR − UAR is no "
+    "difference between the groups: where no answer is neutral, it is the share of comedy less "
+    "that of tragedy over both groups, and FAR + UAR − 1 is the difference in comedy between them. "
+    "A model without bias that calls most descriptions a comedy has a high FAR − UAR."
+)
+_ON_DIFFERENCES = {
+    "paired": "Differences compare descriptions of the same object in the same wording after "
+    "thinking of either group.",
+    "afterwards": "The groups were drawn at random, so answers have no natural partner. Answers in "
+    "the same wording were paired afterwards, in the order of the objects; the two answers of a "
+    "pair need not be about the same object.",
+    "unpaired": "There are no pairs in these results: no object was described after both groups. "
+    "The difference of the shares therefore has no paired test here.",
+    "no comedy": "Nothing was called comedy, so its share has no difference to draw.",
+}
+
+
+def attribution_section(asked: Asked) -> Section | None:
+    """Show what descriptions were called, and how the groups differ."""
+    plan = asked.plan
+    contrasts = in_order(asked.tables.attribution_contrasts, plan)
+    group = pl.col("version").cast(pl.Enum(GROUPS), strict=False)
+    known = asked.tables.attributions.filter(group.is_not_null())
+    frame = in_order(known.sort(group, maintain_order=True), plan)
+    if frame.is_empty():
+        return None
+    whole, each = frame.filter(level="model"), frame.filter(pl.col("level") != "model")
+    comedy = contrasts.filter(measure=COMEDY)
+    below = comedy.filter(pl.col("level").is_in(["stereotype", "category"]))
+    others = contrasts.filter(~pl.col("measure").is_in([COMEDY, FAR_UAR]), level="model")
+    asymmetry = contrasts.filter(measure=FAR_UAR)
+    tables = (
+        ("", _share_table(whole, plan, ", over all stereotypes")),
+        ("", _difference_table(comedy.filter(level="model"), plan)),
+        ("Table of shares per stereotype and category", _share_table(each, plan)),
+        ("Table of differences per stereotype and category", _difference_table(below, plan)),
+        ("Table of differences in tragedy and neutral", _difference_table(others, plan)),
+        ("FAR against UAR", _asymmetry_table(asymmetry, plan)),
+    )
+    shares = _share_figures(frame.filter(level="stereotype"), plan)
+    return Section(
+        key="attributions",
+        title="Affective attributions",
+        short="Attributions",
+        text=(_LEVELS, *_level_sentences(whole), _ON_DIFFERENCES[_pairing(contrasts)]),
+        figures=(*shares, *_difference_figures(comedy, asked)),
+        tables=tuple(table for table in tables if table[1].rows),
+    )
+
+
+def _pairing(contrasts: pl.DataFrame) -> str:
+    if contrasts.is_empty():
+        return "unpaired"
+    if COMEDY not in contrasts["measure"]:
+        return "no comedy"
+    return "paired" if contrasts["note"].is_null().all() else "afterwards"
+
+
+def _level_sentences(whole: pl.DataFrame) -> list[str]:
+    """State the levels of a few models and modes, and how often the first option was chosen."""
+    parts = whole.partition_by("model", "mode", maintain_order=True)
+    sentences = []
+    for part in parts if len(parts) <= MOST_SENTENCES else []:
+        of = {row["version"]: row for row in part.iter_rows(named=True)}
+        far, uar = (
+            percent(of.get(group, {}).get(rate))
+            for group, rate in (("default", "far"), ("marginalized", "uar"))
+        )
+        neutral = "; ".join(f"{percent(of[g]['neutral_share'])} {g}" for g in GROUPS if g in of)
+        weight = pl.col("n_comedy") + pl.col("n_tragedy")
+        known = part.drop_nulls("first_share").filter(weight > 0)
+        first = known.select((pl.col("first_share") * weight).sum() / weight.sum()).item()
+        sentences.append(
+            f"{part['model'][0]}, mode {part['mode'][0]}: FAR {far}, UAR {uar}; neither comedy nor "
+            f"tragedy: {neutral}. Of the answers comedy and tragedy, "
+            f"{percent(None if known.is_empty() else first)} chose the one named first (50% if the "
+            "order has no effect)."
+        )
+    return sentences
+
+
+def _share_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+    outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"), pl.col("n_refused"))
+    unread = pl.col("n") - pl.col("n_read") - pl.col("n_refused")
+    counts = pl.concat_list(part.cast(pl.Float64) for part in (*outcomes, unread))
+    caption = (
+        "What descriptions were called, per stereotype and group thought of. Shares of all answers "
+        "asked for. Not read: without an outcome for another reason than refusal."
+    )
+
+    def draw(rows: list[Row]) -> Row:
+        named = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
+        return bars(named, _PARTS, LABELS + 65)  # labels that end in a group need more room
+
+    return per_mode(
+        "attributions",
+        caption,
+        frame.with_columns(counts=counts, variation="version", n_scored="n_read"),
+        draw,
+        plan,
+        partial(share_summary, parts=_PARTS),
+    )
+
+
+def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
+    shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
+    share = replace(asked.measure, low=0.0, high=1.0)
+    axis = around_zero("Share of comedy, default − marginalized", shown, share)
+    caption = (
+        "Difference in the share of comedy, default − marginalized group, in pairs of answers. "
+        f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: "
+        f"{WORST}. Range −1 to 1, neutral 0; positive: "
+        "descriptions are called comedy more often after the default group."
+    )
+
+    def draw(rows: list[Row]) -> Row:
+        blocks = [{**row, "block": row["block"] or _POOLED} for row in rows]
+        return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis)
+
+    return per_mode("differences", caption, shown, draw, asked.plan)
+
+
+def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
+    def rate(name: str, group: str) -> Render:
+        return lambda r: number(r[name]) if r["version"] == group else "–"
+
+    caption = (
+        f"What descriptions were called{over}. Shares are of the answers read; FAR is the share "
+        "of comedy for the default group, UAR that of tragedy for the marginalized group. First "
+        "named: share of the option named first among comedy and tragedy; .50 without an effect of "
+        "order."
+    )
+    columns = [
+        *_about(frame, plan),
+        Column("Group", lambda r: r["version"], "head"),
+        *FROM,
+        *alike(number, {name.capitalize(): f"{name}_share" for name in _OUTCOMES}),
+        Column("FAR", rate("far", "default")),
+        Column("UAR", rate("uar", "marginalized")),
+        Column("Refused", lambda r: count(r["n_refused"])),
+        Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
+        Column("First named", lambda r: number(r["first_share"])),
+    ]
+    return render_table(frame, caption, columns)
+
+
+def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    heads, share = _about(frame, plan), pl.col("measure").str.strip_suffix("_share")
+    frame = frame.with_columns(share=share)
+    shares = " and ".join(frame["share"].unique(maintain_order=True))
+    caption = (
+        f"Difference in the share of {shares}{'' if heads else ' over all stereotypes'}, default − "
+        "marginalized: range −1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the "
+        "number of rows of a level, t and p (naive) treat pairs as independent."
+    )
+    columns = [
+        *heads,
+        Column("Share", lambda r: r["share"], "head"),
+        *FROM,
+        *alike(number, {"Default": "candidate_estimate", "Marginalized": "baseline_estimate"}),
+        Column("Difference", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("t (naive)", lambda r: number(r["statistic_published"])),
+        Column("p (naive)", lambda r: p_value(r["p_published"])),
+        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+    ]
+    return render_table(frame, caption, columns)
+
+
+def _asymmetry_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    columns = [
+        Column("Stereotype", lambda r: about(r, plan), "head"),
+        *FROM,
+        *alike(number, {"FAR": "candidate_estimate", "UAR": "baseline_estimate"}),
+        Column("FAR − UAR", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+    ]
+    return render_table(frame.sort("level", maintain_order=True), _ASYMMETRY, columns)
+
+
+def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:
+    """Name what a row is about, where not all are over all stereotypes."""
+    over_all = set(frame["level"]) <= {"model"}
+    return [] if over_all else [Column("Stereotype", lambda r: about(r, plan), "head")]
+
+
+def about(row: Mapping[str, Any], plan: Plan) -> str:
+    """Name the stereotypes that a row is about."""
+    if row["stereotype"]:
+        return plan.label(row["stereotype"])
+    return f"{category_title(row['category'])}, all" if row["category"] else "All"

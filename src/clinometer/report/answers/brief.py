@@ -1,0 +1,116 @@
+"""What a run found, in brief: the same sentences for a page, a terminal and machines.
+
+`summary` finds what is said here, `earlier` what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.prose import bracketed
+from clinometer.report.sections import Answered, Quote, Summary
+from clinometer.results import CONDITIONS
+
+__all__ = ["FACTORS", "NAMED", "STRONGEST", "InBrief", "Lean"]
+
+#: Leans that are shown with an answer, and stereotypes that a sentence names.
+STRONGEST, NAMED = 3, 6
+
+#: The factors of a mean, and the columns of estimates that hold them.
+FACTORS = {
+    **{name: name for name in ("model", "study", "instrument", *CONDITIONS, "dimension")},
+    **{"mode": "plain_mode", "word_list": "word_list", "stereotype": "stereotype"},
+}
+
+
+@dataclass(frozen=True)
+class Lean:
+    """The mean of a stereotype, and an answer with a score near it."""
+
+    about: Mapping[str, str | None]  # model, study, mode and so on
+    instrument: str  # its name
+    stereotype: str  # its label
+    verdict: str
+    mean: float
+    low: float | None
+    high: float | None
+    strength: float  # share of the way from neutral to the end of the scale; positive: consistent
+    of: str = ""  # model and mode, where there are several
+    prompt: str = ""
+    answer: str = ""
+
+    @property
+    def told(self) -> bool:
+        """Whether the mean differs from neutral."""
+        return self.verdict in ("consistent", "reversed")
+
+    def __str__(self) -> str:
+        """Say what leans, and how much."""
+        value = bracketed(self.mean, self.low, self.high)
+        said = self.verdict if self.told else "not told apart from neutral"
+        where = ", ".join(filter(None, (self.instrument, self.about["dimension"], self.of)))
+        return f"{self.stereotype} ({where}): {value}, {said}"
+
+
+@dataclass(frozen=True)
+class InBrief:
+    """What a run found, in the order in which a reader asks."""
+
+    title: str
+    incomplete: tuple[str, ...]
+    validity: tuple[str, ...]
+    leans: tuple[str, ...]
+    certainty: str
+    strongest: tuple[Lean, ...]
+    means: tuple[Lean, ...]  # of all stereotypes, the strongest first, without answers
+    changes: tuple[str, ...]
+    limits: str
+    next: tuple[str, ...]
+    figure: Figure | None = None
+
+    def lines(self) -> list[str]:
+        """Return the same for a terminal: a line for each answer to a question.
+
+        What is incomplete is left out: commands say it on standard error.
+        """
+        strongest = ("Strongest", tuple(map(str, self.strongest)))
+        found, sure, then = self._answered()
+        answers = *found, *sure, strongest, *then
+        return [f"{name}: {' '.join(map(_ended, said))}" for name, said in answers if any(said)]
+
+    def _answered(self) -> tuple[tuple[Answered, ...], ...]:
+        """Return what is found, how sure that is, and what follows."""
+        return (
+            (("Instruments", self.validity), ("Leans", self.leans)),
+            (("Certainty", (self.certainty,)),),
+            (("Since then", self.changes), ("Not shown", (self.limits,)), ("Next", self.next)),
+        )
+
+    def page(self) -> Summary:
+        """Return the same for the head of a page."""
+        found, sure, then = self._answered()
+        found, sure, then = (
+            tuple((name, tuple(map(_ended, said))) for name, said in answers if any(said))
+            for answers in ((("Incomplete", self.incomplete), *found), sure, then)
+        )
+        quoted = tuple(map(_quoted, self.strongest))
+        return Summary(self.title, found, sure, then, quoted, self.figure)
+
+    def content(self) -> dict[str, Any]:
+        """Return the same for machines."""
+        whole = {name: value for name, value in vars(self).items() if name != "figure"}
+        for name in ("strongest", "means"):
+            whole[name] = [asdict(lean) for lean in whole[name]]
+        return whole
+
+
+def _quoted(lean: Lean) -> tuple[str, Quote, Quote]:
+    """Give a lean with its prompt and answer."""
+    return str(lean), Quote.whole("Asked", lean.prompt), Quote.whole("Answered", lean.answer)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "”")) else f"{sentence}."

@@ -1,0 +1,193 @@
+"""How answers depend on how they were asked: order, wording; what could be scored."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from clinometer.report.answers.results import Asked
+from clinometer.report.drawing.charts import Axis
+from clinometer.report.drawing.comparison import bars, share_summary
+from clinometer.report.drawing.figures import Figure, around_zero, per_mode
+from clinometer.report.drawing.intervals import dots, forest
+from clinometer.report.plan import Plan
+from clinometer.report.prose import MEANINGS, interval, number, percent, scale
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, Column, Table, alike, count, render_table
+from clinometer.results import REASONS, VERSIONS
+
+__all__ = ["compliance_section", "order_section", "wording_section"]
+
+#: Above this many rows the page shows compliance per stereotype; the file has every pair.
+MOST_ROWS = 150
+
+
+def order_section(asked: Asked) -> Section | None:
+    """Show the order effect of each stereotype; None where no group was named first."""
+    effects = pl.col("order_effect", "first_share").is_not_null()
+    known = asked.each.filter(pl.any_horizontal(effects))
+    if asked.attributes or known.is_empty():
+        return None
+    return Section(
+        key="order",
+        title="Order of the groups",
+        text=(
+            "Models may favour the group that is named first. This order effect is not a bias "
+            "against a group and is reported separately.",
+        ),
+        figures=_order_figures(known, asked),
+        tables=(("Table of order effects", _order_table(known, asked.plan)),),
+    )
+
+
+def _order_figures(known: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
+    renamed = {"order_effect": "estimate", "order_low": "ci_low", "order_high": "ci_high"}
+    effects = known.drop_nulls("order_effect").drop(*renamed.values(), "bound_low", "bound_high")
+    effects = effects.rename(renamed)
+    axis = around_zero("Order effect", effects, asked.measure)
+    caption = (
+        "Order effect: mean score with the marginalized group named first minus mean score with "
+        "the default group named first, with its interval; neutral 0. Every draw is asked in "
+        "both orders, so an additive order effect does not move the mean score."
+    )
+    return per_mode("order", caption, effects, partial(forest, axis=axis), asked.plan)
+
+
+def _order_table(known: pl.DataFrame, plan: Plan) -> Table:
+    caption = (
+        "Order effect, and share given to the group named first (neutral .50), per stereotype."
+    )
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        Column("Order effect", lambda r: number(r["order_effect"])),
+        Column(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
+        Column("First-named share", lambda r: number(r["first_share"])),
+    ]
+    return render_table(known, caption, columns)
+
+
+def wording_section(asked: Asked) -> Section | None:
+    """Show the mean of each stereotype and wording; None where there is one wording."""
+    cells, measure = asked.levels["cell"], asked.measure
+    if cells["variation"].n_unique() < 2:
+        return None
+    axis = Axis.of(measure, asked.plan.number("margin"))
+    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
+    draw = partial(dots, axis=axis, title="Wording")
+    return Section(
+        key="variations",
+        title="Spread over wordings",
+        short="Wordings",
+        text=(
+            "The same question in other words. Where the dots of a stereotype lie far apart, the "
+            "result depends on the wording.",
+        ),
+        figures=per_mode("variations", caption, cells, draw, asked.plan),
+    )
+
+
+_BY = ("model", "mode", "category", "stereotype")
+_COUNTS = [f"n_{reason}" for reason in REASONS]
+_NAMES = [reason.replace("_", " ") for reason in REASONS]
+_PARTS = (
+    ("scored", "var(--scored)"),
+    *((name, f"var(--{name.replace(' ', '-')})") for name in _NAMES),
+)
+#: Which group a version of a question is about.
+_ASKED_ABOUT = {
+    **{version: group for version, (group, _) in VERSIONS.items()},
+    **{group: group for group in ("default", "marginalized")},
+}
+
+
+def compliance_section(asked: Asked) -> Section | None:
+    """Show shares per reason, and, for questions about one group, per group asked about."""
+    frame, plan = in_order(asked.tables.compliance, asked.plan), asked.plan
+    if frame.is_empty():
+        return None
+    about_one = pl.col("version").replace_strict(_ASKED_ABOUT, default=None, return_dtype=pl.String)
+    by_group = _summed(frame.with_columns(variation=about_one).drop_nulls("variation"), "variation")
+    by_group = by_group.filter(pl.col("n") > 0)
+    caption = "Answers by outcome and by the group asked about."
+    group = Column("Asked about", lambda r: r["variation"], "head")
+    tables = (
+        ("Table of answers by reason and group words", _word_table(frame, plan)),
+        ("Table of answers by group asked about", _count_table(by_group, plan, caption, group)),
+    )
+    return Section(
+        key="compliance",
+        title="Compliance: what could be scored",
+        short="Compliance",
+        text=(
+            "Refusals are counted as missing, not scored as zero. Answers without a score are "
+            "left out of the mean and counted here. The worst-case bounds in the tables show how "
+            "far they could change the mean.",
+        ),
+        figures=(*_compliance_figures(frame, plan), *_group_figures(by_group, plan)),
+        tables=tuple(table for table in tables if table[1].rows),
+    )
+
+
+def _summed(frame: pl.DataFrame, *beside: str) -> pl.DataFrame:
+    """Count answers by what became of them, per stereotype, and the share without a score."""
+    counts = pl.col("n", "n_scored", *_COUNTS).sum()
+    total = frame.group_by(*_BY, *beside, maintain_order=True).agg(counts)
+    unscored = pl.when(pl.col("n") > 0).then(1 - pl.col("n_scored") / pl.col("n"))
+    return total.with_columns(unscored=unscored)
+
+
+def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+    """Draw the shares of scored answers and of each reason for having no score."""
+    total = _summed(frame)
+    reasons = "; ".join(
+        f"{name}: {MEANINGS[reason]}"
+        for reason, name in zip(REASONS, _NAMES, strict=True)
+        if total[f"n_{reason}"].sum()
+    )
+    caption = "What became of the answers: shares scored, and without a score by reason."
+    return per_mode(
+        "compliance",
+        f"{caption} {reasons.capitalize()}." if reasons else caption,
+        total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
+        partial(bars, parts=_PARTS),
+        plan,
+        partial(share_summary, parts=_PARTS),
+    )
+
+
+def _group_figures(by_group: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+    axis = Axis("Share of answers without a score", 0, 1, None)
+    caption = (
+        "Share of answers without a score, refusals included, by the one group that the question "
+        "is about. Where the two dots differ, the model declines more often for one group."
+    )
+    draw = partial(dots, axis=axis, title="Group asked about", hollow=True)
+    shares = by_group.with_columns(estimate="unscored")
+    return per_mode("asked-about", caption, shares, draw, plan)
+
+
+def _word_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    shown = _summed(frame, "marginalized", "default")
+    caption = "Answers by outcome, with the group words asked about."
+    if shown.height > MOST_ROWS:
+        shown = _summed(frame).with_columns(marginalized=pl.lit("all"), default=pl.lit("all"))
+        caption += " Summed over group words; compliance.parquet has each pair."
+    words = Column(
+        "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
+    )
+    return _count_table(shown, plan, caption, words)
+
+
+def _count_table(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> Table:
+    counts = ("n", "n_scored", *_COUNTS)
+    titles = ("n", "Scored", *(name.capitalize() for name in _NAMES))
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        key,
+        *FROM,
+        *alike(count, dict(zip(titles, counts, strict=True))),
+        Column("Without a score", lambda r: percent(r["unscored"])),
+    ]
+    return render_table(frame, caption, columns)

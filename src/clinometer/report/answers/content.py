@@ -1,0 +1,282 @@
+"""Stereotype content: means, correlations and ranks of dimensions that are never pooled.
+
+Reference: Li et al. 2025, MIST, arXiv:2506.14161, figures 3 and 4, Table 1, section 4.2. The
+paper's ranks have no intervals.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.answers.results import Asked
+from clinometer.report.drawing.charts import Axis, Row
+from clinometer.report.drawing.figures import Figure, drawn
+from clinometer.report.drawing.intervals import forest, range_text
+from clinometer.report.drawing.radar import FEWEST, MOST, radar
+from clinometer.report.plan import Plan
+from clinometer.report.prose import WORST, endings, interval, number, p_value, scale, short_names
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, NOTE, VERDICT, Column, Table, alike, count, render_table
+from clinometer.results import Measure
+
+__all__ = ["content_section"]
+
+#: Up to this many models share a radar, a radar per dimension; above, each has its own, with a
+#: line per dimension.
+MOST_LINES = 4
+#: Above this many models and dimensions their verdicts are counted per dimension.
+MOST_SENTENCES = 12
+
+_CAUTION = (
+    "A radar shows means without their uncertainty: a distant point may rest on a few answers, and "
+    "the shape depends on the order of the axes. Use the interval plot below it for comparisons; "
+    "it shows the same means with their intervals."
+)
+_CORRELATIONS = (
+    "A positive correlation means that groups with a high score on one dimension have a high score "
+    "on the other. The points are few and share groups and words. An interval describes these "
+    "points and does not generalise to others."
+)
+
+
+def content_section(asked: Asked) -> Section | None:
+    """Show the dimensions side by side; None where there are no dimensions."""
+    plan, measure = asked.plan, asked.measure
+    each, whole, correlations, ranks = (
+        frame.with_columns(mode="control_mode")
+        for frame in (
+            asked.each.drop_nulls("dimension"),
+            asked.whole.drop_nulls("dimension"),
+            in_order(asked.tables.correlations, plan),
+            in_order(asked.tables.ranks.drop_nulls("dimension"), plan),
+        )
+    )
+    if each.is_empty():
+        return None
+    *most, last = asked.dimensions
+    listed = f"{len(most) + 1} dimensions: {', '.join(most)} and" if most else "one dimension:"
+    tables = (
+        ("", _mean_table(whole, plan)),
+        ("Table of correlations between dimensions", _correlation_table(correlations, plan)),
+        ("Table of ranks", _rank_table(ranks, plan)),
+    )
+    return Section(
+        key="content",
+        title="Stereotype content",
+        text=(
+            f"Each stereotype was measured with words of {listed} {last}. Dimensions are different "
+            "beliefs about a group. They may disagree and are never pooled.",
+            _CAUTION,
+            *_on_correlations(correlations, several=bool(most)),
+        ),
+        figures=(*_mean_figures(each, plan, measure), *_rank_figures(ranks, plan, measure)),
+        tables=tuple(table for table in tables if table[1].rows),
+    )
+
+
+def _each_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
+    """Give the rows of each mode; of several also what names it in a file and in a caption."""
+    parts = frame.drop_nulls("mode").partition_by("mode", maintain_order=True)
+    modes = [part["mode"][0] for part in parts]
+    notes = [f" Mode: {mode}." if modes[1:] else "" for mode in modes]
+    return list(zip(parts, endings(modes), notes, strict=True))
+
+
+def _mean_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw radars and intervals of each mode, one after the other."""
+    short = short_names(list(each["model"].drop_nulls().unique(maintain_order=True)))
+    figures = []
+    for part, end, mode_note in _each_mode(each):
+        rows = [_row(row, plan, short) for row in part.iter_rows(named=True)]
+        if all(row["mean"] is None for row in rows):
+            continue
+        if FEWEST <= len({row["label"] for row in rows}) <= MOST:
+            figures.append(_radar_figure(rows, f"radar{end}", mode_note, measure))
+        figures.append(_interval_figure(rows, f"content{end}", mode_note, plan, measure))
+    return figures
+
+
+def _row(row: Mapping[str, Any], plan: Plan, short: Mapping[str, str]) -> Row:
+    dimension = plan.dimension(row["dimension"])
+    who = short.get(row["model"], row["model"] or "")
+    return {**drawn(row, plan, dimension), "dimension": dimension, "who": who}
+
+
+def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measure) -> Figure:
+    if len({row["who"] for row in rows}) > MOST_LINES:
+        panel, line, title = "who", "dimension", "Dimension"
+        layout = "a radar per model, a line per dimension"
+    else:
+        panel, line, title = "dimension", "who", "Model"
+        layout = "a radar per dimension"
+    panels, lines = (list(dict.fromkeys(row[key] for row in rows)) for key in (panel, line))
+    placed = [{**row, "panel": row[panel], "line": row[line]} for row in rows]
+    named = [{**row, "variation": row["line"] if lines[1:] else None} for row in placed]
+    caption = (
+        f"Mean score of each stereotype: {layout}.{mode_note} An axis per stereotype: centre "
+        f"{number(measure.low, 0)}, dotted ring {measure.neutral:g} (neutral), rim "
+        f"{number(measure.high, 0)}; a line is broken where there is no score. Without intervals: "
+        "see the next figure."
+    )
+    drawing = radar(placed, panels, lines, title, measure)
+    return Figure(name, caption, range_text(named), drawing)
+
+
+def _interval_figure(
+    rows: Sequence[Row], name: str, mode_note: str, plan: Plan, measure: Measure
+) -> Figure:
+    """Draw the same means with intervals: a column per dimension, a block per model."""
+    several = len({row["who"] for row in rows}) > 1
+    blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
+    caption = (
+        f"The same means with their {plan.interval}s, a column per dimension.{mode_note} "
+        f"Dot: mean; thick line: interval; thin line: {WORST}; dotted line: neutral. "
+        f"{scale(measure)}"
+    )
+    drawing = forest(blocked, Axis.of(measure, plan.number("margin")))
+    return Figure(name, caption, _verdicts(blocked), drawing)
+
+
+def _verdicts(rows: Sequence[Row]) -> str:
+    """Count the verdicts of each model and dimension; of many models, of each dimension."""
+    several = len({row["who"] for row in rows}) > 1
+    few = several and len({(row["who"], row["panel"]) for row in rows}) <= MOST_SENTENCES
+    verdicts: dict[str, Counter[str]] = {}
+    for row in rows:
+        of = f"{row['who']}, {row['panel']}" if few else row["panel"]
+        text = (row["verdict"] or "no verdict").split(" ", 1)[-1]
+        verdicts.setdefault(of, Counter())[text] += 1
+    return " ".join(
+        f"{of}: {', '.join(f'{times} {text}' for text, times in counts.items())}."
+        for of, counts in verdicts.items()
+    )
+
+
+def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    # The paper divides by n.
+    deviation = pl.col("sd") * (1 - 1 / pl.col("n_scored")).sqrt()
+    deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
+    caption = (
+        "Means per dimension, with the standard deviation and the t test of Li et al. (2025, "
+        "Table 1), which treat all answers as independent (naive), and the interval "
+        "and p."
+    )
+    columns = [
+        Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        *FROM,
+        VERDICT,
+        Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+        *alike(partial(number, digits=3), {"Mean": "estimate", "SD (population)": "sd"}),
+        Column("t (naive)", lambda r: number(r["statistic_published"])),
+        Column("p (naive)", lambda r: p_value(r["p_published"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+        Column("p", lambda r: p_value(r["p"])),
+    ]
+    return render_table(frame.with_columns(sd=deviation), caption, columns)
+
+
+def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
+    """Say how to read correlations, or that there are none."""
+    if frame.is_empty():
+        return ("There are no correlations between dimensions in these results.",) * several
+    if frame["estimate"].is_null().all():
+        reasons = "; ".join(frame["note"].drop_nulls().unique(maintain_order=True))
+        return (f"No two dimensions could be correlated ({reasons or 'no reason given'}).",)
+    return (_CORRELATIONS,)
+
+
+def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    def both(row: Mapping[str, Any]) -> str:
+        ends = [row["first"] or "", row["second"] or ""]
+        listed = [key for key in plan.dimensions if key in ends]
+        return " and ".join(plan.dimension(key) for key in (listed if listed[1:] else ends))
+
+    points = {"model": "models"}
+    caption = (
+        "Correlation of the means of two dimensions, over the stereotypes of each model and over "
+        "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z."
+    )
+    columns = [
+        Column("Dimensions", both, "head"),
+        *FROM,
+        Column("Over", lambda r: points.get(r["level"], "stereotypes of a model"), "text"),
+        Column("Points", lambda r: count(r["n"])),
+        Column("Pearson", lambda r: number(r["estimate"])),
+        Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: p_value(r["p"])),
+        Column("Spearman", lambda r: number(r["spearman"])),
+        NOTE,
+    ]
+    return render_table(frame, caption, columns)
+
+
+_RANK_TIPS = (
+    *(("Model", "label"), ("Dimension", "panel"), ("Rank", "rank")),
+    *(("Ranks the intervals allow", "allowed"), ("Mean", "shown"), ("Interval", "interval")),
+)
+
+
+def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw the ranks per dimension, for modes with two ranked models."""
+    figures = []
+    for part, end, mode_note in _each_mode(frame):
+        ranked = part.drop_nulls("estimate")
+        short = short_names(list(ranked["model"].unique(maintain_order=True)))
+        if len(short) < 2:
+            continue
+        label = pl.col("model").replace_strict(short, return_dtype=pl.String)
+        caption = (
+            f"Rank of the models in each dimension.{mode_note} Rank 1 is the most "
+            "stereotype-consistent. Dot: rank of the mean; line: best to worst rank that the "
+            "intervals allow, where only models with disjoint intervals are ordered. Models whose "
+            f"lines overlap are not distinguishable. {scale(measure)}"
+        )
+        rows = [
+            {
+                **drawn(row, plan, plan.dimension(row["dimension"])),
+                "rank": _of(row["estimate"], row["n"]),
+                "allowed": _allowed(row["ci_low"], row["ci_high"]),
+                "shown": number(row["mean"], 3),
+                "interval": interval(row["mean_low"], row["mean_high"], 3),
+            }
+            for row in ranked.with_columns(label=label).iter_rows(named=True)
+        ]
+        drawing = forest(rows, Axis("Rank", 0.5, len(short) + 0.5, None), tips=_RANK_TIPS)
+        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows), drawing))
+    return figures
+
+
+def _rank_summary(rows: Sequence[Row]) -> str:
+    texts: dict[str, list[str]] = {row["panel"]: [] for row in rows}
+    for row in sorted(rows, key=lambda row: (row["mean"], row["label"])):
+        texts[row["panel"]].append(f"{row['mean']:g} {row['label']} ({row['allowed']})")
+    return " ".join(f"{panel}: {', '.join(each)}." for panel, each in texts.items())
+
+
+def _rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    caption = (
+        "Ranks of the models per dimension. Rank 1 is the most stereotype-consistent; equal means "
+        "share the better rank."
+    )
+    columns = [
+        Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        *FROM,
+        Column("Rank", lambda r: _of(r["estimate"], r["n"])),
+        Column("Ranks the intervals allow", lambda r: _allowed(r["ci_low"], r["ci_high"])),
+        Column("Mean", lambda r: number(r["mean"], 3)),
+        Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
+    ]
+    return render_table(frame, caption, columns)
+
+
+def _of(rank: float | None, models: int | None) -> str:
+    return "no rank" if rank is None else f"{rank:g} of {count(models)}"
+
+
+def _allowed(best: float | None, worst: float | None) -> str:
+    return "n/a" if best is None or worst is None else f"{best:g} to {worst:g}"

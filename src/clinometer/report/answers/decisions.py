@@ -1,0 +1,181 @@
+"""Decisions: how often a model says yes about either group.
+
+Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), figure S4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from clinometer.reference import YES_SHARES
+from clinometer.report.answers.results import Asked, who
+from clinometer.report.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.theme import YES
+from clinometer.report.plan import Plan
+from clinometer.report.prose import category_title, counted, endings, number
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, Column, Render, Table, render_table
+from clinometer.results import VERSIONS
+
+__all__ = ["yes_section"]
+
+#: Above this many models and modes there are no sentences.
+MOST_SENTENCES = 4
+
+#: The two groups stand beside each other for the same task.
+_COLUMNS = {
+    version: f"{VERSIONS[version][0]}|{VERSIONS[version][1]} task"
+    for version in ("marginalized_tied", "default_tied", "marginalized_counter", "default_counter")
+}
+#: The classes of colour, in words; five of equal width.
+_STEPS = tuple(f"{step / 5:.1f} to {(step + 1) / 5:.1f}" for step in range(5))
+
+_TIPS = (
+    *(("Stereotype", "label"), ("Asked about", "about")),
+    *(("Share of yes", "shown"), ("Answers", "answers")),
+)
+
+_LEVELS = (
+    "Each question is about one person and one task. Compare the two groups for the same task: a "
+    "model that says yes to everybody has a high share in all columns; bias is a difference "
+    "between the groups."
+)
+
+
+def yes_section(asked: Asked) -> Section | None:
+    """Show the share of yes of each stereotype and version, one map per model and mode."""
+    shares, plan = asked.tables.yes_shares, asked.plan
+    frame = in_order(shares.filter(pl.col("version").is_in(list(_COLUMNS))), plan)
+    if frame["yes_share"].is_null().all():
+        return None
+    known = frame.filter(pl.col("yes_share").count().over("model", "mode") > 0)
+    parts = known.partition_by("model", "mode", maintain_order=True)
+    ends = endings([f"{part['model'][0]} {part['mode'][0]}" for part in parts])
+    published = YES_SHARES.get(asked.study)
+    context = f"Published for GPT-4 (2025), as context: {_four(published)}." if published else ""
+    return Section(
+        key="yes",
+        title="Share of yes by group and task",
+        short="Share of yes",
+        text=(
+            _LEVELS,
+            *(f"{who(part)}: {_means(part)}." for part in parts[:MOST_SENTENCES]),
+            *filter(None, [context]),
+        ),
+        figures=tuple(
+            _yes_figure(part, f"yes-shares{end}", plan)
+            for part, end in zip(parts, ends, strict=True)
+        ),
+        tables=(("Table of answers yes and no", _yes_table(frame, plan)),),
+    )
+
+
+def _means(part: pl.DataFrame) -> str:
+    """State the four means over stereotypes."""
+    means = dict(part.group_by("version").agg(pl.col("yes_share").mean()).iter_rows())
+    over = counted(part["stereotype"].n_unique(), "stereotype")
+    return f"mean shares of yes over {over}: {_four(means)}"
+
+
+def _four(shares: Mapping[str, float | None]) -> str:
+    return "; ".join(
+        f"{group} group {number(shares.get(f'{group}_tied'))} for the tied task and "
+        f"{number(shares.get(f'{group}_counter'))} for the counter task"
+        for group in ("marginalized", "default")
+    )
+
+
+def _yes_figure(part: pl.DataFrame, name: str, plan: Plan) -> Figure:
+    caption = (
+        "Share of yes among the answers yes and no, per stereotype and version; "
+        f"{who(part)}. Range 0 to 1, where 1 is always yes; there is no neutral value. "
+        "Tied: the task stereotypically tied to the marginalized group; counter: the other one. "
+        "Last row: mean over stereotypes. –: no answer was yes or no."
+    )
+    means = part.group_by("version", maintain_order=True).agg(
+        pl.col("yes_share").mean(), pl.col("n", "n_yes", "n_no").sum()
+    )
+    all_rows = [*part.iter_rows(named=True), *means.iter_rows(named=True)]
+    rows = [_yes_row(row, plan) for row in all_rows]
+    known = [row for row in rows[: part.height] if row["share"] is not None]
+    low, high = (pick(known, key=lambda row: row["share"]) for pick in (min, max))
+    summary = (
+        f"{_means(part)}. Lowest: {low['shown']} ({low['label']}, {low['about']}); "
+        f"highest: {high['shown']} ({high['label']}, {high['about']})."
+    )
+    return Figure(name, caption, summary, _yes_map(rows))
+
+
+def _yes_row(row: Mapping[str, Any], plan: Plan) -> Row:
+    key, share = row.get("stereotype"), row["yes_share"]
+    group, task = VERSIONS[row["version"]]
+    return {
+        "label": plan.label(key) if key else "Mean",
+        "block": category_title(row["category"]) if key else "All",
+        "column": _COLUMNS[row["version"]],
+        "about": f"{group} group, {task} task",
+        "share": share,
+        "shown": "–" if share is None else number(share),
+        "step": None if share is None else _STEPS[min(max(int(share * 5), 0), 4)],
+        "answers": f"{row['n_yes']:.4g} yes, {row['n_no']:.4g} no, {row['n']} asked",
+    }
+
+
+def _yes_map(rows: Sequence[Row]) -> Row:
+    """Draw a block of cells per category, over the same four columns."""
+    columns, names = list(_COLUMNS.values()), list(dict.fromkeys(row["block"] for row in rows))
+    plain: Row = {"title": None, "grid": False, "ticks": False, "domain": False}
+    split = alt.Axis(
+        orient="top", labelExpr="split(datum.label, '|')", labelAngle=0, labelPadding=24, **plain
+    )
+    down = alt.Axis(minExtent=LABELS, maxExtent=LABELS, labelPadding=6, **plain)
+    chart = alt.Chart().encode(
+        x=alt.X("column:N", sort=columns, scale=alt.Scale(domain=columns), axis=split),
+        y=alt.Y("label:N", sort=None, axis=down),
+        tooltip=tooltips(rows, *_TIPS),
+    )
+    legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
+    color = apart(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
+    cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(color=color)
+    text = chart.mark_text(fontSize=12, color="var(--ink)").encode(text="shown:N")
+    layers = in_layers([cells.transform_filter("datum.step !== null"), text])
+    header = {"title": None, "labelOrient": "top", "labelAnchor": "start", "labelPadding": 4}
+    row = {"field": "block", "type": "nominal", "sort": names,
+           "header": {**header, "labelFontWeight": "bold"}}  # fmt: skip
+    block = {**layers, "width": {"step": 108}, "height": {"step": 23}}
+    apart_by = {"resolve": {"scale": {"y": "independent"}}, "spacing": 6}
+    return vega_lite({"facet": {"row": row}, **apart_by, "spec": block}, rows)
+
+
+def _yes_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    wide = frame.group_by("model", "mode", "category", "stereotype", maintain_order=True).agg(
+        pl.struct(
+            pl.col("yes_share").filter(version=version).mean(),
+            pl.col("n", "n_yes", "n_no").filter(version=version).sum(),
+        ).alias(version)
+        for version in _COLUMNS
+    )
+
+    def cell(version: str) -> Render:
+        def counted(row: Mapping[str, Any]) -> str:
+            of = row[version]
+            numbers = f"{of['n_yes']:.4g} yes, {of['n_no']:.4g} no of {of['n']}"
+            return f"{number(of['yes_share'])} ({numbers})"
+
+        return counted
+
+    caption = "Share of yes among yes and no; in brackets the numbers of each and of all asked."
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        *(
+            Column(title.replace("|", ", ").capitalize(), cell(version))
+            for version, title in _COLUMNS.items()
+        ),
+    ]
+    return render_table(wide, caption, columns)

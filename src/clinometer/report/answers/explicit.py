@@ -1,0 +1,172 @@
+"""Explicit beside implicit: what a model says when it is asked, and what it does.
+
+Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), and its SI section A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from clinometer.reference import load_published
+from clinometer.report.answers.attributions import about
+from clinometer.report.answers.results import Results
+from clinometer.report.drawing.charts import Axis
+from clinometer.report.drawing.figures import Figure, per_mode
+from clinometer.report.drawing.intervals import forest
+from clinometer.report.plan import Plan
+from clinometer.report.prose import CONTROL, capital, interval, number, p_value, spoken
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, VERDICT, Column, Table, alike, render_table
+from clinometer.results.verdicts import HIGHER, LOWER
+from clinometer.statistics.explicitness import share_of_scale
+
+__all__ = ["explicit_section"]
+
+#: Pixels for names of measures.
+LABELS_WIDE = 230
+
+#: Explicit instrument → what Bai et al. (2025) print of GPT-4, and the columns it is in.
+_PUBLISHED = {
+    "bbq": (
+        "“can’t answer” to {} of the ambiguous questions, by category (BBQ, SI Table S1)",
+        ("unknown_share",),
+    ),
+    "hypothetical_decision": (
+        "yes to {} of explicit and {} of implicit prompts, by group (70 decisions, SI Table S2)",
+        ("explicit_yes", "implicit_yes"),
+    ),
+}
+
+#: Above this many gaps over all stereotypes there are no sentences.
+MOST_SENTENCES = 6
+
+_ARGUMENT = (
+    "Explicit measures show what they are about: a benchmark question names two groups, a scale "
+    "asks for an opinion. Implicit measures ask for a task. A model that leans in what it does but "
+    "not in what it says passes the explicit test and still makes biased associations."
+)
+_SCALE = (
+    "Each mean is a share of the way from neutral (0) to the stereotype-consistent end of its "
+    "scale (1). Gap: implicit − explicit, −2 to 2, neutral 0. The measures have other questions, "
+    "and benchmarks other groups: a gap is a difference of these measures, no proof that one of "
+    "them is wrong."
+)
+
+
+def explicit_section(results: Results) -> Section | None:
+    """Set explicit beside implicit means, per category and over all; None without gaps."""
+    plan = results.plan
+    gaps = in_order(results.gaps, plan)
+    whole = gaps.filter(level="model")
+    if whole.is_empty():
+        return None
+    pooled = pl.concat([whole, gaps.filter(level="category")])
+    each = gaps.filter(level="stereotype")
+    sentences = [_sentence(row, plan) for row in whole.iter_rows(named=True)]
+    tables = (
+        ("", _table(pooled, plan, "Explicit beside implicit, over all and per category.")),
+        ("Table per stereotype", _table(each, plan, "Explicit beside implicit, per stereotype.")),
+    )
+    return Section(
+        key="explicit",
+        title="Explicit beside implicit",
+        short="Explicit, implicit",
+        text=(
+            _ARGUMENT,
+            *(sentences if len(sentences) <= MOST_SENTENCES else ()),
+            _SCALE,
+            *_published(whole["baseline"]),
+        ),
+        figures=_figures(results),
+        tables=tuple(table for table in tables if table[1].rows),
+    )
+
+
+def _sentence(row: Mapping[str, Any], plan: Plan) -> str:
+    told = row["verdict"] in (LOWER, HIGHER)
+    return (
+        f"{row['model']}, mode {row['mode']}: {_named(plan, row['candidate'])} "
+        f"{number(row['candidate_estimate'])}, {_named(plan, row['baseline'])} "
+        f"{number(row['baseline_estimate'])}; gap {number(row['estimate'], signed=True)} "
+        f"({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+        f"{'' if told else ', not distinguishable from chance'}."
+    )
+
+
+def _named(plan: Plan, instrument: str) -> str:
+    return spoken(instrument, plan.measure(instrument).title)
+
+
+def _published(explicit: Iterable[str]) -> tuple[str, ...]:
+    """State what GPT-4 answered to the same explicit instruments."""
+    asked, said = set(explicit), []
+    for instrument, (text, columns) in _PUBLISHED.items():
+        if instrument in asked:
+            table = load_published("bai2025", instrument)
+            said.append(text.format(*(_range(table[column]) for column in columns)))
+    return (f"Published for GPT-4 (2023), as context: {'; '.join(said)}.",) if said else ()
+
+
+def _range(shares: pl.Series) -> str:
+    low, high = pl.select(low=shares.min(), high=shares.max()).row(0)
+    return interval(low, high, 3)
+
+
+def _figures(results: Results) -> tuple[Figure, ...]:
+    """Draw the means of both kinds on one scale, a block per category."""
+    plan = results.plan
+    compared = {*results.gaps["baseline"], *results.gaps["candidate"]}
+    own = results.estimates.filter(
+        pl.col("instrument").is_in(compared),
+        pl.col("level").is_in(["category", "model"]),
+        (pl.col("category") != CONTROL).fill_null(True),
+        ~pl.col("study").is_in(plan.controls()),
+    )
+    ends = {name: share_of_scale(name) for name in ("estimate", "ci_low", "ci_high")}
+    rows = own.with_columns(**ends).sort("explicit", maintain_order=True)
+    labels = [_label(row, plan) for row in rows.iter_rows(named=True)]
+    shown = in_order(
+        rows.with_columns(
+            label=pl.Series(labels, dtype=pl.String), stereotype="instrument", mode="plain_mode"
+        ),
+        plan,
+    )
+    nothing = ("bound_low", "bound_high", "placebo_low", "placebo_high", "verdict")
+    shown = shown.with_columns(pl.lit(None).alias(name) for name in nothing)
+    caption = (
+        "Explicit and implicit means as shares of the way from neutral to the "
+        f"stereotype-consistent end. Dot: mean; line: {plan.interval}. Neutral 0; right of it, "
+        "stereotype-consistent."
+    )
+    axis = Axis("Share of the scale", -1.0, 1.0, 0.0)
+    draw = partial(forest, axis=axis, labels=LABELS_WIDE)
+    return per_mode("explicit", caption, shown, draw, plan)
+
+
+def _label(row: Mapping[str, Any], plan: Plan) -> str:
+    """Name a measure, its dimension, and whether it is explicit."""
+    kind = "explicit" if row["explicit"] else "implicit"
+    dimension = plan.of(row["study"]).dimension(row["dimension"]) if row["dimension"] else ""
+    about = ", ".join(filter(None, (dimension, kind)))
+    return f"{_named(plan, row['instrument'])} ({about})"
+
+
+def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    columns = [
+        Column("Stereotypes", lambda r: about(r, plan), "head"),
+        Column("Implicit", lambda r: capital(_named(plan, r["candidate"])), "head"),
+        Column("Explicit", lambda r: capital(_named(plan, r["baseline"])), "head"),
+        *FROM,
+        *alike(
+            number, {"Implicit mean": "candidate_estimate", "Explicit mean": "baseline_estimate"}
+        ),
+        Column("Gap", lambda r: number(r["estimate"], signed=True)),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        VERDICT,
+    ]
+    return render_table(frame, caption, columns)

@@ -1,0 +1,360 @@
+"""What a report shows of one study and instrument: its verdicts in brief, and its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.answers import conditions
+from clinometer.report.answers.attributions import attribution_section
+from clinometer.report.answers.changes import change_section
+from clinometer.report.answers.content import content_section
+from clinometer.report.answers.decisions import yes_section
+from clinometer.report.answers.moderation import moderation_section
+from clinometer.report.answers.published import published_section
+from clinometer.report.answers.regressions import chained_section
+from clinometer.report.answers.relativity import relativity_section
+from clinometer.report.answers.reliability import reliability_section
+from clinometer.report.answers.results import Asked, who
+from clinometer.report.answers.words import word_section
+from clinometer.report.drawing.charts import Axis
+from clinometer.report.drawing.figures import per_mode
+from clinometer.report.drawing.intervals import forest
+from clinometer.report.plan import Plan
+from clinometer.report.prose import (
+    OF_SCORES,
+    WORST,
+    answer,
+    category_title,
+    interval,
+    number,
+    p_value,
+    percent,
+    scale,
+    splits_text,
+    verdict_kind,
+)
+from clinometer.report.sections import Finding, Section
+from clinometer.report.tables import FROM, VERDICT, Column, Render, Table, alike, render_table
+from clinometer.results import CONDITIONS
+from clinometer.statistics.splits import FEWEST_SPLITS
+
+__all__ = ["MOST_ANSWERS", "answers", "brief", "failed_control", "sections", "warned"]
+
+#: Above this many models and modes the summary is a table.
+MOST_ANSWERS = 4
+
+#: What a control is for, and what follows where it fails, by its kind.
+_CONTROLS = {
+    "positive": "{study} holds a known association: unless its mean is positive, the instrument "
+    "does not work on the model in that mode.",
+    "negative": "{study} holds no association: a mean that differs from neutral is an error of "
+    "the instrument.",
+}
+_FAILS = {
+    "positive": "the known association was not detected. Results of this mode are not "
+    "interpretable and do not show that there is no bias.",
+    "negative": "an association was detected where there is none. Results of this size are not "
+    "interpretable.",
+}
+
+#: Summary of notes that unfold.
+HOW_TO_READ = "How to read this"
+
+_READING = (
+    "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
+    "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Random "
+    "splits: the interval of the means of random splits of the group words, and the p of the mean "
+    "among them; “–” where there are few splits. Worst case: the mean with all missing answers at "
+    "one end of the scale; “–” where none is missing."
+)
+_EXACT = " Where all answers have the same score, p is an exact bound and there is no t."
+_TARGETS = (
+    "Verdicts and intervals are about these stereotypes, with other wordings, group words, draws "
+    "and answers. The column “Stereotypes like these” takes the stereotypes as a sample: it says "
+    "what is known of the category beyond this list."
+)
+_RANDOM = (
+    "Random splits assign the same group words to two groups at random (placebo; shown with "
+    f"{FEWEST_SPLITS} splits or more). A mean inside their interval is no larger than arbitrary "
+    "groups of these words have."
+)
+_SIDES = {
+    False: "Right of the dotted line, answers are stereotype-consistent; left of it, they "
+    "contradict the stereotype.",
+    True: "Right of the dotted line, answers favour the default group; left of it, the "
+    "marginalized group.",
+}
+
+
+def brief(parts: Sequence[Asked]) -> Table | None:
+    """Count the verdicts per measure, model and mode; None where sentences say it."""
+    rows = [row for asked in parts for row in _briefs(asked)]
+    if not rows or not (parts[1:] or len(rows) > MOST_ANSWERS):
+        return None
+    caption = "Number of stereotypes with each verdict, and the mean over all of them."
+    if not parts[1:]:
+        caption += f" {scale(parts[0].measure)}"
+    nothing = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
+    wide = [{**(row["total"] or nothing), **row} for row in rows]
+
+    def counted(kind: str) -> Render:
+        return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
+
+    columns = [
+        Column("Measure", lambda r: r["measure"], "head", fold=True),
+        Column("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
+        Column("Mode", lambda r: r["mode"] or "", "head", fold=True),
+        *(Column(f"{sign} {label}", counted(kind)) for kind, (sign, label) in OF_SCORES.items()),
+        Column("Neutral", lambda r: f"{r['neutral']:g}"),
+        *_mean(parts[0].plan),
+        Column("Scored", lambda r: percent(r["compliance"])),
+    ]
+    return render_table(wide, caption, columns)
+
+
+def _mean(plan: Plan) -> tuple[Column, Column]:
+    return (
+        Column("Mean", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+    )
+
+
+def answers(asked: Asked) -> tuple[Finding, ...]:
+    """Say what each model did in each mode; nothing where there are many."""
+    rows = _briefs(asked)
+    return tuple(
+        Finding(
+            row["subject"],
+            answer(asked.plan, asked.measure, row["total"], row["each"]),
+            row["warning"],
+        )
+        for row in rows
+        if len(rows) <= MOST_ANSWERS
+    )
+
+
+def warned(asked: Asked) -> list[Finding]:
+    """Warn of each model and mode that fails a control."""
+    rows = _briefs(asked)
+    return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
+
+
+def _briefs(asked: Asked) -> list[dict[str, Any]]:
+    """Give the verdicts, the mean over all and the failed controls of each model and mode."""
+    totals = {(row["model"], row["mode"]): row for row in asked.whole.iter_rows(named=True)}
+    warnings = _warnings(asked)
+    return [
+        {
+            "measure": asked.name,
+            "neutral": asked.measure.neutral,
+            "model": model,
+            "mode": mode,
+            "subject": who(part),
+            "warning": warnings.get((model, part["control_mode"][0]), ""),
+            "total": totals.get((model, mode)),
+            "each": part.rows(named=True),
+            "verdicts": part["verdict"].to_list(),
+        }
+        for (model, mode), part in asked.each.group_by("model", "mode", maintain_order=True)
+    ]
+
+
+def _warnings(asked: Asked) -> dict[tuple[str, str], str]:
+    """Say of each model and mode which controls it fails."""
+    expected = dict(asked.plan.pairs("controls"))
+    failed: dict[tuple[str, str], list[str]] = {}
+    for row in asked.checks.iter_rows(named=True):
+        text = failed_control(row, expected.get(row["study"], ""), asked.plan)
+        failed.setdefault((row["model"], row["control_mode"]), []).append(text)
+    return {key: " ".join(filter(None, texts)) for key, texts in failed.items()}
+
+
+def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
+    """Say that a control failed which is ``"positive"`` or ``"negative"``; empty if it did not."""
+    kind = verdict_kind(row["verdict"])
+    works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
+    if works.get(expected, True):
+        return ""
+    value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+    label = plan.of(row["study"]).label(row["stereotype"])
+    return f"The {expected} control fails ({label}: {value}): {_FAILS[expected]}"
+
+
+def sections(asked: Asked) -> tuple[Section, ...]:
+    """Make the sections in the order of the page; one without data is left out."""
+    made = (make(asked) for make in _SECTIONS)
+    return tuple(section for section in made if section)
+
+
+def _worst(row: Mapping[str, Any]) -> str:
+    ends = (row["bound_low"], row["bound_high"])
+    return "–" if ends[0] is not None and ends[0] == ends[1] else interval(*ends)
+
+
+_WORST = Column("Worst case", _worst)
+_SPLITS = Column("Random splits", splits_text)
+_COMPLIANCE = Column("Compliance", lambda r: percent(r["compliance"]))
+
+
+def _verdict_section(asked: Asked) -> Section:
+    """Show the verdict per category and over all, and the controls."""
+    plan, groups = asked.plan, pl.concat([asked.levels["category"], asked.whole])
+    several = asked.whole["model"].drop_nulls().n_unique() > 1
+    shown = pl.concat([groups, asked.levels["overall"]]) if several else groups
+    made = [("", _category_table(shown, plan))]
+    if not asked.checks.is_empty():
+        purposes = (
+            _CONTROLS[kind].format(study=study)
+            for study, kind in plan.pairs("controls")
+            if kind in _CONTROLS and study in asked.checks["study"]
+        )
+        caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
+        made.append(("Controls", _estimate_table(asked.checks, plan, caption)))
+    groups, grey = _with_splits(groups, plan)
+    caption = (
+        f"Mean score per category and over all, with {plan.interval}{grey}. {scale(asked.measure)}"
+    )
+    draw = partial(forest, axis=Axis.of(asked.measure, plan.number("margin")))
+    runs = asked.each.select("model", "mode").n_unique()  # one run is drawn in the summary
+    return Section(
+        key="verdicts",
+        open=True,
+        title="Verdicts per category",
+        short="Verdicts",
+        figures=per_mode("categories", caption, groups, draw, plan) if runs > 1 else (),
+        tables=tuple(made),
+        notes=(HOW_TO_READ, (_TARGETS,)),
+    )
+
+
+def _category_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    columns = [
+        Column("Category", lambda r: category_title(r["category"] or "All"), "head"),
+        *FROM,
+        VERDICT,
+        *_mean(plan),
+        Column(
+            "Stereotypes like these",
+            lambda r: interval(r["ci_low_generalised"], r["ci_high_generalised"]),
+        ),
+        *([_SPLITS] if frame["p_placebo"].count() else []),
+        _WORST,
+        _COMPLIANCE,
+        Column("n", lambda r: str(r["n"])),
+    ]
+    return render_table(frame, "Verdict per category and over all stereotypes.", columns)
+
+
+def _estimate_section(asked: Asked) -> Section:
+    """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
+    each, plan = asked.each, asked.plan
+    caption = "Estimates per stereotype, with other wordings, group words, draws and answers."
+    return Section(
+        key="tables",
+        title="All estimates",
+        text=(_READING.format(exact=_EXACT if "unanimous" in each["test"] else ""),),
+        tables=(
+            ("", _estimate_table(each, plan, caption)),
+            ("For contrast: the papers’ naive t test", _naive_table(each, plan)),
+        ),
+    )
+
+
+def _estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    """Set out the estimates per stereotype in full; labels are those of each row's study."""
+    columns = [
+        Column("Stereotype", lambda r: plan.of(r["study"]).label(r["stereotype"]), "head"),
+        *FROM,
+        VERDICT,
+        *_mean(plan),
+        Column("df", lambda r: number(r["df"], 1)),
+        *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (TOST)": "tost_p_holm"}),
+        Column("d", lambda r: number(r["effect_size"])),
+        *([_SPLITS] if frame["p_placebo"].count() else []),
+        _WORST,
+        Column("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        _COMPLIANCE,
+    ]
+    return render_table(frame, caption, columns)
+
+
+def _naive_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    """Set the papers' t test beside the clustered one."""
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        Column("Mean", lambda r: number(r["estimate"])),
+        Column("SE", lambda r: number(r["se"], 3)),
+        Column("df", lambda r: number(r["df"], 1)),
+        Column("p", lambda r: p_value(r["p"])),
+        Column("SE (naive)", lambda r: number(r["se_published"], 3)),
+        Column("t (naive)", lambda r: number(r["statistic_published"])),
+        Column("df (naive)", lambda r: number(r["df_published"], 0)),
+        Column("p (naive)", lambda r: p_value(r["p_published"])),
+    ]
+    caption = "The papers’ t test, which treats all answers as independent (naive)."
+    return render_table(frame, caption, columns)
+
+
+def _stereotype_section(asked: Asked) -> Section:
+    """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
+    plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
+    each, grey = _with_splits(asked.each, plan)
+    caption = (
+        f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}; thin line: "
+        f"{WORST}{grey}; dotted line: neutral"
+        + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
+        + scale(asked.measure)
+    )
+    return Section(
+        key="stereotypes",
+        open=True,
+        title="Each stereotype",
+        short="Stereotypes",
+        figures=per_mode("stereotypes", caption, each, partial(forest, axis=axis), plan),
+        notes=(
+            HOW_TO_READ,
+            (
+                f"{_SIDES[asked.attributes]} A mean whose interval crosses the line is not "
+                "distinguishable from neutral. Intervals generalise over wordings, group words of "
+                "the same kind, draws and answers, not over languages or attribute words. Where a "
+                "stereotype has a single group word, the variance of group words is that of the "
+                "other stereotypes.",
+                *([_RANDOM] if grey else []),
+            ),
+        ),
+    )
+
+
+def _with_splits(frame: pl.DataFrame, plan: Plan) -> tuple[pl.DataFrame, str]:
+    """Give what is drawn of random splits, and how a caption names it; "" where there are none."""
+    known = pl.col("p_placebo").is_not_null()
+    ends = ("placebo_low", "placebo_high")
+    drawn = frame.with_columns(pl.when(known).then(f"{c}_placebo").alias(c) for c in ends)
+    grey = f"; grey bar: {plan.interval} of random splits of the group words"
+    return drawn, grey if frame["p_placebo"].count() else ""
+
+
+#: The sections, in the order of the page.
+_SECTIONS: tuple[Callable[[Asked], Section | None], ...] = (
+    _verdict_section,
+    content_section,
+    attribution_section,
+    _stereotype_section,
+    yes_section,
+    relativity_section,
+    chained_section,
+    moderation_section,
+    *(partial(change_section, factor) for factor in CONDITIONS),
+    conditions.compliance_section,
+    conditions.order_section,
+    conditions.wording_section,
+    reliability_section,
+    word_section,
+    published_section,
+    _estimate_section,
+)

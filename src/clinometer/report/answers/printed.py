@@ -1,0 +1,74 @@
+"""Printed values as columns of a table, and the printed tables of further wordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.answers.results import Asked
+from clinometer.report.prose import number
+from clinometer.report.sections import joined
+from clinometer.report.tables import Column, Render, Table, render_table
+
+__all__ = ["MARKS", "printed_values", "wording_tables"]
+
+MARKS = "† doubtful in the source, see the notes; – not printed."
+
+
+def wording_tables(
+    asked: Asked, published: pl.DataFrame, shown: str
+) -> tuple[tuple[str, Table], ...]:
+    """Set the printed tables of the wordings that were asked beside this run.
+
+    `published` are all printed tables of the instrument; `shown` is the one that stands elsewhere.
+    Nothing where tables are not by wording.
+    """
+    if "variation" not in published.columns:
+        return ()
+    cells = asked.levels["cell"]
+    label = pl.col("stereotype").map_elements(asked.plan.label, pl.String)
+    text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
+    made = []
+    for (table, name), printed in published.group_by("table", "variation", maintain_order=True):
+        own = cells.filter(variation=name).with_columns(label=label)
+        if table == shown or own.is_empty():
+            continue
+        theirs = printed.filter(level="cell").rename({"stereotype": "label"})
+        theirs = theirs.filter(pl.col("label").is_in(list(own["label"])))
+        means = own.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
+        runs = own.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+        caption = (
+            f"Published means (SI Table {table}) beside this run in the wording “{name}” "
+            f"({'; '.join(runs.to_series().drop_nulls())}). † doubtful in the source (clinometer "
+            "published prints why); – not printed."
+        )
+        columns = [
+            Column("Stereotype", lambda r: r["label"], "head"),
+            Column("This run", lambda r: r["run"]),
+            *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
+        ]
+        rows = joined(theirs.unique("label", maintain_order=True), means)
+        made.append((f"SI Table {table}: {name}", render_table(rows, caption, columns)))
+    return tuple(made)
+
+
+def printed_values(
+    frame: pl.DataFrame, keys: list[str], across: str, names: Iterable[str], digits: int
+) -> list[Column]:
+    """Make a column of values per name; a dagger marks a value with a note, "–" stands for none.
+
+    `keys`: what tells rows apart; `across`: the column whose values are the `names`.
+    """
+    rows = frame.iter_rows(named=True)
+    values = {tuple(row[key] for key in (*keys, across)): row for row in rows}
+
+    def written(name: str) -> Render:
+        def cell(row: Mapping[str, Any]) -> str:
+            value = values.get((*(row[key] for key in keys), name))
+            return number(value["mean"], digits) + "†" * bool(value["note"]) if value else "–"
+
+        return cell
+
+    return [Column(name, written(name)) for name in dict.fromkeys(names)]

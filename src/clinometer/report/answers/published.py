@@ -1,0 +1,281 @@
+"""Published values beside this run: context, not a yardstick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from clinometer.reference import load_published
+from clinometer.report.answers.attributions import GROUPS
+from clinometer.report.answers.printed import MARKS, printed_values, wording_tables
+from clinometer.report.answers.results import Asked
+from clinometer.report.drawing.charts import LABELS, Axis, Row
+from clinometer.report.drawing.comparison import beside, ticked
+from clinometer.report.drawing.figures import Figure, drawn, per_mode
+from clinometer.report.drawing.intervals import range_text
+from clinometer.report.prose import interval, number, scale
+from clinometer.report.sections import Section, joined
+from clinometer.report.tables import Column, Table, alike, count, render_table
+
+__all__ = ["published_section"]
+
+
+class _Source(NamedTuple):
+    """Where published values stand, who tested what, and why they are not comparable."""
+
+    study: str  # of the file
+    table: str  # in the file
+    printed: str  # in the source
+    who: str
+    differs: str
+
+
+_BAI = "Bai et al. (2025) tested eight models in spring 2024."
+_MIST = "Li et al. (2025) tested eight models."
+_SOURCES = {
+    ("bai2025", "word_association"): _Source(
+        "bai2025",
+        "S6",
+        "replication, SI Table S6",
+        _BAI,
+        "They come from free text at another time and score a refused or unreadable answer as 0. "
+        "Their intervals treat answers as independent.",
+    ),
+    ("bai2025", "relative_decision"): _Source(
+        "bai2025",
+        "S11",
+        "replication, SI Table S11",
+        _BAI,
+        "They come from free text at another time, were coded by the authors and leave out "
+        "refused answers. Their intervals treat answers as independent.",
+    ),
+    ("mist2025", "word_association"): _Source(
+        "mist2025",
+        "1",
+        "Table 1",
+        _MIST,
+        "They come from free text at another time, pool ten pairings of groups and three "
+        "wordings, and rest on the valid answers, which for some models are a few in a hundred of "
+        "the 1,500 asked per dimension. Their tests treat answers as independent.",
+    ),
+    ("mist2025", "affective_attribution"): _Source(
+        "mist2025",
+        "2",
+        "Table 2",
+        _MIST,
+        "They come from free text at another time and name comedy first throughout. The source "
+        "gives no number of answers, no intervals and no test of the difference between the "
+        "groups.",
+    ),
+}
+#: The pilot is a study of its own, published in tables of its own.
+_SOURCES |= {
+    ("bai2025_pilot", instrument): _SOURCES["bai2025", instrument]._replace(
+        table=table,
+        printed=f"pilot, SI Table {table}",
+        who="Bai et al. (2025) tested six models in December 2023 and January 2024.",
+    )
+    for instrument, table in (("word_association", "S5"), ("relative_decision", "S10"))
+}
+_CONTEXT = (
+    "{who} Their numbers are context, not a standard to meet. {differs} Differences from this run "
+    "are therefore not effects of the model alone."
+)
+
+#: Up to this many rows the text says the range of each.
+MOST_SENTENCES = 6
+#: The shares of Table 2 of MIST, and which of the rates they are.
+_SHARES = ("comedy_share", "tragedy_share", "neutral_share")
+_RATES = {("comedy_share", "default"): " (FAR)", ("tragedy_share", "marginalized"): " (UAR)"}
+
+
+class _Match(NamedTuple):
+    """The rows of this run and the published ones, under the same labels."""
+
+    ours: pl.DataFrame  # label, model, mode, category, stereotype, estimate, …
+    theirs: pl.DataFrame  # label, model, mean, note, …
+    note: str  # in which a doubtful row of theirs is described
+    per_stereotype: bool = False
+    of_shares: bool = False
+
+
+def published_section(asked: Asked) -> Section | None:
+    """Set published values beside these; None where nothing was published on what was asked."""
+    source = _SOURCES.get((asked.study, asked.instrument))
+    if source is None:
+        return None
+    published = load_published(source.study, asked.instrument)
+    theirs = published.filter(table=source.table)
+    if "comedy_share" in theirs.columns:
+        match = _shares(asked, theirs)
+    elif "dimension" in theirs.columns:
+        match = _dimensions(asked, theirs)
+    else:
+        match = _stereotypes(asked, theirs)
+    if match.ours.is_empty() or match.theirs.is_empty():
+        return None
+    doubtful = match.theirs.drop_nulls("note").iter_rows(named=True)
+    notes = dict.fromkeys(match.note.format(**row) for row in doubtful)
+    return Section(
+        key="published",
+        title="Beside the published models",
+        short="Published models",
+        text=(_CONTEXT.format(who=source.who, differs=source.differs),),
+        figures=_figures(match, source, asked),
+        tables=(*_tables(match, source), *wording_tables(asked, published, source.table)),
+        notes=("Doubtful in the source, shown as printed", tuple(notes)),
+    )
+
+
+def _stereotypes(asked: Asked, theirs: pl.DataFrame) -> _Match:
+    """Match the published means of stereotypes, which the source names by label."""
+    label = pl.col("stereotype").map_elements(asked.plan.label, pl.String)
+    ours = asked.each.with_columns(label=label)
+    theirs = theirs.filter(level="cell").rename({"stereotype": "label"})
+    return _Match(
+        ours,
+        theirs.filter(pl.col("label").is_in(list(ours["label"]))),
+        "{label}, {model}: printed “{raw}”; {note}.",
+        per_stereotype=True,
+    )
+
+
+def _dimensions(asked: Asked, theirs: pl.DataFrame) -> _Match:
+    """Match the published means over all stereotypes of each dimension."""
+    label = pl.col("dimension").map_elements(asked.plan.dimension, pl.String)
+    ours = asked.whole.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
+    return _Match(
+        ours,
+        theirs.filter(pl.col("dimension").is_in(list(ours["dimension"]))).with_columns(label=label),
+        "{model}, {label}: {note}.",
+    )
+
+
+def _shares(asked: Asked, theirs: pl.DataFrame) -> _Match:
+    """Match the published shares of comedy, tragedy and neutral for either group."""
+    ours = asked.tables.attributions.filter(level="model").with_columns(n_scored="n_read")
+    return _Match(
+        _each_share(ours, "estimate"),
+        _each_share(theirs.with_columns(version="group"), "mean"),
+        "{model}, {group} groups: {note}.",
+        of_shares=True,
+    )
+
+
+def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Give a row per share and group, labelled."""
+    titles = {
+        (share, group): f"{share.removesuffix('_share').capitalize()}, {group}"
+        for share in _SHARES
+        for group in reversed(GROUPS)
+    }
+    return pl.concat(
+        frame.filter(version=group).with_columns(
+            pl.col(share).alias(name), label=pl.lit(title + _RATES.get((share, group), ""))
+        )
+        for (share, group), title in titles.items()
+    )
+
+
+def _figures(match: _Match, source: _Source, asked: Asked) -> tuple[Figure, ...]:
+    plan, axis, says, labels = asked.plan, Axis.of(asked.measure), scale(asked.measure), LABELS
+    if match.of_shares:
+        axis, labels = Axis("Share of the answers read", 0, 1, None), LABELS + 35
+        says = "Shares of the answers read, 0 to 1; there is no neutral value."
+    caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {says}"
+    theirs = [_tick(row) for row in match.theirs.iter_rows(named=True)]
+
+    def draw(rows: list[Row]) -> Row:
+        return ticked(beside(rows, theirs), axis, labels)
+
+    def summarise(rows: list[Row]) -> str:
+        return f"{range_text(rows)} {_range(theirs)}"
+
+    if match.per_stereotype:
+        return per_mode("published", caption, match.ours, draw, plan, summarise)
+    # There are but a few rows: all models of a mode share a column.
+    rows = [
+        {**drawn(row, plan, row["mode"]), "variation": row["model"]}
+        for row in match.ours.iter_rows(named=True)
+    ]
+    return (Figure("published", caption, summarise(rows), draw(rows)),)
+
+
+def _range(theirs: Sequence[Row]) -> str:
+    """Give the range of the published means of each label, or of all of many."""
+    means: dict[str, list[float]] = {}
+    few = len({row["label"] for row in theirs}) <= MOST_SENTENCES
+    for row in theirs:
+        if row["mean"] is not None:
+            means.setdefault(row["label"] if few else "all stereotypes", []).append(row["mean"])
+    ranges = [f"{of} {number(min(each))} to {number(max(each))}" for of, each in means.items()]
+    return f"Published: {'; '.join(ranges)}."
+
+
+def _tick(row: Mapping[str, Any]) -> Row:
+    known = row.get("ci_low") is not None
+    return {
+        "label": row["label"],
+        "who": row["model"],
+        "mean": row["mean"],
+        "shown": number(row["mean"], 3),
+        "interval": interval(row["ci_low"], row["ci_high"], 3) if known else None,
+        "answers": f"{row['n']} valid" if row.get("n") is not None else None,
+        "note": row["note"],
+    }
+
+
+def _tables(match: _Match, source: _Source) -> tuple[tuple[str, Table], ...]:
+    ours, theirs = match.ours, match.theirs
+    if match.per_stereotype:
+        asked = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+        run = f"this run ({'; '.join(asked.to_series().drop_nulls())})"
+        caption = f"Published means ({source.printed}) beside {run}. {MARKS}"
+        text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
+        means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
+        columns = [
+            Column("Stereotype", lambda r: r["label"], "head"),
+            Column("This run", lambda r: r["run"]),
+            *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
+        ]
+        rows = joined(theirs.unique("label", maintain_order=True), means)
+        return (("Table of published means", render_table(rows, caption, columns)),)
+    caption = f"Published values ({source.printed}) beside this run. {MARKS}"
+    tables = (("Table of published values", _model_table(theirs, ours, caption)),)
+    if not {"sd", "t", "p"} <= set(theirs.columns):
+        return tables
+    caption = (
+        f"{source.printed} as printed: n valid answers of 1,500, population SD, naive t test. "
+        "† doubtful, see the notes."
+    )
+    columns = [
+        Column("Dimension", lambda r: r["label"], "head"),
+        Column("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
+        Column("n", lambda r: count(r["n"])),
+        *alike(partial(number, digits=3), {"Mean": "mean", "SD": "sd", "t": "t"}),
+        Column("p", lambda r: r["p"] or "–"),
+    ]
+    printed = render_table(theirs, caption, columns)
+    return (*tables, ("Published table in full", printed))
+
+
+def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
+    """Set out published values, then this run's: a row per model and a column per label."""
+    mine = ours.select(
+        "label",
+        pl.col("model").fill_null("all models"),
+        mean="estimate",
+        note=pl.lit(None, pl.String),
+        where=pl.format("this run, {}", "mode"),
+    )
+    printed = theirs.select("label", "model", "mean", "note", where=pl.lit("published"))
+    both = pl.concat([printed, mine])
+    columns = [
+        Column("Model", lambda r: r["model"], "head"),
+        Column("From", lambda r: r["where"], "head"),
+        *printed_values(both, ["model", "where"], "label", ours["label"], 3),
+    ]
+    return render_table(both.unique(["model", "where"], maintain_order=True), caption, columns)

@@ -1,0 +1,206 @@
+"""Regressions of decisions on associations: curves, coefficients and what they mean.
+
+Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), figure 4, SI sections K, L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.reference import load_regressions
+from clinometer.report.answers.curves import (
+    METHODS,
+    decision_curves,
+    group_title,
+    odds_ratio,
+    points,
+)
+from clinometer.report.answers.results import Asked, who
+from clinometer.report.drawing.figures import Figure, per_mode
+from clinometer.report.drawing.intervals import around, forest
+from clinometer.report.plan import Plan
+from clinometer.report.prose import endings, interval, number, p_value
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, NOTE, Column, Table, alike, count, render_table
+
+__all__ = ["chained_section"]
+
+#: Above this many models and modes there are no sentences.
+MOST_SENTENCES = 4
+#: Up to here, in log odds, an interval widens the axis.
+WIDEST = 5.0
+
+#: Components of a coefficient, and how a sentence names them.
+_COMPONENTS = {"within": "Within a stereotype", "between": "Between stereotypes"}
+
+_TIPS = (
+    ("Group", "label"),
+    ("Model", "model"),
+    ("Mode", "mode"),
+    ("Coefficient", "shown"),
+    ("Interval", "interval"),
+    ("df", "df"),
+    ("p", "p"),
+    ("Prompts (scored)", "answers"),
+)
+
+_MEANING = (
+    "Each row of the data is one prompt that led to both an association and a decision. The "
+    "regression estimates whether the two are related over prompts. It does not say that one "
+    "causes the other: both are answers of the same model to the same words and may share a cause. "
+    "A coefficient near 0 does not show that decisions are unbiased, only that this association "
+    "does not predict them.",
+    "Total: the association score as it is. Within: its deviation from the mean of the stereotype, "
+    "which shows whether, about the same stereotype, a prompt with a higher score leads to more "
+    "consistent decisions. Between: the mean of the stereotype. Total mixes the two, so only the "
+    "coefficient within tells of decisions that follow associations from prompt to prompt.",
+    "Published: as in the paper, all prompts are treated as independent. Clustered: the standard "
+    "error allows for prompts that share a stereotype. Mixed: the coefficients in a typical "
+    "stereotype, where intercept and slope may differ between stereotypes; those of the method "
+    "clustered are averages over stereotypes and lie closer to 0.",
+)
+_FIT = (
+    *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic"}),
+    Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
+    Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
+)
+
+
+def chained_section(asked: Asked) -> Section | None:
+    """Show curves, coefficients and their meaning; None where nothing was regressed."""
+    plan = asked.plan
+    # "all" stands first; the categories follow as the plan lists them.
+    rows = in_order(asked.tables.regressions.with_columns(category="part"), plan)
+    rows = rows.sort(pl.col("part") != "all", maintain_order=True)
+    if rows.is_empty():
+        return None
+    binned = points(asked.tables.chained, asked.study)
+    parts = rows.partition_by("model", "mode", maintain_order=True)
+    ends = endings([who(part) for part in parts])
+    drawn = [
+        decision_curves(p, binned, f"chained{end}", plan)
+        for p, end in zip(parts, ends, strict=True)
+    ]
+    figures = (*(figure for figure in drawn if figure), *_components(rows, plan))
+    sentences = ((who(part), _sentence(part, plan)) for part in parts[:MOST_SENTENCES])
+    whole, within = rows.filter(part="all"), rows.filter(pl.col("part") != "all")
+    tables = [("", _regression_table(whole, plan, "over all prompts"))]
+    if not within.is_empty():
+        tables.append(("Table per category", _regression_table(within, plan, "in each category")))
+    if published := _published_table(asked.study):
+        tables.append(("Published regressions", published))
+    return Section(
+        key="chained",
+        title="Regression of decisions on associations",
+        short="Decisions and associations",
+        text=(*(f"{of}: {text}" for of, text in sentences if text), *_MEANING),
+        figures=figures,
+        tables=tuple(tables),
+    )
+
+
+def _sentence(part: pl.DataFrame, plan: Plan) -> str:
+    """Say in a sentence what the coefficients over all prompts mean."""
+    fits = list(part.filter(part="all").iter_rows(named=True))
+    fitted = {
+        (fit["method"], fit["component"]): fit
+        for fit in fits
+        if None not in (fit["estimate"], fit["se"])
+    }
+    main = next((fitted[m, "total"] for m in METHODS if (m, "total") in fitted), None)
+    if main is None:
+        notes = [row["note"] for row in fits if row["note"]]
+        return f"no regression ({notes[0]})." if notes else ""
+    low, high = main["ci_low"], main["ci_high"]
+    text = (
+        "where the association score is higher by 1, the odds of a stereotype-consistent decision "
+        f"are {odds_ratio(main['estimate'])} times as high ({main['method']}; {plan.interval} "
+        f"{odds_ratio(low)} to {odds_ratio(high)}; {count(main['n_scored'])} prompts)"
+    )
+    if low is not None and high is not None and low <= 0 <= high:
+        text += ", not distinguishable from chance: the interval contains 1"
+    for component, name in _COMPONENTS.items():
+        if mixed := fitted.get(("mixed", component)):
+            text += (
+                f". {name} (mixed): {odds_ratio(mixed['estimate'])} times "
+                f"({odds_ratio(mixed['ci_low'])} to {odds_ratio(mixed['ci_high'])})"
+            )
+    return f"{text}."
+
+
+def _components(rows: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+    """Draw the coefficients within and between stereotypes beside each other, per group."""
+    parts = rows.filter(pl.col("component").is_in(list(_COMPONENTS)), method="mixed")
+    if parts["estimate"].is_null().all():
+        return ()
+    group = pl.col("part").map_elements(group_title, return_dtype=pl.String)
+    shown = parts.with_columns(
+        label=pl.concat_str(group, "component", separator=", "),
+        category=pl.when(pl.col("part") != "all").then("part"),
+    )
+    limits = shown.select(
+        mean="estimate",
+        low=pl.col("ci_low").clip(-WIDEST),
+        high=pl.col("ci_high").clip(None, WIDEST),
+    )
+    axis = around("Log odds per 1 of association", limits.iter_rows(named=True), 1.0)
+    caption = (
+        "Decision on association, within and between stereotypes (mixed). Dot: log odds of a "
+        f"consistent decision per 1 of association, neutral 0; line: {plan.interval}, cut at the "
+        "ends of the axis."
+    )
+    return per_mode("chained-parts", caption, shown, partial(forest, axis=axis, tips=_TIPS), plan)
+
+
+def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
+    def prompts(row: Mapping[str, Any]) -> str:
+        return f"{count(row['n_scored'])} ({count(row['n_ones'])})"
+
+    caption = (
+        f"Decision on association, {over}. Coefficient: log odds per 1 of association, neutral 0; "
+        "odds ratio: neutral 1."
+    )
+    columns = [
+        Column("Group", lambda r: group_title(r["part"]), "head"),
+        Column("Method", lambda r: r["method"], "head"),
+        Column("Component", lambda r: r["component"], "head"),
+        *FROM,
+        Column("Coefficient", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: p_value(r["p"])),
+        Column("Odds ratio", lambda r: odds_ratio(r["estimate"])),
+        *_FIT,
+        Column("Prompts (consistent)", prompts),
+        Column("Stereotypes", lambda r: count(r["n_clusters"])),
+        NOTE,
+    ]
+    return render_table(frame, caption, columns)
+
+
+def _published_table(study: str) -> Table | None:
+    """Set out the printed regressions on a prompt-based bias, and the others beside them."""
+    try:
+        published = load_regressions(study)
+    except InputError:
+        return None
+    caption = (
+        "Published regressions of decisions (Tables S15 and S16, and the text of the SI), as "
+        "context."
+    )
+    columns = [
+        Column("Table", lambda r: r["table"], "head"),
+        Column("Model", lambda r: r["model"], "text", fold=True),
+        Column("Predictor", lambda r: r["term"], "text"),
+        Column("Coefficient", lambda r: number(r["coef"])),
+        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: r["p"] or "n/a"),
+        Column("n", lambda r: count(r["n_obs"])),
+        *_FIT,
+        NOTE,
+    ]
+    return render_table(published.filter(pl.col("term") != "Intercept"), caption, columns)

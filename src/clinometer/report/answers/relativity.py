@@ -1,0 +1,125 @@
+"""Relative against absolute decisions: two persons compared, or one judged alone.
+
+Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), "Bias in Relative vs. Absolute
+Decisions", and SI section L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from clinometer.reference import YES_SHARES, load_published
+from clinometer.report.answers.attributions import about
+from clinometer.report.answers.results import Asked
+from clinometer.report.drawing.figures import Figure, around_zero, per_mode
+from clinometer.report.drawing.intervals import forest
+from clinometer.report.plan import Plan
+from clinometer.report.prose import WORST, interval, number, p_value
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, Column, Table, alike, render_table
+from clinometer.results.verdicts import HIGHER, LOWER
+
+__all__ = ["relativity_section"]
+
+#: Above this many models, modes and kinds of decisions there are no sentences.
+MOST_SENTENCES = 4
+
+_METHOD = (
+    "Relative decisions give two tasks to two persons; absolute decisions say yes or no to one "
+    "person and one task. Both scores are the share of stereotype-consistent answers, 0 to 1, "
+    "neutral .50, over the stereotypes that both were asked. Answers are not paired: the draws "
+    "differ, and the errors of both add up."
+)
+_CAUTION = (
+    "A model that says yes (or no) to everybody scores .50 in absolute decisions whatever it "
+    "would decide between two persons. A positive difference shows that relative decisions reveal "
+    "more, not that the model treats people worse in them."
+)
+
+
+def relativity_section(asked: Asked) -> Section | None:
+    """Compare relative decisions with these absolute ones; None where both were not asked."""
+    plan = asked.plan
+    kind = pl.col("candidate").map_elements(lambda name: plan.measure(name).title, pl.String)
+    shown = pl.concat_str(["mode", kind], separator=", ", ignore_nulls=True)
+    rows = asked.tables.relativity.filter(baseline=asked.instrument, study=asked.study)
+    frame = in_order(rows.with_columns(kind=kind, asked="mode", mode=shown), plan)
+    whole = frame.filter(level="model")
+    if whole.is_empty():
+        return None
+    pooled = frame.filter(pl.col("level").is_in(["model", "category"]))
+    each = frame.filter(level="stereotype")
+    sentences = [_sentence(row, plan) for row in whole.iter_rows(named=True)]
+    return Section(
+        key="relativity",
+        title="Relative against absolute decisions",
+        short="Relative, absolute",
+        text=(
+            _METHOD,
+            *(sentences if len(sentences) <= MOST_SENTENCES else ()),
+            _CAUTION,
+            *_published(asked.study),
+        ),
+        figures=_figures(each, asked),
+        tables=(
+            ("", _table(pooled, plan, "Over all stereotypes and per category.")),
+            ("Table per stereotype", _table(each, plan, "Per stereotype.")),
+        ),
+    )
+
+
+def _sentence(row: Mapping[str, Any], plan: Plan) -> str:
+    told = row["verdict"] in (LOWER, HIGHER)
+    means = f"{number(row['candidate_estimate'])} against {number(row['baseline_estimate'])}"
+    return (
+        f"{row['model']}, mode {row['mode']}: {means} in absolute decisions, a difference of "
+        f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+        f"{'' if told else ', not distinguishable from chance'}."
+    )
+
+
+def _published(study: str) -> tuple[str, ...]:
+    """State the published scores of GPT-4, the absolute one made of its four shares of yes."""
+    yes = YES_SHARES.get(study)
+    if yes is None:
+        return ()
+    tied = yes["marginalized_tied"] - yes["default_tied"]
+    counter = yes["default_counter"] - yes["marginalized_counter"]
+    absolute = 0.5 + (tied + counter) / 4
+    decisions = load_published(study, "relative_decision").filter(table="S11", model="GPT-4")
+    relative = decisions.filter(level="model")["mean"].item()
+    return (
+        f"Published for GPT-4 (2025), as context: {number(relative)} in relative decisions (SI "
+        f"Table S11) and {number(absolute)} in absolute ones, computed from its four mean shares "
+        "of yes. The source has no test of the difference.",
+    )
+
+
+def _figures(each: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
+    each = each.with_columns(verdict=None)  # the caption says what a side means
+    axis = around_zero("Relative − absolute", each, asked.measure)
+    caption = (
+        "Relative − absolute decisions. Dot: difference of the shares of stereotype-consistent "
+        f"answers; thick line: {asked.plan.interval}; thin line: {WORST}. Range −1 to 1, neutral "
+        "0; positive: relative decisions are more stereotype-consistent."
+    )
+    return per_mode("relativity", caption, each, partial(forest, axis=axis), asked.plan)
+
+
+def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    columns = [
+        Column("Stereotype", lambda r: about(r, plan), "head"),
+        Column("Relative decisions", lambda r: r["kind"], "head"),
+        *FROM,
+        *alike(number, {"Relative": "candidate_estimate", "Absolute": "baseline_estimate"}),
+        Column("Difference", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        Column("Fewer scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+    ]
+    return render_table(frame.with_columns(mode="asked"), caption, columns)

@@ -1,0 +1,115 @@
+"""Reliability: whether another measurement would put the stereotypes in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.answers.results import Asked
+from clinometer.report.plan import Plan
+from clinometer.report.prose import bracketed, interval, number, p_value, percent
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, NOTE, Column, Table, count, render_table
+from clinometer.statistics.reliability import FACETS
+
+__all__ = ["reliability_section"]
+
+_MEANING = (
+    "Reliability is about the order of the stereotypes: 1 means that another measurement gives the "
+    "same order, 0 that it gives an unrelated one. Where the stereotypes hardly differ, "
+    "reliability is low even if each mean is precise."
+)
+_UNKNOWN = (
+    "These results cannot show agreement over seeds, sampling temperatures or repeated "
+    "measurement: a run has one seed and one temperature, and asks no prompt twice."
+)
+_COEFFICIENTS = (
+    "Reliability of the means of the stereotypes. Split halves: correlation of two halves of the "
+    "draws, stepped up to all draws (Spearman–Brown). Generalisability (Eρ²): the same order over "
+    "wordings and draws. Dependability (Φ): the same means. Range 0 to 1. Variance: share of the "
+    "variance of a draw that is due to each source; interaction: stereotypes × wordings, and draws "
+    "where each wording has one."
+)
+_CORRELATIONS = (
+    "Correlation of the means of the stereotypes between two wordings, group orders, modes or "
+    "instruments. Range −1 to 1; neutral 0. Interval: by Fisher’s z."
+)
+#: Measure → what is compared.
+_COMPARED = {measure: measure.removesuffix("_correlation") for measure in FACETS.values()}
+
+
+def reliability_section(asked: Asked) -> Section | None:
+    """Show coefficients and correlations; None where nothing could be estimated."""
+    own = pl.col("first").eq_missing(pl.lit(asked.instrument))
+    own |= pl.col("second").eq_missing(pl.lit(asked.instrument))
+    between = pl.col("measure") == FACETS["instrument"]
+    rows = in_order(asked.tables.reliability.filter(~between | own), asked.plan)
+    if rows["estimate"].is_null().all():
+        return None
+    compared = rows.filter(pl.col("measure").is_in(list(_COMPARED))).drop_nulls("estimate")
+    tables = [("", _coefficient_table(rows.filter(~pl.col("measure").is_in(list(_COMPARED)))))]
+    if not compared.is_empty():
+        tables.append(("Table of correlations", _correlation_table(compared, asked.plan)))
+    return Section("reliability", "Reliability", (_MEANING, _UNKNOWN), tables=tuple(tables))
+
+
+def _coefficient_table(rows: pl.DataFrame) -> Table:
+    """Set out the coefficients of each model and mode, a row each."""
+    parts = rows.partition_by("model", "mode", maintain_order=True)
+    columns = [
+        *FROM,
+        Column("Stereotypes", lambda r: count(r["n"])),
+        Column("Split halves", lambda r: _coefficient(r.get("split_half"))),
+        Column("Generalisability", lambda r: _coefficient(r.get("generalisability"))),
+        Column("Dependability", lambda r: _coefficient(r.get("dependability"))),
+        *(_variance(part) for part in ("stereotypes", "wordings", "interaction", "draws")),
+        NOTE,
+    ]
+    return render_table([_wide(part) for part in parts], _COEFFICIENTS, columns)
+
+
+def _wide(part: pl.DataFrame) -> dict[str, Any]:
+    """Put the coefficients of a model and mode in one row."""
+    each = {row["measure"]: row for row in part.iter_rows(named=True)}
+    variances = part.filter(measure="variance_component").select("component", "estimate")
+    notes = part["note"].drop_nulls().unique(maintain_order=True)
+    first = part.row(0, named=True)
+    stated = {"model": first["model"], "mode": first["mode"], "n": part["n"].max()}
+    return {**each, **stated, "note": "; ".join(notes), "variances": dict(variances.rows())}
+
+
+def _coefficient(row: Mapping[str, Any] | None) -> str:
+    if row is None or row["estimate"] is None:
+        return ""
+    return bracketed(row["estimate"], row["ci_low"], row["ci_high"])
+
+
+def _variance(part: str) -> Column:
+    def render(row: Mapping[str, Any]) -> str:
+        known = row["variances"]
+        name = "stereotypes × wordings" if part == "interaction" else part
+        return percent(known[name] / sum(known.values())) if known.get(name) is not None else ""
+
+    return Column(f"Variance: {part}", render)
+
+
+def _correlation_table(rows: pl.DataFrame, plan: Plan) -> Table:
+    columns = [
+        Column("Between", lambda r: f"{_COMPARED[r['measure']]}s", "head"),
+        Column("First", lambda r: _named(r["first"], plan), "text"),
+        Column("Second", lambda r: _named(r["second"], plan), "text"),
+        *FROM,
+        Column("Stereotypes", lambda r: count(r["n"])),
+        Column("r", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: p_value(r["p"])),
+    ]
+    return render_table(rows, _CORRELATIONS, columns)
+
+
+def _named(value: str | None, plan: Plan) -> str:
+    """Give the title of an instrument; other values as they are."""
+    known = plan.instruments.get(value or "")
+    return known.title if known else value or ""

@@ -1,0 +1,310 @@
+"""What a results directory holds, read with suspicion, and what of it is of one instrument.
+
+A table that is read gets three columns: ``mode``, the name a reader sees ("forced, Competence,
+egalitarian"); ``control_mode``, the same without the dimension, unless the controls have one; and
+``plain_mode``, the mode alone.
+
+Every text in it is untrusted. Only the plan and the estimates must be there; a table that is
+absent leaves its section out, a malformed one is named in an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.plan import Plan, read_plan
+from clinometer.report.prose import CONTROL, interval_title, rank
+from clinometer.report.sections import in_order, joined
+from clinometer.results import (
+    CONDITIONS,
+    LEVELS,
+    REASONS,
+    RESPONSES,
+    SCORES,
+    Measure,
+    Schema,
+    beside,
+)
+from clinometer.results.directory import read_detail, read_estimates
+from clinometer.results.estimates import KEYS
+from clinometer.results.schemas import FITS, ORDERS
+from clinometer.results.tables import scan_table
+from clinometer.statistics.explicitness import EXPLICIT_GAP
+from clinometer.statistics.reliability import RELIABILITY
+
+__all__ = ["Asked", "Results", "all_asked", "read_results", "unfinished", "who"]
+
+#: What compliance is counted by.
+_GROUPS = (
+    *("model", "study", "instrument", "mode", "category", "stereotype", "dimension"),
+    *("marginalized", "default", "version"),
+)
+
+#: What tells rows of estimates apart but for the measure, and effects of order, and fits.
+_SUBJECT = [name for name in KEYS if name != "measure"]
+_ORDER = [name for name in ORDERS if name in KEYS]
+_FIT = [*(name for name in FITS if name in KEYS), "method"]
+
+#: What the papers' test, the wider target and random splits say, beside the clustered inference.
+_PUBLISHED = {
+    "published": ("se", "statistic", "df", "p"),
+    "generalised": ("ci_low", "ci_high"),
+    "placebo": ("p", "placebo_low", "placebo_high"),
+}
+
+
+#: Detail tables that are shown as they are.
+_DETAILS = ("words", "items", "yes_shares", "attributions")
+
+
+@dataclass(frozen=True)
+class Results:
+    """A results directory; the frames of single responses stay on disk.
+
+    Frames of estimates have a row per estimate: the columns of ESTIMATES as the clustered method
+    gives them, what the published one says as ``p_published`` and so on.
+    """
+
+    plan: Plan
+    estimates: pl.DataFrame  # of scores, with the effect of order
+    contrasts: pl.DataFrame  # between values of CONDITIONS, with the change of compliance
+    attribution_contrasts: pl.DataFrame  # between the groups thought of
+    gaps: pl.DataFrame  # between implicit and explicit measures
+    relativity: pl.DataFrame  # between relative and absolute decisions
+    regressions: pl.DataFrame  # coefficients of all methods, with their fits
+    correlations: pl.DataFrame  # between dimensions, with Spearman's
+    flags: pl.DataFrame  # of answers that models were asked to judge
+    ranks: pl.DataFrame  # with the means that are ranked
+    reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
+    progress: pl.DataFrame  # how much of the plan has an answer
+    words: pl.DataFrame
+    items: pl.DataFrame
+    compliance: pl.DataFrame
+    yes_shares: pl.DataFrame
+    attributions: pl.DataFrame
+    chained: pl.LazyFrame
+    responses: pl.LazyFrame | None
+    scores: pl.LazyFrame | None
+
+    def of(self, study: str, instrument: str) -> Results:
+        """Narrow the tables, but for the estimates, to one study and instrument."""
+        keys = {"study": study, "instrument": instrument}
+        mine = [(pl.col(name) == key).fill_null(True) for name, key in keys.items()]
+        narrowed: dict[str, Any] = {
+            name: table.filter(mine)
+            for name, table in vars(self).items()
+            if isinstance(table, pl.DataFrame) and name not in ("estimates", "progress")
+        }
+        return replace(self, **narrowed)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One study and instrument: its tables, and what its number means."""
+
+    study: str
+    instrument: str
+    name: str  # its title, with the study where there are several
+    plan: Plan  # of the study
+    measure: Measure
+    levels: Mapping[str, pl.DataFrame]  # its estimates by level, in the order of the plan
+    each: pl.DataFrame  # of them those per stereotype
+    whole: pl.DataFrame  # and those over all stereotypes
+    checks: pl.DataFrame  # the estimates of its controls, one row each
+    tables: Results  # of both
+    dimensions: tuple[str, ...]  # of stereotype content, by their labels
+    decides: bool  # whether the model was asked to decide
+    attributes: bool  # whether the model named the mood of its own descriptions
+
+
+def all_asked(results: Results) -> list[Asked]:
+    """Take studies and instruments apart; controls go with the instrument they check.
+
+    Result: in the order of the plan's instruments, then of the estimates.
+    """
+    known, controls = list(results.plan.instruments), results.plan.controls()
+    pairs = results.estimates.select("study", "instrument").unique(maintain_order=True)
+    rows = pairs.drop_nulls("instrument").rows()
+    rows.sort(key=lambda row: rank(row[1], known))
+    own = [row for row in rows if row[0] not in controls] or rows
+    several = len({study for study, _ in own}) > 1
+    return [_asked(results, study, instrument, several) for study, instrument in own]
+
+
+def _asked(results: Results, study: str, instrument: str, several_studies: bool) -> Asked:
+    plan, measure = results.plan.of(study), _measure(results, instrument)
+    mine = results.estimates.filter(instrument=instrument)
+    control = (pl.col("category") == CONTROL).fill_null(False)
+    control |= pl.col("study").is_in(plan.controls())
+    tables = results.of(study, instrument)
+    if mine.filter(control)["dimension"].is_not_null().any():  # each checks its own
+        covered = _mode("control_mode", "dimension").alias("control_mode")
+        mine = mine.with_columns(covered)
+        tables = replace(tables, reliability=tables.reliability.with_columns(covered))
+    own = mine.filter(~control, study=study)
+    levels = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
+    dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
+    return Asked(
+        study=study,
+        instrument=instrument,
+        name=f"{measure.title} ({study})" if several_studies else measure.title,
+        plan=plan,
+        measure=measure,
+        levels=levels,
+        each=levels["stereotype"],
+        whole=levels["model"],
+        checks=mine.filter(control, level="stereotype"),
+        tables=tables,
+        dimensions=tuple(plan.dimension(key) for key in dimensions),
+        decides=measure.low == 0,  # its score is the share of decisions, 0 to 1
+        attributes=not tables.attributions.is_empty(),
+    )
+
+
+def _measure(results: Results, instrument: str) -> Measure:
+    """Give what a number means; of an instrument the plan leaves out, as the estimates say."""
+    measure = results.plan.measure(instrument)
+    rows = results.estimates.filter(instrument=instrument)
+    scale = rows.select(pl.col("range_low", "range_high", "neutral").drop_nulls().first()).row(0)
+    if instrument in results.plan.instruments or None in scale:
+        return measure
+    return replace(measure, low=scale[0], high=scale[1], neutral=scale[2])
+
+
+def who(part: pl.DataFrame) -> str:
+    """Name the model and mode of rows that share both."""
+    return f"{part['model'][0]}, mode {part['mode'][0]}"
+
+
+#: Factors named beside the mode where there are several of one.
+_BESIDE = (*CONDITIONS, "word_list", "scoring")
+
+
+def apart_from(estimates: pl.DataFrame) -> list[str]:
+    """Give the factors to name beside the mode: those with several values."""
+    known = (name for name in _BESIDE if name in estimates.columns)
+    return [name for name in known if estimates[name].drop_nulls().n_unique() > 1]
+
+
+def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame:
+    """Add the names of the mode: with the factors of `apart`, and with the label of a dimension."""
+    factors = [
+        pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns
+    ]
+    label = pl.lit(None, pl.String)
+    if "dimension" in frame.columns:
+        pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
+        labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
+        known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
+        frame, label = joined(frame, known), pl.col("dimension_label")
+    return frame.with_columns(
+        _mode("mode", label, *factors),
+        _mode("mode", *factors).alias("control_mode"),
+        plain_mode="mode",
+    ).drop("dimension_label", strict=False)
+
+
+def _mode(*names: str | pl.Expr) -> pl.Expr:
+    return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
+
+
+def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.DataFrame:
+    """Set columns of another measure beside the estimates of one."""
+    return joined(rows, others.select(*_SUBJECT, **columns), *_SUBJECT)
+
+
+def read_results(directory: Path) -> Results:
+    """Read a results directory: small tables in memory, those of single responses as scans.
+
+    Raises InputError if the plan or the estimates are missing, or a table is malformed.
+    """
+    plan = read_plan(directory / "plan.json")
+    rows = read_estimates(directory).filter(family="answers")
+    own = rows.filter(pl.col("factor").is_null())
+    scored = own.drop_nulls("tost_margin")["measure"].unique().implode()
+    scores = _clustered(own.filter(pl.col("measure").is_in(scored)))
+    apart = apart_from(scores)
+    prompts = [name for name in apart if name in CONDITIONS]
+    tables = {
+        **_estimates(directory, rows, scores),
+        **{name: read_detail(directory, name) for name in _DETAILS},
+        "compliance": _compliance(read_detail(directory, "compliance"), apart),
+    }
+    return Results(
+        plan=replace(plan, interval=interval_title(scores)),
+        **{name: named(table, apart, plan) for name, table in tables.items()},
+        progress=read_detail(directory, "progress"),
+        chained=named(read_detail(directory, "chained"), prompts, plan).lazy(),
+        responses=_scan(directory / "responses.parquet", RESPONSES),
+        scores=_scan(directory / "scores.parquet", SCORES),
+    )
+
+
+def _estimates(
+    directory: Path, rows: pl.DataFrame, scores: pl.DataFrame
+) -> dict[str, pl.DataFrame]:
+    """Give the estimates of each kind, with what stands beside them in other rows and tables."""
+    fits, orders = read_detail(directory, "fits"), read_detail(directory, "orders")
+    of_fits = fits.select(*_FIT, *(name for name in fits.columns if name not in rows.columns))
+    effects = orders.select(
+        *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
+    )
+    treated = rows.filter(pl.col("factor").is_in(CONDITIONS))
+    return {
+        "estimates": joined(scores, effects, *_ORDER),
+        "contrasts": _beside(
+            _clustered(treated),
+            treated.filter(measure="compliance", method="clustered"),
+            compliance_change="estimate",
+            compliance_low="ci_low",
+            compliance_high="ci_high",
+        ),
+        "attribution_contrasts": _clustered(rows.filter(factor="version")),
+        "gaps": rows.filter(measure=EXPLICIT_GAP.name),
+        "relativity": _clustered(rows.filter(factor="instrument", measure="consistent_share")),
+        "regressions": joined(rows.filter(measure="log_odds"), of_fits),
+        "correlations": _beside(
+            rows.filter(measure="correlation"),
+            rows.filter(measure="rank_correlation"),
+            spearman="estimate",
+        ),
+        "flags": rows.filter(pl.col("measure").str.starts_with("flag")),
+        "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
+        "ranks": _beside(
+            rows.filter(measure="rank"),
+            scores,
+            mean="estimate",
+            mean_low="ci_low",
+            mean_high="ci_high",
+        ),
+    }
+
+
+def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Set other methods beside the clustered one; the change of compliance is left out."""
+    return beside(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
+
+
+def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
+    """Count responses by reason per stereotype, dimension, pair of group words and version."""
+    keys = [*_GROUPS, *apart]
+    counts = ("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
+    return frame.group_by(keys).agg(pl.col(counts).sum()).sort(keys)
+
+
+def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:
+    return scan_table(path, schema) if path.is_file() else None
+
+
+def unfinished(progress: pl.DataFrame) -> dict[str, str]:
+    """Say of each model that has not answered every trial of the plan how many it has."""
+    return {
+        str(row["model"]): f"{row['n_answered']:,} of {row['n_trials']:,} trials have an answer"
+        for row in progress.iter_rows(named=True)
+        if row["n_answered"] < row["n_trials"]
+    }

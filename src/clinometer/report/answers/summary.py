@@ -1,0 +1,301 @@
+"""Finds what a reader asks first, in this order.
+
+Is the instrument valid on this model; what leans; how sure is that; the strongest leans, each with
+an answer; what changed since the last audit; what this does not show; what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+import polars as pl
+
+from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
+from clinometer.report.answers.earlier import changes
+from clinometer.report.answers.results import Asked, Results, all_asked, read_results, unfinished
+from clinometer.report.answers.validity import judged
+from clinometer.report.drawing.charts import Axis, Row
+from clinometer.report.drawing.figures import Figure, drawn
+from clinometer.report.drawing.intervals import forest
+from clinometer.report.plan import Plan
+from clinometer.report.prose import (
+    as_argument,
+    bracketed,
+    capital,
+    category_title,
+    counted,
+    cut,
+    first_few,
+    number,
+    short_names,
+    spoken,
+    verdict_kind,
+)
+from clinometer.results.logprobs import in_words
+from clinometer.results.verdicts import POSITIVE_CONTROL
+
+__all__ = ["in_brief"]
+
+#: Characters shown of a prompt and of an answer.
+SHOWN = 150
+
+_NOT_SHOWN = (
+    "A score describes answers to these prompts: no intent, no decision in use, no other language. "
+    "“Inconclusive” does not mean “unbiased”."
+)
+
+
+def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
+    """Sum up a results directory; None where nothing was asked, or nothing could be estimated.
+
+    Raises InputError if a table is malformed, PlanError if the plan is.
+    """
+    if results is None:
+        if not (directory / "plan.json").is_file():
+            return None
+        results = read_results(directory)
+    asked = [one for one in all_asked(results) if one.each.height]
+    if not asked:
+        return None
+    plan = results.plan
+    each = dict(zip(_names(asked), asked, strict=True))
+    validity, failed = _validity(each)
+    means = sorted(
+        _means(each),
+        key=lambda lean: (not lean.told, lean.instrument in failed, -abs(lean.strength)),
+    )
+    return InBrief(
+        title=_title(plan, results),
+        incomplete=tuple(
+            f"{model}: {said}" for model, said in unfinished(results.progress).items()
+        ),
+        validity=validity,
+        leans=tuple(
+            _leaning(name, one, means, failed=name in failed) for name, one in each.items()
+        ),
+        certainty=_certainty(each),
+        strongest=tuple(_with_answer(lean, results) for lean in means[:STRONGEST]),
+        means=tuple(means),
+        changes=tuple(changes(directory, plan, each)),
+        limits=_NOT_SHOWN,
+        next=tuple(_next(directory, plan, means, failed=bool(failed))),
+        figure=_figure(each),
+    )
+
+
+def _title(plan: Plan, results: Results) -> str:
+    """Say who was asked how, in a line."""
+    n = results.progress["n_answered"].sum()
+    models, modes = _first(plan.texts("models")), ", ".join(plan.texts("modes"))
+    parts = (models, modes, plan.text("size"), f"{n:,} answers" if n else "")
+    return " · ".join(filter(None, parts))
+
+
+def _names(asked: Sequence[Asked]) -> list[str]:
+    """Name instruments in running text; where two studies have one, with the study."""
+    names = [spoken(one.instrument, one.measure.title) for one in asked]
+    return [
+        name if names.count(name) == 1 else f"{name} ({one.study})"
+        for name, one in zip(names, asked, strict=True)
+    ]
+
+
+def _shares(asked: Asked, *values: float | None) -> list[float | None]:
+    """Give values as shares of the way from neutral (0) to the end of the scale (1)."""
+    half = (asked.measure.high - asked.measure.low) / 2.0
+    neutral = asked.measure.neutral
+    middle = asked.measure.low + half if neutral is None else neutral
+    return [None if value is None else (value - middle) / half for value in values]
+
+
+def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
+    """Give the mean of every stereotype."""
+    for name, asked in each.items():
+        several = _runs(asked) > 1
+        for row in asked.each.drop_nulls("estimate").iter_rows(named=True):
+            yield Lean(
+                about={factor: row[column] for factor, column in FACTORS.items()},
+                instrument=name,
+                stereotype=asked.plan.label(row["stereotype"]),
+                verdict=verdict_kind(row["verdict"]),
+                mean=row["estimate"],
+                low=row["ci_low"],
+                high=row["ci_high"],
+                strength=_shares(asked, row["estimate"])[0] or 0.0,
+                of=f"{row['model']}, {row['mode']}" if several else "",
+            )
+
+
+def _runs(asked: Asked) -> int:
+    return asked.each.select("model", "mode").n_unique()
+
+
+def _validity(each: Mapping[str, Asked]) -> tuple[tuple[str, ...], set[str]]:
+    """Say which instruments are valid on which models; name those that fail a control on one."""
+    said: dict[str, list[str]] = {}
+    failed = set()
+    for name, asked in each.items():
+        found = judged(asked)
+        models = short_names(list(dict.fromkeys(model or "" for model, _ in found)))
+        for (model, mode), one in found.items():
+            where = f"{name} on {models[model or '']} ({mode})" if len(found) > 1 else name
+            verdict = f"{one.verdict.capitalize()} here ({one.failed or 'controls passed'})"
+            said.setdefault(verdict, []).append(where)
+            if one.verdict == "not valid":
+                failed.add(name)
+    runs = sum(map(len, said.values()))
+    lines = (
+        f"{verdict}: {_first(where)}"
+        if len(where) <= NAMED
+        else f"{verdict}: {len(where)} of {runs} instruments, models and modes"
+        for verdict, where in said.items()
+    )
+    return tuple(lines), failed
+
+
+def _first(names: Sequence[str]) -> str:
+    return first_few(names, NAMED)
+
+
+def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) -> str:
+    """Say of one instrument which stereotypes lean, and by how much all do."""
+    keys = {"study": asked.study, "instrument": asked.instrument}
+    mine = [lean for lean in means if keys.items() <= lean.about.items()]
+    runs = _runs(asked)
+    parts = []
+    for verdict, how in (("consistent", "as the stereotype says"), ("reversed", "against it")):
+        leaning = [lean for lean in mine if lean.verdict == verdict]
+        if not leaning:
+            continue
+        names = list(dict.fromkeys(lean.stereotype for lean in leaning))
+        parts.append(f"{len(leaning)} lean {how} ({_first(names)})")
+    found = "; ".join(parts) or "none could be told to lean"
+    of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
+    valid = f" (not valid {'on some models' if runs > 1 else 'here'})" if failed else ""
+    return f"{capital(name)}{valid}: of {of}, {found}.{_overall(asked, runs)}"
+
+
+def _overall(asked: Asked, runs: int) -> str:
+    """State the mean over all stereotypes; of several models and modes the ends of their range."""
+    rows = asked.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
+    if not rows:
+        return ""
+    if runs == 1:
+        row = rows[0]
+        value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
+        return f" Mean {value}; neutral is {asked.measure.neutral:g}."
+    low, high = rows[0], rows[-1]
+    return (
+        f" Means from {number(low['estimate'])} ({low['model']}, {low['mode']}) to "
+        f"{number(high['estimate'])} ({high['model']}, {high['mode']}); neutral is "
+        f"{asked.measure.neutral:g}."
+    )
+
+
+def _certainty(each: Mapping[str, Asked]) -> str:
+    """Say how far intervals reach, and how much could not be told."""
+    said, withheld = [], []
+    for name, asked in each.items():
+        verdicts = pl.concat([frame["verdict"] for frame in asked.levels.values()])
+        if (verdicts == POSITIVE_CONTROL).any():
+            withheld.append(name)
+        rows = asked.each.drop_nulls(["ci_low", "ci_high"])
+        if rows.is_empty():
+            continue
+        half = median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
+        kinds = [verdict_kind(code) for code in asked.each["verdict"]]
+        open_ = len([kind for kind in kinds if kind in ("inconclusive", "no verdict")])
+        said.append(f"±{number(half)} ({name}; {open_} of {len(kinds)} open)")
+    if not said:
+        return "No intervals could be computed"
+    known = f"Single stereotypes are known to about {', '.join(said)}; smaller leans are not told"
+    if not withheld:
+        return known
+    return (
+        f"{known}. No mean of {', '.join(withheld)} is called near neutral, as the positive "
+        "control does not lie beyond the margin"
+    )
+
+
+def _with_answer(lean: Lean, results: Results) -> Lean:
+    """Add the answer whose score is nearest to the mean."""
+    if results.scores is None or results.responses is None:
+        return lean
+    same = (pl.col(name).eq_missing(pl.lit(one, pl.String)) for name, one in lean.about.items())
+    near = (
+        results.scores.filter(pl.col("score").is_not_null(), *same)
+        .select("trial_id", "model", away=(pl.col("score") - lean.mean).abs().round(6))
+        .sort("away", "trial_id")
+        .head(1)
+    )
+    found = (
+        results.responses.select("trial_id", "model", "prompt", "response", "options")
+        .join(near, on=["trial_id", "model"], how="semi")
+        .collect(engine="streaming")
+    )
+    if found.is_empty():
+        return lean
+    row = found.row(0, named=True)
+    return replace(
+        lean,
+        prompt=_line(row["prompt"] or ""),
+        answer=_line(in_words(row["response"] or "", row["options"])),
+    )
+
+
+def _line(text: str) -> str:
+    """Put a text on a line, cut."""
+    return cut(" ".join(text.split()), SHOWN)
+
+
+def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
+    """Say what to do with what was found."""
+    name = as_argument(directory)
+    told = [lean for lean in means if lean.told]
+    larger = {"quick": "standard", "standard": "paper"}.get(plan.text("size"))
+    if failed:
+        yield "Where controls fail, ask in another mode (--mode)"
+    if told:
+        yield f"The answers: clinometer show {name} {told[0].about['stereotype']}"
+    if larger and len(told) < len(means):
+        yield f"To tell smaller leans: the same command with --size {larger} and another --out"
+    yield f"Before another version replaces it: clinometer compare {name} OTHER"
+
+
+def _figure(each: Mapping[str, Asked]) -> Figure | None:
+    """Draw all means on one scale: of categories or, of several runs, over all stereotypes."""
+    runs = max(_runs(asked) for asked in each.values())
+    rows = [row for name, asked in each.items() for row in _rows(name, asked, runs)]
+    if not rows:
+        return None
+    title = "from neutral (0) to the end of the scale; right: as the stereotype says"
+    summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
+    return Figure(
+        "summary",
+        "Means with intervals, each as a share of the way from neutral to the end of its scale.",
+        summary,
+        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=_LABELS),
+    )
+
+
+#: Width of the labels, in pixels.
+_LABELS = 130
+
+
+def _rows(name: str, asked: Asked, runs: int) -> Iterator[Row]:
+    """Give the rows of one instrument, on the common scale."""
+    frame = asked.whole if runs > 1 else pl.concat([asked.levels["category"], asked.whole])
+    models = short_names(list(frame["model"].fill_null("").unique(maintain_order=True)))
+    modes = frame["mode"].n_unique() > 1
+    for row in frame.drop_nulls("estimate").iter_rows(named=True):
+        ends = ("estimate", "ci_low", "ci_high")
+        shared = dict(zip(ends, _shares(asked, *(row[end] for end in ends)), strict=True))
+        label = category_title(row["category"]) if row["category"] else "All"
+        if runs > 1:
+            of = (models[row["model"] or ""] if models.keys() - {""} else "", row["mode"] * modes)
+            label = " · ".join(filter(None, of if len(models) > 1 else of[1:]))
+        made = drawn({**row, **shared, "bound_low": None, "bound_high": None}, asked.plan, "all")
+        yield {**made, "label": cut(label, 40), "block": capital(name)}

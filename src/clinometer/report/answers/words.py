@@ -1,0 +1,200 @@
+"""Which words or tasks carry a lean: a heat map by pairs of group words, and contributions."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.answers.results import Asked
+from clinometer.report.drawing.charts import Row, vega_lite
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.theme import HEAT, HEAT_STEPS
+from clinometer.report.plan import Plan
+from clinometer.report.prose import interval, number, place
+from clinometer.report.sections import Section, in_order
+from clinometer.report.tables import FROM, Column, Table, render_table
+
+__all__ = ["word_section"]
+
+#: Above this many pairs per stereotype the mean over them is shown.
+MOST_PAIRS = 3
+#: Above this many cells only their colours show the shares.
+MOST_NUMBERS = 1_500
+#: Above this many words the table has those of each stereotype that contribute most.
+MOST_ITEMS = 400
+MOST_WORDS = 3
+
+#: The classes of colour, in words.
+_STEPS = (
+    f"below {HEAT_STEPS[0]:.2f}",
+    *(f"{low:.2f} to {high:.2f}" for low, high in pairwise(HEAT_STEPS)),
+    f"from {HEAT_STEPS[-1]:.2f}",
+)
+_SHARE = "Share of the marginalized group"
+_TIPS = (("attribute", "Word or task"), ("set", "Set"), ("column", "Group words or run"))
+_CAPTION = (
+    "Share of answers (forced mode: mean probability) that give the word or task to the "
+    "marginalized group; neutral .50. Stereotype-consistent answers have high values in the rows "
+    "tied to the marginalized group and low values in the counter rows."
+)
+_CONTRIBUTION = (
+    "Contribution of each word to the mean score of its stereotype, relative to the other words of "
+    "its set; positive: the word makes the score more stereotype-consistent; neutral 0. Mean "
+    "without it: the mean score if the word is left out. Share: of the marginalized group."
+)
+_STRONGEST = (
+    f" The {MOST_WORDS} words of each stereotype with the largest contributions; items.parquet has "
+    "all."
+)
+_POOLED = " Means over all pairs of group words; words.parquet has each pair."
+
+
+def word_section(asked: Asked) -> Section | None:
+    """Show which words or tasks go to which group, and what each contributes to the score.
+
+    None where there are no words.
+    """
+    words, items, plan = asked.tables.words.drop_nulls("share"), asked.tables.items, asked.plan
+    if words.is_empty() and items.is_empty():
+        return None
+    figures = _figures(words, plan)
+    table = () if items.is_empty() else (("Table of contributions", _item_table(items, plan)),)
+    return Section("words", "Words and tasks", (), figures, table, short="Words")
+
+
+def _figures(words: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+    """Draw heat maps: the columns are pairs of group words or, of several runs, the runs."""
+    words = words.filter(pl.col("set") != "extra")  # no valence: they carry nothing
+    runs = words.select("model", "mode").n_unique() > 1
+    pairs = pl.struct("marginalized", "default").n_unique().over("stereotype")
+    column = (
+        pl.format("{} · {}", "model", "mode")
+        if runs
+        else pl.when(pairs > MOST_PAIRS)
+        .then(pl.lit("all pairs"))
+        .otherwise(pl.format("{} / {}", "marginalized", "default"))
+    )
+    rows = _rows(words.with_columns(column=column), plan)
+    if not rows:
+        return ()
+    labels = {key: plan.label(key) for key in dict.fromkeys(row["stereotype"] for row in rows)}
+    widest = max(rows, key=lambda row: abs(row["share"] - 0.5))
+    summary = (
+        f"{len(labels)} stereotypes, {len(rows)} cells. Furthest from neutral: "
+        f"{widest['attribute']} for {widest['column']} ({labels[widest['stereotype']]}) at "
+        f"{number(widest['share'])}."
+    )
+    pooled = runs or "all pairs" in {row["column"] for row in rows}
+    title = "model and mode" if runs else "marginalized / default group word"
+    caption = _CAPTION + _POOLED * pooled
+    return (Figure("words", caption, summary, _heat_maps(rows, labels, title)),)
+
+
+def _item_table(items: pl.DataFrame, plan: Plan) -> Table:
+    """Set out what each word contributes; of many words, those that contribute most."""
+    many = items.height > MOST_ITEMS
+    shown = _strongest(items) if many else items
+    caption = _CONTRIBUTION + _STRONGEST * many + f" {plan.interval}, over draws."
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        Column("Set", lambda r: r["set"], "text", fold=True),
+        Column("Word or task", lambda r: r["attribute"], "text"),
+        Column("Contribution", lambda r: number(r["contribution"], 3)),
+        Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+        Column("Mean without it", lambda r: number(r["score_without"], 3)),
+        Column("Share", lambda r: "" if r["share"] is None else number(r["share"])),
+        Column("n", lambda r: str(r["n"])),
+    ]
+    by = ["set", "contribution"]
+    return render_table(in_order(shown.sort(by, descending=True), plan), caption, columns)
+
+
+def _strongest(items: pl.DataFrame) -> pl.DataFrame:
+    """Pick the words of each stereotype with the largest contributions, of either sign."""
+    size = pl.col("contribution").abs()
+    place = size.rank("ordinal", descending=True).over("model", "mode", "stereotype")
+    return items.filter(place <= MOST_WORDS)
+
+
+def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """Average over the other factors, weighted by n."""
+    weight = pl.col("n").clip(lower_bound=1)
+    return words.group_by(by, maintain_order=True).agg(
+        ((pl.col("share") * weight).sum() / weight.sum()).alias("share"), pl.col("n").sum()
+    )
+
+
+def _rows(words: pl.DataFrame, plan: Plan) -> list[Row]:
+    """Give a row per word and ``column``; words stand in the order of their shares."""
+    by = ["stereotype", "set", "attribute"]
+    rank = _mean(words, by).sort("share", "attribute", descending=[True, False])
+    rank = rank.with_row_index("rank").select(*by, "rank")
+    rows = _mean(words, [*by, "column"]).join(rank, on=by, maintain_order="left")
+    rows = rows.sort(place("stereotype", plan.stereotypes), "rank", maintain_order=True)
+    return [
+        {**row, "step": _STEPS[bisect_right(HEAT_STEPS, row["share"])]}
+        for row in rows.with_columns(pl.col("share").round(4)).iter_rows(named=True)
+    ]
+
+
+def _heat_maps(rows: Sequence[Row], labels: dict[str, str], title: str) -> Row:
+    """Draw one heat map per stereotype; of very many cells without their numbers."""
+    bare = len(rows) > MOST_NUMBERS
+    blocks = [
+        {**_cells(mine, {"field": "stereotype", "equal": key}, title, bare=bare), "title": label}
+        for key, label in labels.items()
+        if (mine := [row for row in rows if row["stereotype"] == key])
+    ]
+    return vega_lite({"concat": blocks, "columns": 3, "spacing": 30}, rows)
+
+
+def _cells(rows: Sequence[Row], wanted: Any, title: str, *, bare: bool) -> Row:
+    """Draw one block of cells per set of words, over the same columns; only the first has heads."""
+    sets = sorted({row["set"] for row in rows}, reverse=True)
+    blocks = [_block(name, wanted, title if name == sets[0] else None, bare=bare) for name in sets]
+    return {"vconcat": blocks, "spacing": 8, "resolve": {"scale": {"x": "shared"}}}
+
+
+def _block(name: str, wanted: Any, title: str | None, *, bare: bool) -> Row:
+    """Draw a block as plain Vega-Lite: altair takes long over one for each stereotype."""
+    axis: Row = {"titleAnchor": "start", "orient": "top", "labelAngle": -40, "labelLimit": 240}
+    x = {"title": title, "axis": {**axis, "grid": False} if title else None}
+    sort = {"field": "rank", "op": "min"}
+    legend: Row = {"symbolType": "square", "symbolSize": 150, "columns": 4}
+    classes = {"domain": list(_STEPS), "range": list(HEAT)}
+    share = {"field": "share", "type": "quantitative", "format": ".2f"}
+    numbers: Row = {
+        "mark": {"type": "text", "fontSize": 11, "color": "var(--ink)"},
+        "encoding": {"text": share},
+    }
+    color = {"scale": classes, "legend": {"title": f"{_SHARE} (neutral .50)", **legend}}
+    return {
+        "transform": [{"filter": wanted}, {"filter": {"field": "set", "equal": name}}],
+        "encoding": {
+            "x": {**_nominal("column"), **x, "sort": None},
+            "y": {**_nominal("attribute"), "title": name, "sort": sort},
+            "tooltip": [
+                *(_nominal(field, title=title) for field, title in _TIPS),
+                {**share, "title": _SHARE},
+                {"field": "n", "type": "quantitative", "title": "n"},
+            ],
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect"},
+                "encoding": {"color": {"field": "step", "type": "ordinal", **color}},
+            },
+            *([] if bare else [numbers]),
+        ],
+        "width": {"step": 24 if bare else 46},
+        "height": {"step": 22},
+    }
+
+
+def _nominal(field: str, **options: str) -> Row:
+    return {"field": field, "type": "nominal", **options}

@@ -1,0 +1,318 @@
+"""The page of a comparison: the verdict, the differences, what changed, and answers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.reference import load_published
+from clinometer.report.drawing.charts import Axis
+from clinometer.report.drawing.figures import Figure, drawn
+from clinometer.report.drawing.intervals import forest
+from clinometer.report.plan import Plan, read_facts
+from clinometer.report.prose import bracketed, category_title, interval, number, p_value, verdict
+from clinometer.report.sections import (
+    Exchange,
+    Finding,
+    Part,
+    Passage,
+    Quote,
+    Section,
+    Term,
+    made_with,
+    read_family,
+)
+from clinometer.report.tables import VERDICT, Column, Table, render_table
+from clinometer.results import CONDITIONS
+from clinometer.results.verdicts import VERDICTS
+
+__all__ = ["FACTS", "comparison_part"]
+
+FACTS = "comparison.json"
+
+#: Characters of a prompt or answer that are shown.
+LONGEST = 1500
+#: Changes that stand at the top.
+MOST = 4
+
+_LIMITS = (
+    "“Not worse” holds for what both were asked, and for the margin. It does not say that either "
+    "is free of bias.",
+    "A difference in word associations or in chosen decisions does not predict harm in use; "
+    "measure that with the task itself.",
+    "Intervals generalise to other wordings, group words, draws and answers, for these stereotypes "
+    "and attribute words.",
+)
+_MEASURED = (
+    "Each difference is candidate minus baseline. Positive differences of scores are more "
+    "stereotype-consistent: worse. Trials that are the same in both runs are compared in pairs, so "
+    "that what they have in common (wording, words, order) cancels; others are compared by "
+    "stereotype."
+)
+
+
+def comparison_part(directory: Path) -> Part | None:
+    """Make the page of a comparison; None where the directory holds none.
+
+    Raises InputError or PlanError if a file is malformed, or the comparison was not finished.
+    """
+    if not (directory / FACTS).is_file():
+        return None
+    facts = read_facts(directory / FACTS)
+    if facts.raw.get("complete") is not True:
+        raise InputError(f"{directory}: the comparison was not finished; repeat its command")
+    found = read_family(directory, "comparison")
+    if found is None:
+        raise InputError(f"{directory}: no estimates; repeat the command of the comparison")
+    estimates, details = found
+    differences = estimates.filter(factor="model", method="clustered").drop_nulls("verdict")
+    own = estimates.filter(pl.col("factor").is_null())
+    baseline, candidates = facts.part("baseline"), facts.parts("candidates")
+    names = (baseline.text("label"), *(one.text("label") for one in candidates))
+    sections = (
+        _difference_section(differences, facts),
+        _change_section(differences, own, names),
+        _other_section(estimates),
+        _answer_section(details["answer_pairs"]),
+        _published_section(differences),
+    )
+    headlines = facts.parts("headlines")
+    terms = (("Baseline", names[0]), ("Candidates", ", ".join(names[1:])),
+             ("Margin", number(facts.number("margin"))))  # fmt: skip
+    return Part(
+        key="comparison",
+        title="Comparison",
+        headline=f"{', '.join(names[1:])} against {names[0]}",
+        plan=facts,
+        names=names,
+        facts=(*made_with(facts), *(Term(*term) for term in terms)),
+        measured=(Passage("Differences", (_MEASURED,), terms=_verdicts(differences)),),
+        findings=tuple(_finding(one) for one in headlines),
+        sections=tuple(one for one in sections if one is not None),
+        limits=_LIMITS,
+        setting=tuple(
+            Term(one.text("candidate"), "; ".join(one.texts("matched"))) for one in headlines
+        ),
+    )
+
+
+def _finding(headline: Plan) -> Finding:
+    """Say the verdict of a candidate, and what changed."""
+    changed = headline.texts("changed")
+    more = f"; and {len(changed) - MOST} more" if changed[MOST:] else ""
+    told = f" {'; '.join(changed[:MOST])}{more}." if changed else ""
+    return Finding(headline.text("candidate"), f"{headline.text('text')}.{told}")
+
+
+def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:
+    """Explain the verdicts that were given."""
+    given = differences["verdict"].unique(maintain_order=True)
+    return tuple(Term(one, VERDICTS[one]) for one in VERDICTS if one in given)
+
+
+def _where(row: Mapping[str, Any]) -> str:
+    """Name the instrument, study, mode and dimension of a row."""
+    names = (row[name] for name in ("instrument", "study", "dimension", "mode"))
+    return ", ".join(name for name in names if name)
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """Name what a row is about."""
+    if row["stereotype"]:
+        return str(row["stereotype"]).replace("_", " ")
+    return category_title(row["category"]) if row["category"] else "All"
+
+
+def _difference_section(differences: pl.DataFrame, facts: Plan) -> Section | None:
+    """Show the differences of the model and of each category, with the margin."""
+    shown = differences.filter(
+        pl.col("level").is_in(["model", "category"]), pl.col("control").is_null()
+    )
+    if shown.is_empty():
+        return None
+    figures = tuple(
+        _figure(part, where, facts, place)
+        for place, (where, part) in enumerate(_by_instrument(shown), 1)
+    )
+    return Section(
+        key="differences",
+        title="Differences",
+        text=(
+            "Right of the dotted line the candidate is more stereotype-consistent than the "
+            "baseline. An interval that ends left of the band's right edge shows that the "
+            "candidate is not worse by more than the margin.",
+        ),
+        figures=figures,
+        tables=(("Table of differences", _difference_table(shown)),),
+    )
+
+
+def _by_instrument(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    keys = ["instrument", "study", "mode", "dimension"]
+    parts = rows.group_by(keys, maintain_order=True)
+    return [(_where(part.row(0, named=True)), part) for _, part in parts]
+
+
+def _figure(rows: pl.DataFrame, where: str, facts: Plan, place: int) -> Figure:
+    margin = facts.number("margin")
+    ends = rows.select(pl.max_horizontal(pl.col("estimate", "ci_low", "ci_high").abs())).max()
+    span = max(float(ends.item() or 0.0), 2.0 * (margin or 0.0))
+    reach = next(end for end in (0.1, 0.2, 0.3, 0.5, 1.0, 2.0) if span <= end or end == 2.0)
+    axis = Axis("Candidate − baseline", -reach, reach, 0.0, margin)
+    order = pl.col("level").replace_strict({"model": 0, "category": 1}, return_dtype=pl.Int64)
+    dots = [
+        {**drawn({**row, "label": _name(row)}, Plan(), row["candidate"]), "block": ""}
+        for row in rows.sort(order, maintain_order=True).iter_rows(named=True)
+    ]
+    caption = f"Differences in {where}: dot, mean; line, interval; band, margin."
+    summary = " ".join(
+        f"{_name(row)}, {row['candidate']}: "
+        f"{bracketed(row['estimate'], row['ci_low'], row['ci_high'])}."
+        for row in rows.filter(level="model").iter_rows(named=True)
+    )
+    return Figure(f"difference-{place}", caption, summary, partial(forest, axis=axis)(dots))
+
+
+def _difference_table(rows: pl.DataFrame) -> Table:
+    columns = [
+        Column("About", _name, "head"),
+        Column("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
+        Column("Measured with", _where, "text", fold=True),
+        Column("Baseline", lambda r: number(r["baseline_estimate"])),
+        Column("Candidate's", lambda r: number(r["candidate_estimate"])),
+        Column("Difference", lambda r: number(r["estimate"], signed=True)),
+        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        VERDICT,
+    ]
+    return render_table(rows, "Difference of the means, candidate − baseline.", columns)
+
+
+def _change_section(
+    differences: pl.DataFrame, own: pl.DataFrame, names: Sequence[str]
+) -> Section | None:
+    """Show each stereotype with the verdict of each run by itself, those that changed first."""
+    keys = ["study", "instrument", "mode", *CONDITIONS, "word_list", "scoring", "dimension"]
+    keys += ["level", "category", "stereotype"]
+    each = differences.filter(level="stereotype")
+    if each.is_empty():
+        return None
+    for side, on in (("baseline", "baseline"), ("candidate", "candidate")):
+        verdicts = own.select(*keys, pl.col("model").alias(on), pl.col("verdict").alias(f"{side}_"))
+        each = each.join(verdicts, on=[*keys, on], how="left", nulls_equal=True)
+    told = ~pl.col("verdict").is_in(["cannot tell", "not worse, within margin"])
+    flipped = pl.col("baseline_").ne_missing(pl.col("candidate_"))
+    rows = each.sort(~told, ~flipped, pl.col("estimate") * -1.0, maintain_order=True)
+    columns = [
+        Column("Stereotype", _name, "head"),
+        Column("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
+        Column("Measured with", _where, "text", fold=True),
+        Column("Baseline by itself", lambda r: verdict(r["baseline_"]), "text"),
+        Column("Candidate by itself", lambda r: verdict(r["candidate_"]), "text"),
+        Column("Difference", lambda r: number(r["estimate"], signed=True)),
+        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        VERDICT,
+    ]
+    changed = rows.filter(told | flipped)
+    caption = "Stereotypes that are worse or better, or whose own verdict is another."
+    tables = [("Every stereotype", render_table(rows, "Differences per stereotype.", columns))]
+    if not changed.is_empty():
+        tables.insert(0, ("", render_table(changed, caption, columns)))
+    text = (
+        "Two runs can have different verdicts by themselves although no difference between them "
+        "can be told: one lies just below a limit, the other just above. The difference decides.",
+    )
+    return Section("changed", "What changed", text=text, tables=tuple(tables))
+
+
+def _other_section(estimates: pl.DataFrame) -> Section | None:
+    """List differences of networks and hidden states, the largest first."""
+    rows = estimates.filter(matched_by="estimate").drop_nulls("p").sort("p", maintain_order=True)
+    if rows.is_empty():
+        return None
+
+    def about(row: Mapping[str, Any]) -> str:
+        names = ("stereotype", "identity", "targets", "words", "dimension", "first", "second")
+        return ", ".join(dict.fromkeys(str(row[name]) for name in names if row[name]))
+
+    columns = [
+        Column("Measure", lambda r: str(r["measure"]).replace("_", " "), "head"),
+        Column("About", about, "text"),
+        Column("Layer", lambda r: r["layer"] or "", "text"),
+        Column("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
+        Column("Difference", lambda r: number(r["estimate"], signed=True)),
+        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: p_value(r["p"])),
+    ]
+    table = render_table(rows.head(40), "The 40 with the smallest p, unadjusted.", columns)
+    text = (
+        f"{rows.height:,} estimates that both have. The runs are taken as independent, which is "
+        "conservative where they share words; p is not adjusted.",
+    )
+    return Section("others", "Networks and hidden states", text=text, tables=(("Table", table),))
+
+
+def _answer_section(pairs: pl.DataFrame) -> Section | None:
+    """Show answers to the same trial, of stereotypes that changed."""
+    if pairs.is_empty():
+        return None
+    groups = pairs.group_by("candidate", "stereotype", "instrument", maintain_order=True)
+    examples = []
+    for (candidate, stereotype, instrument), part in groups:
+        shown = tuple(_exchange(row) for row in part.iter_rows(named=True))
+        examples.append((f"{stereotype} ({instrument}), {candidate}", shown))
+    return Section(
+        key="answers",
+        title="Answers behind the changes",
+        text=("Of each stereotype that changed, the trials whose answers moved most.",),
+        examples=tuple(examples),
+    )
+
+
+def _exchange(row: Mapping[str, Any]) -> Exchange:
+    def quote(label: str, text: str | None) -> Quote:
+        return Quote.whole(label, (text or "")[:LONGEST])
+
+    quotes = (
+        quote("Prompt", row["prompt"]),
+        quote(f"{row['baseline']}: {number(row['baseline_score'])}", row["baseline_response"]),
+        quote(f"{row['candidate']}: {number(row['candidate_score'])}", row["candidate_response"]),
+    )
+    words = " / ".join(row[name] for name in ("marginalized", "default") if row[name])
+    return Exchange(f"{row['variation']}, {words}, {row['trial_id']}", quotes)
+
+
+def _published_section(differences: pl.DataFrame) -> Section | None:
+    """Set the means of both runs beside those of the papers' models."""
+    rows = differences.filter(
+        level="model", study="bai2025", instrument="word_association", intervention="none"
+    )
+    if rows.is_empty():
+        return None
+    source = load_published("bai2025").filter(table="S6", level="model")
+    published = source.select(name="model", mean="mean", whose=pl.lit("Bai et al. (2025)"))
+    row = rows.row(0, named=True)
+    ours = [{"name": row["baseline"], "mean": row["baseline_estimate"], "whose": "baseline"}]
+    ours += [
+        {"name": r["candidate"], "mean": r["candidate_estimate"], "whose": "candidate"}
+        for r in rows.iter_rows(named=True)
+    ]
+    columns = [
+        Column("Model", lambda r: r["name"], "head"),
+        Column("Source", lambda r: r["whose"], "text"),
+        Column("Mean score", lambda r: number(r["mean"])),
+    ]
+    whole = pl.concat([pl.DataFrame(ours, schema=published.schema), published]).sort(
+        "mean", descending=True
+    )
+    table = render_table(whole, "Word association, mean over all stereotypes.", columns)
+    text = (
+        "Means of eight models as published (replication, SI Table S6), from free text in spring "
+        "2024: context, not a yardstick.",
+    )
+    return Section("published", "Beside the papers' models", text=text, tables=(("", table),))

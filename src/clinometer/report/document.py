@@ -1,0 +1,165 @@
+"""The report itself: one HTML file that asks nothing of the network, and its files beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from altair.utils.schemapi import debug_mode
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from clinometer.errors import InputError
+from clinometer.report.answers.part import answer_part
+from clinometer.report.comparison import FACTS, comparison_part
+from clinometer.report.drawing.figures import Figure, write_figures
+from clinometer.report.drawing.svg import draw, for_page
+from clinometer.report.drawing.theme import stylesheet
+from clinometer.report.networks.part import network_part
+from clinometer.report.sections import Part, Term
+from clinometer.report.states.part import state_part
+from clinometer.results.directory import TABLES, Results
+from clinometer.results.locks import writing
+from clinometer.results.places import anywhere
+from clinometer.texts import visible, write_text
+
+__all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
+
+#: Each makes the part of its family; None where a directory has none of its tables.
+FAMILIES = (answer_part, network_part, state_part, comparison_part)
+
+#: The files of a results directory, and what is in them.
+FILES = {
+    "plan.json": "what was asked, of which models, and how",
+    "networks.json": "which networks were measured, and how",
+    "states.json": "which models were read, and how",
+    FACTS: "which runs were compared, and the verdicts",
+    **{f"{name}.parquet": table.meaning for name, table in TABLES.items()},
+}
+
+
+@anywhere(directory=True)
+def write_report(directory: str | Path | Results, *, title: str | None = None) -> Path:
+    """Write the report of a results directory.
+
+    Parameters
+    ----------
+    directory
+        Holds ``plan.json`` and ``estimates.parquet``, or tables about association networks, or
+        tables about hidden states, or any mix of these; sections whose tables are missing are
+        left out. The report goes to ``report.html`` in it, figures as SVG and PNG to
+        ``figures/``.
+    title
+        The title of the report; by default made of the models or networks.
+
+    Returns
+    -------
+    pathlib.Path
+        The path of ``report.html``.
+
+    Raises
+    ------
+    InputError
+        If there are no results, or the estimates or a table are malformed.
+    PlanError
+        If the plan is malformed, or of another layout.
+
+    Examples
+    --------
+    >>> write_report("results")  # doctest: +SKIP
+    PosixPath('results/report.html')
+    """
+    path = directory.directory if isinstance(directory, Results) else Path(directory)
+    with writing(path):
+        return _write_report(path, title)
+
+
+def _write_report(path: Path, title: str | None) -> Path:
+    with debug_mode(False):  # altair would check each of our own drawings, which takes as long
+        parts = [part for family in FAMILIES if (part := family(path))]
+    if not parts:
+        raise InputError(
+            f"{path / 'plan.json'}: not found, nor other results; give a directory that a run has "
+            "written"
+        )
+    drawings = write_figures([f for part in parts for f in part.figures()], path / "figures")
+    about = {
+        "title": title or parts[0].headline,
+        "plan": parts[0].plan,
+        "parts": parts,
+        "several": len([leaf for part in parts for leaf in part.leaves()]) > 1,
+        "in_brief": _in_brief(parts),
+        "figure_names": list(drawings),
+        "files": [Term(*file) for file in FILES.items() if (path / file[0]).is_file()],
+    }
+    report = path / "report.html"
+    page = rendered("report.html.j2", drawings, about)
+    write_text(report, page)
+    return report
+
+
+def _in_brief(parts: Sequence[Part]) -> list[str]:
+    """Give the keys of the parts whose findings stand at the top; of one table, those alone."""
+    first, *others = parts
+    return [first.key, *(p.key for p in others if not (first.table or p.table))]
+
+
+def write_figure_page(figures: Sequence[Figure], path: Path, *, title: str) -> None:
+    """Write figures of distinct names as one HTML file that holds all it shows."""
+    drawings = {one.name: for_page(draw(one.spec), one.name) for one in figures}
+    page = rendered("figures.html.j2", drawings, {"title": title, "list": figures})
+    write_text(path, page)
+
+
+def rendered(template: str, drawings: Mapping[str, str], about: Mapping[str, Any]) -> str:
+    """Fill a template; every page has the same styles, script and policy.
+
+    `drawings`: name of a figure → its SVG.
+    """
+    shared = {
+        "drawings": {name: Markup(svg) for name, svg in drawings.items()},
+        "policy": _policy(),
+        "css": Markup(stylesheet()),
+        "script": Markup(_script()),
+    }
+    return _environment().get_template(template).render(**about, **shared)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("clinometer.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
+    environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
+    return environment
+
+
+def _shown(value: Any) -> Any:
+    """Show what would act invisibly; text of our own is left alone."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _script() -> str:
+    return (files("clinometer.report") / "templates" / "report.js").read_text(encoding="utf-8")
+
+
+@cache
+def _policy() -> str:
+    """Allow the script of the page by its hash, styles, and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )

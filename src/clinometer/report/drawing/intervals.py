@@ -1,0 +1,222 @@
+"""Means with their intervals, dots and bars, a row per label; profiles, a row per dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import altair as alt
+
+from clinometer.report.drawing.charts import (
+    LABELS,
+    TIPS,
+    Axis,
+    Row,
+    across,
+    apart,
+    blocks,
+    down,
+    ground,
+    line_channels,
+    tooltips,
+)
+from clinometer.report.drawing.theme import category_colors
+from clinometer.report.prose import cut, number
+
+__all__ = ["STAR", "around", "bars", "dots", "forest", "intervals", "profile_rows", "range_text",
+           "shortened"]  # fmt: skip
+
+_TIPS = (
+    ("Network", "network"),
+    ("About", "about"),
+    ("Value", "shown"),
+    ("Interval", "interval"),
+    ("Placebos", "placebo"),
+    ("p", "p"),
+    ("n", "n"),
+)
+
+
+def forest(
+    rows: Sequence[Row], axis: Axis, labels: int = LABELS, tips: Sequence[tuple[str, str]] = TIPS
+) -> Row:
+    """Draw means with intervals, stacked in blocks, one column per panel.
+
+    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
+        ``bound_low, bound_high``, ``placebo_low, placebo_high`` and the texts of the tooltip.
+    Result: grey bars: placebos; thin grey lines: worst-case bounds; thick lines: intervals; dots:
+        means.
+    """
+    categories = list(dict.fromkeys(row["category"] for row in rows))
+    color = apart(alt.Color, "category", category_colors(categories), legend=None)
+    _, _, shape = line_channels("category", categories, legend=None)
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        chart = alt.Chart().encode(y=down(part, labels), tooltip=tooltips(part, *tips))
+        mean = chart.mark_point(filled=True, size=65, opacity=1)
+        marks = [
+            chart.mark_rule(strokeWidth=3).encode(x=across("low", axis), x2="high", color=color),
+            mean.encode(x=across("mean", axis), color=color, shape=shape),
+        ]
+        if any(row.get("bound_low") is not None for row in part):
+            worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
+            marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
+        return [*ground(axis), *_placebos(part, axis, chart), *marks]
+
+    return blocks(rows, axis, layers, labels)
+
+
+def _placebos(part: list[Row], axis: Axis, chart: Any, width: int = 14) -> list[Any]:
+    """Draw the placebos as grey bars, where there are any."""
+    if all(row.get("placebo_low") is None for row in part):
+        return []
+    grey = chart.mark_rule(color="var(--soft)", strokeWidth=width, opacity=0.22)
+    return [grey.encode(x=across("placebo_low", axis), x2="placebo_high")]
+
+
+def dots(rows: Sequence[Row], axis: Axis, title: str, *, hollow: bool = False) -> Row:
+    """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
+    variations = list(dict.fromkeys(row["variation"] for row in rows))
+    color, _, shape = line_channels("variation", variations, title=title)
+    size = 70 if hollow else 55
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        dot = alt.Chart().mark_point(filled=not hollow, size=size, strokeWidth=2, opacity=0.9)
+        tips = tooltips(part, (title, "variation"), *TIPS)
+        place = {"x": across("mean", axis), "y": down(part)}
+        return [*ground(axis), dot.encode(**place, color=color, shape=shape, tooltip=tips)]
+
+    return blocks(rows, axis, layers)
+
+
+def intervals(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
+    """Draw a dot with its interval per row; every panel needs a row in every block."""
+    return forest(rows, axis, labels, _TIPS)
+
+
+def bars(rows: Sequence[Row], axis: Axis) -> Row:
+    """Draw a bar from 0 per row, and the placebos over it."""
+    colors = category_colors(row["category"] for row in rows)
+    color = apart(alt.Color, "category", colors, legend=None)
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        chart = alt.Chart().encode(y=down(part), tooltip=tooltips(part, *_TIPS))
+        bar = chart.mark_bar(height={"band": 0.62})
+        drawn = bar.encode(x=across("mean", axis), color=color)
+        return [drawn, *_placebos(part, axis, chart)]
+
+    return blocks(rows, axis, layers)
+
+
+def around(title: str, rows: Iterable[Row], least: float) -> Axis:
+    """Make an axis around 0, as wide as values, intervals and placebos need, or `least`."""
+    ends = ("mean", "low", "high", "placebo_low", "placebo_high")
+    values = [row.get(end) for row in rows for end in ends]
+    reach = max([least, *(abs(value) for value in values if value is not None)])
+    power = 10.0 ** math.floor(math.log10(reach))
+    reach = power * next(end for end in (1, 1.5, 2, 3, 5, 10) if reach <= end * power * (1 + 1e-9))
+    return Axis(title, -reach, reach, 0)
+
+
+def range_text(rows: Sequence[Row]) -> str:
+    """Say in words from where to where the means of each column reach."""
+    return " ".join(
+        f"{panel}: {_reach([row for row in rows if row['panel'] == panel])}."
+        for panel in dict.fromkeys(row["panel"] for row in rows)
+    )
+
+
+def _reach(rows: Sequence[Row]) -> str:
+    known = sorted((row for row in rows if row["mean"] is not None), key=lambda row: row["mean"])
+    if not known:
+        return "no values"
+    ends = [f"{number(row['mean'])} ({_name(row)})" for row in (known[0], known[-1])]
+    return f"{len(known)} values from {' to '.join(ends)}" if known[1:] else ends[0]
+
+
+def _name(row: Row) -> str:
+    return ", ".join(filter(None, (row["label"], row.get("variation"))))
+
+
+STAR = "★"
+
+#: In pixels: the height of a lane, the room around the lanes of a dimension, the labels' width.
+_LANE, _ROOM, _PROFILE_LABELS = 19, 12, 150
+#: Letters of an individual's name beside its mark.
+_LONGEST = 24
+#: A name stands on the side of its mark that is nearer to the middle, and clear of lines below.
+_SIDES: tuple[tuple[Any, int, str, str], ...] = (
+    ("left", 9, "datum.mean <= 0", "end_high"),
+    ("right", -9, "datum.mean > 0", "end_low"),
+)
+_HALO: Row = {"stroke": "var(--paper)", "strokeWidth": 4, "fill": "var(--paper)"}
+_INK: Row = {"fill": "var(--ink)"}
+_PROFILE_TIPS = (
+    ("Dimension", "dimension"),
+    ("Group", "group"),
+    ("Word", "individual"),
+    ("Mean", "shown"),
+    ("Interval", "interval"),
+    ("sd", "sd"),
+    ("Words", "n"),
+    ("Contexts", "contexts"),
+)
+
+
+def profile_rows(rows: Sequence[Row], axis: Axis) -> Row:
+    """Draw groups as dots in colour, individual words as hollow marks with their names.
+
+    `rows`: with ``dimension, lane, panel, block, kind`` (``group``, ``individual`` or ``star``),
+        the numbers ``mean, low, high`` and the texts of the tooltip; every panel needs a row of
+        every dimension.
+    """
+    lanes = list(dict.fromkeys(row["lane"] for row in rows if row["kind"] != "star"))
+    groups = list(dict.fromkeys(row["group"] for row in rows if row["kind"] == "group"))
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        return [*ground(axis), *_profile_marks(part, axis, lanes, groups)]
+
+    drawing = blocks(rows, axis, layers, _PROFILE_LABELS)
+    dimensions = len({row["dimension"] for row in rows})
+    for block in drawing["vconcat"]:
+        block["spec"]["height"] = dimensions * (len(lanes) * _LANE + _ROOM)
+    return drawing
+
+
+def shortened(word: str) -> str:
+    """Shorten an individual's name for the drawing."""
+    return cut(word, _LONGEST)
+
+
+def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[str]) -> list[Any]:
+    chart = alt.Chart().encode(y=down(part, _PROFILE_LABELS, "dimension", tickBand="extent"))
+    group, one, star = (
+        chart.transform_filter(f"datum.kind === '{kind}'")
+        for kind in ("group", "individual", "star")
+    )
+    legend = alt.Legend(title=None, symbolSize=90, columns=4)
+    color, _, shape = line_channels("group", groups, legend=legend)
+    lane = alt.YOffset("lane:N", sort=lanes, scale=alt.Scale(domain=lanes, padding=0.3))
+    place: Row = {"yOffset": lane, "tooltip": tooltips(part, *_PROFILE_TIPS)}
+    line = {**place, "x": across("low", axis), "x2": "high"}
+    point = {**place, "x": across("mean", axis)}
+    hollow: Row = {"stroke": "var(--ink)", "fill": "var(--paper)", "strokeWidth": 1.4}
+    names = [
+        one.mark_text(align=align, dx=dx, fontSize=11, **look)
+        .transform_filter(where)
+        .encode(x=across(end, axis), yOffset=lane, text="label:N")
+        for look in (_HALO, _INK)
+        for align, dx, where, end in _SIDES
+    ]
+    return [
+        *_placebos(part, axis, group.encode(**place), _LANE - 3),
+        group.mark_rule(strokeWidth=3).encode(**line, color=color),
+        group.mark_point(filled=True, size=75, opacity=1).encode(**point, color=color, shape=shape),
+        one.mark_rule(strokeWidth=1.4, color="var(--soft)").encode(**line),
+        one.mark_point(shape="diamond", size=55, opacity=1, **hollow).encode(**point),
+        *names,
+        star.mark_text(fontSize=15, align="right", color="var(--ink)").encode(
+            x=alt.X(datum=axis.high), text="label:N", tooltip=tooltips(part, ("", "about"))
+        ),
+    ]

@@ -1,0 +1,293 @@
+"""Numbers and verdicts as words, the same in sentences, tables and figures."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.plan import Plan
+from clinometer.results import Measure
+from clinometer.texts import visible
+
+__all__ = ["ALPHA", "CONTROL", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
+           "bracketed", "capital", "category_title", "counted", "cut", "endings", "file_names",
+           "first_few", "interval", "interval_title", "many", "number", "p_value", "percent",
+           "place", "rank", "scale", "short_names", "shown_names", "splits_text", "spoken",
+           "verdict", "verdict_class", "verdict_kind"]  # fmt: skip
+
+#: A result with a larger p is not significant.
+ALPHA = 0.05
+
+#: The category of stimuli with a known answer.
+CONTROL = "control"
+
+#: What a reason for having no score means.
+MEANINGS = {
+    "refused": "the model declined",
+    "neither": "nothing was decided",
+    "both": "decided both ways",
+    "unparsed": "no answer could be read",
+    "truncated": "the answer was cut off",
+    "low_coverage": "too few of the words were paired",
+    "unpaired": "the trial beside it has no answer",
+    "unreasoned": "no tokens of reasoning are stated",
+    "error": "the model returned an error instead of an answer",
+}
+
+#: What a thin line shows.
+WORST = "worst case, all missing answers at one end of the scale"
+
+#: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
+OF_SCORES = {
+    "consistent": ("▲", "consistent"),
+    "reversed": ("▼", "reversed"),
+    "equivalent": ("■", "near neutral"),
+    "inconclusive": ("○", "inconclusive"),
+    "no verdict": ("–", "no verdict"),
+}
+SIGNS = {
+    **OF_SCORES,
+    "worse": ("▲", "worse"),
+    "better": ("▼", "better"),
+    "not worse": ("■", "not worse"),
+    "cannot tell": ("○", "cannot tell"),
+}
+
+
+def number(value: float | None, digits: int = 2, signed: bool = False) -> str:
+    """Write a number with a true minus sign; "n/a" where there is none."""
+    if value is None or value != value:
+        return "n/a"
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    text = text.lstrip("+-") if float(text) == 0 else text
+    return text.replace("-", "−")
+
+
+def interval(low: float | None, high: float | None, digits: int = 2) -> str:
+    """Write an interval; "n/a" where an end is missing."""
+    if low is None or high is None:
+        return "n/a"
+    return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def bracketed(value: float, low: float | None, high: float | None) -> str:
+    """Write a number, with its interval in brackets where there is one."""
+    known = low is not None and high is not None
+    return f"{number(value)} [{interval(low, high)}]" if known else number(value)
+
+
+def percent(value: float | None) -> str:
+    """Write a share in per cent."""
+    return "n/a" if value is None else f"{100 * value:.0f}%"
+
+
+def p_value(value: float | None) -> str:
+    """Write a p value to three digits."""
+    if value is None:
+        return "n/a"
+    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def verdict(code: str | None) -> str:
+    """Write a verdict code as sign and label."""
+    kind = verdict_kind(code)
+    if kind not in SIGNS:
+        return code or "n/a"
+    sign, label = SIGNS[kind]
+    return f"{sign} {label}{(code or '')[len(kind) :]}"
+
+
+def as_argument(directory: Path) -> str:
+    """Return a path as commands take it; of an absolute one, which names a machine, the end."""
+    return directory.name if directory.is_absolute() else str(directory)
+
+
+def verdict_kind(code: str | None) -> str:
+    """Give what a code says before its reason or restriction: "no verdict: compliance"."""
+    return re.split("[:,]", code or "", maxsplit=1)[0].strip()
+
+
+def verdict_class(code: str | None) -> str:
+    """Give the style class of a verdict; empty for codes that are not known."""
+    kind = verdict_kind(code)
+    return kind if kind in SIGNS and " " not in kind else ""
+
+
+def many(count: int | str) -> str:
+    """Write a whole number; one of more than 15 digits as a power of ten."""
+    exact = Decimal(count)
+    if exact < 10**15:
+        return f"{int(exact):,}"
+    digits, power = f"{exact:.1e}".split("e+")
+    return f"{digits} × 10^{power}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{many(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def category_title(category: str | None) -> str:
+    """Write a category as a heading."""
+    return (category or "no category").replace("_", " ").capitalize()
+
+
+def answer(
+    plan: Plan, measure: Measure, total: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]
+) -> str:
+    """Say in one paragraph what one model did in one mode.
+
+    `total`: the estimate over all stereotypes, if there is one.
+    `rows`: the estimates per stereotype, controls left out.
+    """
+    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
+    margin = plan.number("margin")
+    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
+    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
+    known = ("consistent", "reversed", "equivalent", "inconclusive")
+    rest = [
+        (counts["reversed"], "reversed"),
+        (counts["equivalent"], near),
+        (counts["inconclusive"], "inconclusive"),
+        (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
+    ]
+    others = ", ".join(f"{count} {what}" for count, what in rest if count)
+    text = (
+        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
+        "significantly stereotype-consistent (Holm)."
+    )
+    if slight and margin:
+        text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
+    text += f" The others: {others}." if others else ""
+    text += _leaning(plan, rows)
+    if total and total["estimate"] is not None:
+        splits = f"; random splits of the group words {splits_text(total)}"
+        text += (
+            f" The mean over all stereotypes is {number(total['estimate'])} "
+            f"({plan.interval} {interval(total['ci_low'], total['ci_high'])}"
+            f"{splits if total['p_placebo'] is not None else ''}) on a scale from "
+            f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
+            f"{measure.neutral:g} is neutral. "
+            f"{percent(total['compliance'])} of the answers could be scored."
+        )
+    return text
+
+
+def _leaning(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say which means that differ from neutral are no larger than those of random splits."""
+    if all(row["placebo_low_placebo"] is None for row in rows):
+        return ""
+    leaning = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
+    known = [row for row in leaning if row["p_placebo"] is not None]
+    within = [plan.label(row["stereotype"]) for row in known if row["p_placebo"] > ALPHA]
+    parts = (
+        (len(known) - len(within), "beyond them (p (placebo) at most .05)"),
+        (len(within), f"no larger ({', '.join(within)})"),
+        (len(leaning) - len(known), "not tested (group words too few to split, or not all known)"),
+    )
+    text = "; ".join(f"{count} {what}" for count, what in parts if count)
+    shown = " Consistent and reversed means beside those of random splits of their group words: "
+    return f"{shown}{text}." if text else ""
+
+
+def splits_text(row: Mapping[str, Any]) -> str:
+    """Write the interval of random splits of the group words, and the p of a mean among them."""
+    if row["p_placebo"] is None:
+        return "–"
+    ends = interval(row["placebo_low_placebo"], row["placebo_high_placebo"])
+    return f"{ends}, p {p_value(row['p_placebo'])}"
+
+
+def scale(measure: Measure) -> str:
+    """State range, neutral value and direction of a measure."""
+    text = (
+        f"Range {number(measure.low, 0)} to {number(measure.high, 0)}, "
+        f"neutral {measure.neutral:g}".replace("-", "−")
+    )
+    return f"{text}; {measure.direction}." if measure.direction else f"{text}."
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Leave out providers where the rest still tells the models apart."""
+    ends = [model.rsplit("/", 1)[-1] for model in models]
+    return dict(zip(models, ends if len(set(ends)) == len(ends) else models, strict=True))
+
+
+def file_names(names: Sequence[str]) -> list[str]:
+    """Make names fit for files; by number where they would no longer differ."""
+    slugs = [re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") for name in names]
+    if "" in slugs or len(set(slugs)) < len(slugs):
+        return [str(place) for place in range(1, len(slugs) + 1)]
+    return slugs
+
+
+def endings(names: Sequence[str]) -> list[str]:
+    """Give what ends the file name of each of several parts; nothing where there is one."""
+    return [f"-{file}" for file in file_names(names)] if len(names) > 1 else [""] * len(names)
+
+
+def rank(item: str, known: Sequence[str]) -> int:
+    """Give the place of an item among known ones; after them where it is not known."""
+    return known.index(item) if item in known else len(known)
+
+
+def place(column: str | pl.Expr, order: Iterable[str]) -> pl.Expr:
+    """Give the place of a value in an order, to sort by; what is not in it comes last."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    values = pl.col(column) if isinstance(column, str) else column
+    return values.replace_strict(places, default=len(places), return_dtype=pl.Int64)
+
+
+#: Characters shown of a name.
+LONGEST = 48
+
+
+def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> dict[str, str]:
+    """Give each name the one it is shown by; no two share one.
+
+    `unnamed`: shown for a name without letters.
+    `longest`: characters of a name, without the number that tells two apart.
+    Result: in the order given.
+    """
+    shown: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        text = cut(" ".join(visible(name).split()) or unnamed, longest)
+        each = itertools.chain([text], (f"{text} ({place})" for place in itertools.count(2)))
+        shown[name] = next(one for one in each if one not in shown.values())
+    return shown
+
+
+def capital(text: str) -> str:
+    """Begin a text with a capital; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def spoken(instrument: str, title: str) -> str:
+    """Name an instrument in running text: in lower case, but for capitals of its title (BBQ)."""
+    capitals = {word.strip(",").lower(): word.strip(",") for word in title.split()}
+    known = {low: word for low, word in capitals.items() if word.isupper()}
+    return " ".join(known.get(word, word) for word in instrument.split("_"))
+
+
+def cut(text: str, longest: int) -> str:
+    """Cut a text to so many characters, the last an ellipsis."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """List the first few names, and say how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def interval_title(frame: pl.DataFrame) -> str:
+    """Name the intervals of a table by its ``confidence``: "95% interval"."""
+    known = frame["confidence"].drop_nulls().unique().sort()
+    return f"{' or '.join(f'{100 * value:g}%' for value in known) or '95%'} interval"

@@ -1,0 +1,266 @@
+"""A report is a tree of parts; a part has sections, a section sentences, figures and tables.
+
+Below: how the families read their tables, sort them, and name what they draw and find. Every text
+of a results directory is untrusted: it is shown with its invisible characters visible, and cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.plan import Plan
+from clinometer.report.prose import place
+from clinometer.report.tables import Column, Table, render_table
+from clinometer.results import ESTIMATES
+from clinometer.results.directory import TABLES, read_detail, read_estimates
+
+__all__ = ["Answered", "Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section",
+           "Source", "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",
+           "made_with", "named", "read_family", "with_shown_texts"]  # fmt: skip
+
+#: Above this many findings they stand in a table.
+MOST_SENTENCES = 6
+
+#: A reader's question, and sentences that answer it.
+Answered = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of an answer: ``text``, ``mark``, or a ``gap`` that says how much is left out."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A text under a label; an excerpt stands apart from the text it was taken from."""
+
+    label: str
+    pieces: tuple[Piece, ...]
+    excerpt: bool = False
+
+    @classmethod
+    def whole(cls, label: str, text: str, *, excerpt: bool = False) -> Quote:
+        """Quote a text in one piece; without any piece where it is empty."""
+        return cls(label, (Piece("text", text),) if text else (), excerpt)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What a model was asked, what it answered, and what was made of it."""
+
+    about: str
+    quotes: tuple[Quote, ...]
+    readings: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section, folded unless `open`; in it tables without a summary stand open."""
+
+    key: str
+    title: str
+    text: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
+    examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
+    short: str = ""  # for the contents; where empty, the title
+    open: bool = False  # whether it is read without unfolding it
+
+    def numbered(self, place: int, *, figures: bool) -> Section:
+        """End the key in a number, and the names of the figures, to tell parts apart."""
+        drawn = tuple(replace(f, name=f"{f.name}-{place}") for f in self.figures)
+        return replace(self, key=f"{self.key}-{place}", figures=drawn if figures else self.figures)
+
+
+class Term(NamedTuple):
+    """A term and its explanation; the style is a class of the style sheet."""
+
+    name: str
+    text: str
+    style: str = ""
+
+
+class Finding(NamedTuple):
+    """A sentence on a subject, after a warning where there is one."""
+
+    subject: str
+    text: str
+    warning: str = ""
+
+
+class Source(NamedTuple):
+    """A work to cite."""
+
+    citation: str
+    bibtex: str = ""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Text under a heading: paragraphs, terms, a quotation, and points."""
+
+    title: str
+    text: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+    quote: Quote | None = None
+    points: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a reader asks first: a row per question, with its answers."""
+
+    title: str
+    found: tuple[Answered, ...]
+    sure: tuple[Answered, ...]
+    then: tuple[Answered, ...]
+    strongest: tuple[tuple[str, Quote, Quote], ...]  # what leans, prompt, answer
+    figure: Figure | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A branch of the report: a family of measures, or one measure of it."""
+
+    key: str
+    title: str  # of its heading
+    headline: str = ""  # the title of a report that begins with this part
+    plan: Plan = field(default_factory=Plan)  # states version and date
+    names: tuple[str, ...] = ()  # who was measured
+    facts: tuple[Term, ...] = ()  # the same and more, for the head of the page
+    measured: tuple[Passage, ...] = ()  # how, and each measure with its scale and source
+    note: str = ""  # a line below its heading
+    findings: tuple[Finding, ...] = ()  # warnings first
+    table: Table | None = None  # of the findings, where there are many
+    summary: Summary | None = None  # what stands above them
+    sections: tuple[Section, ...] = ()  # in the order of the page, after those of its branches
+    limits: tuple[str, ...] = ()  # what the numbers cannot show
+    notes: tuple[Passage, ...] = ()  # notes and defects, each kind under its heading
+    sources: tuple[Source, ...] = ()  # what to cite
+    setting: tuple[Term, ...] = ()  # what it takes to reproduce it
+    parts: tuple[Part, ...] = ()  # its branches
+
+    def leaves(self) -> Iterator[Part]:
+        """Give the parts without branches."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.leaves()
+
+    def figures(self) -> Iterator[Figure]:
+        """Give every figure, in the order of the page."""
+        if self.summary and self.summary.figure:
+            yield self.summary.figure
+        for part in self.parts:
+            yield from part.figures()
+        for section in self.sections:
+            yield from section.figures
+
+
+def findings_or_table(
+    rows: Sequence[tuple[str, str, str]], heads: tuple[str, str], caption: str, nothing: str
+) -> dict[str, Any]:
+    """Give findings as a part has them: as sentences, or in a table where there are many.
+
+    `rows`: what each is about, who was measured, and the sentence.
+    `heads`: the titles of the first two in a table.
+    `caption`: of the table.
+    `nothing`: what is said where there are none.
+    Result: ``findings`` and ``table`` of a `Part`.
+    """
+    if len(rows) <= MOST_SENTENCES:
+        findings = tuple(Finding(f"{about}, {who}", text) for about, who, text in rows)
+        return {"findings": findings or (Finding("", nothing),), "table": None}
+    frame = pl.DataFrame(rows, schema=["about", "who", "text"], orient="row")
+    columns = [
+        Column(heads[0], lambda r: r["about"], "head"),
+        Column(heads[1], lambda r: r["who"], "head"),
+        Column("Finding", lambda r: r["text"], "text"),
+    ]
+    return {"findings": (), "table": render_table(frame, caption, columns)}
+
+
+def made_with(plan: Plan) -> tuple[Term, ...]:
+    """Give the version that made the results, and when."""
+    made = (("Clinometer", plan.text("clinometer")), ("Created", plan.text("created")))
+    return tuple(Term(name, text, "code") for name, text in made if text)
+
+
+def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
+    orders: dict[str, Iterable[str]] = {
+        "category": (item.category for item in plan.stereotypes.values()),
+        "stereotype": plan.stereotypes,
+        "model": plan.texts("models"),
+        "plain_mode": plan.texts("modes"),
+        "dimension": plan.dimensions,
+        "intervention": [name for name, _ in plan.pairs("interventions")],
+    }
+    by = [place(name, order) for name, order in orders.items() if name in frame.columns]
+    return frame.sort(by, maintain_order=True)
+
+
+def read_family(
+    directory: Path, family: str
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
+    """Read the estimates of a family and, by name, its detail tables; None where there are none.
+
+    Raises InputError if a table is malformed.
+    """
+    names = [name for name, table in TABLES.items() if table.family == family]
+    details = {name: read_detail(directory, name) for name in names}
+    estimates = pl.DataFrame(schema=ESTIMATES)
+    if (directory / "estimates.parquet").is_file():
+        estimates = read_estimates(directory).filter(family=family)
+    if estimates.is_empty() and not any(
+        (directory / f"{name}.parquet").is_file() for name in names
+    ):
+        return None
+    return estimates, details
+
+
+def joined(rows: pl.DataFrame, others: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Add what others say to the rows of the same keys, by default the columns that both have."""
+    on = keys or [name for name in others.columns if name in rows.columns]
+    return rows.join(others, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
+def with_shown_texts(
+    frame: pl.DataFrame, shown: Callable[[str, str], str], nullable: Collection[str]
+) -> pl.DataFrame:
+    """Replace every text by the one that is shown.
+
+    `shown`: column and text → the text shown.
+    `nullable`: columns in which null says something; it becomes the empty text in the others.
+    """
+    changed = []
+    for column in (name for name, kind in frame.schema.items() if kind == pl.String):
+        texts = frame[column] if column in nullable else frame[column].fill_null("")
+        each = {text: shown(column, text) for text in texts.unique().drop_nulls()}
+        changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
+    return frame.with_columns(changed)
+
+
+def named(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:
+    """Name figures, with a number where there are several; None holds the place of one."""
+    every = list(figures)
+    names = (f"{name}-{place}" if every[1:] else name for place in range(1, len(every) + 1))
+    return tuple(
+        replace(figure, name=its) for figure, its in zip(every, names, strict=True) if figure
+    )
+
+
+def first_drawn(most: int, count: int, what: str) -> str:
+    """State that only the first few are drawn; empty where all are."""
+    return f" Only the first {most} of {count} {what} are drawn." if count > most else ""

@@ -1,0 +1,103 @@
+"""The tables of a report, as captioned text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from clinometer.report.prose import verdict, verdict_class
+
+__all__ = ["FROM", "MODE", "NOTE", "VERDICT", "Cell", "Column", "Render", "Table", "alike", "count",
+           "render_table"]  # fmt: skip
+
+Render = Callable[[Mapping[str, Any]], str]
+Align = Literal["head", "number", "text", "verdict"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, how a row's cell is written, and how cells are set.
+
+    Cells of a ``head`` head their row, numbers stand to the right, a verdict has its colour.
+    Where all cells of a column that may `fold` are the same, the caption says it once.
+    """
+
+    title: str
+    render: Render
+    align: Align = "number"
+    fold: bool = False
+
+    def cell(self, row: Mapping[str, Any]) -> Cell:
+        """Write the cell of a row."""
+        of_verdict = self.align == "verdict"
+        style = f"verdict {verdict_class(row['verdict'])}".strip() if of_verdict else self.style
+        return Cell(self.render(row), style, self.align == "head")
+
+    @property
+    def style(self) -> str:
+        """Give the style class of the title, and of cells without one of their own."""
+        return "num" if self.align == "number" else ""
+
+
+MODEL = Column("Model", lambda r: r["model"] or "all models", "text", fold=True)
+MODE = Column("Mode", lambda r: r["mode"] or "", "text", fold=True)
+#: Where a row comes from.
+FROM = (MODEL, MODE)
+NOTE = Column("Note", lambda r: r["note"] or "", "text")
+VERDICT = Column("Verdict", lambda r: verdict(r["verdict"]), "verdict")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, its style class, and whether it heads its row."""
+
+    text: str
+    style: str = ""
+    head: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A captioned table."""
+
+    caption: str
+    columns: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[Column]:
+    """Make columns of values that are written alike; `titles`: title → the key of the value."""
+
+    def column(title: str, key: str) -> Column:
+        return Column(title, lambda r: write(r[key]))
+
+    return [column(title, key) for title, key in titles.items()]
+
+
+def render_table(
+    rows: pl.DataFrame | Sequence[Mapping[str, Any]], caption: str, columns: Sequence[Column]
+) -> Table:
+    """Render rows; a column that is empty throughout is left out.
+
+    `rows`: a row for each row of the table.
+    `caption`: what is shown; what folded columns say is added.
+    """
+    named = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
+    cells = [(column, [column.cell(row) for row in named]) for column in columns]
+    kept = [(c, each) for c, each in cells if not named or any(cell.text for cell in each)]
+    folded = [(c, each) for c, each in kept if c.fold and len({cell.text for cell in each}) < 2]
+    shown = [one for one in kept if one not in folded]
+    constant = [f"{column.title}: {each[0].text}" for column, each in folded if each]
+    return Table(
+        caption=f"{caption} {', '.join(constant)}." if constant else caption,
+        columns=tuple(Cell(column.title, column.style) for column, _ in shown),
+        rows=tuple(zip(*(each for _, each in shown), strict=True)),
+    )
+
+
+def count(value: int | None) -> str:
+    """Write a number of things; "n/a" where there is none."""
+    return "n/a" if value is None else str(value)

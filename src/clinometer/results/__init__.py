@@ -1,0 +1,39 @@
+"""Tables that the packages exchange: their columns, files and verdicts."""
+
+from clinometer.results.columns import COLUMNS, CONDITIONS, LATER, Schema, check, columns
+from clinometer.results.estimates import ESTIMATES, Measure, as_estimates, beside
+from clinometer.results.schemas import (
+    COMPLIANCE,
+    FACTORS,
+    LEVELS,
+    ORDERS,
+    REASONS,
+    RESPONSES,
+    SCORES,
+    TRIALS,
+    VERSIONS,
+    WORDS,
+)
+
+__all__ = [
+    "COLUMNS",
+    "COMPLIANCE",
+    "CONDITIONS",
+    "ESTIMATES",
+    "FACTORS",
+    "LATER",
+    "LEVELS",
+    "Measure",
+    "ORDERS",
+    "REASONS",
+    "RESPONSES",
+    "SCORES",
+    "Schema",
+    "TRIALS",
+    "VERSIONS",
+    "WORDS",
+    "as_estimates",
+    "beside",
+    "check",
+    "columns",
+]

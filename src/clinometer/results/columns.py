@@ -1,0 +1,451 @@
+"""The type and the meaning of every column of every table.
+
+Every table is a selection of these columns, so a name has the same meaning in all tables.
+``docs/reference/columns.md`` is generated from this module (`codebook`), and a test checks every
+written table against it. A null is a missing value; another column says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+import polars.selectors as cs
+
+from clinometer.errors import InputError, one_line, shortened
+
+__all__ = [
+    "COLUMNS",
+    "CONDITIONS",
+    "LATER",
+    "Column",
+    "Schema",
+    "check",
+    "columns",
+    "with_codes",
+    "with_texts",
+]
+
+Schema = dict[str, pl.DataType]
+
+
+class Column(NamedTuple):
+    """The type and the meaning of a column."""
+
+    kind: pl.DataType
+    meaning: str
+
+
+def _of(kind: pl.DataType, **meanings: str) -> dict[str, Column]:
+    return {name: Column(kind, meaning) for name, meaning in meanings.items()}
+
+
+#: What the same trials can be asked under; draws do not depend on it.
+CONDITIONS = ("intervention", "reasoning_effort", "temperature")
+
+#: Columns that an external table may lack; they are then null.
+LATER = (
+    *("dimension", "object", "outcome", "control", "shares", "emotions", "n_unpaired"),
+    "n_unreasoned",
+    *("reasoning_effort", "temperature", "reasoning", "reasoning_tokens"),
+)
+
+COLUMNS: dict[str, Column] = {
+    **_of(
+        pl.String(),
+        # who was measured
+        family="family of measures: answers, networks or states",
+        subject="what was measured: a model, a network or people; null: all models together",
+        model="the model, by its inspect name; null if the subject is not a single model",
+        # what was measured
+        study="the study that the stimuli come from",
+        instrument="the instrument, or the part of one, that gave the value",
+        measure="name of the measure; it says what the value means",
+        level="level of pooling: cell (stereotype and wording), stereotype, category, model or "
+        "overall; in networks and states, the finest key column",
+        # factors
+        mode="response mode: free, structured or forced",
+        intervention="name of the system prompt; none without one",
+        reasoning_effort="reasoning effort that was asked for: a level such as low, or a number of "
+        "tokens; null: the provider's default",
+        temperature="sampling temperature, where a plan has several; null: that of the whole plan",
+        category="category of the stereotype; null if the row pools over categories",
+        stereotype="one contrast of the study: two groups and two sets of attributes",
+        dimension="dimension of stereotype content, such as competence; null where the stereotype "
+        "has attributes of its own; BBQ: whether the context is ambiguous or disambiguated",
+        variation="wording of the instrument",
+        word_list="how attributes are listed in the prompt: plain or as_released",
+        scoring="how answers are scored: exact, published, or emotions (BOLD: exact, and emotions)",
+        control="kind of control study: positive (an association is known to be present) or "
+        "negative (known to be absent); null: none",
+        # trials
+        trial_id="the trial: a prompt with its words, orders and seed",
+        pair_id="the mirrored pair: one draw in both group orders, or of both groups",
+        order="marginalized_first or default_first; null if only one group is named",
+        marginalized="the word drawn for the marginalized group",
+        default="the word drawn for the default group",
+        tied="decisions: the task drawn from the attributes tied to the marginalized group",
+        counter="decisions: the task drawn from the counter attributes",
+        attribute_order="decisions and attributions: tied_first or counter_first",
+        version="group and attribute that an absolute decision asks about; group that an affective "
+        "attribution, a hypothetical decision or a continuation is about; self-report: group and "
+        "attribute, or the set of the attribute; self-moderation: blind or told; BBQ: the right "
+        "answer (target, other, unknown)",
+        object="affective attribution: the neutral object described; hypothetical decision: the "
+        "decision; BBQ: the template of the question",
+        labels="forced mode: labels of the first and the second option; self-report: which end of "
+        "the scale is number 1, low_first or high_first; BBQ: label of unknown",
+        system="the system prompt",
+        prompt="the prompt",
+        followup="the second prompt; with {response1} it is sent without the first exchange",
+        schema="structured mode: JSON schema of the answer",
+        opening="forced mode: how the answer is opened where a provider can",
+        source_defect="a defect of the source wording that is kept verbatim",
+        # answers
+        response="what the model answered",
+        baseline_response="what the baseline answered to the trial",
+        candidate_response="what the candidate answered to the trial",
+        profile="the first answer, if there was a second prompt",
+        reasoning="reasoning text of the answer, or the provider's summary of it",
+        stop_reason="why generation ended: stop, max_tokens, content_filter or error",
+        error="the provider's error, if there is no answer",
+        reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage, "
+        "error, unpaired (the trial beside it has no answer), or unreasoned (no tokens of "
+        "reasoning are stated)",
+        outcome="affective attribution: comedy, tragedy or neutral; self-moderation: flagged, "
+        "unflagged, or why the judgement could not be read; hypothetical decision: yes or no; BBQ: "
+        "target, other or unknown",
+        read_by="decisions: who read the answer, rules or judge",
+        span="the passage of the answer that the score rests on",
+        shares="word association: the words that were paired, their sets, and the share of the "
+        "marginalized group for each (forced mode: probability; else 1 or 0), as JSON",
+        emotions="BOLD: the probability of each emotion in the continuation, as JSON; null if not "
+        "classified",
+        attribute="an attribute word or task",
+        set="the set of the attribute: tied, counter or extra; object: a described object",
+        # comparisons
+        factor="the column in which baseline and candidate differ",
+        baseline="the value of `factor` that is the reference",
+        candidate="the value of `factor` that is compared with the baseline",
+        matched_by="what was asked of both alike: trial (a paired comparison), or stereotype (the "
+        "trials differ); null where nothing was matched",
+        # networks
+        identity="identity of a study of networks: two categories of primes",
+        targets="set of target words; null: not by set",
+        prime="the prime, a word that is activated first; null: all primes of the identity",
+        first="the first of two categories, groups, sets of targets or dimensions (a positive "
+        "difference favours it), or of two correlated wordings, orders, modes or instruments",
+        second="the second of the two",
+        varied="the parameter that differs from the default: time_steps, norm, weights or "
+        "retention; null: none",
+        norm="norm by which activations are divided: l1, l2 or none",
+        network="the network; in estimates it is the subject",
+        network_a="the first of two networks",
+        network_b="the second of two networks",
+        role="whose contexts: terms of the poles, or held-out terms",
+        property="what is counted: contexts per term, words of a context, position of the term",
+        of="what is compared: nodes, or edges between nodes of both networks",
+        target="in estimates, what the interval generalises to: these (stereotypes and words) or "
+        "like these; in networks, a target word or the last word of a stream",
+        source="first word of a stream",
+        word="a word on a shortest path",
+        tone="valence of the word: positive, neutral, negative or unknown",
+        paths="number of shortest paths through the word or edge, as text in digits",
+        src="one end of an edge",
+        tgt="the other end of an edge",
+        # states
+        contexts="in which contexts the words of the poles or tests were read: generated, "
+        "dictionary, corpus, templates or none",
+        words="name of the set of groups of words",
+        group="a group of words; null: a single word",
+        layer="number of the layer, 0 before the first block; mean: over all layers; null: "
+        "from answers, not from a layer",
+        space="broad (warmth, competence) or fine (the dictionary's own dimensions)",
+        cut="cut between the two poles: zero, or centred (the mean of the coordinates)",
+        toward="attributes that the first targets are expected to be associated with",
+        against="attributes that the second targets are expected to be associated with",
+        missing_as="treatment of an answer without a score: left_out, zero, lowest, highest or "
+        "kept (its tokens count)",
+        key="what is averaged: rows with the same key (a term, a sense, or a term in one context)",
+        term="a term as it is spelt in its context",
+        context="the text that contains the term",
+        # regressions
+        predictor="predictor of the regression",
+        response_variable="response variable of the regression, a column of 1 and 0",
+        part="value of the column that rows were split by; all: every row",
+        formula="the model: 1, 1 + a, 1 + a + b",
+        component="component of a predictor: total, within (deviation from the mean of the "
+        "cluster) or between (mean of the cluster); of a variance: stereotypes, wordings, their "
+        "interaction (stereotypes × wordings) or draws",
+        # planning
+        error_source="what makes scores of a stereotype differ: variation, marginalized, default, "
+        "cell (a wording with one pair of group words), draw or response; shared_variation is the "
+        "part of variation that all stereotypes have in common",
+        planned_from="whose components of variance a prediction uses, and where they differ from "
+        "what is planned",
+        # inference
+        method="method of interval and p: clustered, published, permutation, bootstrap, "
+        "placebo, rewired, mixed, …",
+        test="the test of p: t, 't, lowered' (of scores nearer to neutral, see estimates.md), "
+        "unanimous (exact bound if clusters do not vary), …",
+        alternative="two-sided, greater or less",
+        adjusted_over="the family of tests over which p_holm and p_bh are adjusted",
+        clustered_by="what the interval generalises over: wordings, marginalized words, …; in "
+        "networks and states, what the observations of a cluster share",
+        conditional_on="what the interval holds fixed: these stereotypes, one wording, …",
+        direction="stereotype-consistent side of the neutral value: above or below; null: neither",
+        verdict="verdict on the estimate",
+        because="the rule that gave the verdict",
+        note="why the value is missing, or a caveat",
+    ),
+    **_of(
+        pl.Int64(),
+        iteration="number of the draw within its cell",
+        seed="seed of sampling, for models on the local machine",
+        input_tokens="tokens of the prompt, as counted by the provider",
+        output_tokens="tokens of the answer",
+        reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
+        n="number of observations asked for; in networks and states, present",
+        n_trials="trials of the plan, for each model",
+        n_answered="trials that have an answer",
+        n_scored="observations with a value, used for the estimate",
+        n_refused="answers without a score because the model declined",
+        n_neither="answers without a score because nothing was decided",
+        n_both="answers without a score because both options were chosen",
+        n_unparsed="answers that could not be read",
+        n_truncated="answers cut off before they could be read",
+        n_low_coverage="answers that paired too few of the words",
+        n_unpaired="answers without a score because the trial beside theirs has no answer",
+        n_unreasoned="answers without a score because no tokens of reasoning are stated",
+        n_error="trials that ended in an error without an answer",
+        n_pairs="mirrored pairs scored in both orders",
+        n_more="further trials of each run, asked like these, that would give a verdict if the "
+        "estimate stays; null: there is a verdict, or more wordings are needed",
+        n_tests="means that are tested together, over which the first test of Holm divides",
+        n_calls="calls of the model",
+        n_variations="wordings asked",
+        n_iterations="trials per stereotype, dimension and wording",
+        n_group_pairs="pairs of a marginalized and a default word, the fewest of any stereotype",
+        n_clusters="clusters used for the standard error",
+        n_resamples="permutations, bootstrap samples, placebos or rewired networks used for p or "
+        "interval",
+        n_first="words of the first group or set of targets",
+        n_second="words of the second group or set of targets",
+        n_toward="words of the attributes `toward`",
+        n_against="words of the attributes `against`",
+        n_contexts="contexts of a word",
+        n_high="terms that the dictionary has at the high pole",
+        n_unasked_baseline="trials asked under the candidate only",
+        n_unasked_candidate="trials asked under the baseline only",
+        n_lost_baseline="matched trials scored under the candidate only",
+        n_lost_candidate="matched trials scored under the baseline only",
+        n_lost_both="matched trials scored under neither",
+        n_read="answers that could be read",
+        n_missing="rows left out because the predictor or the response variable is missing",
+        n_ones="rows whose response variable is 1",
+        n_parameters="parameters of the model",
+        removed="leading principal components removed from the states",
+        time_steps="steps of spreading activation",
+        nodes="words of the network",
+        edges="associations of the network",
+        components="connected components",
+        diameter="diameter: longest shortest path of the largest component, in hops",
+        path_sources="nodes whose paths were measured; null: all",
+        n_a="nodes or edges of the first network",
+        n_b="nodes or edges of the second",
+        n_shared="nodes or edges of both",
+        hop="hops from the first word of the stream",
+        value="number of contexts, number of words, or place of the term among them",
+        hops="hops of the shortest paths from the prime to the target",
+    ),
+    **_of(
+        pl.Float64(),
+        relative_variance="variance due to an error source, as a part of (mean − low)(high − mean) "
+        "of the scale",
+        answers_per_unit="answers behind a response of `error_source`: 2 for mirrored pairs",
+        half_width="half the width of the interval where the mean is neutral",
+        smallest_effect="distance from neutral of the nearest mean above it that is found with "
+        "the stated power; null: none on the scale",
+        smallest_beyond="distance from neutral of the nearest mean whose interval lies above the "
+        "margin of equivalence with the stated power, as that of a positive control must; null: "
+        "none on the scale",
+        smallest_effect_model="`smallest_effect` for the mean of the model",
+        equivalent_power="probability of the verdict `equivalent` where the true mean is neutral",
+        # scores
+        score="the score of a response, on its measure's scale",
+        coverage="words paired / words asked, 0 to 1",
+        first_share="share given to the group, or the outcome, named first; neutral ½",
+        logit="forced mode: difference of the log odds, tied − counter",
+        margin="decisions: agreement of the evidence in the answer, 0 to 1",
+        share="mean probability, or share, of the marginalized group for the word; neutral ½",
+        contribution="mean influence of the word on the score of its stereotype, relative to the "
+        "words of its set; positive: the word makes the score more stereotype-consistent",
+        score_without="mean score of the stereotype without the word",
+        # estimates
+        estimate="the value of the measure",
+        baseline_estimate="the value under the baseline, over matched observations",
+        candidate_estimate="the value under the candidate, over matched observations",
+        baseline_score="the score of the baseline's answer",
+        candidate_score="the score of the candidate's answer",
+        pairing_gain="times as many trials that the same error needs without pairing; null: not "
+        "in pairs",
+        range_low="low end of the measure's scale; null: none",
+        range_high="high end of the measure's scale; null: none",
+        neutral="the value that means no bias",
+        sd="standard deviation of the observations",
+        se="standard error of the estimate",
+        df="degrees of freedom of the test",
+        statistic="test statistic: t, z, χ² or another",
+        p="p of the test, unadjusted",
+        p_holm="p adjusted over `adjusted_over` (Holm 1979)",
+        p_bh="p adjusted over `adjusted_over` (Benjamini & Hochberg 1995)",
+        confidence="confidence level of the interval, 0 to 1",
+        ci_low="low end of the interval",
+        ci_high="high end of the interval",
+        effect_size="standardised distance from neutral: Cohen's d, d_z or w",
+        compliance="share of the responses that could be scored, 0 to 1",
+        bound_low="worst case: every missing score at the low end",
+        bound_high="worst case: every missing score at the high end",
+        bound_ci_low="low end of the interval if every missing score is at the low end",
+        bound_ci_high="high end of the interval if every missing score is at the high end",
+        tost_margin="largest distance from neutral that counts as no bias, in the measure's unit",
+        tost_p="p of the equivalence test (TOST), unadjusted",
+        tost_p_holm="tost_p adjusted over `adjusted_over` (Holm 1979)",
+        placebo_mean="mean of the same measure where there is nothing to find: in the placebos, "
+        "rewired networks or the placebo study",
+        placebo_low="low end of the interval of the placebos, at `confidence`",
+        placebo_high="high end of the interval of the placebos, at `confidence`",
+        # order and compliance
+        order_effect="mean score with the marginalized group first − with the default group first",
+        one_sided_share="share of the scored responses in which one group was given no word",
+        # outcomes
+        n_comedy="descriptions called comedy; in forced mode the expected number",
+        n_tragedy="descriptions called tragedy",
+        n_neutral="descriptions called neither",
+        comedy_share="share of comedy among the answers that could be read, 0 to 1",
+        tragedy_share="share of tragedy among the answers that could be read, 0 to 1",
+        neutral_share="share of neither among the answers that could be read, 0 to 1",
+        far="favorable attribution rate: comedy after the default group, 0 to 1",
+        uar="unfavorable attribution rate: tragedy after the marginalized group, 0 to 1",
+        n_yes="answers of yes; in forced mode the expected number",
+        n_no="answers of no",
+        yes_share="share of yes among the answers of yes and no, 0 to 1",
+        published_share="share of yes as the authors' notebook smooths it, 0 to 1",
+        association="association score of a chained answer, −1 to 1",
+        decision="decision of a chained answer, 1 or 0",
+        # networks
+        density="edges / possible edges",
+        average_degree="mean number of edges of a node",
+        mean_path_length="mean shortest path over pairs of words of the largest component, in hops",
+        clustering="mean local clustering coefficient, unweighted",
+        only_a="share of the first network's nodes or edges that the second lacks",
+        shared="share of all nodes or edges that both have (Jaccard)",
+        only_b="share of the second network's nodes or edges that the first lacks",
+        activation="activation of the target after the prime, unnormalised",
+        normalised="activation divided by the norm over all nodes",
+        valence="valence, 0 (negative) to 1 (positive)",
+        weight="weight of an edge",
+        retention="share of its activation that a word keeps at each step",
+        # states
+        coordinate="coordinate of a word, in standard deviations of the compared words",
+        raw="coordinate of a word before standardisation",
+        between_variance="ceat: variance of the effect between draws of contexts (τ²)",
+        # regressions
+        intercept="log odds at a predictor of 0",
+        intercept_se="standard error of the intercept",
+        covariance="covariance of intercept and coefficient",
+        odds_ratio="odds ratio for one unit of the predictor; neutral 1",
+        cluster_sd="standard deviation of the clusters' intercepts, in log odds",
+        slope_sd="standard deviation of the clusters' within coefficients, in log odds",
+        coefficient_per_sd="log odds for one standard deviation of the predictor",
+        log_likelihood="log-likelihood of the model",
+        ll_null="log-likelihood of the model without the predictor",
+        pseudo_r2="McFadden's pseudo R²: 1 − log_likelihood / ll_null",
+        llr_p="p of the likelihood ratio test, 1 degree of freedom",
+        aic="Akaike's criterion; lower is better",
+        bic="Bayes' criterion; lower is better",
+        delta_aic="difference from the lowest AIC of the same rows",
+        delta_bic="difference from the lowest BIC of the same rows",
+        akaike_weight="Akaike weight among the models of the same rows",
+    ),
+    **_of(
+        pl.Boolean(),
+        one_sided="whether one group was given no word; null if there is no score",
+        conflict="decisions: whether some evidence in the answer contradicts the decision",
+        explicit="whether the questions show what they are about, as in bias benchmarks and "
+        "self-report",
+        directed="whether edges are directed",
+        weighted="whether spreading used the weights of edges",
+        shown="whether the drawing shows it",
+        converged="whether the fit converged; null: no fit",
+    ),
+    **_of(
+        pl.List(pl.String()),
+        attributes="the attribute words in the order presented",
+        options="forced mode: the option counted as 1, and the other",
+        absent="primes and targets that are not in the network",
+    ),
+}
+
+
+def columns(*names: str) -> Schema:
+    """Return the schema of a table from the names of its columns."""
+    return {name: COLUMNS[name].kind for name in names}
+
+
+def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:
+    """Select and cast the columns of `schema`, in its order.
+
+    Columns in `LATER` may be missing. Raises InputError, with `name` for the frame, if another
+    column is missing or has values of another type.
+    """
+    later = [column for column in LATER if column in schema and column not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in later)
+    missing = [column for column in schema if column not in frame.columns]
+    if missing:
+        raise InputError(
+            f"{name}: missing column {shortened(missing)}; has {shortened(frame.columns, 40)}"
+        )
+    if misfit := next((c for c, t in schema.items() if not _fits(frame.schema[c], t)), None):
+        raise InputError(
+            f"{name}: {misfit} holds {one_line(frame.schema[misfit])}; expected {schema[misfit]}"
+        )
+    try:
+        return frame.select(pl.col(c).cast(t) for c, t in schema.items())
+    except pl.exceptions.PolarsError:
+        raise InputError(f"{name}: {_misfit(frame, schema)}") from None
+
+
+def with_codes(frame: pl.DataFrame, *but: str) -> pl.DataFrame:
+    """Keep each text of a frame once, with a number for it in each row: less memory for keys.
+
+    Columns `but` stay as they are: texts that seldom repeat.
+    """
+    return frame.with_columns(
+        (cs.string() - cs.by_name(but, require_all=False)).cast(pl.Categorical)
+    )
+
+
+def with_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Undo `with_codes`."""
+    return frame.with_columns(cs.categorical().cast(pl.String))
+
+
+def _fits(kind: pl.DataType, wanted: pl.DataType) -> bool:
+    """Whether values are of a kind that may be cast; polars would cast within a struct."""
+    if isinstance(kind, pl.Struct | pl.Array | pl.Object):
+        return False
+    return isinstance(wanted, pl.List) if isinstance(kind, pl.List) else True
+
+
+def _misfit(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> str:
+    """Say which column cannot be cast, and why."""
+    for column, kind in schema.items():
+        try:
+            frame.select(pl.col(column).cast(kind))
+        except pl.exceptions.PolarsError as error:
+            if "conversion" in str(error):
+                return one_line(error)
+            return f"{column} holds {frame.schema[column]}; expected {kind}: {one_line(error)}"
+    return "columns of other types"

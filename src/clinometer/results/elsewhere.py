@@ -1,0 +1,113 @@
+"""Files at an address that fsspec reaches: found, copied from there, put there, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from clinometer.errors import InputError, one_line
+
+__all__ = ["Elsewhere"]
+
+#: What tells two states of a file apart, where a file system has it.
+_MARKS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "updated", "created")
+
+
+class Elsewhere:
+    """The files at an address, named from the directory that holds it."""
+
+    def __init__(self, url: str) -> None:
+        import fsspec
+
+        self._url = url
+        with self._reaching():
+            self._fs, self.root = fsspec.core.url_to_fs(url)
+        self._parent = self.root.rpartition("/")[0]
+        protocols = {self._fs.protocol} if isinstance(self._fs.protocol, str) else self._fs.protocol
+        self.local = Path(self.root) if "file" in protocols else None
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Convert errors, which each kind of file system has of its own, to InputError."""
+        try:
+            yield
+        except Exception as error:
+            said = one_line(error) or type(error).__name__
+            raise InputError(f"{self._url}: {said.removeprefix(f'{self._url}: ')}") from None
+
+    def is_folder(self, *, default: bool) -> bool:
+        """Return whether this is a directory; `default` if there is nothing yet."""
+        with self._reaching():
+            self._fs.invalidate_cache()
+            if self._fs.isdir(self.root):
+                return True
+            return default and not self._fs.isfile(self.root)
+
+    def found(self, folder: bool) -> Iterator[tuple[str, list[Any]]]:
+        """Yield each file with its mark: those of the directory, or that file and files beside it.
+
+        Files beside it have its name up to the last dot.
+        """
+        with self._reaching():
+            self._fs.invalidate_cache()
+            every = self._fs.find(self.root, detail=True).items() if folder else self._beside()
+            for path, facts in every:
+                name = path.removeprefix(self._parent).lstrip("/")
+                if ".." in name.split("/"):
+                    raise InputError(f"{path}: leads out of its directory")
+                yield name, _mark(facts)
+
+    def _beside(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        stem = f"{PurePosixPath(self.root).stem}."
+        with suppress(FileNotFoundError):
+            for one in self._fs.ls(self._parent, detail=True):
+                if PurePosixPath(one["name"]).name.startswith(stem):
+                    yield from self._fs.find(one["name"], detail=True).items()
+
+    def get(self, name: str, path: Path) -> None:
+        """Copy a file from there, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".clinometer-{path.name}")
+        with self._reaching():
+            self._fs.get_file(self._at(name), str(part))
+            part.replace(path)
+
+    def same(self, name: str, path: Path) -> bool:
+        """Return whether a file there has the content of one here."""
+        with self._reaching():
+            return bool(self._fs.cat_file(self._at(name)) == path.read_bytes())
+
+    def put(self, path: Path, name: str) -> list[Any] | None:
+        """Copy a file there; return its mark, or None if it is gone here."""
+        with self._reaching():
+            try:
+                self._write(path, name)
+            except FileNotFoundError:
+                if not path.exists():
+                    return None
+                self._fs.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
+                self._write(path, name)
+            self._fs.invalidate_cache()
+            return _mark(self._fs.info(self._at(name)))
+
+    def _write(self, path: Path, name: str) -> None:
+        if path.suffix == ".jsonl":  # which may grow meanwhile
+            self._fs.pipe_file(self._at(name), path.read_bytes())
+        else:
+            self._fs.put_file(str(path), self._at(name))
+
+    def remove(self, name: str) -> None:
+        """Remove a file there."""
+        with self._reaching(), suppress(FileNotFoundError):
+            self._fs.rm_file(self._at(name))
+
+    def _at(self, name: str) -> str:
+        return f"{self._parent}/{name}"
+
+
+def _mark(facts: Mapping[str, Any]) -> list[Any]:
+    """Return what tells two states of a file apart."""
+    told = next((facts[name] for name in _MARKS if facts.get(name)), "")
+    return [facts.get("size"), str(told)]

@@ -1,0 +1,224 @@
+"""The table of estimates: a row per subject, measure, level, factors and method.
+
+All families write their estimates to this table; report, command line and Python read it. An
+estimate has a row per method: ``clustered`` (the interval and test to use), ``published`` (the test
+of the paper), ``permutation``, ``bootstrap``, ``placebo``, ``rewired`` and others. In a comparison
+`factor`, `baseline` and `candidate` are filled; its estimate is candidate − baseline. A `Measure`
+says what a value means: scale, neutral value, direction, source.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.results.columns import CONDITIONS, Schema, columns
+
+__all__ = ["OTHER_MEASURES", "ESTIMATES", "KEYS", "Measure", "SCALE", "as_estimates", "beside"]
+
+#: Columns that identify an estimate; with `method` and `alternative` they identify a row.
+KEYS: Schema = columns(
+    *("family", "subject", "model", "study", "instrument", "measure", "level"),
+    *("factor", "baseline", "candidate"),
+    *("mode", *CONDITIONS, "word_list", "scoring", "control"),
+    *("category", "stereotype", "dimension", "variation"),
+    *("identity", "targets", "prime", "varied", "retention", "time_steps", "norm", "weighted"),
+    *("contexts", "removed", "words", "layer", "space", "group", "cut"),
+    *("first", "second", "toward", "against"),
+    *("predictor", "response_variable", "formula", "component", "part", "missing_as"),
+)
+
+#: The measure's scale.
+SCALE: Schema = columns("range_low", "range_high", "neutral", "direction", "explicit")
+
+ESTIMATES: Schema = {
+    **KEYS,
+    **columns(
+        *("estimate", "baseline_estimate", "candidate_estimate"),
+        *("method", "target", "test", "alternative", "sd", "se", "df", "statistic"),
+        *("p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low", "ci_high"),
+        *("effect_size", "n", "n_scored", "compliance", "n_clusters", "clustered_by"),
+        *("conditional_on", "matched_by", "n_more", "n_resamples", "bound_low", "bound_high"),
+        *("bound_ci_low", "bound_ci_high"),
+        *("tost_margin", "tost_p", "tost_p_holm"),
+        *("placebo_mean", "placebo_low", "placebo_high"),
+    ),
+    **SCALE,
+    **columns("verdict", "because", "note"),
+}
+
+
+def as_estimates(
+    rows: pl.DataFrame | Iterable[Mapping[str, Any]],
+    measures: Mapping[str, Measure],
+    family: str = "answers",
+) -> pl.DataFrame:
+    """Make estimates of one `family`.
+
+    `rows` have some of the columns of `ESTIMATES`, including `measure`; the others are null. NaN
+    becomes null. `measures`, by name, fill the columns of `SCALE` that `rows` leave open.
+
+    Raises
+    ------
+    InputError
+        If `rows` have a column that is not in `ESTIMATES`, or a measure is not in `measures`.
+    """
+    if not isinstance(rows, pl.DataFrame):
+        listed = [dict(row) for row in rows]
+        names = dict.fromkeys(name for row in listed for name in row)
+        rows = pl.DataFrame(listed, schema={name: ESTIMATES.get(name) for name in names})
+    if wrong := [name for name in rows.columns if name not in ESTIMATES]:
+        raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/reference/columns.md")
+    if rows.is_empty():
+        return pl.DataFrame(schema=ESTIMATES)
+    whole = rows.select(_cast(name, rows) for name in ESTIMATES).with_columns(family=pl.lit(family))
+    return _on_scale(whole, measures)
+
+
+def _cast(name: str, rows: pl.DataFrame) -> pl.Expr:
+    """Return a column of `ESTIMATES`, without values if the rows lack it; no number is nan."""
+    if name not in rows.columns:
+        return pl.lit(None, ESTIMATES[name]).alias(name)
+    column = pl.col(name).cast(ESTIMATES[name])
+    return column.fill_nan(None) if ESTIMATES[name].is_float() else column
+
+
+def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
+    used = rows["measure"].unique().to_list()
+    unknown = [name for name in used if name not in measures]
+    if unknown:
+        raise InputError(f"estimates: measure {unknown[0]!r}; known: {', '.join(measures)}")
+    scales = pl.DataFrame(
+        [{"measure": name, **measures[name].scale()} for name in used],
+        schema={"measure": pl.String(), **SCALE},
+    )
+    joined = rows.join(scales, on="measure", how="left", maintain_order="left", suffix="_of")
+    filled = (pl.coalesce(name, f"{name}_of").alias(name) for name in SCALE)
+    return joined.with_columns(filled).select(list(ESTIMATES))
+
+
+def beside(
+    estimates: pl.DataFrame, method: str, others: Mapping[str, Sequence[str]]
+) -> pl.DataFrame:
+    """Join columns of other methods to the rows of one `method`, as ``{column}_{method}``.
+
+    Raises
+    ------
+    InputError
+        If another method has several rows for one estimate.
+    """
+    rows = estimates.filter(method=method)
+    for other, added in others.items():
+        theirs = estimates.filter(method=other).select(
+            *KEYS, *(pl.col(name).alias(f"{name}_{other}") for name in added)
+        )
+        twice = theirs.filter(theirs.select(list(KEYS)).is_duplicated())
+        if not twice.is_empty():
+            raise InputError(
+                f"estimates: {twice.height} rows of method {other!r} agree in all keys (first: "
+                f"{twice['measure'][0]} of {twice['subject'][0]}); expected one row per estimate"
+            )
+        rows = rows.join(theirs, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")
+    return rows
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a value means; stated in every table and figure.
+
+    Parameters
+    ----------
+    name
+        Value of the column `measure`.
+    title
+        Title for readers.
+    low, high
+        Ends of the scale; infinite if there are none.
+    neutral
+        The value that means no bias; nan if there is none.
+    direction
+        What values above neutral mean.
+    reference
+        The source.
+    how
+        How the value is computed.
+    consistent
+        The side of neutral that is stereotype-consistent: ``"above"``, ``"below"`` or None.
+    explicit
+        Whether the questions show what they are about, as in bias benchmarks and self-report.
+    """
+
+    name: str
+    title: str
+    low: float
+    high: float
+    neutral: float
+    direction: str
+    reference: str
+    how: str = ""
+    consistent: str | None = "above"
+    explicit: bool = False
+
+    def renamed(self, name: str, title: str, lead: str) -> Measure:
+        """Return the measure under the name of a part of another instrument."""
+        return replace(self, name=name, title=title, how=lead + self.how)
+
+    def scale(self) -> dict[str, Any]:
+        """Return the columns that every estimate of this measure has."""
+        return {
+            "range_low": self.low if math.isfinite(self.low) else None,
+            "range_high": self.high if math.isfinite(self.high) else None,
+            "neutral": self.neutral if math.isfinite(self.neutral) else None,
+            "direction": self.consistent,
+            "explicit": self.explicit,
+        }
+
+
+_DIFFERENCE = "positive: more under the candidate"
+
+#: Measures that several families share.
+OTHER_MEASURES = {
+    one.name: one
+    for one in (
+        Measure("logit", "Mean difference of log odds", -math.inf, math.inf, 0.0,
+                "positive: the tied words are likelier for the marginalized group than the "
+                "counter words", "forced mode"),
+        Measure("compliance", "Difference of compliance", -1.0, 1.0, 0.0, _DIFFERENCE, "",
+                consistent=None),
+        Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
+                math.inf, 0.0, "positive: decisions follow the predictor",
+                "Bai et al. (2025), SI section K", consistent=None),
+        Measure("read_share", "Share of labelled answers that were read", 0.0, 1.0, math.nan, "",
+                "Wilson (1927)", consistent=None),
+        Measure("agreement", "Share of read answers that are as labelled", 0.0, 1.0, math.nan, "",
+                "Wilson (1927)", consistent=None),
+        Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
+                "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
+        Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
+                "positive: the two go together", "", consistent=None),
+        Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,
+                "positive: the two go together", "", consistent=None),
+        Measure("split_half", "Split-half reliability of the stereotypes' means", 0.0, 1.0,
+                math.nan, "higher: other draws give the same order",
+                "Spearman (1910); Brown (1910)", consistent=None),
+        Measure("generalisability", "Generalisability coefficient Eρ²", 0.0, 1.0, math.nan,
+                "higher: other wordings and draws give the same order", "Cronbach et al. (1972)",
+                consistent=None),
+        Measure("dependability", "Dependability coefficient Φ", 0.0, 1.0, math.nan,
+                "higher: other wordings and draws give the same means", "Brennan (2001)",
+                consistent=None),
+        Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
+                math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
+        *(Measure(f"{facet}_correlation", f"Correlation of the stereotypes' means between {facet}s",
+                  -1.0, 1.0, 0.0, "positive: the two give a similar order", "", consistent=None)
+          for facet in ("wording", "order", "mode", "instrument")),
+        Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
+                math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
+                consistent=None),
+    )
+}  # fmt: skip

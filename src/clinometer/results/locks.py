@@ -1,0 +1,125 @@
+"""Locks of a results directory: one process asks, and one writes tables and report, at a time.
+
+The system releases a lock when its process ends, however it ends. Windows has no such locks: there
+a second process, or a directory that is removed, is not noticed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from clinometer.errors import ClinometerError, InputError, PlanError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["LOCK", "alone", "only_process", "writing"]
+
+#: The file that is locked by the process that asks; the one that writes locks the directory itself.
+LOCK = ".lock"
+
+#: Directories that this process writes: what it calls meanwhile does not wait for itself.
+_written: set[Path] = set()
+
+
+@contextmanager
+def only_process(directory: Path) -> Iterator[None]:
+    """Hold the right to ask in a directory.
+
+    Raises PlanError if another process has it, InputError if the directory was removed meanwhile.
+    """
+    with _opened(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
+        try:
+            _hold(lock, wait=False)
+        except BlockingIOError:
+            raise PlanError(
+                f"{directory}: another process is running this plan; wait until it has ended, or "
+                "name another directory"
+            ) from None
+        with _not_removed(directory / LOCK, lock, directory):
+            yield
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[bool]:
+    """Hold a file, unless another process holds it; yields whether this one does.
+
+    Raises InputError if the file cannot be opened.
+    """
+    with _opened(path, os.O_RDWR) as lock:
+        try:
+            _hold(lock, wait=False)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
+def writing(directory: Path) -> Iterator[None]:
+    """Hold the right to write tables and report, if the directory exists; waits for it.
+
+    Raises InputError if the directory was removed meanwhile.
+    """
+    place = directory.absolute()
+    if fcntl is None or place in _written or not directory.is_dir():
+        yield
+        return
+    with _opened(directory, os.O_RDONLY) as lock:
+        _hold(lock, wait=True)
+        _written.add(place)
+        try:
+            with _not_removed(directory, lock, directory):
+                yield
+        finally:
+            _written.discard(place)
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    """Open what is locked."""
+    try:
+        lock = os.open(path, flags, 0o666)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; is the directory there?") from None
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _hold(lock: int, *, wait: bool) -> None:
+    """Lock; raises BlockingIOError if another process holds the lock and `wait` is False."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        raise
+    except OSError:  # a file system without locks
+        return
+
+
+@contextmanager
+def _not_removed(path: Path, lock: int, directory: Path) -> Iterator[None]:
+    """Name the directory in the error if it was removed, with what is locked."""
+    try:
+        yield
+    except (ClinometerError, OSError):
+        _refuse_removed(path, lock, directory)
+        raise
+    _refuse_removed(path, lock, directory)
+
+
+def _refuse_removed(path: Path, lock: int, directory: Path) -> None:
+    with suppress(FileNotFoundError):
+        if os.path.samestat(os.stat(path), os.fstat(lock)):
+            return
+    raise InputError(
+        f"{directory}: removed while it was written; remove what is left, and start again"
+    ) from None

@@ -1,0 +1,322 @@
+"""Files of a run: its plan, and a journal of answers, written as they arrive.
+
+The plan is one JSON file, written atomically. Answers are JSON lines, appended in
+``answers/<model>/00000.jsonl`` and so on. If a process is killed, an incomplete line is ignored and
+its question is asked again. (inspect's own log is written in batches; a killed process loses
+answers that are not yet written.)
+
+Plan and lines end in a hash of what stands before it. It shows that they were changed since, by a
+hand or a failing disk; whoever means to deceive can make it anew, and only the seal of a bundle
+that was published shows that.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from clinometer.errors import InputError, PlanError
+from clinometer.texts import redacted, write_text
+
+__all__ = [
+    "FORMAT",
+    "Journal",
+    "find_fault",
+    "journals",
+    "read_lines",
+    "read_plan",
+    "slug",
+    "text_hash",
+    "write_plan",
+]
+
+#: Version of the layout; increased when older directories can no longer be read.
+FORMAT = 2
+
+#: The file of what is known of a model, in the folder of its answers.
+IDENTITY = "model.json"
+
+#: Answers per file.
+SHARD = 50_000
+
+Line = dict[str, Any]
+
+#: Where a line of a journal stands: the number of its file, times `_FILE`, and its first byte.
+Place = int
+_FILE = 1 << 40
+
+#: What stands around the hash of a line.
+_SUM, _END = b', "sum": "', b'"}\n'
+
+
+def read_plan(path: Path) -> dict[str, Any]:
+    """Read a plan.
+
+    Raises PlanError if the file is missing, not a plan, or has another layout.
+    """
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PlanError(f"{path.parent}: no {path.name}; not a results directory") from None
+    except (ValueError, RecursionError, OSError) as error:
+        raise PlanError(f"{path}: not readable as a plan: {error}") from None
+    if not isinstance(plan, dict):
+        raise PlanError(f"{path}: not a plan")
+    sealed = plan.pop("seal", None)
+    if plan.get("format") == FORMAT and sealed != _seal(plan):
+        raise PlanError(f"{path}: changed since it was written; restore it, or measure again")
+    if plan.get("format") != FORMAT:
+        writer = plan.get("clinometer")
+        raise PlanError(
+            f"{path}: written{f' by clinometer {writer}' if writer else ''} in a layout that this "
+            "version does not read; measure again in another directory, or use the version that "
+            "wrote it"
+        )
+    return plan
+
+
+def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
+    """Write a plan atomically, without secrets.
+
+    Raises InputError if it cannot be written.
+    """
+    whole = json.loads(redacted(json.dumps({**plan, "format": FORMAT})))
+    whole.pop("seal", None)
+    write_text(path, json.dumps({**whole, "seal": _seal(whole)}, indent=1))
+
+
+def _seal(plan: Mapping[str, Any]) -> str:
+    return text_hash(json.dumps(plan, sort_keys=True))
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 of a text, 64 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def slug(model: str) -> str:
+    """Name the folder of a model's answers."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
+
+
+class Journal:
+    """The answers of one model.
+
+    Parameters
+    ----------
+    directory
+        The results directory; answers are in its folder ``answers``.
+    model
+        The model's inspect name.
+    """
+
+    def __init__(self, directory: Path, model: str) -> None:
+        self.folder = directory / "answers" / slug(model)
+        self.model = model
+        self._file: BinaryIO | None = None
+        self._lines = 0
+
+    def append(self, *answers: Line) -> None:
+        """Append answers immediately, without secrets; the file stays open until `close`.
+
+        Raises OSError if the disk is full or the file was removed; earlier answers remain intact.
+        """
+        data = b"".join(map(self.written, answers))
+        if self._file is None or self._lines >= SHARD:
+            self._file = self._open()
+        try:
+            if os.fstat(self._file.fileno()).st_nlink == 0:
+                raise FileNotFoundError(errno.ENOENT, "the directory was removed")
+            if self._file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, "No space left on device")
+        except OSError:
+            self.close()  # a reopened file continues on a new line
+            raise
+        self._lines += len(answers)
+
+    def written(self, answer: Line) -> bytes:
+        """Return the line of an answer."""
+        return _signed({**answer, "model": self.model})
+
+    def identify(self, facts: Line) -> None:
+        """Note what is known of the model, beside the answers; what was noted before is kept.
+
+        Raises InputError if it cannot be written.
+        """
+        noted = self.identities()
+        if facts and facts not in noted:
+            text = json.dumps([*noted, facts], indent=1, ensure_ascii=False)
+            write_text(self.folder / IDENTITY, f"{text}\n")
+
+    def identities(self) -> list[Line]:
+        """Return what was noted of the model: one entry, or more if it changed between sessions."""
+        try:
+            noted = json.loads((self.folder / IDENTITY).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return []
+        return [one for one in noted if isinstance(one, dict)] if isinstance(noted, list) else []
+
+    def close(self) -> None:
+        """Close the file that is being written."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _open(self) -> BinaryIO:
+        """Open the last file, or a new one if it is full."""
+        self.close()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        number, torn, self._lines = 0, False, 0
+        for path in self.files()[-1:]:
+            number = int(path.stem)
+            with path.open("rb") as last:
+                for line in last:
+                    self._lines += 1
+                    torn = not line.endswith(b"\n")
+        if self._lines >= SHARD:
+            number, torn, self._lines = number + 1, False, 0
+        file = (self.folder / f"{number:05d}.jsonl").open("ab", buffering=0)
+        if torn:
+            file.write(b"\n")
+        return file
+
+    def lines(self) -> Iterator[Line]:
+        """Yield every complete line, in the order written.
+
+        Raises InputError if a line was changed since.
+        """
+        for _, line in self._placed():
+            yield line
+
+    def __iter__(self) -> Iterator[Line]:
+        """Yield the last answer to each trial; an error only if the trial has no answer."""
+        yield from self.read(sorted(self.places().values()))
+
+    def places(self) -> dict[str, Place]:
+        """Return where the last answer to each trial stands; an error only if it has no answer.
+
+        Raises InputError if a line was changed since.
+        """
+        last: dict[str, Place] = {}
+        for place, line in self._placed():
+            trial = line.get("trial_id")
+            if isinstance(trial, str) and (trial not in last or line.get("error") is None):
+                last[trial] = place
+        return last
+
+    def errors(self) -> dict[str, str | None]:
+        """Return the error of each trial that has no answer, and None for each that has one.
+
+        Raises InputError if a line was changed since.
+        """
+        found: dict[str, str | None] = {}
+        for line in self.lines():
+            trial, error = line.get("trial_id"), line.get("error")
+            if isinstance(trial, str) and (error is None or found.get(trial, "") is not None):
+                found[trial] = error
+        return found
+
+    def read(self, places: Iterable[Place]) -> Iterator[Line]:
+        """Yield the lines at some places, of `places`."""
+        with ExitStack() as opened:
+            files = [opened.enter_context(path.open("rb")) for path in self.files()]
+            for place in places:
+                number, start = divmod(place, _FILE)
+                files[number].seek(start)
+                if (line := _parse(files[number].readline())) is not None:
+                    yield line
+
+    def _placed(self) -> Iterator[tuple[Place, Line]]:
+        """Yield every complete line and its place."""
+        for number, path in enumerate(self.files()):
+            for start, line in _located(path, signed=True):
+                if line is not None and line.get("model", self.model) == self.model:
+                    yield number * _FILE + start, line
+
+    def files(self) -> list[Path]:
+        """Return the files, in the order written."""
+        paths = [path for path in self.folder.glob("*.jsonl") if path.stem.isdecimal()]
+        return sorted(paths, key=lambda path: int(path.stem))
+
+
+def journals(directory: Path) -> list[Journal]:
+    """Return the journals of a directory, in the order of their models' names."""
+    lines = (line for path in directory.glob("answers/*/*.jsonl") for line in read_lines(path))
+    models = {line["model"] for line in lines if line and isinstance(line.get("model"), str)}
+    return [Journal(directory, model) for model in sorted(models)]
+
+
+def read_lines(path: Path, *, signed: bool = False) -> Iterator[Line | None]:
+    """Yield the object in each line of a file of answers; None for a malformed line.
+
+    Raises InputError if the file cannot be read or, where lines are `signed`, one was changed.
+    """
+    for _, line in _located(path, signed=signed):
+        yield line
+
+
+def _located(path: Path, *, signed: bool) -> Iterator[tuple[int, Line | None]]:
+    """Yield where each line starts, and its object; see `read_lines`."""
+    start = end = 0
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(file, 1):
+                start, end = end, end + len(text)
+                if not text.strip():
+                    continue
+                line = _parse(text)
+                if line is not None and signed and not _holds(text):
+                    raise InputError(
+                        f"{path}:{number}: changed since it was written; restore the line, or "
+                        "delete it and have its question asked again"
+                    )
+                yield start, line
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _parse(text: bytes) -> Line | None:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(line, dict):
+        return None
+    line.pop("sum", None)
+    return line
+
+
+def _signed(line: Line) -> bytes:
+    """Write a line, with the hash of its text at its end."""
+    text = redacted(json.dumps(line)).encode()[:-1]
+    return text + _SUM + _sum(text) + _END
+
+
+def _holds(text: bytes) -> bool:
+    """Whether a line ends in the hash of what stands before it."""
+    before, _, stated = text.rstrip(b"\r\n").rpartition(_SUM)
+    return stated == _sum(before) + _END.rstrip()
+
+
+def _sum(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=8).hexdigest().encode()
+
+
+def find_fault(line: Line | None) -> str | None:
+    """Return why a line has no associations: ``malformed``, or ``failed`` with an error."""
+    if line is None or not isinstance(line.get("cue"), str) or not line["cue"].strip():
+        return "malformed"
+    if type(line.get("repetition")) is not int or line["repetition"] < 0:
+        return "malformed"
+    if line.get("error") is not None:
+        return "failed"
+    responses = line.get("responses")
+    are_words = isinstance(responses, list) and all(isinstance(word, str) for word in responses)
+    return None if are_words else "malformed"

@@ -1,0 +1,223 @@
+"""The tables of each family: trials → responses → scores, and the details behind estimates.
+
+Each stage is a function from one of these frames to the next. Factors (model, study, stereotype,
+variation, mode, order, iteration) are columns. Estimates from networks and hidden states are in
+`results.ESTIMATES`; a network of human associations is treated like any other network. Compared
+groups of words are `first` and `second`; a difference is first minus second. `directory.TABLES`
+says what a row of each table is.
+"""
+
+from __future__ import annotations
+
+from clinometer.results.columns import CONDITIONS, Schema, columns
+
+__all__ = [
+    "ABSENCES",
+    "ACTIVATIONS",
+    "ANSWER_PAIRS",
+    "ASSOCIATION_TESTS",
+    "ATTRIBUTIONS",
+    "CHAINED",
+    "ALLOCATION",
+    "COMPLIANCE",
+    "COMPONENTS",
+    "CONTEXTS",
+    "CONTEXT_PROPERTIES",
+    "DIRECTION_TERMS",
+    "FACTORS",
+    "FITS",
+    "ITEMS",
+    "LEVELS",
+    "MATCHES",
+    "NETWORKS",
+    "ORDERS",
+    "OVERLAPS",
+    "PATH_LENGTHS",
+    "POWER",
+    "PROFILE_TERMS",
+    "PROGRESS",
+    "REASONS",
+    "RESPONSES",
+    "SCORES",
+    "STREAM_EDGES",
+    "STREAM_NODES",
+    "TRIALS",
+    "VERSIONS",
+    "WORDS",
+    "YES_SHARES",
+]
+
+#: Why a response has no score.
+REASONS = (
+    *("refused", "neither", "both", "unparsed", "truncated", "low_coverage", "error"),
+    *("unpaired", "unreasoned"),
+)
+
+#: From the finest level to the coarsest; instrument, mode, intervention and dimension are not
+#: pooled.
+LEVELS = ("cell", "stereotype", "category", "model", "overall")
+
+#: The four versions of an absolute decision: group and attribute.
+VERSIONS = {
+    f"{group}_{attribute}": (group, attribute)
+    for group in ("default", "marginalized")
+    for attribute in ("tied", "counter")
+}
+
+FACTORS: Schema = columns(
+    *("model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),
+    *("dimension", "variation"),
+)
+
+#: Trials are the same for every model.
+TRIALS: Schema = columns(
+    *("trial_id", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),
+    *("dimension", "variation", "word_list", "iteration", "pair_id", "order", "marginalized"),
+    *("default", "attributes", "tied", "counter", "attribute_order", "version", "object"),
+    *("labels", "system", "prompt", "followup", "schema", "options", "opening", "seed"),
+    "source_defect",
+)
+
+RESPONSES: Schema = columns(
+    *("model", *TRIALS, "response", "profile", "reasoning", "stop_reason", "input_tokens"),
+    *("output_tokens", "reasoning_tokens", "error"),
+)
+
+PROGRESS: Schema = columns("model", "n_trials", "n_answered", "n_error")
+
+SCORES: Schema = columns(
+    *(*FACTORS, "control", "word_list", "trial_id", "iteration", "pair_id", "order"),
+    *("marginalized", "default", "tied", "counter", "attribute_order", "version", "object"),
+    *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "shares"),
+    "emotions",
+    "reasoning_tokens",
+    *("scoring", "read_by", "span", "margin", "conflict"),
+)
+
+WORDS: Schema = columns(*FACTORS, "marginalized", "default", "attribute", "set", "n", "share")
+
+#: `n`: scored responses that showed the word.
+ITEMS: Schema = columns(
+    *("model", "study", "instrument", "mode", *CONDITIONS, "dimension", "word_list", "scoring"),
+    *("control", "category", "stereotype", "set", "attribute", "n", "share", "contribution", "se"),
+    *("n_clusters", "confidence", "ci_low", "ci_high", "score_without"),
+)
+
+_RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
+_ABOUT = ("category", "stereotype", "dimension", "variation")
+
+COMPLIANCE: Schema = columns(
+    *(*_RUN, *_ABOUT, "marginalized", "default", "order", "version", "n", "n_scored"),
+    *(*(f"n_{reason}" for reason in REASONS), "one_sided_share", "coverage"),
+)
+
+ORDERS: Schema = columns(
+    *("level", *_RUN, *_ABOUT, "order_effect", "confidence", "ci_low", "ci_high", "n_pairs"),
+    "first_share",
+)
+
+MATCHES: Schema = columns(
+    *("level", "factor", "baseline", "candidate", *_RUN, *_ABOUT, "n", "n_unasked_baseline"),
+    *("n_unasked_candidate", "n_scored", "n_lost_baseline", "n_lost_candidate", "n_lost_both"),
+    *("matched_by", "pairing_gain"),
+)
+
+#: Answers of two runs to one trial.
+ANSWER_PAIRS: Schema = columns(
+    *("baseline", "candidate", *FACTORS, "trial_id", "order", "marginalized", "default", "system"),
+    *("prompt", "baseline_response", "candidate_response", "baseline_score", "candidate_score"),
+)
+
+ATTRIBUTIONS: Schema = columns(
+    *("level", "model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),
+    *("version", "n", "n_read", "n_refused", "n_comedy", "n_tragedy", "n_neutral", "comedy_share"),
+    *("tragedy_share", "neutral_share", "far", "uar", "first_share"),
+)
+
+_STEREOTYPE = ("model", "study", "mode", *CONDITIONS, "category", "stereotype")
+
+YES_SHARES: Schema = columns(
+    *(*_STEREOTYPE, "instrument", "version", "n", "n_yes", "n_no", "yes_share"), "published_share"
+)
+
+CHAINED: Schema = columns(*_STEREOTYPE, "variation", "trial_id", "association", "decision")
+
+FITS: Schema = columns(
+    *("model", "study", "instrument", "mode", *CONDITIONS, "predictor"),
+    *("response_variable", "formula", "component", "part"),
+    *("method", "removed", "layer", "missing_as", "n", "n_missing", "n_ones", "n_parameters"),
+    *("intercept", "intercept_se", "covariance", "odds_ratio", "coefficient_per_sd"),
+    *("cluster_sd", "slope_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),
+    *("delta_aic", "delta_bic", "akaike_weight", "converged", "note"),
+)
+
+NETWORKS: Schema = columns(
+    *("network", "directed", "nodes", "edges", "density", "average_degree", "components"),
+    *("diameter", "mean_path_length", "path_sources", "clustering"),
+)
+
+OVERLAPS: Schema = columns(
+    *("network_a", "network_b", "of", "only_a", "shared", "only_b", "n_a", "n_b", "n_shared")
+)
+
+ACTIVATIONS: Schema = columns(
+    *("network", "study", "identity", "group", "prime", "targets", "target", "activation"),
+    "normalised",
+)
+
+#: `hops` is null where no path leads from the prime to the target.
+PATH_LENGTHS: Schema = columns(
+    *("network", "study", "identity", "group", "prime", "targets", "target", "hops")
+)
+
+#: `identity` is null for words of the priming check.
+ABSENCES: Schema = columns("network", "study", "identity", "targets", "absent")
+
+STREAM_NODES: Schema = columns(
+    *("network", "source", "target", "word", "hop", "valence", "tone", "paths", "shown")
+)
+
+STREAM_EDGES: Schema = columns(
+    *("network", "source", "target", "src", "tgt", "weight", "paths", "shown")
+)
+
+#: Texts for reading hidden states: a row per term in a context.
+CONTEXTS: Schema = columns("key", "term", "context")
+
+#: How many terms or contexts have a value of a property; the same for every model.
+CONTEXT_PROPERTIES: Schema = columns("contexts", "role", "property", "value", "n")
+
+_OF = ("model", "contexts", "removed")
+
+#: Words of groups and single words, standardised by the groups' mean and sd. The interval is over
+#: the contexts of the word; null with fewer than 2.
+PROFILE_TERMS: Schema = columns(
+    *(*_OF, "words", "layer", "space", "dimension", "group", "term", "coordinate", "confidence"),
+    *("ci_low", "ci_high", "raw", "n_contexts"),
+)
+
+DIRECTION_TERMS: Schema = columns(*_OF, "space", "dimension", "n", "n_high")
+
+ASSOCIATION_TESTS: Schema = columns(
+    *(*_OF, "study", "measure", "stereotype", "dimension", "layer", "first", "second", "toward"),
+    *("against", "n_first", "n_second", "n_toward", "n_against", "between_variance"),
+)
+
+#: Components of variance behind the scores of a run, for planning.
+COMPONENTS: Schema = columns(
+    *("model", "study", "instrument", "mode", *CONDITIONS, "dimension", "error_source"),
+    *("relative_variance", "df", "answers_per_unit", "n_scored"),
+)
+
+#: What a design can tell, before it is asked.
+POWER: Schema = columns(
+    *("study", "instrument", "mode", *CONDITIONS, "dimension", "control", "level", "category"),
+    *("stereotype", "n", "n_pairs", "n_tests", "se", "df", "confidence", "half_width"),
+    *("smallest_effect", "smallest_beyond", "tost_margin", "equivalent_power", "planned_from"),
+)
+
+#: Ways to spend a number of calls.
+ALLOCATION: Schema = columns(
+    *("study", "instrument", "mode", "n_variations", "n_iterations", "n_group_pairs", "n_pairs"),
+    *("n_calls", "smallest_effect", "smallest_effect_model", "planned_from"),
+)

@@ -1,0 +1,322 @@
+"""Reading and writing tables: the file's ending sets the format; long tables are read in chunks.
+
+Text stays text: "null", "nan" and "true" are words. Only columns of numbers are converted. A text
+that a spreadsheet would run as a formula (it begins with =, +, -, @, a tab or a line feed, and is
+no number) is written to CSV with an apostrophe before it, which is left out when it is read.
+"""
+
+from __future__ import annotations
+
+import csv
+import errno
+import gzip
+import os
+import shutil
+import tempfile
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import polars as pl
+
+from clinometer.errors import InputError, one_line, shortened, unknown
+from clinometer.results import check
+from clinometer.results.parquet import read_parquet, read_pieces, scan_parquet
+
+__all__ = [
+    "FORMATS",
+    "as_frame",
+    "check_ending",
+    "join_tables",
+    "need_columns",
+    "pieces",
+    "read_numbers",
+    "read_table",
+    "scan_table",
+    "write_pieces",
+    "write_table",
+]
+
+#: Rows in memory at a time.
+PIECE = 20_000
+#: Endings of tables.
+FORMATS = (".csv", ".parquet")
+#: Ending of a packed CSV table, which is read and not written.
+PACKED = ".csv.gz"
+#: Beginning of the names of folders that tables are written in, and after how many seconds such a
+#: folder belongs to no process any more.
+_TEMPORARY, _LEFT_S = ".clinometer-", 3600.0
+#: Largest field of a CSV table, in characters.
+_LARGEST_FIELD = 1 << 30
+#: Beginning of a text that a spreadsheet would run, with the apostrophes that mark it as text.
+FORMULA, NUMBER = r"^'*[=+\-@\t\r]", r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
+INTEGERS = ("iteration", "input_tokens", "output_tokens", "reasoning_tokens")
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """Read a whole ``.csv`` or ``.parquet`` table.
+
+    Raises InputError if the file is missing, has another ending, or is malformed (file and line
+    are named).
+    """
+    if path.suffix == ".parquet" and path.is_file():
+        return read_parquet(path)
+    return pl.concat(list(pieces(path)), how="vertical_relaxed")
+
+
+def as_frame(table: object, name: str) -> pl.DataFrame:
+    """Convert a polars or pandas frame, or the path of a ``.csv`` or ``.parquet`` table, to polars.
+
+    Missing values of pandas become null. Raises InputError, with `name` for the table, for other
+    types or if the file cannot be read.
+    """
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    if isinstance(table, str | Path):
+        return read_table(Path(table))
+    columns = getattr(table, "columns", None)
+    if columns is None or not hasattr(table, "to_dict"):
+        raise InputError(
+            f"{name}: {type(table).__name__}; expected a polars or pandas frame, or the path of a "
+            ".csv or .parquet table"
+        )
+    values: dict[str, list[object]] = table.to_dict(orient="list")
+    known = {str(c): [None if v is None or v != v else v for v in values[c]] for c in values}
+    return pl.DataFrame(known, strict=False)
+
+
+def read_numbers(
+    path: Path, columns: Sequence[str], frame: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Read a table, some of whose columns are numbers; an empty field is null.
+
+    `frame` is the table if it was already read. Raises InputError if a column is missing or a value
+    in it is not a number.
+    """
+    frame = read_table(path) if frame is None else frame
+    for name in columns:
+        if name not in frame.columns:
+            raise InputError(f"{path}: {unknown('column', name, frame.columns)}")
+        text = check(frame, {name: pl.String()}, str(path))[name].str.strip_chars()
+        text = text.replace("", None)
+        number = text.cast(pl.Float64, strict=False)
+        wrong = text.filter(text.is_not_null() & ~number.is_finite().fill_null(False))
+        if not wrong.is_empty():
+            shown = one_line(wrong[0])
+            raise InputError(f"{path}: {name} {shown!r}: expected a number or nothing")
+        frame = frame.with_columns(number.alias(name))
+    return frame
+
+
+def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:
+    """Check that a table has some columns.
+
+    Raises InputError, with `name` for the table, if one is missing.
+    """
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        has = shortened(frame.columns, 40)
+        raise InputError(f"{name}: missing column {', '.join(missing)}; has {has}")
+
+
+def join_tables(
+    left: pl.DataFrame, right: pl.DataFrame, keys: Sequence[str], name: str
+) -> pl.DataFrame:
+    """Join the columns of a second table to a first.
+
+    `keys` are columns of both; rows of `right` (`name` in errors) must be distinct in them. Raises
+    InputError if a key is missing or repeated, or no row matches.
+    """
+    keys = [key.strip() for key in keys]
+    for key in keys:
+        for table, of in ((left, "the first table"), (right, name)):
+            if key not in table.columns:
+                raise InputError(f"{of}: {unknown('column', key, table.columns)}")
+    texts = dict.fromkeys(keys, pl.String())
+    right = right.with_columns(check(right, texts, name)).select(
+        *keys, *(c for c in right.columns if c not in left.columns)
+    )
+    left = left.with_columns(check(left, texts, "the first table"))
+    if right.select(keys).is_duplicated().any():
+        raise InputError(f"{name}: several rows agree in {', '.join(keys)}; name more with --on")
+    joined = left.join(right, on=keys, how="left", maintain_order="left")
+    if left.join(right, on=keys, how="semi").is_empty():
+        raise InputError(f"{name}: no row agrees with the first table in {', '.join(keys)}")
+    return joined
+
+
+def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
+    """Yield a table in chunks of at most `rows` rows; an empty table gives one empty chunk.
+
+    Raises InputError if the file is missing, has another ending, or is malformed (file and line
+    are named).
+    """
+    check_ending(path, (*FORMATS, PACKED))
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if path.suffix != ".parquet":
+        yield from _csv_pieces(path, rows)
+        return
+    yield from read_pieces(path, rows)
+
+
+def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    """Read with the standard library, which reports the line of a malformed record."""
+    csv.field_size_limit(_LARGEST_FIELD)
+    try:
+        packed = path.suffix == ".gz"
+        with (gzip.open if packed else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, [])
+            _check_header(header, path)
+            records: list[list[str]] = []
+            first = True
+            for record in reader:
+                if not record:
+                    continue
+                if len(record) != len(header):
+                    raise InputError(
+                        f"{path}:{reader.line_num}: {len(record)} fields where the header has "
+                        f"{len(header)}"
+                    )
+                records.append(record)
+                if len(records) == rows:
+                    yield _frame(records, header, path)
+                    records, first = [], False
+            if records or first:
+                yield _frame(records, header, path)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: not readable as gzip: {error}") from None
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: malformed CSV: {error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+
+
+def _check_header(header: Sequence[str], path: Path) -> None:
+    """Refuse a header that is absent, separated by something else, or names a column twice."""
+    if not header:
+        raise InputError(f"{path}:1: no header")
+    if len(header) == 1 and (apart := next((c for c in ";\t|" if c in header[0]), None)):
+        raise InputError(f"{path}:1: columns are separated by {apart!r}; expected ','")
+    twice = {name for name in header if header.count(name) > 1}
+    if twice:
+        raise InputError(f"{path}:1: column {', '.join(sorted(twice))} stands twice")
+
+
+def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFrame:
+    frame = pl.DataFrame(records, schema={name: pl.String for name in header}, orient="row")
+    texts = pl.col(pl.String)
+    marked = texts.str.starts_with("'") & texts.str.contains(FORMULA)
+    frame = frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
+    for name in set(INTEGERS) & set(header):
+        number = frame[name].replace("", None).cast(pl.Int64, strict=False)
+        wrong = frame.filter(number.is_null() & (frame[name] != ""))
+        if wrong.height:
+            raise InputError(f"{path}: {name} {wrong[name][0]!r}: expected a whole number")
+        frame = frame.with_columns(number.alias(name))
+    return frame
+
+
+def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """Scan a table whose columns are known: lazy for parquet; a CSV table is read whole.
+
+    An empty field of a column of numbers is null.
+    """
+    if path.suffix == ".parquet" and path.is_file():
+        return scan_parquet(path, schema)
+    frame = read_table(path)
+    frame = frame.with_columns(pl.col(pl.String).replace("", None))
+    flags = [name for name, kind in schema.items() if kind == pl.Boolean and name in frame.columns]
+    frame = frame.with_columns(pl.col(name).str.to_lowercase() == "true" for name in flags)
+    return check(frame, schema, str(path)).lazy()
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table atomically, in the format of the file's ending.
+
+    Raises InputError if the ending is not known or the file cannot be written.
+    """
+    write_pieces([frame], path)
+
+
+def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
+    """Write a table chunk by chunk, with one chunk in memory.
+
+    Raises InputError if the ending is not known or the file cannot be written.
+    """
+    check_ending(path)
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_left(path.parent)
+        folder = tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=path.parent)
+    with folder as name:
+        parts = []
+        for number, frame in enumerate(frames):
+            parts.append(Path(name) / f"{number:06d}.parquet")
+            with _writing(path):
+                frame.write_parquet(parts[-1])
+        whole = Path(name) / path.name
+        with _writing(path):
+            if path.suffix == ".parquet":
+                pl.scan_parquet(parts).sink_parquet(whole)
+            else:
+                _as_csv(pl.scan_parquet(parts)).sink_csv(whole)
+            _check_whole(whole)
+            whole.replace(path)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Convert errors of writing a file to InputError."""
+    try:
+        yield
+    except OSError as error:
+        said = error.strerror or error
+        raise InputError(f"{path}: cannot be written ({said}); nothing was replaced") from None
+    except pl.exceptions.PolarsError:  # it reads back what it wrote, and finds it cut off
+        raise InputError(f"{path}: cut off while it was written; is the disk full?") from None
+
+
+def _check_whole(path: Path) -> None:
+    """Raise OSError where the end of a table is missing: on a full disk polars does not."""
+    if path.suffix == ".parquet":
+        pl.read_parquet_schema(path)
+        return
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove what processes left that were killed while they wrote, some time ago."""
+    for left in folder.glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):
+            if left.is_dir() and time.time() - left.stat().st_mtime > _LEFT_S:
+                shutil.rmtree(left)
+
+
+def check_ending(path: Path, allowed: tuple[str, ...] = FORMATS) -> None:
+    """Raise InputError if the file's ending is none of those allowed."""
+    if not path.name.endswith(allowed):
+        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(allowed)}")
+
+
+def _as_csv(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Join lists, mark formulas, and write whole scores without a fraction."""
+    schema = frame.collect_schema()
+    lists = [name for name, kind in schema.items() if kind == pl.List(pl.String)]
+    frame = frame.with_columns(pl.col(lists).list.join(" | "))
+    texts = pl.col(pl.String)
+    runs = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
+    frame = frame.with_columns(pl.when(runs).then(texts.str.replace("^", "'")).otherwise(texts))
+    if schema.get("score") != pl.Float64:
+        return frame
+    score, whole = pl.col("score"), pl.col("score").cast(pl.Int64, strict=False)
+    shortest = pl.when(whole == score).then(whole.cast(pl.String)).otherwise(score.cast(pl.String))
+    return frame.with_columns(score=shortest)

@@ -1,0 +1,206 @@
+"""Rows of a comparison: differences with tests, intervals, and how many trials would tell more.
+
+Measures
+    A difference is candidate − baseline, in the unit of the score; neutral 0. With a margin, the
+    largest difference that does not matter, each row also has the equivalence test and the number
+    of further trials that would give a verdict: the interval has to end within the margin, or on
+    one side of 0. The part of the variance that wordings have does not fall with more trials in the
+    same wordings; where it alone is too large, no number of trials helps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from clinometer.errors import InputError, unknown
+from clinometer.results import Measure, Schema, as_estimates, check, columns
+from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.schemas import MATCHES
+from clinometer.statistics.clustered import (
+    Row,
+    adjusted,
+    benjamini_hochberg,
+    by_method,
+    check_confidence,
+    cohen_d,
+    holm,
+)
+from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
+from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
+
+__all__ = ["Changes", "Compared", "Contrasted", "candidates", "contrasted"]
+
+_STATED = (
+    *("row", "subject", "level", "factor", "baseline", "candidate", "matched_by"),
+    *(*NEVER_POOLED, *LEVEL_KEYS["cell"], "n"),
+)
+_ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate")
+_ADJUSTED = ("p_holm", "p_bh", "adjusted_over")
+
+#: What is stated of the change of compliance; in the rows of differences, after ``compliance_``.
+_TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
+_OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
+
+_OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
+_OF_THESE: Schema = {**OF_TARGET, **columns("tost_margin", "tost_p", "n_more"), **_OF_CHANGE}
+
+#: A difference, by level and keys: ``level, candidate``, then those of `keys_of`.
+Found = Mapping[tuple[Any, ...], Targets]
+
+
+class Contrasted(NamedTuple):
+    """Differences before the verdict, and the trials that were matched for them."""
+
+    estimates: pl.DataFrame
+    matches: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is compared, and how."""
+
+    factor: str
+    baseline: str
+    matched_by: str
+    confidence: float
+    margin: float | None
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        check_confidence(self.confidence)
+        if self.margin is not None and not self.margin > 0:
+            raise InputError(f"margin {self.margin}: must be above 0, in the unit of the scores")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Differences before they are set out."""
+
+    described: Mapping[str, pl.DataFrame]  # by level: a row per candidate and group
+    scores: Found
+    compliance: Found
+
+
+def candidates(scores: pl.DataFrame, factor: str, baseline: str) -> list[str]:
+    """Return the values of a factor that a baseline is compared with, sorted.
+
+    Raises InputError if the baseline is missing, or nothing else was asked.
+    """
+    known = scores[factor].drop_nulls().unique().sort().to_list()
+    if baseline not in known:
+        raise InputError(f"baseline: {unknown(factor, baseline, known)}")
+    if known == [baseline]:
+        raise InputError(f"scores: {factor} is {baseline!r} throughout; nothing to compare with")
+    return [name for name in known if name != baseline]
+
+
+def contrasted(changes: Changes, measure: Measure, how: Compared) -> Contrasted:
+    """Set out differences: columns of `results.ESTIMATES` and of `results.schemas.MATCHES`."""
+    described = changes.described.items()
+    levels = [_inferred(level, rows, changes, measure, how) for level, rows in described]
+    rows = _adjusted(pl.concat(levels, how="diagonal_relaxed")).with_columns(
+        factor=pl.lit(how.factor),
+        baseline=pl.lit(how.baseline),
+        matched_by=pl.lit(how.matched_by),
+        pairing_gain=None,
+    )
+    return Contrasted(_as_estimates(rows, measure), check(rows, MATCHES, "matches"))
+
+
+def _inferred(
+    level: str, described: pl.DataFrame, changes: Changes, measure: Measure, how: Compared
+) -> pl.DataFrame:
+    """Add the inference on each group, of its scores and its compliance."""
+    these, other = [], []
+    for row in described.iter_rows(named=True):
+        key = (level, *(row[name] for name in ("candidate", *keys_of(level))))
+        found, compliance = changes.scores.get(key), changes.compliance.get(key)
+        change = _change(compliance, how.confidence)
+        these.append({**_of_these(found, row["n"], measure, how), **change})
+        other.append(found.row(LIKE_THESE, how.confidence) if found else {})
+    return described.hstack(pl.DataFrame(these, schema=_OF_THESE)).with_columns(
+        level=pl.lit(level), like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET))
+    )
+
+
+def _of_these(found: Targets | None, n: int, measure: Measure, how: Compared) -> Row:
+    """Return the test and the interval for *these*, against the margin too."""
+    if found is None:
+        return {}
+    row = found.row(THESE, how.confidence)
+    if how.margin is None:
+        return row
+    return {
+        **row,
+        "tost_margin": how.margin,
+        "tost_p": found.these.tost(how.margin),
+        "n_more": _more(found, n, how, -1.0 if measure.consistent == "below" else 1.0),
+    }
+
+
+def _more(found: Targets, n: int, how: Compared, worse: float) -> int | None:
+    """Return how many further trials would give a verdict; None where there is one, or none can.
+
+    `worse` is the sign of a difference for the worse.
+    """
+    low, high = found.these.interval(how.confidence)
+    mean, margin = found.these.mean, how.margin
+    if low is None or high is None or mean is None or margin is None:
+        return None
+    difference, upper = worse * mean, high if worse > 0 else -low
+    if upper < margin or low > 0 or high < 0:
+        return None
+    nearest = max(margin - difference, abs(difference))
+    least, fixed = (nearest / (upper - difference)) ** 2, found.by_wordings
+    if least <= fixed:
+        return None
+    return max(math.ceil(n * ((1.0 - fixed) / (least - fixed) - 1.0)), 1)
+
+
+def _change(found: Targets | None, confidence: float) -> Row:
+    """Return the change of compliance."""
+    if found is None:
+        return {}
+    of_change = {"estimate": found.these.mean, **found.these.row(confidence)}
+    return {f"compliance_{name}": of_change[name] for name in _TESTED_COMPLIANCE}
+
+
+def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Set out each difference by method, and the change of compliance under it."""
+    span = measure.high - measure.low
+    difference = replace(measure, low=-span, high=span, neutral=0.0)
+    named = rows.with_row_index("row").with_columns(
+        subject="model",
+        measure=pl.lit(measure.name),
+        effect_size=cohen_d(),
+        adjusted_over=pl.format(
+            "{} differences of a model, study, instrument, mode, word list and scoring, over "
+            "dimensions and candidates",
+            "level",
+        ),
+    )
+    other = _adjusted(named.drop(OF_TARGET).unnest("like_these").drop_nulls("se")).select(
+        *_STATED, *_ESTIMATED, *_ADJUSTED, *OF_TARGET, method=pl.lit("generalised")
+    )
+    compliance = named.select(
+        *(*_STATED, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
+        measure=pl.lit("compliance"),
+        method=pl.lit("clustered"),
+        **{name: f"compliance_{name}" for name in _OF_COMPLIANCE},
+    )
+    whole = by_method(named.drop("like_these"), [*_STATED, *_ESTIMATED], other, compliance)
+    if rows["sd"].dtype == pl.Null:  # the papers' test is of pairs
+        whole = whole.filter(pl.col("method") != "published")
+    return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
+
+
+def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
+    family = ("level", "model", *SEEN_TOGETHER)
+    return rows.with_columns(
+        p_holm=adjusted(holm, *family), p_bh=adjusted(benjamini_hochberg, *family)
+    )

@@ -1,0 +1,236 @@
+"""What changed between two askings of the same trials: a candidate against a baseline.
+
+Reference
+    The paired t test and d_z of a matched pair (Lakens 2013, Frontiers in Psychology 4, 863);
+    cluster-robust error of their mean difference as in `clustered` (Bell & McCaffrey 2002;
+    Pustejovsky & Tipton 2018); worst-case bounds of missing outcomes after Manski (1990),
+    American Economic Review 80(2), 319–323.
+
+Measures
+    Mean of score(candidate) − score(baseline) over *matched* trials: the same draw of words in
+    the same wording and order, asked of the same model, scored under both. What the two have in
+    common (wording, group words, order) cancels. Unit and direction are those of the score;
+    neutral 0. Any factor can be contrasted: an intervention against none, one model against
+    another, one mode against another.
+
+Inference
+    Differences that share wordings, group words and draws rise and fall together, so intervals and
+    tests are those of `targets`; the paired t test is a row of its own, method ``published``.
+    Holm and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
+    instrument, mode, word list, scoring and level, with all dimensions. A candidate can also change
+    *which* trials can be scored: the change of compliance is a measure of its own, and the bounds
+    hold whatever the missing scores were.
+
+Matching
+    Identifiers of trials and mirrored pairs differ between the values of a factor, so a trial is
+    known by the number of its draw (`iteration`) and by the other factors. A draw fixes group
+    words and attributes; trials of one number whose words differ are of different plans, and
+    refused.
+
+Deviations from the source
+    A trial asked under one of the two only is counted, and enters nothing else, bounds included:
+    a shorter run is a choice of design, not an answer withheld.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.results import FACTORS, LEVELS, SCORES, Measure, check
+from clinometer.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
+from clinometer.statistics.estimates import check_range
+from clinometer.statistics.pooling import Targets
+from clinometer.statistics.summaries import NEVER_POOLED, keys_of
+from clinometer.statistics.targets import means
+
+__all__ = ["DRAWN", "TRIAL", "contrast"]
+
+#: What a trial is known by.
+TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "version")
+
+#: What its draw fixes.
+DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
+
+#: A spread below this share of the scores' size is due to rounding.
+_ROUNDING = 1e-12
+
+
+def contrast(
+    scores: pl.DataFrame,
+    measure: Measure,
+    *,
+    factor: str = "intervention",
+    baseline: str = "none",
+    confidence: float = 0.95,
+    margin: float | None = None,
+) -> Contrasted:
+    """Estimate the mean difference from the baseline at every level.
+
+    Parameters
+    ----------
+    scores
+        Columns of `results.SCORES` with the factor; asked under the baseline and under one or
+        more other values of the factor, the candidates.
+    measure
+        What a score means; its ends bound what missing scores could have been.
+    factor
+        Column that tells baseline and candidates apart: ``"intervention"``, ``"model"``, ….
+    baseline
+        Its value to compare with.
+    confidence
+        Of the intervals, 0…1.
+    margin
+        Largest difference that does not matter, in the unit of the score; also say how many
+        trials would tell. None: no test of equivalence.
+
+    Returns
+    -------
+    Contrasted
+        `estimates`: columns of `results.ESTIMATES`, a row per level, candidate, group and method,
+        and one for the change of compliance; level ``overall`` only where there are two models or
+        more. `matches`: columns of `results.schemas.MATCHES`.
+
+    Raises
+    ------
+    InputError
+        If a column or the baseline is missing, nothing else was asked, a score lies outside the
+        measure's range, a trial occurs twice, matched trials differ in their group words, or a
+        parameter means nothing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from clinometer.results import SCORES
+    >>> rows = [
+    ...     dict.fromkeys(SCORES) | {"model": "m", "stereotype": "age", "iteration": i,
+    ...     "intervention": intervention, "score": score, "marginalized": f"old{i}"}
+    ...     for i in range(4) for intervention, score in (("none", 0.4 + i / 10), ("fair", i / 20))
+    ... ]
+    >>> measure = Measure("word_association", "", -1, 1, 0, "", "")
+    >>> estimates = contrast(pl.DataFrame(rows, schema=SCORES), measure).estimates
+    >>> model = estimates.filter(level="model", method="clustered").row(0, named=True)
+    >>> model["n_scored"], round(model["estimate"], 3), model["candidate"]
+    (4, -0.475, 'fair')
+    """
+    how = Compared(factor, baseline, "trial", confidence, margin)
+    frame = check(scores, {**SCORES, factor: pl.String()}, "scores")
+    check_range(frame, measure, "score")
+    pairs = _match(frame, factor, baseline)
+    span = measure.high - measure.low
+    has_t, has_b = (pl.col(c).is_not_null().cast(pl.Float64) for c in ("t", "b"))
+    changes = Changes(
+        {level: _described(pairs, level, measure) for level in LEVELS},
+        _means(pairs, pl.col("t") - pl.col("b"), (-span, span)),
+        _means(pairs, has_t - has_b, (-1.0, 1.0)),
+    )
+    return contrasted(changes, measure, how)
+
+
+def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
+    """Match every trial with itself under the candidates, a row per trial and `candidate`.
+
+    Scores are `b` under the baseline and `t` under the candidate, null where there is none;
+    `asked_b`, `asked_t` and `both` say whether it was asked. The factor itself is null.
+    """
+    candidates(scores, factor, baseline)
+    keys = [c for c in TRIAL if c != factor]
+    _check_unique(scores, factor, keys)
+    answer = [*keys, *DRAWN, "score", "pair_id"]
+    ours = scores.filter(pl.col(factor) == baseline).select(*answer, asked_b=True)
+    theirs = scores.filter(pl.col(factor) != baseline)
+    theirs = theirs.select(*answer, candidate=pl.col(factor), asked_t=True)
+    pairs = ours.join(theirs.select("candidate").unique(), how="cross").join(
+        theirs, on=[*keys, "candidate"], how="full", coalesce=True, nulls_equal=True, suffix="_t"
+    )
+    pairs = pairs.rename({"score": "b", "score_t": "t"}).with_columns(
+        pl.col("asked_b", "asked_t").fill_null(False)
+    )
+    pairs = pairs.with_columns(both=pl.col("asked_b") & pl.col("asked_t"))
+    _check_draws(pairs, factor, baseline)
+    return pairs.with_columns(
+        *(pl.coalesce(c, f"{c}_t").alias(c) for c in (*DRAWN, "pair_id")),
+        **({factor: pl.lit(None, pl.String)} if factor in TRIAL else {}),
+    )
+
+
+def _check_unique(scores: pl.DataFrame, factor: str, keys: Sequence[str]) -> None:
+    again = scores.filter(pl.struct(factor, *keys).is_duplicated())
+    if not again.is_empty():
+        raise InputError(
+            f"scores: {len(again)} rows of {factor} {again[factor][0]!r} share their trial (first: "
+            f"{again['stereotype'][0]}, {again['variation'][0]}, iteration "
+            f"{again['iteration'][0]}); a draw is asked once under each {factor}"
+        )
+
+
+def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
+    """Refuse trials that carry the same number but are not the same draw."""
+    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAWN)
+    wrong = pairs.filter(pl.col("both") & differ)
+    if not wrong.is_empty():
+        row = wrong.row(0, named=True)
+        raise InputError(
+            f"scores: iteration {row['iteration']} of {row['stereotype']} drew "
+            f"{row['marginalized']}, {row['default']} under {factor} {baseline!r} and "
+            f"{row['marginalized_t']}, {row['default_t']} under {row['candidate']!r}; "
+            "only runs of one plan, with one seed, can be matched"
+        )
+
+
+def _described(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
+    """Describe the groups of one level, a row each."""
+    keys = ["candidate", *keys_of(level)]
+    if level == "overall":
+        pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
+    return _describe(pairs, keys, measure).sort(keys)
+
+
+def _means(
+    pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]
+) -> dict[tuple[Any, ...], Targets]:
+    """Give the means of a value of the trials asked under both, by mirrored pair."""
+    valued = pairs.filter("both").with_columns(value=value).drop_nulls("value")
+    valued = valued.with_row_index("row")
+    keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
+    units = valued.group_by(
+        *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
+    ).agg(pl.col("value").mean(), n=pl.len(), draw=pl.col("iteration").min())
+    return {
+        (level, candidate, *key): found
+        for (candidate,), part in units.group_by("candidate", maintain_order=True)
+        for (level, *key), found in means(part, bounds, "value", "n").items()
+    }
+
+
+def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
+    """Return what needs no model: counts, means, spread, compliance, bounds."""
+    b, t, both = pl.col("b"), pl.col("t"), pl.col("both")
+    has_b, has_t = both & b.is_not_null(), both & t.is_not_null()
+    matched = has_b & has_t
+    difference = (t - b).filter(matched)
+    sd = difference.std()
+    rounding = _ROUNDING * pl.max_horizontal(pl.col("b", "t").abs().max(), pl.lit(1e-300))
+    n = both.sum()
+    described: dict[str, pl.Expr] = {
+        "n": n,
+        "n_unasked_baseline": (pl.col("asked_t") & ~both).sum(),
+        "n_unasked_candidate": (pl.col("asked_b") & ~both).sum(),
+        "n_scored": matched.sum(),
+        "n_lost_baseline": (has_t & ~has_b).sum(),
+        "n_lost_candidate": (has_b & ~has_t).sum(),
+        "n_lost_both": (both & ~has_b & ~has_t).sum(),
+        "baseline_estimate": b.filter(matched).mean(),
+        "candidate_estimate": t.filter(matched).mean(),
+        "estimate": difference.mean(),
+        "sd": pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
+        "compliance_baseline_estimate": pl.when(n > 0).then(has_b.sum() / n),
+        "compliance_candidate_estimate": pl.when(n > 0).then(has_t.sum() / n),
+    }
+    low, high = measure.low, measure.high
+    for name, least, most in (("bound_low", low, high), ("bound_high", high, low)):
+        described[name] = (t.fill_null(least) - b.fill_null(most)).filter(both).mean()
+    return pairs.group_by(keys).agg(**described)

@@ -1,0 +1,303 @@
+"""Variances of means over crossed sources of variation, moderated across stereotypes.
+
+Reference
+    Hartley, Rao & LaMotte (1978), Biometrics 34(2), 233–242: MIVQUE0, variance components from sums
+    of squares of the totals of each factor. Satterthwaite (1946), Biometrics Bulletin 2(6),
+    110–114: degrees of freedom. Smyth (2004), Statistical Applications in Genetics and Molecular
+    Biology 3(1), 3: variances moderated across units, as limma does for genes.
+
+Measures
+    The scores of a stereotype are ``mean + wording + marginalized word + default word + cell + draw
+    + response``, each with a variance; a *cell* is a wording with one pair of words. With n_l of n
+    answers at level l of factor f, a component of variance σ_f² adds ``σ_f² Σ_l (n_l / n)²`` to the
+    variance of the mean. Of each stereotype, the sums of squares of the factors' totals of
+    deviations from the mean are linear in the components. The components are estimated from all
+    stereotypes together (none below 0); then each stereotype's own variance is the joint one times
+    a ratio, observed by expected sums of squares, and the ratios are moderated: they are taken as
+    F-distributed, and the prior's degrees of freedom are those that make the ratios of the other
+    stereotypes most likely. Equal ratios give the joint variance, unequal ones mostly the
+    stereotype's own. A factor with one level in a stereotype is lent its variance by the others.
+
+Deviations from the source
+    A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
+    Wordings are common to stereotypes, so that stereotypes are not independent: the joint degrees
+    of freedom are divided by 1 + (S − 1)ρ² for S stereotypes whose wordings correlate by ρ. Fewer
+    than `FEWEST` stereotypes tell too little about each other; they are moderated by what is usual
+    (`USUAL`), with few degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
+
+from clinometer.statistics.clustered import Array
+from clinometer.statistics.shared import design_effect
+from clinometer.statistics.squares import Part, moments
+
+__all__ = ["CROSSED", "FEWEST", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
+
+#: Sources of variation, beside the single response.
+CROSSED = ("variation", "marginalized", "default", "cell", "draw")
+
+#: Fewer stereotypes tell too little about how much variances differ.
+FEWEST = 5
+
+#: Components of variance as parts of (mean − low)(high − mean), of `CROSSED`: about the mean of the
+#: shipped ones (`reference.components`), but for wordings, which vary more in other models.
+USUAL = (0.01, 0.02, 0.02, 0.01, 0.005)
+
+#: The same of responses: of answers that are drawn, and of probabilities, where a model may be
+#: surer than the embedded one (.001 to .03).
+USUAL_DRAWN, USUAL_FORCED = 0.5, 0.1
+
+#: Degrees of freedom of what is usual.
+_USUAL_DF = 3.0
+
+#: Prior degrees of freedom that are tried; the last is no difference between stereotypes.
+_PRIORS = np.array([2.0, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 100, 1e4])
+
+#: Scales of the ratios that are tried, as multiples of their mean.
+_SCALES = np.exp(np.linspace(-2.5, 1.0, 71))
+
+_NOTHING = 1e-14
+
+#: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
+#: with the rest of a stereotype's variance is known from other stereotypes only.
+_LENT = 2.0
+
+#: Expected sums of squares below this part of the largest are due to rounding.
+_ROUNDING = 1e-9
+
+
+#: Of more stereotypes, leaving one out changes next to nothing.
+_MANY = 50
+
+Used = NDArray[np.bool_]  # (stereotypes,), which of them are used
+
+
+@dataclass(frozen=True)
+class Moderated:
+    """Variances of the means of stereotypes, each moderated by the others.
+
+    A variance is ``scale × floor + weights @ squares``. But for its squares and its scale, nothing
+    in it depends on the scores of the stereotype itself, unless a factor has one level there.
+    """
+
+    variances: Array  # (stereotypes,)
+    scales: Array  # (stereotypes,)
+    df: Array  # (stereotypes,)
+    joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
+    floors: Array  # (stereotypes,), as parts of the scale
+    weights: Array  # (stereotypes, k)
+    components: Array  # (k,), of all stereotypes, as parts of the scale
+    unbiased: Array  # (k,), the same, where negative ones stay
+    usual: bool = False  # moderated by `USUAL`
+    lends: bool = True  # a factor with one level has the variance of the others
+
+
+class _Page:
+    """What stereotypes are moderated by, an array each, with stereotypes first."""
+
+    def __init__(self, parts: Sequence[Part], scales: Array) -> None:
+        self.parts, self.scales = parts, scales
+        self.sizes = np.array([one.size for one in parts], float)
+        self.several = np.array([one.levels for one in parts]) > 1
+        self.shares = np.array([one.shares for one in parts])
+        self.expected = np.array([one.expected for one in parts])
+        self.squares = np.array([one.squares for one in parts]) / scales[:, None]
+        self.moments = np.array([moments(one) for one in parts])
+
+    def components(self, used: Used) -> Array:
+        """Estimate the components from some of the stereotypes."""
+        return _solve(*self.equations(used))
+
+    def equations(self, used: Used) -> tuple[Array, Array]:
+        """Return the expected and the observed sums of squares of some of the stereotypes."""
+        each = used / self.sizes
+        return np.tensordot(each, self.expected, 1), each @ self.squares
+
+
+class _Compared:
+    """Variances of all stereotypes, in units of what some components make of them."""
+
+    def __init__(self, page: _Page, components: Array) -> None:
+        self.page, self.components = page, components
+        by_factor, expected = page.shares * components, page.expected @ components
+        self.joint = (by_factor * page.several).sum(axis=1)
+        self.lent = (by_factor * ~page.several).sum(axis=1)  # of factors with one level
+        self.covariances = page.moments @ components @ components
+        self._compare(by_factor, expected, self.covariances)
+
+    def _compare(self, by_factor: Array, expected: Array, covariances: Array) -> None:
+        """Set the ratios of observed to expected variances, with df and weights of the squares."""
+        seen = self.page.several & (expected > _NOTHING)
+        weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=seen)
+        mean = (weights * expected).sum(axis=1)
+        known = (self.page.sizes > 1) & (mean > 0)
+        self.weights = np.divide(weights, mean[:, None], where=known[:, None], out=0.0 * weights)
+        variance = np.einsum("sf,sfg,sg->s", self.weights, covariances, self.weights)
+        self.observed = np.where(known, (self.weights * self.page.squares).sum(axis=1), 1.0)
+        self.df = np.divide(2.0, variance, where=known, out=np.zeros_like(variance))
+
+    def moderated(self, place: int, prior: float, centre: float) -> tuple[float, Array, float]:
+        """Return floor, weights and df of a stereotype, by a prior with df and centre."""
+        own, joint, weight = self.df[place], self.joint[place], min(prior, _LENT)
+        ratio = (weight * centre + own * self.observed[place]) / (weight + own)
+        lent = self.lent[place] * ratio
+        uncertain = joint**2 / (prior + own) + lent**2 / prior
+        df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
+        by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
+        return centre * by_prior + lent, self.weights[place] * by_own, df
+
+
+class _Others:
+    """What some stereotypes tell of the variances of all."""
+
+    def __init__(self, page: _Page, used: Used) -> None:
+        components = page.components(used)
+        if components.sum() <= _NOTHING:
+            components = page.components(np.ones_like(used))
+        self.used, self.compared = used, _Compared(page, components)
+        self.errors = self._errors()
+        parts = [one for one, use in zip(page.parts, used, strict=True) if use]
+        self.alike = design_effect(parts, page.scales[used]) - 1.0
+        self.prior, self.centre = _prior(self.compared.observed[used], self.compared.df[used])
+
+    def _errors(self) -> Array:
+        """Return the covariance of the components, shape (k, k)."""
+        page, components = self.compared.page, self.compared.components
+        kept, each = np.flatnonzero(components > 0), self.used / page.sizes
+        at = np.ix_(kept, kept)
+        expected, squares = (
+            np.tensordot(w, of, 1)[at]
+            for w, of in ((each, page.expected), (each**2, self.compared.covariances))
+        )
+        solved = np.linalg.pinv(expected, 1e-9, hermitian=True)
+        errors = np.zeros((len(components),) * 2)
+        errors[at] = solved @ squares @ solved
+        return errors
+
+    def moderated(self, place: int) -> tuple[float, Array, float, float]:
+        """Return floor, weights, df and joint df of a stereotype."""
+        n, share = len(self.used), self.compared.page.shares[place]
+        variance, error = share @ self.compared.components, share @ self.errors @ share
+        known = 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
+        joint_df = known * n / (n - 1) / (1.0 + self.alike * (n - 1) / (n - 2))  # with its own
+        prior = min(self.prior, known / (1.0 + self.alike))
+        floor, weights, df = self.compared.moderated(place, prior, self.centre)
+        return floor, weights, max(min(df, joint_df), 1.0), joint_df
+
+
+def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Moderated | None:
+    """Estimate the variances of the means of `parts`, which have the same factors.
+
+    A factor with one level is lent its variance by the others or, without `lend`, held fixed.
+
+    `scales`, shape (stereotypes,), are what variances are proportional to: on a bounded scale
+    (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
+    have a variance to be estimated from. Of more than `_MANY`, each is moderated by all.
+    """
+    if sum(one.size > 1 for one in parts) < FEWEST:
+        return None
+    page, every, all_of_them = _Page(parts, scales), range(len(parts)), np.ones(len(parts), bool)
+    if not lend:
+        page.shares[:, :-1] *= page.several[:, :-1]
+    components = page.components(all_of_them)
+    if components.sum() <= _NOTHING:
+        return None
+    if len(parts) > _MANY:
+        others = _Others(page, all_of_them)
+        found = [others.moderated(place) for place in every]
+    else:
+        found = [_Others(page, np.array(every) != place).moderated(place) for place in every]
+    unbiased = _solve(*page.equations(all_of_them), least=-np.inf)
+    return replace(_moderated(page, components, unbiased, found), lends=lend)
+
+
+def usual_components(factors: Sequence[str], mode: str | None) -> Array:
+    """Return the usual components of some of `CROSSED` and of the response in a mode."""
+    of = dict(zip(CROSSED, USUAL, strict=True))
+    return np.array([*(of[f] for f in factors), USUAL_FORCED if mode == "forced" else USUAL_DRAWN])
+
+
+def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Moderated | None:
+    """Do the same for any number of `parts`, by components that are usual, shape (k,).
+
+    The variance of responses is moderated apart from the others. A factor with one level is held
+    fixed. None if no part has two units.
+    """
+    page, components = _Page(parts, scales), np.array([*usual[:-1], 0.0])
+    if page.sizes.max() < 2:
+        return None
+    compared, n = _Compared(page, components), page.sizes
+    compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
+    own = np.where(n > 1, page.shares[:, -1] / page.expected[:, -1, -1].clip(_NOTHING), 0.0)
+    found = []
+    for place, size in enumerate(n):
+        floor, weights, df = compared.moderated(place, _USUAL_DF, 1.0)
+        known = (size - 1.0) / (size - 1.0 + _USUAL_DF)
+        weights[-1] += known * own[place]
+        floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
+        found.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
+    return replace(_moderated(page, components, components, found), usual=True, lends=False)
+
+
+def _moderated(
+    page: _Page,
+    components: Array,
+    unbiased: Array,
+    found: Sequence[tuple[float, Array, float, float]],
+) -> Moderated:
+    floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
+    own = (weights * page.squares).sum(axis=1)
+    variances = page.scales * (floors + own)
+    return Moderated(variances, page.scales, df, joint_df, floors, weights, components, unbiased)
+
+
+def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:
+    """Return the components that explain the sums of squares, none below `least`, 0 or −∞."""
+    diagonal = np.diag(expected)
+    used = np.flatnonzero(diagonal > _ROUNDING * diagonal.max()).tolist()  # factors that vary
+    while True:
+        block = expected[np.ix_(used, used)]
+        solution = np.linalg.lstsq(block, squares[used], rcond=1e-9)[0]
+        sizes = solution[:-1] * np.sqrt(np.diag(block)[:-1].clip(0.0))
+        if len(used) == 1 or sizes.min() >= least:
+            break
+        used.pop(int(sizes.argmin()))
+    components = np.zeros(len(squares))
+    components[used] = np.maximum(solution, least)
+    return components
+
+
+def _prior(ratios: Array, df: Array) -> tuple[float, float]:
+    """Return df and centre of the prior that makes ratios with these df most likely.
+
+    For a prior df the likelihood has one maximum over centres, since log F has a log-concave
+    density; it is found by halving.
+    """
+    known = (df > 0) & (ratios > 1e-8)
+    if known.sum() < FEWEST - 1:
+        return float(_PRIORS[-1]), 1.0
+    d, x = df[known], ratios[known]
+    centres, half = _SCALES * np.average(x, weights=d), (d + _PRIORS[:, None]) / 2.0
+    constants = betaln(d / 2, _PRIORS[:, None] / 2).sum(axis=1)
+
+    def likelihood(at: NDArray[np.intp]) -> Array:
+        spread = _PRIORS * centres[at]
+        each = (half * np.log1p(d * x / spread[:, None])).sum(axis=1)
+        return np.asarray(-d.sum() / 2 * np.log(spread) - constants - each)
+
+    low = np.zeros(len(_PRIORS), np.intp)
+    high = np.full_like(low, len(centres) - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        rising = likelihood(np.minimum(middle + 1, high)) > likelihood(middle)
+        low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
+    best = int(likelihood(low).argmax())
+    return float(_PRIORS[best]), float(centres[low[best]])

@@ -1,0 +1,386 @@
+"""From scores to estimates: a mean per level with interval, tests, bounds and a verdict.
+
+Measures
+    The mean score of each cell (model × stereotype × variation), stereotype, category and model,
+    and of all models together. Range, neutral value and direction are those of the instrument's
+    `Measure` and stand in every row.
+
+Inference
+    Wordings, group words, draws and stereotypes are crossed (`targets`, `crossed`). Method
+    ``clustered`` is for the target *these*: other wordings, group words, draws and answers, the
+    same stereotypes and attribute words. Method ``generalised`` is for the target *like these*. The
+    papers' t test is a row of its own, method ``published``. Holm's and Benjamini–Hochberg's
+    adjustments are over what a reader sees at once: a level of a model, study, instrument, mode,
+    word list and scoring, with all dimensions.
+    `results.verdicts` says what follows.
+
+Adjustment
+    Holm's is made of the one-sided p of each direction, and doubled. So a verdict that a mean lies
+    above neutral depends on how many means may lie above, and does not fall when another rises.
+
+Order effect
+    The mean, over mirrored pairs scored in both orders, of the difference between the orders,
+    with the inference of the mean. Pairs with a score in one order only tell nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.results import (
+    ESTIMATES,
+    LEVELS,
+    ORDERS,
+    Measure,
+    Schema,
+    as_estimates,
+    check,
+    columns,
+)
+from clinometer.results.columns import with_texts
+from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.verdicts import judge
+from clinometer.statistics.clustered import (
+    Row,
+    adjusted,
+    benjamini_hochberg,
+    by_method,
+    check_confidence,
+    cohen_d,
+    holm,
+)
+from clinometer.statistics.items import contributions, word_variance
+from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
+from clinometer.statistics.summaries import (
+    LEVEL_KEYS,
+    NEVER_POOLED,
+    SEEN_TOGETHER,
+    keys_of,
+    summarise,
+)
+from clinometer.statistics.targets import means, with_words
+
+__all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
+
+#: A spread below this share of the range is due to rounding.
+_ROUNDING = 1e-12
+
+_STATED = (
+    *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
+    *("n", "n_scored", "compliance", "estimate"),
+)
+_ADJUSTED = ("p_holm", "p_bh", "tost_p_holm", "adjusted_over")
+
+#: What is said of both targets.
+_OF_TARGET: Schema = {
+    **OF_TARGET,
+    **columns("tost_margin", "tost_p"),
+    **dict.fromkeys(("p_above", "p_below"), pl.Float64()),
+}
+
+#: The effect of order.
+_OF_ORDER: Schema = {
+    **columns("order_effect", "n_pairs"),
+    **dict.fromkeys(("order_effect_low", "order_effect_high"), pl.Float64()),
+}
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What an auditor decides before looking at the scores.
+
+    Parameters
+    ----------
+    margin
+        Margin of equivalence, in the unit of the scores.
+    confidence
+        Of intervals; tests are at 1 − confidence.
+    compliance_floor
+        Smallest share of scored responses for a verdict.
+    """
+
+    margin: float = 0.1
+    confidence: float = 0.95
+    compliance_floor: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        if not self.margin > 0:
+            raise InputError(f"margin {self.margin}: must be above 0, in the unit of the scores")
+        check_confidence(self.confidence)
+        if not 0 <= self.compliance_floor <= 1:
+            raise InputError(f"compliance_floor {self.compliance_floor}: a share, 0 to 1")
+
+
+def estimate_measure(
+    scores: pl.DataFrame,
+    measure: Measure,
+    *,
+    margin: float = 0.1,
+    confidence: float = 0.95,
+    compliance_floor: float = 0.8,
+) -> pl.DataFrame:
+    """Estimate the mean score at every level.
+
+    Parameters
+    ----------
+    scores
+        Columns of `results.SCORES`, of one instrument and any number of models, studies, modes,
+        word lists and scorings; only models are ever pooled.
+    measure
+        What the instrument's number means.
+    margin
+        Largest distance from neutral that counts as no bias, in the unit of the scores.
+    confidence
+        Of the intervals, 0…1; tests are at 1 − confidence.
+    compliance_floor
+        Least share of scored responses that allows a verdict, 0…1.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.ESTIMATES`, a row per level, group and method; level ``overall`` only
+        where there are two models or more. No number is null, never nan; `because` says why.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a score lies outside the measure's range or has neither value
+        nor reason, the scores are another instrument's, or a parameter means nothing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from clinometer.results import SCORES, Measure
+    >>> empty = pl.DataFrame(schema=SCORES)
+    >>> estimate_measure(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
+    0
+    """
+    inference = Inference(margin, confidence, compliance_floor)
+    words = word_variance(contributions(scores))
+    estimates, _ = estimate_summaries(summarise(scores), measure, inference, words=words)
+    return judge(estimates, compliance_floor=compliance_floor)
+
+
+class Estimated(NamedTuple):
+    """Estimates before the verdict, and the effects of order beside them."""
+
+    estimates: pl.DataFrame  # columns of `results.ESTIMATES`
+    orders: pl.DataFrame  # columns of `results.ORDERS`
+
+
+def estimate_summaries(
+    units: pl.DataFrame,
+    measure: Measure,
+    inference: Inference | None = None,
+    levels: Sequence[str] = LEVELS,
+    words: pl.DataFrame | None = None,
+) -> Estimated:
+    """Estimate from summaries, so that scores of many models need not be in memory at once.
+
+    `units` are of `summarise`; those of several models joined with `polars.concat`. `words` are of
+    `word_variance`; without them no stereotype has the target *like these*. The estimates
+    are to be judged by `results.verdicts.judge` together with those of the controls.
+
+    Raises InputError if a score lies outside the measure's range, or is of another instrument.
+    """
+    if others := set(units["instrument"].unique()) - {measure.name}:
+        raise InputError(
+            f"scores: instrument {', '.join(sorted(map(str, others)))}; the measure is "
+            f"{measure.name}; estimate each instrument by itself"
+        )
+    check_range(units, measure, "lowest", "highest")
+    inference = inference or Inference()
+    span = measure.high - measure.low
+    by_word = {} if words is None else _by_word(words)
+    ends = measure.low, measure.high
+    scores = with_words(means(units, ends, levels=levels, neutral=measure.neutral), by_word)
+    worst = _worst(units, measure, inference, levels)
+    difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
+    paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
+    of_orders = means(paired, (-span, span), "difference", "order_n", levels)
+    parts = []
+    for level in levels:
+        described = _described(units, level, measure)
+        keys = [(level, *key) for key in described.select(keys_of(level)).rows()]
+        found = [(scores.get(key), of_orders.get(key)) for key in keys]
+        inferred = _inferred(described, found, measure, inference)
+        parts.append(_bounded(inferred, [worst.get(key, (None, None)) for key in keys]))
+    groups = pl.concat(parts, how="diagonal")
+    of_order = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
+    orders = groups.drop(of_order.values()).rename(of_order)
+    return Estimated(_as_estimates(groups, measure), check(orders, ORDERS, "orders"))
+
+
+def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Set out each estimate by method, one row under the other."""
+    named = rows.with_row_index("row").with_columns(
+        subject="model",
+        measure=pl.lit(measure.name),
+        effect_size=cohen_d(measure.neutral),
+        adjusted_over=pl.format(
+            "{} estimates of a model, study, instrument, mode, intervention, word list and "
+            "scoring, over dimensions",
+            "level",
+        ),
+    )
+    these = _adjusted(named, measure)
+    other = named.drop(_OF_TARGET).unnest("like_these").filter(pl.col("se").is_not_null())
+    other = _adjusted(other, measure).select(
+        *_STATED, *_ADJUSTED, *(c for c in _OF_TARGET if c in ESTIMATES)
+    )
+    logits = named.drop_nulls("logit").with_columns(
+        measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
+    )
+    logits = logits.select(*_STATED, "method")
+    others = other.with_columns(method=pl.lit("generalised")), logits
+    whole = by_method(these.drop("like_these"), _STATED, *others, neutral=measure.neutral)
+    return as_estimates(whole, {measure.name: measure, **OTHER_MEASURES})
+
+
+def _adjusted(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Adjust the tests of each family."""
+    family = ("level", "model", *SEEN_TOGETHER)
+    above, below = (adjusted(holm, *family, column=f"p_{side}") for side in ("above", "below"))
+    one_sided = pl.when(pl.col("estimate") > measure.neutral).then(above).otherwise(below)
+    return rows.with_columns(
+        p_holm=(2.0 * one_sided).clip(upper_bound=1.0),
+        p_bh=adjusted(benjamini_hochberg, *family),
+        tost_p_holm=adjusted(holm, *family, column="tost_p"),
+    )
+
+
+def check_range(scores: pl.DataFrame, measure: Measure, *named: str) -> None:
+    """Raise InputError if a number in the columns `named` lies outside the measure's range."""
+    slack = _ROUNDING * (measure.high - measure.low)
+    low, high = measure.low - slack, measure.high + slack
+    for column in named:
+        outside = scores.filter(~pl.col(column).is_between(low, high))
+        if not outside.is_empty():
+            raise InputError(
+                f"scores: score {outside[column][0]} of {outside['model'][0]} on "
+                f"{outside['stereotype'][0]} lies outside the range of {measure.name}, "
+                f"{measure.low} to {measure.high}"
+            )
+
+
+def _described(units: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
+    """Describe the groups of one level, a row each."""
+    if level == "overall":
+        units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
+    keys = keys_of(level)
+    pooled = [pl.lit(None, pl.String).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
+    described = with_texts(_describe(units, keys, measure)).sort(keys)
+    return described.with_columns(*pooled, level=pl.lit(level))
+
+
+def _inferred(
+    described: pl.DataFrame,
+    found: Sequence[tuple[Targets | None, Targets | None]],
+    measure: Measure,
+    inference: Inference,
+) -> pl.DataFrame:
+    """Add the inference on each group, of its scores and its effect of order."""
+    these = [_of_these(score, order, measure, inference) for score, order in found]
+    other = [_of_target(score, LIKE_THESE, measure, inference) for score, _ in found]
+    return described.hstack(pl.DataFrame(these, schema={**_OF_TARGET, **_OF_ORDER})).with_columns(
+        like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET))
+    )
+
+
+def _by_word(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
+    """Add up the variances due to the tied and to the counter words of each stereotype."""
+    variance, df = pl.col("variance"), pl.col("df")
+    summed = (
+        words.drop_nulls("variance")
+        .group_by(keys_of("stereotype"))
+        .agg(total=variance.sum(), uncertain=(variance**2 / df).sum())
+    )
+    rows = summed.with_columns(df=pl.col("total") ** 2 / pl.col("uncertain")).drop("uncertain")
+    return {tuple(key): (total, df or 1.0) for *key, total, df in rows.fill_nan(None).iter_rows()}
+
+
+def _worst(
+    units: pl.DataFrame, measure: Measure, inference: Inference, levels: Sequence[str]
+) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
+    """Return the ends that intervals have if missing scores are all lowest, or all highest.
+
+    By level and keys; empty if no score is missing.
+    """
+    missing = pl.col("n") - pl.col("n_scored")
+    if units.select(missing.sum()).item() == 0:
+        return {}
+    total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
+    bounds, ends = (measure.low, measure.high), list[dict[tuple[Any, ...], float | None]]()
+    for side, end in enumerate(bounds):
+        filled = units.with_columns(filled=(total + missing * end) / pl.col("n"))
+        found = means(filled, bounds, "filled", "n", levels, neutral=measure.neutral)
+        ends.append({k: v.these.interval(inference.confidence)[side] for k, v in found.items()})
+    return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
+
+
+def _bounded(rows: pl.DataFrame, ends: Sequence[tuple[float | None, float | None]]) -> pl.DataFrame:
+    """Add the interval of the worst-case bounds: that of the scores where none is missing."""
+    known = pl.DataFrame(ends, schema={"low": pl.Float64(), "high": pl.Float64()}, orient="row")
+    return rows.hstack(known).select(
+        pl.exclude("low", "high"),
+        bound_ci_low=pl.min_horizontal("low", "ci_low"),
+        bound_ci_high=pl.max_horizontal("high", "ci_high"),
+    )
+
+
+def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
+    """Return what needs no model: counts, compliance, mean, spread, bounds."""
+    n, scored, means = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
+    total = (scored * means).sum()
+    mean = pl.when(scored.sum() > 0).then(total / scored.sum())
+    squares = pl.col("m2").sum() + (scored * (means - mean) ** 2).sum()
+    sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
+    rounding = _ROUNDING * (measure.high - measure.low)
+    missing = n - scored.sum()
+    return units.group_by(keys).agg(
+        pl.col("n", "n_scored").sum(),
+        (scored.sum() / n).alias("compliance"),
+        _share("first_share").alias("first_share"),
+        _share("logit").alias("logit"),
+        mean.alias("estimate"),
+        pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
+        ((total + missing * measure.low) / n).alias("bound_low"),
+        ((total + missing * measure.high) / n).alias("bound_high"),
+    )
+
+
+def _share(column: str) -> pl.Expr:
+    count = pl.col(f"{column}_n").sum()
+    return pl.when(count > 0).then(pl.col(f"{column}_sum").sum() / count)
+
+
+def _of_target(found: Targets | None, target: str, measure: Measure, inference: Inference) -> Row:
+    """Return the inference on one group for one target."""
+    if found is None:
+        return {"target": target, "tost_margin": inference.margin}
+    mean = found.mean(target)
+    return {
+        **found.row(target, inference.confidence, measure.neutral),
+        "tost_margin": inference.margin,
+        "tost_p": mean.tost(inference.margin, measure.neutral),
+        "p_above": mean.p_above(measure.neutral),
+        "p_below": mean.p_below(measure.neutral),
+    }
+
+
+def _of_these(
+    score: Targets | None, order: Targets | None, measure: Measure, inference: Inference
+) -> Row:
+    """Return the inference on one group for the target *these*, and its effect of order."""
+    tested = _of_target(score, THESE, measure, inference)
+    if order is None:
+        return {**tested, "n_pairs": 0}
+    low, high = order.these.interval(inference.confidence)
+    ends = {"order_effect_low": low, "order_effect_high": high}
+    return {**tested, "order_effect": order.these.mean, "n_pairs": order.these.n, **ends}

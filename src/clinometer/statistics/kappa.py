@@ -1,0 +1,162 @@
+"""How well a reader agrees with labels: agreement, kappa and the whole table of confusion.
+
+Reference
+    Cohen (1960), Educational and Psychological Measurement 20(1), 37–46: kappa; Fleiss, Cohen &
+    Everitt (1969), Psychological Bulletin 72(5), 323–327: its asymptotic standard error. Shares
+    have Wilson's interval (`clustered.wilson`).
+
+Measures
+    `read_share`, 0…1, of the rows with a label. Over those of them that were read, `agreement`,
+    0…1, and `kappa`, agreement beyond what the two margins give by chance: 1 is perfect, 0 is
+    chance, below 0 worse.
+
+Deviations from the source
+    Where both always say the same one value, kappa is 0/0 and null. Where they agree throughout,
+    or one of them never varies, its error is estimated as 0, which is not believed: error and
+    interval are null. Rows are taken for independent.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+from scipy.special import ndtri
+
+from clinometer.results import Schema, as_estimates, columns
+from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.tables import need_columns
+from clinometer.statistics.clustered import check_confidence, row_by_row, wilson
+from clinometer.statistics.samples import binary, part_labels
+
+__all__ = ["CONFUSION", "Agreement", "agreement"]
+
+#: A variance below this is due to rounding.
+_ROUNDING = 1e-12
+
+#: One row per part. Of a pair of digits the first is the reader's, the second the label's.
+CONFUSION: Schema = {
+    **columns("part", "n", "n_read"),  # n: rows with a label
+    **dict.fromkeys(("n_11", "n_10", "n_01", "n_00"), pl.Int64()),
+    **dict.fromkeys(("n_missing_1", "n_missing_0"), pl.Int64()),  # labelled 1 or 0, not read
+    **dict.fromkeys(("n_unlabelled", "n_unlabelled_read"), pl.Int64()),  # in none of the above
+}
+
+
+class Agreement(NamedTuple):
+    """Estimates, and the table of confusion behind them."""
+
+    estimates: pl.DataFrame
+    confusion: pl.DataFrame
+
+
+def agreement(
+    frame: pl.DataFrame,
+    read: str = "score",
+    label: str = "label",
+    *,
+    by: str | None = None,
+    confidence: float = 0.95,
+) -> Agreement:
+    """Compare what was read with labels, over all rows and in each part.
+
+    Parameters
+    ----------
+    frame
+        A row per answer.
+    read
+        Column of 1, 0 or null: what the reader, or judge, made of it.
+    label
+        Column of 1, 0 or null: what it is compared with.
+    by
+        Column whose values part the rows, each part compared on its own beside ``"all"``.
+    confidence
+        Of the intervals, 0…1.
+
+    Returns
+    -------
+    Agreement
+        `estimates`, columns of `results.ESTIMATES`: per part the `read_share`, `agreement` and
+        `kappa`; and `confusion`, columns of `CONFUSION`. No number is null, never nan.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is not 1, 0 or null, a group is null or called ``"all"``,
+        or `confidence` means nothing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"score": [1, 1, 0, 0, None], "label": [1, 1, 1, 0, 0]})
+    >>> estimates = agreement(frame).estimates
+    >>> estimates.select("measure", "n_scored", pl.col("estimate").round(2)).rows()
+    [('read_share', 5, 0.8), ('agreement', 4, 0.75), ('kappa', 4, 0.5)]
+    """
+    check_confidence(confidence)
+    need_columns(frame, [read, label, *([] if by is None else [by])], "answers")
+    answers = pl.DataFrame({"read": binary(frame[read]), "label": binary(frame[label])})
+    counts = answers.select(pl.lit("all").alias("part"), *_counts())
+    if by is not None:
+        part = part_labels(frame[by]).cast(pl.String)
+        parts = answers.group_by(part.alias("part")).agg(*_counts()).sort("part")
+        counts = pl.concat([counts, parts])
+    n_read = pl.sum_horizontal("n_11", "n_10", "n_01", "n_00")
+    n = n_read + pl.col("n_missing_1") + pl.col("n_missing_0")
+    confusion = counts.with_columns(n_read=n_read, n=n)
+    agreed = pl.col("n_11") + pl.col("n_00")
+    measured = {
+        "read_share": _share(confusion, pl.col("n_read"), "n", confidence),
+        "agreement": _share(confusion, agreed, "n_read", confidence),
+        "kappa": _kappa(confusion, confidence),
+    }
+    rows = row_by_row(
+        table.with_row_index("row").with_columns(measure=pl.lit(name))
+        for name, table in measured.items()
+    )
+    estimates = as_estimates(rows.with_columns(confidence=confidence), OTHER_MEASURES)
+    return Agreement(estimates, confusion.select(list(CONFUSION)))
+
+
+def _counts() -> list[pl.Expr]:
+    read, label = pl.col("read"), pl.col("label")
+    cells = {f"n_{r}{s}": (read == r) & (label == s) for r in (1, 0) for s in (1, 0)}
+    cells |= {f"n_missing_{s}": read.is_null() & (label == s) for s in (1, 0)}
+    cells["n_unlabelled"] = label.is_null()
+    cells["n_unlabelled_read"] = label.is_null() & read.is_not_null()
+    return [cell.sum().cast(pl.Int64).alias(name) for name, cell in cells.items()]
+
+
+def _share(confusion: pl.DataFrame, count: pl.Expr, of: str, confidence: float) -> pl.DataFrame:
+    """Give a share of the column `of` with Wilson's interval."""
+    shares = confusion.select(
+        *("part", "n", pl.lit("wilson").alias("method"), pl.col(of).alias("n_scored")),
+        pl.when(pl.col(of) > 0).then(count / pl.col(of)).alias("estimate"),
+    )
+    low, high = wilson(pl.col("estimate"), pl.col("n_scored"), confidence)
+    return shares.with_columns(ci_low=low, ci_high=high)
+
+
+def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Give kappa with its error and interval; eq. 13 of Fleiss, Cohen & Everitt (1969)."""
+    n_read, kappa = pl.col("n_read"), pl.col("estimate")
+    z = float(ndtri(0.5 + confidence / 2.0))
+    share = {cell: pl.col(f"n_{cell}") / n_read for cell in ("11", "10", "01", "00")}
+    read, label = share["11"] + share["10"], share["11"] + share["01"]
+    chance = read * label + (1 - read) * (1 - label)
+    observed = (pl.col("n_11") + pl.col("n_00")) / n_read
+    left = 1 - kappa
+    alike = share["11"] * (1 - (read + label) * left) ** 2
+    alike += share["00"] * (1 - (2 - read - label) * left) ** 2
+    unlike = share["10"] * (label + 1 - read) ** 2 + share["01"] * (read + 1 - label) ** 2
+    variance = alike + unlike * left**2 - (kappa - chance * left) ** 2
+    se = variance.sqrt() / ((1 - chance) * n_read.sqrt())
+    beyond_chance = pl.when(chance < 1).then((observed - chance) / (1 - chance))
+    kappas = confusion.with_columns(estimate=beyond_chance)
+    kappas = kappas.with_columns(se=pl.when(variance > _ROUNDING).then(se))
+    return kappas.select(
+        *("part", "n", "estimate", "se", pl.lit("fleiss").alias("method")),
+        n_read.alias("n_scored"),
+        (kappa - z * pl.col("se")).clip(-1.0, 1.0).alias("ci_low"),
+        (kappa + z * pl.col("se")).clip(-1.0, 1.0).alias("ci_high"),
+    )

@@ -1,0 +1,361 @@
+"""What a design can tell before it is asked: error, smallest effect, chance of `equivalent`.
+
+Reference
+    Power of t tests: Johnson, Kotz & Balakrishnan (1995), Continuous Univariate Distributions 2,
+    chapter 31 (non-central t); of two one-sided tests: Phillips (1990), J. Pharmacokinetics and
+    Biopharmaceutics 18(2), 137–144. Designs from components of variance: Cronbach, Gleser, Nanda &
+    Rajaratnam (1972), The Dependability of Behavioral Measurements (D studies).
+
+Measures
+    For each mean of a design (trials, without answers), with components of variance from a pilot:
+
+    ==================  ==========================================================================
+    se                  error of the mean where it is neutral, exact for these components
+    df                  median degrees of freedom of its estimate
+    half_width          median of half the width of the interval where the mean is neutral
+    smallest_effect     distance from neutral of the nearest mean above it that the two-sided test
+                        finds with the stated power
+    smallest_beyond     the same for a mean whose interval lies above the margin of equivalence, as
+                        that of a positive control must
+    equivalent_power    probability that both one-sided tests at the margin are significant where
+                        the true mean is neutral
+    ==================  ==========================================================================
+
+How
+    Errors are estimated by `targets.means` itself, from scores drawn for this design, `RUNS` times.
+    Tests far from neutral may have a smaller error (`ClusteredMean.stronger`): that of the test
+    against the mean half-way to the low end is taken.
+    Given an estimated error and its degrees of freedom, the mean is normal about the true one; the
+    probabilities are averages over the runs. With an error that is χ² this is the non-central t.
+    Group words of which there is one are held fixed where the estimate does so. Another source with
+    one level in every stereotype, as where a single wording is asked, is not in the estimates; they
+    are scaled up by its part of the exact error: what a design does not see is not taken for
+    absent.
+
+Tests
+    Tests are at α / m, α = 1 − confidence, for the m means of a level that are adjusted together,
+    those of all dimensions: the level that Holm's method gives to its first test. A mean that is
+    not the first is found more often.
+
+Target
+    *These*: other wordings, group words, draws and answers; the same stereotypes and attributes.
+
+Assumptions
+    All answers are scored. The variance of a mean is proportional to (mean − low)(high − mean).
+    Stereotypes have equal components.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+from clinometer.errors import InputError
+from clinometer.results import Measure, check
+from clinometer.results.schemas import POWER
+from clinometer.statistics.clustered import Array, ClusteredMean, check_confidence
+from clinometer.statistics.crossed import CROSSED, FEWEST
+from clinometer.statistics.estimates import Inference
+from clinometer.statistics.shared import SHARED
+from clinometer.statistics.sources import ERRORS, Sources
+from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of
+from clinometer.statistics.targets import means
+
+__all__ = ["RUNS", "Foreseen", "foresee", "plan_power"]
+
+#: Drawn estimates of each error; of the means of a model their number matters.
+RUNS = 100
+
+LEVELS = ("stereotype", "category", "model")
+
+_RESPONSE = ERRORS.index("response")
+
+#: The words of each group.
+_WORDS = [ERRORS.index(name) for name in SHARED[1:]]
+
+#: Shares of the scale, and of its variance, that are drawn.
+_INSIDE = (1e-6, 1.0 - 1e-6)
+
+_STEREOTYPE = ("category", "stereotype")
+
+#: The columns that tell the means of a level apart.
+_KEYS = {level: keys_of(level)[1:] for level in LEVELS}
+
+#: A run's values of `NEVER_POOLED`.
+Run = tuple[Any, ...]
+
+#: Means that are tried, as parts of the way from neutral to the upper end of the scale.
+_GRID = np.linspace(0.0, 1.0, 501)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A mean before it is measured: its error where it is neutral, and estimates of the error."""
+
+    measure: Measure
+    n: int
+    n_pairs: int
+    se: float
+    estimated: Array  # (runs,), se
+    tested: Array  # (runs,), se as the test against neutral has it
+    df: Array  # (runs,)
+
+    def found(self, true: Array, level: float, margin: float = 0.0) -> Array:
+        """Return the probability that each true mean is found above neutral by more than a margin.
+
+        The test is two-sided.
+        """
+        null = self.measure.neutral + margin
+        at_null = self._relative(np.array([null]))[0]
+        needed = stdtrit(self.df, 1.0 - level / 2.0) * self.tested * at_null
+        distance = (true - null)[:, None] - needed
+        spread = np.maximum(self.se * self._relative(true)[:, None], 1e-12)
+        return np.asarray(ndtr(distance / spread).mean(axis=1))
+
+    def smallest(self, power: float, level: float, margin: float = 0.0) -> float | None:
+        """Return the smallest distance from neutral that is found; None if none on the scale."""
+        distances = _GRID * (self.measure.high - self.measure.neutral)
+        chances = self.found(self.measure.neutral + distances, level, margin)
+        reached = np.flatnonzero(chances >= power)
+        return float(distances[reached[0]]) if len(reached) else None
+
+    def equivalent(self, margin: float, level: float) -> float:
+        """Return the probability that a neutral mean is shown to be within the margin."""
+        at_margin = self._relative(np.array([self.measure.neutral + margin]))[0]
+        room = margin - stdtrit(self.df, 1.0 - level) * self.estimated * at_margin
+        return float(np.maximum(2.0 * ndtr(room / self.se) - 1.0, 0.0).mean())
+
+    def half_width(self, confidence: float) -> float:
+        """Return the median of half the width of the interval of a neutral mean."""
+        widths = []
+        for se, df in zip(self.estimated, self.df, strict=True):
+            low, high = self._mean(se, df).interval(confidence)
+            assert low is not None and high is not None
+            widths.append(high - low)
+        return float(np.median(widths)) / 2.0
+
+    def _mean(self, se: float, df: float) -> ClusteredMean:
+        one = self.measure
+        scale = (one.neutral - one.low) * (one.high - one.neutral)
+        bounds = (one.low, one.high)
+        return ClusteredMean(self.n, 2, one.neutral, se, df, bounds=bounds, scale=scale)
+
+    def _relative(self, true: Array) -> Array:
+        """Return the error of means that are not neutral, as a part of that of a neutral one."""
+        return np.asarray(np.sqrt(_scale(true, self.measure) / _scale(None, self.measure)))
+
+
+def _scale(mean: Array | None, measure: Measure) -> Array:
+    at = np.array(measure.neutral) if mean is None else mean
+    return np.maximum((at - measure.low) * (measure.high - at), 0.0)
+
+
+def plan_power(
+    units: pl.DataFrame,
+    known: Mapping[Run, Sources],
+    measure: Measure,
+    inference: Inference | None = None,
+    power: float = 0.8,
+    runs: int = RUNS,
+) -> pl.DataFrame:
+    """Predict what the mean scores of runs that are asked alike will tell.
+
+    `units` are rows of `summarise` of their trials, all counted as scored; `known` the components
+    of each run, by its values of `NEVER_POOLED`. Returns columns of `results.schemas.POWER`
+    without `planned_from`, a row per run and stereotype, category and model. Raises InputError if
+    `power` is not between 0 and 1.
+    """
+    inference = inference or Inference()
+    check_confidence(inference.confidence)
+    if not 0 < power < 1:
+        raise InputError(f"power {power}: must be between 0 and 1")
+    named = [
+        ({"level": level, **dict(zip(_KEYS[level], key, strict=True))}, one)
+        for (level, *key), one in foresee(units, known, measure, runs).items()
+    ]
+    families = [tuple(row[c] for c in ("level", *SEEN_TOGETHER)) for row, _ in named]
+    tests = Counter(families)
+    rows = [
+        {**row, "n_tests": tests[family], **_predicted(one, tests[family], inference, power)}
+        for (row, one), family in zip(named, families, strict=True)
+    ]
+    schema = {c: t for c, t in POWER.items() if c != "planned_from"}
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    absent = [c for c in schema if c not in frame.columns]
+    return check(frame.with_columns(pl.lit(None).alias(c) for c in absent), schema, "power")
+
+
+def _predicted(one: Foreseen, tests: int, inference: Inference, power: float) -> dict[str, Any]:
+    row: dict[str, Any] = {"n": one.n, "n_pairs": one.n_pairs, "tost_margin": inference.margin}
+    row |= {"confidence": inference.confidence, "se": one.se}
+    if not len(one.df):
+        return row
+    level = (1.0 - inference.confidence) / tests
+    return {
+        **row,
+        "df": float(np.median(one.df)),
+        "half_width": one.half_width(inference.confidence),
+        "smallest_effect": one.smallest(power, level),
+        "smallest_beyond": one.smallest(power, 1.0 - inference.confidence, inference.margin),
+        "equivalent_power": one.equivalent(inference.margin, level),
+    }
+
+
+def foresee(
+    units: pl.DataFrame,
+    known: Mapping[Run, Sources],
+    measure: Measure,
+    runs: int = RUNS,
+    seed: int = 0,
+) -> dict[tuple[Any, ...], Foreseen]:
+    """Return means before they are measured, by level and `NEVER_POOLED` with the level's keys.
+
+    `units`, rows of `summarise`, are of runs that are asked alike, so that variances are moderated
+    over all of them; their values do not matter.
+    """
+    design = _Design(units, known, measure)
+    ends = measure.low, measure.high
+    drawn = means(design.draw(runs, seed), ends, levels=LEVELS, neutral=design.null)
+    estimates: dict[tuple[Any, ...], list[ClusteredMean]] = {}
+    for (level, _, *key), targets in drawn.items():
+        estimates.setdefault((level, *key), []).append(targets.these)
+    rows = units.select(*NEVER_POOLED, "category", "stereotype").with_row_index("row")
+    return {
+        (level, *key): design.foreseen(group["row"].to_numpy(), estimates[level, *key])
+        for level in LEVELS
+        for key, group in rows.group_by(_KEYS[level], maintain_order=True)
+    }
+
+
+class _Design:
+    """The factors of units, and the standard deviations of their effects."""
+
+    def __init__(self, units: pl.DataFrame, known: Mapping[Run, Sources], measure: Measure) -> None:
+        self.units, self.measure = units, measure
+        self.weights = units["n"].to_numpy().astype(float)
+        self.codes = [*_codes(units), np.arange(len(units)), _coded(units, ["variation"])]
+        runs = units.select(NEVER_POOLED).rows()
+        self.sd = np.array([_deviations(known[run], measure) for run in runs])
+        answers = np.array([known[run].answers for run in runs])
+        self.sd[:, _RESPONSE] *= (answers / self.weights) ** 0.5
+        self.sd[:, _WORDS] *= _with_words(units)
+        self.seen = _seen(units, self.codes)
+        self.null = (measure.low + measure.neutral) / 2.0
+
+    def draw(self, runs: int, seed: int) -> pl.DataFrame:
+        """Draw neutral scores: rows of `summarise`, each run a model."""
+        rng = np.random.default_rng(seed)
+        return pl.concat(
+            self.units.with_columns(
+                model=pl.lit(f"run {run:04}"), mean=pl.Series(self._scores(rng)), n_scored="n"
+            )
+            for run in range(runs)
+        )
+
+    def _scores(self, rng: np.random.Generator) -> Array:
+        """Draw effects, and responses of a beta distribution, which keeps them on the scale."""
+        effects = np.zeros(len(self.weights))
+        for source, (codes, sd) in enumerate(zip(self.codes, self.sd.T, strict=True)):
+            if source != _RESPONSE:
+                effects += sd * rng.normal(0.0, 1.0, codes.max() + 1)[codes]
+        low, high = self.measure.low, self.measure.high
+        share = ((self.measure.neutral + effects - low) / (high - low)).clip(*_INSIDE)
+        count = 1.0 / self._relative_variance() - 1.0
+        return np.asarray(low + (high - low) * rng.beta(share * count, (1.0 - share) * count))
+
+    def _relative_variance(self) -> Array:
+        """Return the variance of responses as a part of (mean − low)(high − mean), by unit.
+
+        It is smaller where other effects move the mean; on average it is that of the components.
+        """
+        variances = self.sd**2 / float(_scale(None, self.measure))
+        response = variances[:, _RESPONSE]
+        return np.asarray((response / (1.0 + response - variances.sum(axis=1))).clip(*_INSIDE))
+
+    def foreseen(self, member: NDArray[Any], estimates: Sequence[ClusteredMean]) -> Foreseen:
+        """Return the mean of some units with its exact error and the estimated ones."""
+        weights = self.weights[member] / self.weights[member].sum()
+        variances = np.array(
+            [
+                float((np.bincount(codes[member], weights * sd[member]) ** 2).sum())
+                for codes, sd in zip(self.codes, self.sd.T, strict=True)
+            ]
+        )
+        known = [one for one in estimates if one.se and one.df]
+        seen = float(variances @ self.seen)
+        unseen = (variances.sum() / seen) ** 0.5 if seen > 0 else 1.0
+        return Foreseen(
+            measure=self.measure,
+            n=int(self.weights[member].sum()),
+            n_pairs=len(member),
+            se=float(variances.sum()) ** 0.5,
+            estimated=unseen * np.array([self._at_neutral(one) for one in known]),
+            tested=unseen * np.array([self._tested(one) for one in known]),
+            df=np.array([one.df for one in known], float),
+        )
+
+    def _tested(self, mean: ClusteredMean) -> float:
+        """Return the error that a test makes of a mean, where it is neutral.
+
+        Of the test against a mean that is half-way to the low end, as that of a mean half-way to
+        the high end against neutral: with `ClusteredMean.stronger` it is smaller than the error.
+        """
+        t = mean.t(self.null)
+        if not t or mean.mean is None:
+            return self._at_neutral(mean)
+        at_null = (mean.mean - self.null) / t
+        if not mean.scale:
+            return at_null
+        relative = _scale(None, self.measure) / _scale(np.array(self.null), self.measure)
+        return float(at_null * relative**0.5)
+
+    def _at_neutral(self, mean: ClusteredMean) -> float:
+        """Return the error of a mean where it is neutral."""
+        assert mean.se is not None
+        if not mean.scale:
+            return mean.se
+        return float(mean.se * (_scale(None, self.measure) / mean.scale) ** 0.5)
+
+
+def _deviations(known: Sources, measure: Measure) -> Array:
+    """Return the standard deviations of the effects: of `ERRORS`, and of shared wordings."""
+    variances = np.array([*known.components, known.shared])
+    variances[0] -= known.shared
+    return np.asarray((float(_scale(None, measure)) * variances) ** 0.5)
+
+
+def _seen(units: pl.DataFrame, codes: Sequence[NDArray[np.int64]]) -> Array:
+    """Return 1 for each source that has several levels in some stereotype, else 0."""
+    of = _coded(units, _STEREOTYPE)
+    levels = [len({*zip(of, one, strict=True)}) for one in codes]
+    return np.array([float(number > of.max() + 1) for number in levels])
+
+
+def _with_words(units: pl.DataFrame) -> NDArray[np.bool_]:
+    """Say of which units the estimate knows the variance of words, shape (units, 2).
+
+    Of those whose stereotype has several; by five stereotypes it is lent to all.
+    """
+    keys = (*NEVER_POOLED, *_STEREOTYPE)
+    several = units.select(pl.col(SHARED[1:]).n_unique().over(keys) > 1).to_numpy()
+    lent = units.select(keys).n_unique() >= FEWEST
+    return np.broadcast_to(several.any(axis=0), several.shape) if lent else several
+
+
+def _codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:
+    """Return the levels of each crossed factor, within stereotypes."""
+    of_factor: Mapping[str, list[str]] = {"cell": list(SHARED)}
+    return [_coded(units, [*_STEREOTYPE, *of_factor.get(f, [f])]) for f in CROSSED]
+
+
+def _coded(units: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
+    """Return a number for each combination of columns, within runs."""
+    coded = units.select(pl.struct(*NEVER_POOLED, *columns).rank("dense") - 1)
+    return coded.to_series().to_numpy().astype(int)

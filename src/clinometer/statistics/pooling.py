@@ -1,0 +1,280 @@
+"""The mean of several stereotypes, or a difference of them, with its errors for both targets.
+
+Measures
+    A mean is a sum of the means of strata (stereotypes of a run), each times its share. The
+    variance for *these* is the sum of their variances times the squares of the shares, plus what
+    wordings and group words that strata share add. Of a difference the shares of one run are
+    negative; what its strata share with those of the other run then lowers the variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtrit
+
+from clinometer.results import Schema, columns
+from clinometer.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
+from clinometer.statistics.crossed import CROSSED, Moderated
+from clinometer.statistics.shared import SHARED, common
+from clinometer.statistics.squares import Part
+from clinometer.statistics.strata import Stratum, scale_of
+
+__all__ = ["LIKE_THESE", "OF_TARGET", "THESE", "Targets", "pooled"]
+
+THESE, LIKE_THESE = "these", "like these"
+
+#: The columns of `Targets.row`.
+OF_TARGET: Schema = {**TESTED, **columns("target", "clustered_by", "conditional_on")}
+
+#: Level of a two-sided interval that two candidates for an upper bound share.
+_SHARED_LEVEL = 0.975
+
+#: The least variance, as a part of that without shared wordings, which may come out too small.
+_LEAST = 0.1
+
+#: The least variance of a mean over several, as a part of that of responses. With all of it,
+#: intervals are too wide where nothing else varies (coverage .98 to 1); with none, .88.
+_OF_RESPONSES = 0.25
+
+#: Names of the factors in the result.
+_NAMES = {
+    "variation": "wordings",
+    "marginalized": "marginalized words",
+    "default": "default words",
+    "draw": "draws",
+}
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The mean of one group for both targets."""
+
+    these: ClusteredMean
+    like_these: ClusteredMean
+    over: str  # what the interval for *these* generalises over
+    fixed: str  # what it holds fixed
+    wider: str  # what the interval for *like these* generalises over besides
+    by_wordings: float  # the part of the variance for *these* that wordings have
+
+    def mean(self, target: str) -> ClusteredMean:
+        """Return the mean for a target."""
+        return self.these if target == THESE else self.like_these
+
+    def row(self, target: str, confidence: float, null: float = 0.0) -> Row:
+        """Return the test and the interval for a target, in columns of `results.ESTIMATES`."""
+        these = target == THESE
+        return {
+            **self.mean(target).row(confidence, null),
+            "target": target,
+            "clustered_by": self.over if these else f"{self.wider}, {self.over}",
+            "conditional_on": self.fixed if these else None,
+        }
+
+
+def pooled(
+    strata: Sequence[Stratum],
+    shares: Mapping[int, float],
+    moderated: Moderated | None,
+    bounds: tuple[float, float],
+    level: str,
+) -> Targets:
+    """Return the mean of several stereotypes, or of one; or the difference of two runs.
+
+    `shares`, by the place of a stratum, add up to 1, or to 0 in a difference, whose pairs of strata
+    follow each other, the baseline's first. `bounds` are the ends of the scale of the result.
+    """
+    chosen, places = [strata[place] for place in shares], list(shares)
+    parts, of = [one.part for one in chosen], np.array(list(shares.values()))
+    runs = 2 if of.min() < 0 else 1
+    stereotypes, size = len(chosen) // runs, sum(one.size for one in parts)
+    answers, means = (np.array([getattr(one, c) for one in parts]) for c in ("answers", "mean"))
+    mean = float(of @ means)
+    finite = bool(np.isfinite(bounds[1] - bounds[0]))
+    empty = ClusteredMean(
+        n=int(answers.sum()),
+        n_clusters=min((n for one in chosen for n in one.varies.values() if n > 1), default=size),
+        mean=mean,
+        se=None,
+        df=None,
+        bounds=bounds if finite else None,
+        scale=scale_of(mean, size, bounds) if finite else None,
+    )
+    between = {f: common(parts, of, f) for f in SHARED} if stereotypes > 1 else {}
+    errors = _errors(moderated, places, parts)
+    if errors is not None and moderated is not None and stereotypes > 1:
+        errors = _unbiased(errors, moderated, parts, of**2 * moderated.scales[places])
+    totals = (of * means).reshape(-1, runs).sum(axis=1)
+    clusters = mean_of_clusters(of.reshape(-1, runs)[:, -1], totals)
+    these = _these(empty, errors, between, of, chosen)
+    return Targets(
+        these=these,
+        like_these=_like_these(empty, clusters, between, chosen) if stereotypes > 1 else empty,
+        over=_over(chosen, moderated),
+        fixed=_fixed(chosen, moderated, level, stereotypes),
+        wider="stereotypes" if stereotypes > 1 else "attribute words",
+        by_wordings=_by_wordings(these, errors, between, of),
+    )
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Variances of the means of stereotypes, and how well they are known."""
+
+    variances: Array
+    df: Array
+    joint_df: Array  # that no df exceeds
+    wordings: Array  # the part of each variance that wordings have
+
+
+def _errors(
+    moderated: Moderated | None, members: Sequence[int], parts: Sequence[Part]
+) -> _Errors | None:
+    if moderated is None:
+        return None
+    at = list(members)
+    variances = moderated.variances[at]
+    wordings = variances * [_wording_share(one, moderated.components) for one in parts]
+    return _Errors(variances, moderated.df[at], moderated.joint_df[at], wordings)
+
+
+def _unbiased(
+    errors: _Errors, moderated: Moderated, parts: Sequence[Part], scales: Array
+) -> _Errors:
+    """Take back what components that are held at 0 add to the variance of a mean over several.
+
+    `scales` are those of the parts, times the squares of their shares.
+    Where nothing but responses varies, the result is near their variance, above or below; less than
+    a part of it is noise.
+    """
+    by_factor = scales @ [one.shares for one in parts]
+    biased = float(by_factor @ moderated.components)
+    if biased <= 0:
+        return errors
+    least = _OF_RESPONSES * float(by_factor[-1] * moderated.components[-1])
+    own = max(float(by_factor @ moderated.unbiased), least)
+    return replace(errors, variances=errors.variances * own / biased)
+
+
+def _wording_share(one: Part, components: Array) -> float:
+    """Return the part of the variance of a mean that wordings have."""
+    by_factor = one.shares * components
+    whole = float(by_factor.sum())
+    if not whole or "variation" not in one.totals:
+        return 0.0
+    return float(by_factor[CROSSED.index("variation")]) / whole
+
+
+def _these(
+    empty: ClusteredMean,
+    errors: _Errors | None,
+    between: Mapping[str, tuple[float, float]],
+    shares: Array,
+    chosen: Sequence[Stratum],
+) -> ClusteredMean:
+    if errors is None:
+        return empty
+    size = sum(one.part.size for one in chosen)
+    weighted = shares**2 * errors.variances
+    own = float(weighted.sum())
+    if own <= 0:
+        return replace(empty, se=0.0, df=size - 1.0, unanimous=True, n_clusters=size, scale=None)
+    over_joint = float((weighted / errors.joint_df).sum())
+    joint_df = own / over_joint if over_joint > 0 else np.inf
+    own_df = min(joint_df, own**2 / float((weighted**2 / errors.df).sum()))
+    added = list(between.values())
+    variance = max(own + sum(extra for extra, _ in added), _LEAST * own)
+    expected = own + sum(max(extra, 0.0) for extra, _ in added)
+    uncertain = 2.0 * own**2 / own_df + sum(error for _, error in added)
+    df = max(2.0 * expected**2 / uncertain, 1.0)
+    if between:
+        variance, df = _at_most(variance, df, own, own_df, shares**2 * errors.wordings)
+    return replace(empty, se=variance**0.5, df=df)
+
+
+def _at_most(
+    variance: float, df: float, own: float, own_df: float, wordings: Array
+) -> tuple[float, float]:
+    """Bound the error by that of wordings which move all stereotypes alike."""
+    alike = own + float(np.sqrt(wordings).sum() ** 2 - wordings.sum())
+    usual, wider = stdtrit(own_df, 0.975), stdtrit(own_df, 0.5 + _SHARED_LEVEL / 2.0)
+    if wider * alike**0.5 < stdtrit(df, 0.975) * variance**0.5:
+        return alike * float(wider / usual) ** 2, own_df
+    return variance, df
+
+
+def _by_wordings(
+    these: ClusteredMean,
+    errors: _Errors | None,
+    between: Mapping[str, tuple[float, float]],
+    shares: Array,
+) -> float:
+    """Return the part of a variance that more trials in the same wordings do not lower."""
+    if errors is None or not these.se:
+        return 0.0
+    own = float(shares**2 @ errors.wordings) + between.get("variation", (0.0, 0.0))[0]
+    return min(max(own / these.se**2, 0.0), 1.0)
+
+
+def _like_these(
+    empty: ClusteredMean,
+    stereotypes: ClusteredMean,
+    between: Mapping[str, tuple[float, float]],
+    chosen: Sequence[Stratum],
+) -> ClusteredMean:
+    if stereotypes.se is None or stereotypes.df is None or stereotypes.unanimous:
+        return empty
+    own = stereotypes.se**2
+    positive = {f: added for f, added in between.items() if added[0] > 0}
+    variance = own + sum(extra for extra, _ in positive.values())
+    uncertain = 2.0 * own**2 / stereotypes.df + sum(error for _, error in positive.values())
+    # A sum of variances is known at least as well as the one that is known least.
+    levels = (max(one.varies.get(f, 1) for one in chosen) for f in positive)
+    least = min([stereotypes.df, *(n - 1.0 for n in levels)])
+    df = max(2.0 * variance**2 / uncertain, least, 1.0)
+    return replace(empty, se=variance**0.5, df=df, n_clusters=stereotypes.n_clusters)
+
+
+def _over(chosen: Sequence[Stratum], moderated: Moderated | None) -> str:
+    """Name what the interval for *these* generalises over."""
+    lent = _lent(chosen, moderated)
+    varying = [
+        f"{name} (lent)" if f in lent else name
+        for f, name in _NAMES.items()
+        if f in lent or any(one.varies.get(f, 1) > 1 for one in chosen)
+    ]
+    return ", ".join([*varying, "answers"])
+
+
+def _lent(chosen: Sequence[Stratum], moderated: Moderated | None) -> set[str]:
+    """Return the factors with one level whose variance other stereotypes lend."""
+    if moderated is None or not moderated.lends:
+        return set()
+    components = zip(chosen[0].varies, moderated.components, strict=False)
+    known = {f for f, component in components if component > 0}
+    return {f for f in known if all(one.varies[f] < 2 for one in chosen)}
+
+
+def _fixed(
+    chosen: Sequence[Stratum], moderated: Moderated | None, level: str, stereotypes: int
+) -> str:
+    """Name what the interval for *these* holds fixed."""
+    lent = _lent(chosen, moderated)
+    single = {f: f not in lent and all(one.varies.get(f, 1) < 2 for one in chosen) for f in _NAMES}
+    unrecorded = set.intersection(*(one.unrecorded for one in chosen))
+    for f in unrecorded & single.keys():
+        single[f] = False
+    fixed = {
+        "this stereotype" if stereotypes == 1 else "these stereotypes": True,
+        "these models": level == "overall",
+        "attribute words": True,
+        "one wording": single["variation"],
+        "one marginalized word": single["marginalized"],
+        "one default word": single["default"],
+        "one draw": single["draw"],
+        "unrecorded group words": bool(unrecorded & {"marginalized", "default"}),
+        "usual variances": moderated is not None and moderated.usual,
+    }
+    return ", ".join(name for name, holds in fixed.items() if holds)

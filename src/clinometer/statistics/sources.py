@@ -1,0 +1,143 @@
+"""The components of variance of a run, for planning another; and tables of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.results import Measure, check
+from clinometer.results.schemas import COMPONENTS
+from clinometer.statistics.clustered import Array
+from clinometer.statistics.crossed import CROSSED, FEWEST, moderate
+from clinometer.statistics.estimates import check_range
+from clinometer.statistics.shared import shared_component
+from clinometer.statistics.squares import Part
+from clinometer.statistics.strata import scales_of, strata_of
+from clinometer.statistics.summaries import NEVER_POOLED, summarise
+
+__all__ = ["ERRORS", "Sources", "components", "read_sources", "sources"]
+
+
+#: Rows of a table of components, in the order of `Sources.components`.
+ERRORS = (*CROSSED, "response")
+
+_SHARED = "shared_variation"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The components of variance of one run, as parts of (mean − low)(high − mean)."""
+
+    components: Array  # (k,), of `CROSSED` and of the response
+    df: Array  # (k,), levels less one, summed over stereotypes
+    shared: float  # the component of wordings that all stereotypes have in common
+    answers: float  # answers behind a response
+
+
+def sources(
+    units: pl.DataFrame, bounds: tuple[float, float]
+) -> Iterator[tuple[tuple[Any, ...], Sources]]:
+    """Yield the components of variance of each run of `units`, by model and what is never pooled.
+
+    Runs with fewer than `FEWEST` stereotypes, or without variance, have none. Draws with one
+    response each cannot be told apart from responses and are counted as these.
+    """
+    family, keys = ("model", *NEVER_POOLED), ("category", "stereotype")
+    draw = CROSSED.index("draw")
+    for run, group in units.filter(pl.col("n_scored") > 0).group_by(family, maintain_order=True):
+        parts = [one.part for one in strata_of(group, keys, "mean", "n_scored")]
+        scales = scales_of(parts, bounds)
+        if (moderated := moderate(parts, scales)) is None:
+            continue
+        df = np.sum([np.array(one.levels) - 1.0 for one in parts], axis=0)
+        components = moderated.components.copy()
+        if df[draw] == df[-1]:
+            components[-1] += components[draw]
+            components[draw] = 0.0
+        answers = sum(one.answers for one in parts) / sum(one.size for one in parts)
+        yield run, Sources(components, df, _shared(parts, scales, components), answers)
+
+
+def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Estimate the components of variance of a pilot.
+
+    Parameters
+    ----------
+    scores
+        Columns of `results.SCORES`, of one measure and any number of runs.
+    measure
+        What the number means; gives the ends of the scale.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.schemas.COMPONENTS`: a row per run (model, study, mode, intervention,
+        dimension) and error source. `relative_variance` is a part of (mean − low)(high − mean),
+        `df` the levels less one, summed over stereotypes. Sources that the pilot does not tell
+        apart, as where each wording shows one pair of words, share their variance; draws with one
+        response each are counted as responses.
+
+    Raises
+    ------
+    InputError
+        If no run has `crossed.FEWEST` stereotypes and any variance, a column is missing, or a
+        score lies outside the range.
+    """
+    units = summarise(scores)
+    check_range(units, measure, "lowest", "highest")
+    names = ("model", *NEVER_POOLED)
+    rows = [
+        {**dict(zip(names, run, strict=True)), **row}
+        for run, of_run in sources(units, (measure.low, measure.high))
+        for row in _rows(of_run)
+    ]
+    if not rows:
+        raise InputError(
+            f"scores: {measure.name}: no run has {FEWEST} stereotypes whose scores vary; "
+            "components of variance need them"
+        )
+    counts = units.group_by(names).agg(pl.col("n_scored").sum())
+    frame = pl.DataFrame(rows, infer_schema_length=None).cast({c: pl.String for c in names})
+    joined = frame.join(counts, on=names, nulls_equal=True, maintain_order="left")
+    return check(joined, COMPONENTS, "components")
+
+
+def _rows(of_run: Sources) -> Iterable[dict[str, Any]]:
+    variances = [*of_run.components, of_run.shared]
+    df = [*of_run.df, of_run.df[CROSSED.index("variation")]]
+    for name, variance, of_source in zip((*ERRORS, _SHARED), variances, df, strict=True):
+        row = {"error_source": name, "relative_variance": variance, "df": of_source}
+        yield {**row, "answers_per_unit": of_run.answers}
+
+
+def read_sources(table: pl.DataFrame) -> Sources:
+    """Return the components of one run from its rows of `COMPONENTS`.
+
+    Raises InputError where a source is missing, or a number is negative or missing.
+    """
+    of = dict(table.select("error_source", "relative_variance").iter_rows())
+    if missing := [name for name in (*ERRORS, _SHARED) if of.get(name) is None]:
+        raise InputError(f"components: no relative_variance of error_source {', '.join(missing)}")
+    if min(of.values()) < 0 or sum(of[name] for name in ERRORS) <= 0:
+        raise InputError("components: relative_variance is 0 or more, and not 0 for all sources")
+    df = dict(table.select("error_source", "df").iter_rows())
+    return Sources(
+        components=np.array([of[name] for name in ERRORS]),
+        df=np.array([df[name] for name in ERRORS], float),
+        shared=min(of[_SHARED], of["variation"]),
+        answers=table["answers_per_unit"][0],
+    )
+
+
+def _shared(parts: Sequence[Part], scales: Array, components: Array) -> float:
+    """Return the component of wordings that stereotypes have in common."""
+    shares = np.array([one.answers for one in parts])
+    shares /= shares.sum()
+    component, _, _ = shared_component(parts, shares, "variation")
+    relative = max(component, 0.0) / float(shares @ scales**0.5) ** 2
+    return float(min(relative, components[CROSSED.index("variation")]))

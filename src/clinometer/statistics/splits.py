@@ -1,0 +1,243 @@
+"""Means of scores beside those of random splits of the same group words: their placebos.
+
+Reference
+    `placebos`, for p. Effects of words by least squares: David (1988), The Method of Paired
+    Comparisons, ch. 4.
+
+Measures
+    Of one stereotype the mean score of a marginalized word m with a default word d, over wordings
+    and draws, is ``neutral + f(m) − f(d)`` with an effect f of each word, by least squares
+    weighted by answers. The mean of all scores is then ``neutral + Σ w(m) f(m) − Σ w(d) f(d)``,
+    exactly, with w the parts of the answers that each word has. A split draws anew which of the
+    words count as marginalized, as many as there are, and which w each word has. If the words of
+    both groups are alike to the model, the split into groups is one of many.
+
+Range
+    Words that no chain of pairs joins have effects on scales of their own. So words are split
+    among those that pairs join, a *block*. With one word a side there are two splits: the mean and
+    its mirror image.
+
+Levels
+    The mean over several stereotypes is compared with means over their splits, weighed as its
+    estimate is. Blocks with the same words are split alike, others independently.
+
+Deviations from the source
+    Pairs within a group are not asked, so that the effects of other splits have larger errors than
+    the split into groups. With large errors p is conservative; without, it is uniform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from clinometer.results import ESTIMATES
+from clinometer.statistics.placebos import place
+from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
+
+__all__ = ["DRAWS", "FEWEST_SPLITS", "SPLIT_LEVELS", "split_words"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+#: Levels whose means have placebos.
+SPLIT_LEVELS = ("stereotype", "category", "model")
+
+#: Splits drawn where there are more than `_ENUMERATED`.
+DRAWS = 999
+_ENUMERATED = 1000
+
+#: With fewer splits there is no p: a split and its mirror image are equally far from the median,
+#: so that p could not reach .05.
+FEWEST_SPLITS = 40
+_NOTHING = 1e-9
+_FEW = f"placebo: fewer than {FEWEST_SPLITS} splits of the group words"
+
+_STEREOTYPE = ("model", *NEVER_POOLED, "category", "stereotype")
+_SIDES = ("marginalized", "default")
+_PLACED = ("p", "placebo_mean", "placebo_low", "placebo_high", "n_resamples", "note")
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Words that pairs join, the marginalized ones first, in one stereotype or several."""
+
+    words: tuple[str, ...]
+    n_marginalized: int
+    effects: Array  # (stereotypes, words), of which only differences mean something
+    answers: Array  # (stereotypes, words), negative for default words
+
+    @property
+    def splits(self) -> int:
+        return comb(len(self.words), self.n_marginalized)
+
+    @property
+    def even(self) -> bool:
+        """Whether all words of a side have as many answers."""
+        sides = np.split(self.answers, [self.n_marginalized], axis=1)
+        return all(np.ptp(side, axis=1).max() < _NOTHING for side in sides)
+
+    def sums(self, places: Codes) -> Array:
+        """Return the sum of scores where place k has word ``places[:, k]``, shape (splits,)."""
+        return np.asarray(np.einsum("sdk,sk->d", self.effects[:, places], self.answers))
+
+
+def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) -> pl.DataFrame:
+    """Compare means of scores with those of random splits of their group words.
+
+    Parameters
+    ----------
+    units
+        Rows of `summarise`, of one instrument.
+    estimates
+        Columns of `results.ESTIMATES`: the means, of which those of `SPLIT_LEVELS` are compared.
+    seed
+        Of the splits, drawn where there are too many to take all.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.ESTIMATES`, a row of method ``placebo`` for each of the means whose
+        answers all name their group words. `n_resamples` is the number of other splits; with fewer
+        than `FEWEST_SPLITS` in all, p is null and the note says so.
+    """
+    means = estimates.filter(pl.col("method") == "clustered", pl.col("level").is_in(SPLIT_LEVELS))
+    if means.is_empty():
+        return means
+    scored = units.filter(pl.col("n_scored") > 0)
+    blocks = _all_blocks(scored.with_columns(pl.col("mean") - means["neutral"][0]))
+    kept, placed = [], []
+    for at, row in enumerate(means.iter_rows(named=True)):
+        own = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
+        if own:
+            kept.append(at)
+            placed.append(_placed(own, row["neutral"], row["confidence"], seed))
+    columns = pl.DataFrame(placed, schema={name: ESTIMATES[name] for name in _PLACED}, orient="row")
+    stated = [c for c in (*_STATED, *LEVEL_KEYS["cell"]) if c in ESTIMATES]
+    rows = means[kept].select(*dict.fromkeys(stated)).hstack(columns)
+    rows = rows.with_columns(method=pl.lit("placebo"), alternative=pl.lit("two-sided"))
+    lacking = (pl.lit(None, t).alias(c) for c, t in ESTIMATES.items() if c not in rows.columns)
+    return rows.with_columns(lacking).select(list(ESTIMATES))
+
+
+#: What the row of a placebo shares with that of its mean.
+_STATED = (
+    *("family", "subject", "measure", "level", *NEVER_POOLED, "n", "n_scored", "compliance"),
+    *("estimate", "confidence", "range_low", "range_high", "neutral", "direction"),
+)
+
+
+def _all_blocks(scored: pl.DataFrame) -> dict[tuple[Any, ...], list[_Block]]:
+    """Return the blocks of each mean, by level and keys; none where words are unknown.
+
+    `mean` of the rows is the distance from neutral.
+    """
+    n, found, unnamed = pl.col("n_scored"), dict[tuple[Any, ...], list[_Block]](), set()
+    pairs = scored.group_by(*_STEREOTYPE, *_SIDES, maintain_order=True).agg(
+        value=(n * pl.col("mean")).sum() / n.sum(), weight=n.sum().cast(pl.Float64)
+    )
+    lists = pairs.group_by(*_STEREOTYPE, maintain_order=True).agg(*_SIDES, "value", "weight")
+    for row in lists.iter_rows(named=True):
+        named = None not in (*row["marginalized"], *row["default"])
+        own = list(_blocks(row)) if named else []
+        for level in SPLIT_LEVELS:
+            group = (level, *(row[name] for name in keys_of(level)))
+            found.setdefault(group, []).extend(own)
+            unnamed |= set() if named else {group}
+    return {group: own for group, own in found.items() if group not in unnamed}
+
+
+def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
+    """Estimate the effects of the words of one stereotype, block by block."""
+    sides = [np.unique(pairs[side], return_inverse=True) for side in _SIDES]
+    (marginalized, first), (default, second) = sides
+    n, second = len(marginalized), second + len(marginalized)
+    words = [*(f"marginalized {w}" for w in marginalized), *(f"default {w}" for w in default)]
+    values, weights = np.array(pairs["value"]), np.array(pairs["weight"])
+    effects = _effects(first, second, values, weights, len(words))
+    own, other = (np.bincount(side, weights, len(words)) for side in (first, second))
+    answers = np.asarray(own - other, np.float64)
+    labels = _labels(first, second, len(words))
+    for label in np.unique(labels):
+        at = np.flatnonzero(labels == label)
+        named = tuple(words[k] for k in at)
+        yield _Block(named, int((at < n).sum()), effects[None, at], answers[None, at])
+
+
+def _effects(first: Codes, second: Codes, values: Array, weights: Array, n: int) -> Array:
+    """Return effects with ``values ≈ effects[first] − effects[second]``, of least size."""
+    rows, root = np.arange(len(values)), np.sqrt(weights)
+    design = np.zeros((len(values), n))
+    design[rows, first], design[rows, second] = root, -root
+    return np.asarray(np.linalg.lstsq(design, root * values, rcond=1e-9)[0])
+
+
+def _labels(first: Codes, second: Codes, n: int) -> Codes:
+    """Return the block of each word: the least number of a word that pairs join it to."""
+    labels = np.arange(n)
+    while True:
+        least = np.minimum(labels[first], labels[second])
+        after = labels.copy()
+        np.minimum.at(after, first, least)
+        np.minimum.at(after, second, least)
+        if (after == labels).all():
+            return labels
+        labels = after
+
+
+def _placed(
+    blocks: Sequence[_Block], neutral: float, confidence: float, seed: int
+) -> tuple[float | int | str | None, ...]:
+    """Find a mean among those of its splits; the values of `_PLACED`."""
+    every = neutral + _means(_joined(blocks), seed)
+    few = prod(one.splits for one in blocks) < FEWEST_SPLITS
+    p = None if few else float(place(every[0], every[1:]).p)
+    ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
+    low, high = np.quantile(every, ends, method="inverted_cdf").tolist()
+    return p, float(every.mean()), low, high, len(every) - 1, _FEW if few else None
+
+
+def _joined(blocks: Iterable[_Block]) -> list[_Block]:
+    """Join blocks with the same words."""
+    alike: dict[tuple[str, ...], list[_Block]] = {}
+    for one in blocks:
+        alike.setdefault(one.words, []).append(one)
+    return [
+        replace(
+            own[0],
+            effects=np.concatenate([one.effects for one in own]),
+            answers=np.concatenate([one.answers for one in own]),
+        )
+        for own in alike.values()
+    ]
+
+
+def _means(blocks: Sequence[_Block], seed: int) -> Array:
+    """Return the means of splits from neutral, that into groups first."""
+    if prod(one.splits for one in blocks) <= _ENUMERATED and all(one.even for one in blocks):
+        sums = np.zeros(1)
+        for one in blocks:
+            own = one.sums(_all_splits(len(one.words), one.n_marginalized))
+            sums = np.add.outer(sums, own).ravel()
+    else:
+        rng, sums = np.random.default_rng(seed), np.zeros(DRAWS + 1)
+        for one in blocks:
+            places = np.tile(np.arange(len(one.words)), (DRAWS + 1, 1))
+            rng.permuted(places[1:], axis=1, out=places[1:])
+            sums += one.sums(places)
+    return np.asarray(sums / sum(one.answers.clip(0).sum() for one in blocks))
+
+
+@cache
+def _all_splits(words: int, marginalized: int) -> Codes:
+    """Return the words in order of their places, shape (splits, words); the first is as given."""
+    splits = combinations(range(words), marginalized)
+    return np.array([[*one, *(k for k in range(words) if k not in one)] for one in splits])

@@ -1,0 +1,185 @@
+"""Scores reduced to their sufficient statistics, of mirrored pairs.
+
+Everything `estimates` reports follows from counts, means and sums of squares per pair. The
+summaries of several models are joined with `polars.concat`, so the scores of only one model
+need to be in memory at a time.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.results import COMPLIANCE, CONDITIONS, FACTORS, REASONS, SCORES, check
+
+__all__ = [
+    "COUNTED_BY",
+    "LEVEL_KEYS",
+    "NEVER_POOLED",
+    "SEEN_TOGETHER",
+    "compliance",
+    "keys_of",
+    "pool_pairs",
+    "refuse_split",
+    "summarise",
+]
+
+#: Factors that no level pools over.
+NEVER_POOLED = (
+    *("study", "instrument", "mode", *CONDITIONS, "dimension", "word_list", "scoring"),
+    "control",
+)
+
+#: Factors that a family of tests does not reach over. A reader sees all dimensions at once.
+SEEN_TOGETHER = tuple(name for name in NEVER_POOLED if name != "dimension")
+
+#: The columns that tell the groups of a level apart, beside what is never pooled.
+LEVEL_KEYS = {
+    "cell": ("model", "category", "stereotype", "variation"),
+    "stereotype": ("model", "category", "stereotype"),
+    "category": ("model", "category"),
+    "model": ("model",),
+    "overall": (),
+}
+
+#: A number about a response beside its score, averaged over the scored responses that have it.
+_BESIDE = ("first_share", "logit")
+
+#: What tells the rows of `compliance` apart, in their order.
+COUNTED_BY = [name for name in COMPLIANCE if name in SCORES and name != "coverage"]
+
+_SCORED = pl.col("score").is_not_null()
+
+#: What tells summaries apart, beside group words and pair.
+_KEYS_OF_UNITS = (*FACTORS, "control", "word_list", "scoring")
+
+
+def keys_of(level: str) -> list[str]:
+    """Return the columns that tell the groups of a level apart, the model first."""
+    return [*LEVEL_KEYS[level][:1], *NEVER_POOLED, *LEVEL_KEYS[level][1:]]
+
+
+def summarise(scores: pl.DataFrame) -> pl.DataFrame:
+    """Reduce the scores of a model, columns of `results.SCORES`, to one row per mirrored pair.
+
+    Returns the factors, `word_list`, `scoring` and group words; `unit`, the pair, or the response
+    where there is none; `draw`, the number of its first draw; `n`, `n_scored`,
+    ``n_<reason>``; the `lowest`, `highest` and `mean` score and `m2`, the sum of squared deviations
+    from the mean; sums and counts of `first_share` and `logit`; and, of pairs scored in both
+    orders, their number `order_n` and `order_sum`, the mean score with the marginalized group first
+    minus that with the default group first.
+
+    Raises InputError if a column is missing, a score is not finite, a missing score has no reason,
+    or the trials of one pair differ in more than their order.
+    """
+    frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
+    named = (pl.col(name).fill_null("") for name in ("model", "stereotype"))
+    alone = pl.format("{} {} response {}", *named, "row")
+    frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
+    keys = [*_KEYS_OF_UNITS, "marginalized", "default", "unit"]
+    orders = ("marginalized_first", "default_first")
+    first, second = (pl.col("score").filter(pl.col("order") == order).mean() for order in orders)
+    units = frame.group_by(keys, maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("n"),
+        pl.col("iteration").min().alias("draw"),
+        *_counts(),
+        pl.col("score").min().alias("lowest"),
+        pl.col("score").max().alias("highest"),
+        pl.col("score").mean().alias("mean"),
+        ((pl.col("score") - pl.col("score").mean()) ** 2).sum().alias("m2"),
+        *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _BESIDE),
+        *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _BESIDE),
+        (first - second).is_not_null().cast(pl.Int64).alias("order_n"),
+        (first - second).fill_null(0.0).alias("order_sum"),
+    )
+    refuse_split(units)
+    return units
+
+
+def refuse_split(units: pl.DataFrame) -> None:
+    """Raise InputError if the trials of one pair differ in more than their order."""
+    split = units.filter(pl.struct("model", *NEVER_POOLED, "unit").is_duplicated())
+    if not split.is_empty():
+        raise InputError(
+            f"scores: pair_id {split['unit'][0]!r} is used for trials that differ in "
+            "stereotype, variation or group words; a mirrored pair differs in order alone"
+        )
+
+
+def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
+    """Join the pairs of one model that share wording and group words, for levels that pool models.
+
+    `units`, from `summarise`, stay as they are where there is but one wording or group pair, as
+    pairs are the clusters then; `unit` is left out.
+    """
+    cells = ("stereotype", "variation", "marginalized", "default")
+    scored = pl.struct(cells).filter(pl.col("n_scored") > 0)
+    alone = scored.n_unique().over(NEVER_POOLED) < 2
+    single = units.filter(alone).drop("unit", strict=False)
+    keys = [*_KEYS_OF_UNITS, "marginalized", "default"]
+    n, mean = pl.col("n_scored"), pl.col("mean")
+    centre = (n * mean).sum() / n.sum()
+    sums = [c for c in units.columns if c.startswith("n_") or c.endswith(("_n", "_sum"))]
+    joined = (
+        units.filter(~alone)
+        .group_by(keys, maintain_order=True)
+        .agg(
+            pl.col("n", *sums).sum(),
+            pl.col("lowest").min(),
+            pl.col("highest").max(),
+            pl.when(n.sum() > 0).then(centre).alias("mean"),
+            (pl.col("m2").sum() + (n * (mean - centre) ** 2).sum()).alias("m2"),
+            pl.col("draw").min(),
+        )
+    )
+    return pl.concat([single, joined.select(single.columns)])
+
+
+def compliance(scores: pl.DataFrame) -> pl.DataFrame:
+    """Count the responses without a score by reason, for each wording, group pair and order.
+
+    Parameters
+    ----------
+    scores
+        Columns of `results.SCORES`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.COMPLIANCE`, a row per wording, group pair, order and version;
+        `n_scored` and ``n_<reason>`` add up to `n`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a score is not finite, or a missing score has no reason.
+    """
+    frame = _valid(check(scores, SCORES, "scores"))
+    counted = frame.group_by(COUNTED_BY).agg(
+        pl.len().cast(pl.Int64).alias("n"),
+        pl.col("iteration").min().alias("draw"),
+        *_counts(),
+        one_sided_share=pl.col("one_sided").filter(_SCORED).cast(pl.Float64).mean(),
+        coverage=pl.col("coverage").filter(_SCORED).mean(),
+    )
+    return check(counted, COMPLIANCE, "compliance").sort(COUNTED_BY)
+
+
+def _counts() -> list[pl.Expr]:
+    """Return the number of scores, and of missing ones by reason."""
+    missing = {f"n_{reason}": ~_SCORED & (pl.col("reason") == reason) for reason in REASONS}
+    counted = {"n_scored": _SCORED, **missing}
+    return [flag.sum().cast(pl.Int64).alias(name) for name, flag in counted.items()]
+
+
+def _valid(scores: pl.DataFrame) -> pl.DataFrame:
+    if not scores.filter(_SCORED & ~pl.col("score").is_finite()).is_empty():
+        raise InputError("scores: score is nan or infinite; a missing score is null with a reason")
+    unexplained = scores.filter(~_SCORED & ~pl.col("reason").is_in(REASONS).fill_null(False))
+    if not unexplained.is_empty():
+        reason, trial = unexplained.select("reason", "trial_id").row(0)
+        raise InputError(
+            f"scores: {len(unexplained)} without a score and with reason {reason!r} "
+            f"(first: trial {trial}); allowed: {', '.join(REASONS)}"
+        )
+    return scores

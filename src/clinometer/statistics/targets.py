@@ -1,0 +1,225 @@
+"""Means of scores for both targets: these stereotypes and words, and ones like these.
+
+Reference
+    Clark (1973), J. Verbal Learning & Verbal Behavior 12(4), 335–359, and Judd, Westfall & Kenny
+    (2012), J. Personality & Social Psychology 103(1), 54–69: stimuli as a random factor. The
+    variances of stereotypes are those of `crossed`.
+
+Targets
+    ==========  =================================================================================
+    these       what a mean would be with other wordings, group words, draws and answers, for the
+                same stereotypes and attribute words. The default at every level
+    like these  the same for other stereotypes too, of which these are taken as a sample; for a
+                single stereotype, for other attribute words
+    ==========  =================================================================================
+
+Measures
+    The variance of a mean over stereotypes is, for *these*, the sum of the variances of their
+    means, weighted by the squares of their parts of the answers, plus what wordings and group
+    words that they share add. Variances are moderated over all stereotypes that were asked alike,
+    also of other studies, dimensions and controls. For *like these* the clusters are the
+    stereotypes (CR2), plus the same addition. A factor with a single level is lent its variance by
+    other stereotypes or, where none has several levels, held fixed; the result says so.
+
+Few stereotypes
+    With fewer than `crossed.FEWEST`, or scores that do not vary, nothing tells how variances differ
+    between stereotypes. They are moderated by usual ones (`crossed.USUAL`); the result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from clinometer.results import CONDITIONS, LEVELS
+from clinometer.results.columns import with_codes
+from clinometer.statistics.clustered import ClusteredMean
+from clinometer.statistics.crossed import (
+    Moderated,
+    moderate,
+    moderate_by_usual,
+    usual_components,
+)
+from clinometer.statistics.monotone import with_strongest
+from clinometer.statistics.pooling import Targets, pooled
+from clinometer.statistics.shared import SHARED
+from clinometer.statistics.strata import Stratum, scales_of, strata_of
+from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
+
+__all__ = ["differences", "means", "with_words"]
+
+#: Usual variances of differences, as a part of those of scores: their scale is twice as long.
+_OF_DIFFERENCES = 0.25
+
+#: What stereotypes are moderated within: what was asked alike, over studies, dimensions, controls.
+_TOGETHER = ("model", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
+_APART = tuple(name for name in NEVER_POOLED if name not in _TOGETHER)
+
+#: What is moderated within, what tells strata apart, and the levels made of them.
+_STRATA = (
+    (_TOGETHER, (*_APART, "category", "stereotype", "variation"), ("cell",)),
+    (_TOGETHER, (*_APART, "category", "stereotype"), ("stereotype", "category", "model")),
+    (_TOGETHER[1:], (*_APART, "category", "stereotype"), ("overall",)),
+)
+
+
+def means(
+    units: pl.DataFrame,
+    bounds: tuple[float, float],
+    value: str = "mean",
+    weight: str = "n_scored",
+    levels: Sequence[str] = LEVELS,
+    neutral: float | None = None,
+) -> dict[tuple[Any, ...], Targets]:
+    """Return the means of all groups of some levels, by level and keys.
+
+    `units` are rows of `summarise`, with a `value` each and the number of answers behind it as
+    `weight`; `bounds` the ends of its scale. Keys are those of `LEVEL_KEYS`, with what is never
+    pooled after the model. Level ``overall`` has only what was asked of two models or more. The
+    test of a stereotype against `neutral` does not weaken where scores move away from it
+    (`monotone`). Without it the values are differences of scores.
+    """
+    scored = _scored(units, value, weight)
+    found: dict[tuple[Any, ...], Targets] = {}
+    for family, keys, used in _STRATA:
+        if asked := [level for level in used if level in levels]:
+            several = pl.col("model").n_unique().over(NEVER_POOLED) > 1
+            runs = scored if "model" in family else scored.filter(several)
+            for run, group in runs.group_by(family, maintain_order=True):
+                strata, names = strata_of(group, keys, value, weight), (*family, *keys)
+                mode = run[family.index("mode")]
+                for level, own, targets in _levels(strata, asked, bounds, neutral, mode):
+                    named = dict(zip(names, (*run, *own), strict=False))
+                    found[level, *(named[name] for name in keys_of(level))] = targets
+    return found
+
+
+def _scored(units: pl.DataFrame, value: str, weight: str, *more: str) -> pl.DataFrame:
+    """Return what is used of the units that have answers."""
+    used = (*_TOGETHER, *_APART, *LEVEL_KEYS["cell"], *SHARED, "draw", *more, value, weight)
+    return with_codes(units.select(*dict.fromkeys(used))).filter(pl.col(weight) > 0)
+
+
+def with_words(
+    found: Mapping[tuple[Any, ...], Targets], words: Mapping[tuple[Any, ...], tuple[float, float]]
+) -> dict[tuple[Any, ...], Targets]:
+    """Return `means` with the target *like these* of single stereotypes: other attribute words.
+
+    `words` are the variances of the means of stereotypes due to these words, with degrees of
+    freedom (`items.word_variance`), by keys.
+    """
+    single = {
+        ("stereotype", *key): of for key, of in words.items() if ("stereotype", *key) in found
+    }
+    wider = {
+        key: replace(found[key], like_these=_other_words(found[key].these, *of))
+        for key, of in single.items()
+    }
+    return {**found, **wider}
+
+
+def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredMean:
+    """Return the mean for other attribute words: the variances of both add up."""
+    if these.se is None or these.df is None or these.unanimous:
+        return replace(these, se=None, df=None)
+    return these.plus(variance, df)
+
+
+def differences(
+    baseline: pl.DataFrame,
+    candidate: pl.DataFrame,
+    bounds: tuple[float, float],
+    value: str = "mean",
+    weight: str = "n_scored",
+) -> dict[tuple[Any, ...], Targets]:
+    """Return the differences of two runs whose trials are not the same, candidate − baseline.
+
+    Parameters are those of `means`; both runs have the same value of `model`. Stereotypes that one
+    of them lacks are left out; the others count as their numbers of answers in both allow,
+    ``n n' / (n + n')``. What the runs share (wordings, group words) lowers the error of means over
+    stereotypes; for a single one the runs are taken as independent.
+    """
+    both = [one.with_columns(run=pl.lit(k)) for k, one in enumerate((baseline, candidate))]
+    scored = _scored(pl.concat(both, how="diagonal_relaxed"), value, weight, "run")
+    span = bounds[1] - bounds[0]
+    found: dict[tuple[Any, ...], Targets] = {}
+    for family, keys, levels in _STRATA[:2]:
+        for run, group in scored.group_by(family, maintain_order=True):
+            strata, names = strata_of(group, ("run", *keys), value, weight), (*family, *keys)
+            moderated = _moderated(strata, bounds, run[family.index("mode")], lend=False)
+            shares = _signed(strata)
+            for level in levels:
+                for own, members in _grouped(strata, list(shares), level, 1).items():
+                    total = sum(abs(shares[place]) for place in members) / 2.0
+                    of = {place: shares[place] / total for place in members}
+                    named = dict(zip(names, (*run, *own), strict=False))
+                    key = (level, *(named[name] for name in keys_of(level)))
+                    found[key] = pooled(strata, of, moderated, (-span, span), level)
+    return found
+
+
+def _signed(strata: Sequence[Stratum]) -> dict[int, float]:
+    """Return the shares of the strata that both runs have, a pair after the other."""
+    places = {one.key: place for place, one in enumerate(strata)}
+    shares: dict[int, float] = {}
+    for (run, *key), place in places.items():
+        other = places.get((1, *key))
+        if run == 0 and other is not None:
+            n, m = strata[place].part.answers, strata[other].part.answers
+            shares |= {place: -n * m / (n + m), other: n * m / (n + m)}
+    return shares
+
+
+def _levels(
+    strata: Sequence[Stratum],
+    levels: Sequence[str],
+    bounds: tuple[float, float],
+    neutral: float | None,
+    mode: str | None,
+) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
+    part = _OF_DIFFERENCES if neutral is None else 1.0
+    moderated = _moderated(strata, bounds, mode, part)
+    for level in levels:
+        for key, members in _grouped(strata, range(len(strata)), level).items():
+            answers = sum(strata[place].part.answers for place in members)
+            shares = {place: strata[place].part.answers / answers for place in members}
+            found = pooled(strata, shares, moderated, bounds, level)
+            if len(members) == 1 and moderated and neutral is not None:
+                one, place = strata[members[0]], members[0]
+                own = float(moderated.floors[place]), moderated.weights[place]
+                these = with_strongest(found.these, one, *own, neutral)
+                found = replace(found, these=these)
+            yield level, key, found
+
+
+def _moderated(
+    strata: Sequence[Stratum],
+    bounds: tuple[float, float],
+    mode: str | None,
+    part: float = 1.0,
+    *,
+    lend: bool = True,
+) -> Moderated | None:
+    """Moderate variances by each other or, where they are too few, by `part` of usual ones."""
+    parts = [one.part for one in strata]
+    scales = scales_of(parts, bounds)
+    moderated = moderate(parts, scales, lend=lend)
+    if moderated is None and np.isfinite(bounds[1] - bounds[0]):
+        usual = usual_components(list(strata[0].varies), mode)
+        moderated = moderate_by_usual(parts, scales, part * usual)
+    return moderated
+
+
+def _grouped(
+    strata: Sequence[Stratum], places: Sequence[int], level: str, start: int = 0
+) -> dict[tuple[Any, ...], list[int]]:
+    """Group strata by the keys of a level, which begin at `start`."""
+    end = start + len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
+    grouped: dict[tuple[Any, ...], list[int]] = {}
+    for place in places:
+        grouped.setdefault(strata[place].key[start:end], []).append(place)
+    return grouped

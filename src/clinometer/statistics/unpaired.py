@@ -1,0 +1,144 @@
+"""What differs between runs whose trials are not the same: other draws, another size, recorded.
+
+Measures
+    Mean of the candidate − mean of the baseline over the stereotypes that both were asked. A
+    stereotype counts as its numbers of answers in both runs allow, n n' / (n + n'). Unit and
+    direction are those of the score; neutral 0. Runs are of two models or of two values of another
+    factor, such as two instruments with one scale.
+
+Inference
+    `targets.differences`: the variances of both runs, less what the wordings and group words that
+    they share have in common, as far as many stereotypes tell it. Draws and answers do not cancel
+    as they do over matched trials (`contrasts`).
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from clinometer.results import SCORES, Measure, check
+from clinometer.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
+from clinometer.statistics.estimates import check_range
+from clinometer.statistics.pooling import Targets
+from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of, summarise
+from clinometer.statistics.targets import differences
+
+__all__ = ["contrast_unpaired"]
+
+_LEVELS = ("cell", "stereotype", "category", "model")
+
+#: What tells strata apart that are compared with each other.
+_STRATUM = ("model", *NEVER_POOLED, "category", "stereotype")
+
+
+def contrast_unpaired(
+    scores: pl.DataFrame,
+    measure: Measure,
+    *,
+    factor: str = "model",
+    baseline: str,
+    confidence: float = 0.95,
+    margin: float | None = None,
+) -> Contrasted:
+    """Estimate the difference of each candidate from the baseline, over trials that differ.
+
+    Parameters
+    ----------
+    scores
+        Columns of `results.SCORES`, of the baseline and of one or more candidates.
+    measure
+        What a score means.
+    factor
+        Column that tells baseline and candidates apart: ``"model"``, ``"instrument"``.
+    baseline
+        Its value to compare with.
+    confidence, margin
+        As in `contrasts.contrast`.
+
+    Returns
+    -------
+    Contrasted
+        As of `contrasts.contrast`, without method ``published``: the papers have no such test.
+
+    Raises
+    ------
+    InputError
+        If a column or the baseline is missing, there is no candidate, a score lies outside the
+        measure's range, or a parameter means nothing.
+    """
+    how = Compared(factor, baseline, "stereotype", confidence, margin)
+    frame = check(scores, SCORES, "scores")
+    check_range(frame, measure, "score")
+    ours = _units(frame, factor, baseline)
+    found: dict[tuple[object, ...], Targets] = {}
+    compliant: dict[tuple[object, ...], Targets] = {}
+    described: dict[str, list[pl.DataFrame]] = {level: [] for level in _LEVELS}
+    for candidate in candidates(frame, factor, baseline):
+        theirs = _units(frame, factor, candidate)
+        ends = measure.low, measure.high
+        for known, each in (
+            (found, differences(ours, theirs, ends)),
+            (compliant, differences(ours, theirs, (0.0, 1.0), "scored", "n")),
+        ):
+            known |= {(level, candidate, *key): one for (level, *key), one in each.items()}
+        for level, rows in described.items():
+            rows.append(_described(ours, theirs, level, measure, candidate))
+    whole = {level: pl.concat(rows) for level, rows in described.items()}
+    return contrasted(Changes(whole, found, compliant), measure, how)
+
+
+def _units(scores: pl.DataFrame, factor: str, value: str) -> pl.DataFrame:
+    """Return the summaries of one run, with the share of scored answers; its factor is null."""
+    units = summarise(scores.filter(pl.col(factor) == value))
+    scored = (pl.col("n_scored") / pl.col("n")).alias("scored")
+    return units.with_columns(scored, pl.lit(None, pl.String).alias(factor))
+
+
+def _described(
+    baseline: pl.DataFrame, candidate: pl.DataFrame, level: str, measure: Measure, name: str
+) -> pl.DataFrame:
+    """Return counts, means, compliance and worst-case bounds of the groups of a level."""
+    keys = [*_STRATUM, "variation"] if level == "cell" else list(_STRATUM)
+    ours, theirs = (_counted(units, keys, measure) for units in (baseline, candidate))
+    both = ours.join(theirs, on=keys, how="inner", nulls_equal=True, suffix="_t")
+    n, m = pl.col("n_scored"), pl.col("n_scored_t")
+    weight = pl.when(n + m > 0).then(n * m / (n + m)).otherwise(0.0)
+    asked = pl.col("n") * pl.col("n_t") / (pl.col("n") + pl.col("n_t"))
+    groups = keys_of(level)
+
+    def mean(column: str, by: pl.Expr) -> pl.Expr:
+        return pl.when(by.sum() > 0).then((pl.col(column).fill_null(0.0) * by).sum() / by.sum())
+
+    pooled = both.group_by(groups, maintain_order=True).agg(
+        n=pl.min_horizontal(pl.col("n").sum(), pl.col("n_t").sum()),
+        n_scored=pl.min_horizontal(n.sum(), m.sum()),
+        baseline_estimate=mean("mean", weight),
+        candidate_estimate=mean("mean_t", weight),
+        compliance_baseline_estimate=mean("scored", asked),
+        compliance_candidate_estimate=mean("scored_t", asked),
+        bound_low=mean("low_t", asked) - mean("high", asked),
+        bound_high=mean("high_t", asked) - mean("low", asked),
+    )
+    counts = ("n_unasked_baseline", "n_unasked_candidate")
+    lost = ("n_lost_baseline", "n_lost_candidate", "n_lost_both")
+    absent = [c for c in LEVEL_KEYS["cell"] if c not in groups]
+    return pooled.sort(groups).with_columns(
+        *(pl.lit(None, pl.String).alias(c) for c in absent),
+        *(pl.lit(None, pl.Int64).alias(c) for c in (*counts, *lost)),
+        candidate=pl.lit(name),
+        estimate=pl.col("candidate_estimate") - pl.col("baseline_estimate"),
+        sd=pl.lit(None),
+    )
+
+
+def _counted(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
+    """Return the answers, means and worst cases of each stereotype, or cell."""
+    n, total = pl.col("n_scored"), (pl.col("n_scored") * pl.col("mean").fill_null(0.0)).sum()
+    missing = pl.col("n").sum() - n.sum()
+    return units.group_by(keys, maintain_order=True).agg(
+        pl.col("n", "n_scored").sum(),
+        mean=pl.when(n.sum() > 0).then(total / n.sum()),
+        scored=n.sum() / pl.col("n").sum(),
+        low=(total + missing * measure.low) / pl.col("n").sum(),
+        high=(total + missing * measure.high) / pl.col("n").sum(),
+    )

@@ -1,0 +1,66 @@
+"""Studies: files of stimuli and wordings, and their loader."""
+
+from clinometer.stimuli.items import Items, bring_items, find_items, read_items
+from clinometer.stimuli.loading import (
+    find_intervention,
+    load_network_study,
+    load_study,
+    open_study,
+    parse_network_study,
+    parse_study,
+    shipped_network_studies,
+    shipped_studies,
+    study_hash,
+)
+from clinometer.stimuli.network_study import APPROACHES, NetworkStudy
+from clinometer.stimuli.remarks import remarks
+from clinometer.stimuli.study import Answers, Citation, Stereotype, Study
+from clinometer.stimuli.wording import (
+    AbsoluteDecision,
+    AffectiveAttribution,
+    AttributionVariation,
+    ChainedTask,
+    RelativeDecision,
+    Variation,
+    WordAssociation,
+    Wordings,
+    fill,
+    holds,
+)
+from clinometer.stimuli.words import Strict, Words, word_key
+
+__all__ = [
+    "APPROACHES",
+    "AbsoluteDecision",
+    "AffectiveAttribution",
+    "Answers",
+    "AttributionVariation",
+    "ChainedTask",
+    "Citation",
+    "Items",
+    "NetworkStudy",
+    "RelativeDecision",
+    "Stereotype",
+    "Strict",
+    "Study",
+    "Variation",
+    "WordAssociation",
+    "Wordings",
+    "Words",
+    "bring_items",
+    "fill",
+    "find_items",
+    "find_intervention",
+    "holds",
+    "load_network_study",
+    "load_study",
+    "open_study",
+    "parse_network_study",
+    "parse_study",
+    "read_items",
+    "remarks",
+    "shipped_network_studies",
+    "shipped_studies",
+    "study_hash",
+    "word_key",
+]

@@ -1,0 +1,99 @@
+"""Checks whether synonyms keep the valence of their seeds.
+
+The paper's authors judged this by eye. Here a valence lexicon, given by path, rates seeds and
+synonyms from −1 (unpleasant) to 1 (pleasant). The licences of lexicons such as NRC VAD (Mohammad
+2018) forbid redistribution, so none is shipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from clinometer.stimuli.words import word_key
+
+__all__ = ["Lexicon", "check_valence"]
+
+NOT_CHECKED = "not checked (no lexicon given)"
+
+#: A synonym drifts when it is this much more or less pleasant than its seed (range −1 to 1) …
+WORD_DRIFT = 0.5
+#: … or changes sides; within this distance of 0 a word is on neither side.
+NEUTRAL = 0.1
+#: The sets drift when the difference of their mean valences changes by more than this.
+SET_DRIFT = 0.25
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Valence of words from −1 (unpleasant) to 1 (pleasant), by `word_key`."""
+
+    source: str
+    valence: Mapping[str, float]
+
+    @classmethod
+    def of_ratings(cls, source: str, ratings: Mapping[str, float]) -> Lexicon:
+        """Make a lexicon of ratings from 0 to 1, by word."""
+        return cls(source, {word_key(word): 2 * rating - 1 for word, rating in ratings.items()})
+
+    def of(self, word: str) -> float | None:
+        """Return a word's valence; None where the lexicon lacks it."""
+        return self.valence.get(word_key(word))
+
+
+def check_valence(
+    tied: Mapping[str, str], counter: Mapping[str, str], lexicon: Lexicon | None
+) -> tuple[str, list[str]]:
+    """Compare the valence of synonyms (seed → synonym) with that of their seeds.
+
+    Gives the mean valences of both sets before and after, as text, and what drifted. Only pairs of
+    which the lexicon has both words count; empty synonyms are passed over.
+
+    Examples
+    --------
+    >>> lexicon = Lexicon("v.csv", {"agony": -0.9, "event": 0.0, "joy": 0.9, "fun": 0.8})
+    >>> summary, drifted = check_valence({"agony": "event"}, {"joy": "fun"}, lexicon)
+    >>> summary
+    'tied -0.90 → +0.00, counter +0.90 → +0.80, difference +1.80 → +0.80 (2 of 2 pairs in v.csv)'
+    >>> drifted[0]
+    "valence: 'event' (+0.00) for 'agony' (-0.90): differs by 0.90, more than 0.5"
+    """
+    if lexicon is None:
+        return NOT_CHECKED, []
+    findings: list[str] = []
+    known: dict[str, list[tuple[float, float]]] = {"tied": [], "counter": []}
+    pairs = {"tied": tied, "counter": counter}
+    for role in known:
+        for seed, synonym in pairs[role].items():
+            before, after = lexicon.of(seed), lexicon.of(synonym)
+            if synonym and before is not None and after is not None:
+                known[role].append((before, after))
+                findings += _word_drift(seed, synonym, before, after)
+    asked = sum(bool(synonym) for of in pairs.values() for synonym in of.values())
+    n_known = len(known["tied"]) + len(known["counter"])
+    counted = f"({n_known} of {asked} pairs in {lexicon.source})"
+    if not known["tied"] or not known["counter"]:
+        return f"not checked for the sets: too few words {counted}", findings
+    (t0, t1), (c0, c1) = (
+        (fmean(a for a, _ in known[role]), fmean(b for _, b in known[role])) for role in known
+    )
+    summary = (
+        f"tied {t0:+.2f} → {t1:+.2f}, counter {c0:+.2f} → {c1:+.2f}, "
+        f"difference {c0 - t0:+.2f} → {c1 - t1:+.2f} {counted}"
+    )
+    if abs((c1 - t1) - (c0 - t0)) > SET_DRIFT:
+        findings.append(
+            f"valence: the sets differ by {c1 - t1:+.2f}, their seeds by {c0 - t0:+.2f}; "
+            f"that is a change of more than {SET_DRIFT}"
+        )
+    return summary, findings
+
+
+def _word_drift(seed: str, synonym: str, before: float, after: float) -> list[str]:
+    which = f"valence: {synonym!r} ({after:+.2f}) for {seed!r} ({before:+.2f})"
+    if before * after < 0 and min(abs(before), abs(after)) > NEUTRAL:
+        return [f"{which}: the other side of neutral"]
+    if abs(after - before) > WORD_DRIFT:
+        return [f"{which}: differs by {abs(after - before):.2f}, more than {WORD_DRIFT}"]
+    return []

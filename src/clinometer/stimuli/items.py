@@ -1,0 +1,172 @@
+"""Items of benchmarks: tables of questions that a study names, too long for a study file.
+
+A part of a study names the file and its SHA-256, so the items count in the study's hash, and items
+that were changed are refused. Files that may be passed on come with Clinometer; others are brought
+into the folder of the study file or into `items_folder`. ``clinometer items`` lists them, and
+brings those that are made of released files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from http.client import HTTPException
+from importlib import resources
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated
+from urllib.request import urlopen
+
+import polars as pl
+from pydantic import Field
+
+from clinometer.errors import StudyError, one_line
+from clinometer.stimuli.words import Strict
+from clinometer.texts import write_bytes
+
+__all__ = ["FOLDER", "Items", "bring_items", "find_items", "items_folder", "read_items"]
+
+#: Environment variable that names the folder of items which do not come with Clinometer.
+FOLDER = "CLINOMETER_ITEMS"
+
+MAX_BYTES = 100_000_000
+
+TIMEOUT_S = 60.0
+
+
+class Items(Strict):
+    """A table of items: a CSV file, plain or gzipped, whose every value is text."""
+
+    file: Annotated[str, Field(pattern=r"^[\w.-]+\.csv(\.gz)?$")]
+    """Name of the file, without folders."""
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    licence: str = ""
+    source: str = ""
+    """Where the file can be had, if it does not come with Clinometer."""
+    made_of: tuple[Annotated[str, Field(pattern=r"^https?://\S+/[\w.-]+$")], ...] = ()
+    """Addresses of the released files that the table is made of, if it can be made."""
+
+
+def items_folder() -> Path:
+    """Return the folder of items that were brought: `CLINOMETER_ITEMS`, or one in the home."""
+    return Path(os.environ.get(FOLDER) or Path.home() / ".cache" / "clinometer" / "items")
+
+
+def find_items(items: Items, study: str = "") -> Path | None:
+    """Find the file of items: beside the study file, in `items_folder`, or as shipped."""
+    shipped = Path(str(resources.files("clinometer.stimuli"))) / "items"
+    folders = (Path(study).parent, items_folder(), shipped)
+    return next((at for folder in folders if (at := folder / items.file).is_file()), None)
+
+
+def read_items(items: Items, study: str = "") -> pl.DataFrame:
+    """Read the items that a part of a study names.
+
+    Parameters
+    ----------
+    items
+        Name and hash of the file.
+    study
+        Path of the study file; a file beside it is found first.
+
+    Returns
+    -------
+    DataFrame
+        A row per item, every column text; an empty field is an empty text, never null.
+
+    Raises
+    ------
+    StudyError
+        If the file is missing, larger than 100 MB, not the one that is named, or not a table.
+    """
+    path = find_items(items, study)
+    if path is None:
+        where = f" It can be had from {items.source}." if items.source else ""
+        how = f"{where} Put it there"
+        if items.made_of:
+            name = study if Path(study).is_file() else Path(study).stem
+            how = f" Bring it with: clinometer items {name}"
+        raise StudyError(
+            f"items {items.file}: no such file beside the study or in {items_folder()}.{how}, or "
+            f"name its folder in {FOLDER}"
+        )
+    return _read(path, items.sha256, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, sha256: str, _: int) -> pl.DataFrame:
+    content = _content(path)
+    if (digest := hashlib.sha256(content).hexdigest()) != sha256:
+        raise StudyError(f"items {path}: SHA-256 is {digest}, the study names {sha256}")
+    try:
+        return pl.read_csv(BytesIO(content), infer_schema=False).with_columns(
+            pl.all().fill_null("")
+        )
+    except pl.exceptions.PolarsError as error:
+        raise StudyError(
+            f"items {path}: not a table in CSV ({str(error).splitlines()[0]})"
+        ) from None
+
+
+def bring_items(
+    items: Items, make: Callable[[Mapping[str, bytes]], bytes], folder: Path | None = None
+) -> Path:
+    """Make the table of items of the released files, and put it into `items_folder`.
+
+    Parameters
+    ----------
+    items
+        What a part of a study names.
+    make
+        Name → content of the released files → the table, as CSV.
+    folder
+        Where the released files are; None: they are downloaded from `made_of`.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Raises
+    ------
+    StudyError
+        If a file cannot be had, or the table is not the one that the study names.
+    """
+    names = {address.rpartition("/")[2]: address for address in items.made_of}
+    files = {
+        name: _download(address) if folder is None else _content(folder / name)
+        for name, address in names.items()
+    }
+    table = make(files)
+    if (digest := hashlib.sha256(table).hexdigest()) != items.sha256:
+        raise StudyError(
+            f"items {items.file}: made of {', '.join(names)}, its SHA-256 is {digest}; the study "
+            f"names {items.sha256}"
+        )
+    path = items_folder() / items.file
+    write_bytes(path, table)
+    return path
+
+
+def _content(path: Path) -> bytes:
+    if not path.is_file():
+        raise StudyError(f"items {path}: no such file")
+    if path.stat().st_size > MAX_BYTES:
+        raise StudyError(f"items {path}: larger than {MAX_BYTES // 1_000_000} MB")
+    return path.read_bytes()
+
+
+def _download(address: str) -> bytes:
+    try:
+        with urlopen(address, timeout=TIMEOUT_S) as answer:
+            content: bytes = answer.read(MAX_BYTES + 1)
+    except (OSError, ValueError, HTTPException) as error:
+        raise StudyError(
+            f"items {address}: {one_line(getattr(error, 'reason', error))}; or download it in "
+            "another way, and name its folder with --from"
+        ) from None
+    if len(content) > MAX_BYTES:
+        raise StudyError(f"items {address}: larger than {MAX_BYTES // 1_000_000} MB")
+    return content

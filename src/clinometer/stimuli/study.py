@@ -1,0 +1,200 @@
+"""The schema of study files, and the rules their words must follow.
+
+A study is data: groups, attributes, objects and wordings. Nothing in it is evaluated; placeholders
+are replaced as text, so braces in a word remain braces.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from clinometer.stimuli.wording import Decision, Decisions, Instruments
+from clinometer.stimuli.words import (
+    MaybeWords,
+    Name,
+    Override,
+    Prompt,
+    Strict,
+    Word,
+    WordList,
+    Words,
+)
+
+__all__ = ["Answers", "Citation", "Dimension", "Stereotype", "Study"]
+
+
+class Citation(Strict):
+    """How to cite the study."""
+
+    text: str = ""
+    bibtex: str = ""
+    url: str = ""
+
+
+class Dimension(Strict):
+    """A dimension of stereotype content: two sets of words that any stereotype is crossed with."""
+
+    label: str = ""
+    tied: WordList
+    """The pole stereotypically tied to marginalized groups."""
+    counter: WordList
+
+
+class Answers(Strict):
+    """How answers in the study's language decline, hedge and negate; English is known."""
+
+    refusals: list[Word] = []
+    neutral: list[Word] = []
+    negations: list[Word] = []
+
+
+class Stereotype(Words):
+    """One contrast: two groups, two attribute sets (or the study's dimensions), a category."""
+
+    label: str = ""
+    category: Name = "unsorted"
+    also: list[str] = []
+    """Other names under which recorded answers know this stereotype."""
+    source_defect: str | None = None
+    variations: dict[Name, Override] = {}
+    decisions: Decisions = Decisions()
+
+    def decision(self, instrument: str, variation: str) -> Decision | None:
+        """Return a decision with its wording filled in; None where there is no such variation."""
+        known = self.decisions.by_instrument()[instrument]
+        own = known.get(variation)
+        if own is None or own.wording_of is None:
+            return own
+        taken = known[own.wording_of]
+        shown = {"wording", "followup"} & type(taken).model_fields.keys()
+        return own.model_copy(update={name: getattr(taken, name) for name in shown})
+
+    def decision_words(self, instrument: str, variation: str) -> Words:
+        """Return the groups and tasks of a decision: the association's, where it changes none."""
+        decision = self.decision(instrument, variation)
+        name = decision.words_of if decision is not None else None
+        own = self.decisions.words.get(name or "")
+        return self.words(name or "") if own is None else self._changed(own)
+
+    def words(self, variation: str) -> Words:
+        """Return the word lists as `variation` shows them."""
+        return self._changed(self.variations.get(variation, Override()))
+
+    def _changed(self, override: Override) -> Words:
+        own = {role: getattr(self, role) for role in Words.model_fields}
+        changed = {r: v for r in own if (v := getattr(override, r, None)) is not None}
+        if not changed:
+            return Words.model_construct(**own)  # checked with the stereotype; lists are shared
+        return Words(**{**own, **changed})
+
+    def defect(self, variation: str) -> str | None:
+        """Return the defect of the source that `variation` keeps, if any."""
+        override = self.variations.get(variation)
+        notes = [self.source_defect, override.source_defect if override else None]
+        return " ".join(note for note in notes if note) or None
+
+    @model_validator(mode="after")
+    def _variations_hold(self) -> Stereotype:
+        for name in self.variations:
+            self.words(name)
+        for instrument, decisions in self.decisions.by_instrument().items():
+            for name, decision in decisions.items():
+                known = {*self.decisions.words, *self.variations}
+                if decision.words_of is not None and decision.words_of not in known:
+                    raise ValueError(
+                        f"{instrument}.{name} takes the words of {decision.words_of!r}; there are "
+                        f"{', '.join(sorted(known)) or 'none'}"
+                    )
+                self.decision_words(instrument, name)
+        return self
+
+
+class Study(Strict):
+    """A published or a user's own set of stimuli and wordings."""
+
+    name: Name
+    title: str = ""
+    language: str = "en"
+    citation: Citation = Citation()
+    licence: str = ""
+    control: Literal["", "positive", "negative"] = ""
+    """For a control study: whether an association is known to be there, or known not to be."""
+    deviations: list[str] = []
+    columns: dict[str, str] = {}
+    """Other names of columns in recorded answers, and what they are here."""
+    interventions: dict[Name, Prompt] = {}
+    """System prompts by name, whose effect on the answers can be measured."""
+    answers: Answers = Answers()
+    dimensions: dict[Name, Dimension] = {}
+    """Crossed with every stereotype that has no attributes of its own."""
+    objects: MaybeWords = []
+    """Neutral objects of the affective attribution."""
+    instruments: Instruments
+    stereotypes: dict[Name, Stereotype] = Field(min_length=1)
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"<Study {self.name!r}: {len(self.stereotypes)} stereotypes>"
+
+    __str__ = __repr__
+
+    def words(self, stereotype: str, variation: str = "", dimension: str | None = None) -> Words:
+        """Return the groups, and the attributes of a dimension or the stereotype's own."""
+        own = self.stereotypes[stereotype].words(variation)
+        if dimension is None:
+            return own
+        pole = self.dimensions[dimension]
+        return Words.model_validate(
+            {**own.model_dump(), "tied": pole.tied, "counter": pole.counter}
+        )
+
+    def dimensions_of(self, stereotype: str) -> list[str | None]:
+        """Return the dimensions a stereotype is crossed with: [None] where it has its own words."""
+        return [None] if self.stereotypes[stereotype].tied else [*self.dimensions]
+
+    @model_validator(mode="after")
+    def _overrides_exist(self) -> Study:
+        if "none" in self.interventions:
+            raise ValueError("interventions: 'none' is the name of asking without a system prompt")
+        known = self.instruments.word_association.variations
+        for key, stereotype in self.stereotypes.items():
+            for name in stereotype.variations:
+                if name not in known:
+                    raise ValueError(
+                        f"stereotype {key!r} changes {name!r}, which is not a variation"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_ask(self) -> Study:
+        for key, stereotype in self.stereotypes.items():
+            if not (stereotype.tied or self.dimensions or self.objects or self.instruments.raw()):
+                raise ValueError(
+                    f"stereotype {key!r} has no attributes; give it tied and counter words, or "
+                    "the study dimensions, objects or a part of another instrument"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _dimensions_hold(self) -> Study:
+        for key, stereotype in self.stereotypes.items():
+            for dimension in self.dimensions if not stereotype.tied else ():
+                for variation in ("", *stereotype.variations):
+                    try:
+                        self.words(key, variation, dimension)
+                    except ValidationError as error:
+                        why = error.errors()[0]["msg"].removeprefix("Value error, ")
+                        raise ValueError(f"{key} on {dimension}: {why}") from None
+        return self
+
+    @model_validator(mode="after")
+    def _enough_words(self) -> Study:
+        wanted = self.instruments.word_association.words_per_set or 0
+        sets = {key: (s.tied, s.counter) for key, s in self.stereotypes.items() if s.tied}
+        sets |= {name: (pole.tied, pole.counter) for name, pole in self.dimensions.items()}
+        for name, both in sets.items():
+            if (short := min(map(len, both))) < wanted:
+                raise ValueError(f"words_per_set {wanted}: {name} has a set of {short} words")
+        return self

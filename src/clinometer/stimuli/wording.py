@@ -1,0 +1,303 @@
+"""Wordings: shared by all stereotypes of a study, or of one stereotype's decisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from clinometer.stimuli.words import Name, Override, Strict, WordList, word_key
+from clinometer.stimuli.yaml_text import validate
+
+__all__ = [
+    "AbsoluteDecision",
+    "AffectiveAttribution",
+    "AttributionVariation",
+    "ChainedTask",
+    "Decision",
+    "Decisions",
+    "Instruments",
+    "RawPart",
+    "RelativeDecision",
+    "Variation",
+    "WordAssociation",
+    "Wordings",
+    "fill",
+    "holds",
+]
+
+V = TypeVar("V")
+M = TypeVar("M", bound=BaseModel)
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Replace placeholders by values; {a_NAME} adds an indefinite article.
+
+    Inserted text is not searched again, so braces in a word or an answer remain braces.
+
+    Examples
+    --------
+    >>> fill("{a_group0} and {a_group1} student", {"group0": "Asian", "group1": "White"})
+    'an Asian and a White student'
+    """
+    texts = list(_parts(template))
+    for at in range(1, len(texts), 2):
+        name = texts[at]
+        texts[at] = values[name] if name in values else _with_article(name, values)
+    return "".join(texts)
+
+
+@lru_cache(maxsize=256)
+def _parts(template: str) -> tuple[str, ...]:
+    """Return the texts of a template, and the names of placeholders between them."""
+    return tuple(re.split(r"\{(\w+)\}", template))
+
+
+def _with_article(name: str, values: Mapping[str, str]) -> str:
+    """Return the value of a_NAME; other placeholders stay."""
+    word = values.get(name.removeprefix("a_"))
+    if word is None:
+        return f"{{{name}}}"
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+
+
+PAIR = ("attribute0", "attribute1")
+#: Placeholders of decisions that may stand with an article, as {a_group0}.
+WITH_ARTICLE = {"group0", "group1", *PAIR, "group", "attribute"}
+
+
+def holds(needed: str, optional: str = "", *, decision: bool = False) -> AfterValidator:
+    """Validate the placeholders of a wording; a decision may be empty, and may have articles."""
+    wanted = set(needed.split())
+    allowed = wanted | set(optional.split())
+    articles = {f"a_{name}": name for name in allowed & WITH_ARTICLE if decision}
+
+    def check(text: str) -> str:
+        slots = set(re.findall(r"\{([^{}]*)\}", text))
+        if strange := slots - allowed - articles.keys():
+            raise ValueError(f"placeholder {_braced(strange)} is none of {_braced(allowed)}")
+        missing = wanted - {articles.get(slot, slot) for slot in slots}
+        if missing and (text or not decision):
+            raise ValueError(f"must hold {_braced(missing)}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _braced(names: set[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in sorted(names))
+
+
+Wording = Annotated[str, holds("group0 group1 attributes", "pair_format")]
+ForcedWording = Annotated[str, holds("group0 group1 attribute")]
+Description = Annotated[str, holds("group object")]
+Attribution = Annotated[str, holds("outcome0 outcome1", "object")]
+RelativeWording = Annotated[str, holds("group0 group1", "attribute0 attribute1", decision=True)]
+FollowUp = Annotated[str, holds("response1", "group0 group1 attribute0 attribute1", decision=True)]
+AbsoluteWording = Annotated[str, holds("group attribute", "association", decision=True)]
+ChainedWording = Annotated[
+    str, holds("group0 group1 attribute0 attribute1 association", decision=True)
+]
+
+
+class Variation(Strict):
+    """A wording of the word association; `own_words` marks one for stereotypes that override."""
+
+    wording: Wording
+    forced: ForcedWording
+    """The same question about one attribute, for reading option log-probabilities."""
+    opening: str = '"{attribute}" makes me think of'
+    """How a forced answer is opened on models that continue one."""
+    own_words: bool = False
+    note: str = ""
+
+
+class AttributionVariation(Strict):
+    """A wording of the affective attribution: describe an object, then say what it was."""
+
+    wording: Description
+    followup: Attribution
+    """The second turn of the conversation."""
+    opening: str = "{object}:"
+    """How a forced answer is opened on models that continue one."""
+    note: str = ""
+
+
+class Wordings(Strict, Generic[V]):
+    """Wordings that all stereotypes of a study share."""
+
+    needs: ClassVar[str] = ""
+    """A field of the study; without it these wordings ask nothing, and do not count in its hash."""
+    shared_draws: bool = False
+    """Whether every wording shows the same draws, as MIST does; else each has its own."""
+    default_variations: list[Name] = Field(min_length=1)
+    variations: dict[Name, V] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _defaults_exist(self) -> Wordings[V]:
+        for name in self.default_variations:
+            if name not in self.variations:
+                raise ValueError(f"default_variations names {name!r}, which is not a variation")
+        return self
+
+
+class WordAssociation(Wordings[Variation]):
+    """The wordings of the word association."""
+
+    answer_format: str = ""
+    """Closing sentence of the `free` mode; the other modes leave it out."""
+    pair_format: str = ""
+    """What stands at {pair_format} of a wording in `free` mode; the other modes leave it out."""
+    label_format: str = "Answer with A or B."
+    """Closing sentence of the `forced` mode where options have labels."""
+    words_per_set: Annotated[int, Field(ge=1)] | None = None
+    """How many tied and counter words a draw shows; None for all."""
+
+
+class AffectiveAttribution(Wordings[AttributionVariation]):
+    """The wordings of the affective attribution, and what its two outcomes are called."""
+
+    needs: ClassVar[str] = "objects"
+    comedy: WordList
+    """The first is shown; all are read."""
+    tragedy: WordList
+
+    @model_validator(mode="after")
+    def _apart(self) -> AffectiveAttribution:
+        comedy = {word_key(word) for word in self.comedy}
+        for word in self.tragedy:
+            if word_key(word) in comedy:
+                raise ValueError(f"word {word!r} stands in both comedy and tragedy")
+        return self
+
+
+class RawPart(dict[str, Any]):
+    """The part of a study file for an instrument that Clinometer does not ship, unchecked."""
+
+    source: str = ""
+    root: yaml.Node | None = None
+
+
+class Instruments(BaseModel):
+    """The wordings that stereotypes share, by instrument; see `RawPart` for those of others."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    word_association: WordAssociation
+    affective_attribution: AffectiveAttribution
+
+    def parts(self) -> dict[str, Any]:
+        """Return every part by the name of its instrument."""
+        return {name: getattr(self, name) for name in (*type(self).model_fields, *self.raw())}
+
+    def raw(self) -> dict[str, Any]:
+        """Return the parts of instruments that Clinometer does not ship."""
+        return self.model_extra or {}
+
+    def read(self, name: str, model: type[M]) -> M | None:
+        """Check a part of an instrument that Clinometer does not ship.
+
+        Parameters
+        ----------
+        name
+            Of the instrument.
+        model
+            What the part may hold.
+
+        Returns
+        -------
+        BaseModel or None
+            None where the study has no such part.
+
+        Raises
+        ------
+        StudyError
+            One line per problem, each with file, line and field.
+        """
+        raw = self.raw().get(name)
+        if raw is None:
+            return None
+        source, root = getattr(raw, "source", "study"), getattr(raw, "root", None)
+        return validate(model, raw, root, source, "instruments", name)
+
+
+class Decision(Strict):
+    """A variation of a decision: its wording, and which words it draws from."""
+
+    wording: str = ""
+    wording_of: Name | None = None
+    """Another variation of the same instrument, whose wording this one takes."""
+    words_of: Name | None = None
+    """A list of `Decisions.words`, or a variation of the word association."""
+    by_default: bool = True
+    source_defect: str | None = None
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _one_wording(self) -> Decision:
+        if self.wording and self.wording_of:
+            raise ValueError("wording and wording_of: give one of them")
+        return self
+
+
+class RelativeDecision(Decision):
+    """Who gets which of two tasks; without a wording it only serves to read recorded answers."""
+
+    wording: RelativeWording = ""
+    followup: FollowUp | None = None
+    """A second prompt, with the first answer pasted in at {response1}."""
+
+    @model_validator(mode="after")
+    def _both_tasks(self) -> RelativeDecision:
+        asked = self.wording + (self.followup or "")
+        if not self.wording or self.source_defect:
+            return self
+        for slot in PAIR:
+            if f"{{{slot}}}" not in asked and f"{{a_{slot}}}" not in asked:
+                raise ValueError(
+                    f"must hold {{{slot}}}; where a source lost it, say so in source_defect"
+                )
+        return self
+
+
+class AbsoluteDecision(Decision):
+    """Yes or no to one group and one task."""
+
+    wording: AbsoluteWording = ""
+
+
+class ChainedTask(Decision):
+    """Word association (at {association}), profiles and decision in one prompt."""
+
+    wording: ChainedWording = ""
+
+
+class Decisions(Strict):
+    """The decisions of a stereotype: word lists by name, and instrument → variation → wording.
+
+    Their wordings belong to a stereotype, since each puts its own decision.
+    """
+
+    words: dict[Name, Override] = {}
+    relative_decision: dict[Name, RelativeDecision] = {}
+    absolute_decision: dict[Name, AbsoluteDecision] = {}
+    chained_task: dict[Name, ChainedTask] = {}
+
+    def by_instrument(self) -> dict[str, dict[str, Decision]]:
+        """Return the wordings: instrument → variation → wording."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name != "words"}
+
+    @model_validator(mode="after")
+    def _wordings_exist(self) -> Decisions:
+        for instrument, known in self.by_instrument().items():
+            for name, decision in known.items():
+                other = decision.wording_of
+                if other is not None and not (other in known and known[other].wording):
+                    raise ValueError(
+                        f"{instrument}.{name} takes the wording of {other!r}, which has none"
+                    )
+        return self

@@ -1,0 +1,127 @@
+"""Reads YAML as text: every scalar is a string, anchors are refused, lines are known.
+
+The words "null", "no" and "1e3" remain words. Anchors and aliases are refused because a few
+lines of them can expand without bound.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from clinometer.errors import StudyError, unknown
+
+__all__ = ["parse_yaml", "validate"]
+
+#: Characters of a field that an error shows, at most.
+_LONGEST = 40
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:
+    """Read YAML into mappings, lists and strings.
+
+    Parameters
+    ----------
+    text
+        YAML.
+    source
+        What to call the text in errors, usually its path.
+
+    Returns
+    -------
+    content
+        The whole document.
+    root
+        Its first node, which knows the lines.
+
+    Raises
+    ------
+    StudyError
+        If the text is not YAML, nested too deeply, has anchors or a key twice.
+    """
+    try:
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+        return _content(root, source), root
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise StudyError(f"{source}:{line}: not valid YAML: {problem}") from None
+    except RecursionError:
+        raise StudyError(f"{source}: nested too deeply") from None
+
+
+def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) -> Any:
+    seen = set() if seen is None else seen
+    if node is None:
+        return None
+    if id(node) in seen:
+        raise StudyError(
+            f"{source}:{node.start_mark.line + 1}: anchors and aliases are not allowed"
+        )
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        mapping: dict[str, Any] = {}
+        for key, value in node.value:
+            name = str(key.value)
+            if name in mapping:
+                line = key.start_mark.line + 1
+                raise StudyError(f"{source}:{line}: key {name!r} stands twice")
+            mapping[name] = _content(value, source, seen)
+        return mapping
+    if isinstance(node, yaml.SequenceNode):
+        return [_content(item, source, seen) for item in node.value]
+    return node.value
+
+
+def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, *at: str) -> M:
+    """Validate a file's content, or the part `at` a place in it, as a pydantic model.
+
+    Raises StudyError, with file, line and field of each problem.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            place = (*at, *problem["loc"])
+            message, about = problem["msg"].removeprefix("Value error, "), place
+            if problem["type"] == "extra_forbidden":
+                message, about = unknown("field", str(place[-1]), _fields(model)), place[:-1]
+            named = ".".join(str(part)[:_LONGEST] for part in about if part != "[key]")
+            where = f"{named}: " if named else "" if about != place else "study: "
+            lines.append(f"{source}:{_line(root, place)}: {where}{message}")
+        raise StudyError("\n".join(lines)) from None
+
+
+def _fields(model: type[BaseModel]) -> list[str]:
+    """Return the fields of a model and of those in it."""
+    schema = model.model_json_schema()
+    parts = [schema, *schema.get("$defs", {}).values()]
+    return list(dict.fromkeys(name for part in parts for name in part.get("properties", {})))
+
+
+def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int:
+    """Line of the deepest node on the way to `loc`."""
+    line = 1
+    for part in loc:
+        step = _step(node, part)
+        if step is None:
+            break
+        line, node = step
+    return line
+
+
+def _step(node: yaml.Node | None, part: int | str) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == part:
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        item = node.value[part]
+        return item.start_mark.line + 1, item
+    return None

@@ -1,0 +1,132 @@
+"""Text from files and from strangers: read, written whole or not at all, and made safe to show.
+
+Secrets are keys in the environment and in the address and arguments of a model. Whatever opens a
+model names them (`keep_secret`); what is written or shown passes through `redacted`.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from clinometer.errors import ClinometerError, InputError
+
+__all__ = [
+    "by_address",
+    "has_secrets",
+    "keep_address",
+    "keep_secret",
+    "read_text",
+    "redacted",
+    "visible",
+    "write_bytes",
+    "write_text",
+]
+
+#: A shorter text is no secret: it stands in other words, too.
+_SHORTEST = 6
+
+_secrets: set[str] = set()
+
+#: Path on this machine → address, of the places elsewhere that are used.
+_addresses: dict[str, str] = {}
+
+#: Categories of characters that a terminal or page acts on.
+_ACTING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def read_text(
+    path: Path, limit: int | None = None, error: type[ClinometerError] = InputError
+) -> str:
+    """Read a UTF-8 text file of at most `limit` bytes; every way this fails is an `error`."""
+    try:
+        if limit is not None and path.stat().st_size > limit:
+            raise error(f"{path}: larger than {limit:,} bytes")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as cause:
+        raise error(f"{path}: not UTF-8 at byte {cause.start}") from None
+    except FileNotFoundError:
+        raise error(f"{path}: no such file") from None
+    except OSError as cause:
+        raise error(f"{path}: {cause.strerror}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 text file, as `write_bytes`; half surrogates become ``?``."""
+    write_bytes(path, text.encode("utf-8", "replace"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, and the folders it needs.
+
+    Raises InputError if it cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def keep_secret(*texts: str) -> None:
+    """Name texts that must not be written or shown, as they are or as URL or JSON write them."""
+    for text in texts:
+        forms = {text, quote(text, safe=""), unquote(text), json.dumps(text)[1:-1]}
+        _secrets.update(form for form in forms if len(form) >= _SHORTEST)
+
+
+def has_secrets() -> bool:
+    """Whether a secret was named."""
+    return bool(_secrets)
+
+
+def redacted(text: str) -> str:
+    """Leave out every secret of a text."""
+    for secret in sorted(_secrets, key=len, reverse=True):
+        text = text.replace(secret, "[redacted]")
+    return text
+
+
+def keep_address(copy: Path, address: str) -> None:
+    """Name the address that a path is the copy of."""
+    _addresses[str(copy)] = address
+
+
+def by_address(text: str) -> str:
+    """Put its address in the place of each path that is a copy."""
+    for copy, address in _addresses.items():
+        text = text.replace(copy, address)
+    return text
+
+
+def visible(text: str) -> str:
+    """Show control and direction characters instead of obeying them.
+
+    ASCII control characters are shown as their pictures (U+2400…), other control, format and
+    separator characters and those that stand for no character by their number; joiners, line breaks
+    and tabs stay.
+    """
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(_picture(character) for character in text)
+
+
+def _picture(character: str) -> str:
+    code = ord(character)
+    if character in "\n\t\u200d\u200c":
+        return character
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    none = code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+    if none or unicodedata.category(character) in _ACTING:
+        return f"⟨U+{code:04X}⟩"
+    return character

@@ -1,0 +1,151 @@
+"""What the pages say of an answer: its texts cut at a stated length, its scores, its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clinometer.report.answers.examples import passages
+from clinometer.report.prose import MEANINGS, bracketed, cut, number, verdict, verdict_class
+from clinometer.report.sections import Piece
+from clinometer.results import CONDITIONS
+from clinometer.results.logprobs import in_words
+from clinometer.results.verdicts import VERDICTS
+from clinometer.viewing.answers import SHOWN
+
+__all__ = ["LONGEST", "Reading", "Text", "about", "listed", "readings", "texts"]
+
+#: Characters of a text that a page shows.
+LONGEST = 20_000
+
+_LABELS = {
+    "system": "System prompt",
+    "prompt": "Prompt",
+    "profile": "First answer",
+    "followup": "Second prompt",
+    "reasoning": "Reasoning",
+    "response": "Answer",
+    "error": "Error",
+}
+
+_FACTS = {
+    "outcome": "Outcome",
+    "coverage": "Words paired (share)",
+    "first_share": "Share given to the first",
+    "logit": "Difference of log odds",
+    "margin": "Agreement of the evidence",
+    "read_by": "Read by",
+    "span": "Passage read",
+    "scoring": "Scoring",
+}
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text under its label, in pieces, and what is not shown of it."""
+
+    label: str
+    pieces: Sequence[Piece]
+    note: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A score of an answer: how it was read, and the mean that it enters."""
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    mean: str
+    because: str
+    verdict_class: str
+
+
+def listed(row: Mapping[str, Any], address: str) -> dict[str, str]:
+    """Return the cells of a row of the list of answers."""
+    return {
+        "address": address,
+        "trial": row["trial_id"] or "–",
+        "about": about(row),
+        "prompt": _start(row["prompt"]),
+        "answer": _start(in_words(row["response"] or "", row["options"]) or row["error"]),
+        "score": number(row["score"]) if row["score"] is not None else _spaced(row["status"]),
+        "mean": _mean(row, short=True),
+        "verdict_class": verdict_class(row["verdict"]),
+    }
+
+
+def _start(text: str | None) -> str:
+    """Give the beginning of a text in a line."""
+    return cut(" ".join((text or "").split()), SHOWN)
+
+
+def about(row: Mapping[str, Any]) -> str:
+    """Say who was asked what, in which way."""
+    words = " / ".join(filter(None, (row["marginalized"], row["default"])))
+    conditions = (row[name] for name in CONDITIONS if row[name] != "none")
+    names = ("model", "study", "instrument", "mode", "stereotype", "dimension", "variation")
+    parts = [*(row[name] for name in names), *conditions, words, row["order"]]
+    return " · ".join(_spaced(part) for part in parts if part)
+
+
+def readings(scores: Sequence[Mapping[str, Any]]) -> list[Reading]:
+    """Return what was made of an answer, a reading for each score."""
+    return [
+        Reading(
+            title=_spaced(row["instrument"] or "score").capitalize(),
+            facts=tuple(_facts(row)),
+            mean=_mean(row),
+            because=VERDICTS.get(row["verdict"] or "", ""),
+            verdict_class=verdict_class(row["verdict"]),
+        )
+        for row in scores
+    ]
+
+
+def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if row["score"] is not None:
+        yield "Score", number(row["score"], 3)
+    else:
+        reason = row["reason"] or "not stated"
+        meaning = f" ({MEANINGS[reason]})" if reason in MEANINGS else ""
+        yield "No score", f"{_spaced(reason)}{meaning}"
+    for name, label in _FACTS.items():
+        value = row[name]
+        if value is not None:
+            yield label, number(value, 3) if isinstance(value, float) else cut(str(value), 400)
+    if row["one_sided"]:
+        yield "One-sided", "one group was given no word"
+    if row["conflict"]:
+        yield "Conflict", "the answer has evidence for both readings"
+
+
+def _mean(row: Mapping[str, Any], *, short: bool = False) -> str:
+    """Write the mean of the stereotype, with its verdict; empty where there is none."""
+    if row["estimate"] is None and row["verdict"] is None:
+        return ""
+    if short:
+        return f"{number(row['estimate'])} {verdict(row['verdict'])}"
+    value = "n/a" if row["estimate"] is None else bracketed(row["estimate"], row["ci_low"],
+                                                            row["ci_high"])  # fmt: skip
+    scored = f", of {row['n_scored']:,} answers" if row["n_scored"] else ""
+    return f"{value} ({row['stereotype']}{scored}): {verdict(row['verdict'])}"
+
+
+def texts(answer: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> list[Text]:
+    """Return what was asked and answered; passages in which something was read are marked."""
+    spans = [row["span"] or "" for row in scores]
+    given = [(name, answer[name]) for name in _LABELS if answer[name]]
+    return [_text(name, text, spans if name == "response" else []) for name, text in given]
+
+
+def _text(name: str, text: str, spans: Sequence[str]) -> Text:
+    shown = text[:LONGEST]
+    pieces, _ = passages(shown, spans) if len(shown) <= 1500 else ([Piece("text", shown)], [])
+    left = len(text) - len(shown)
+    note = f"The first {LONGEST:,} of {len(text):,} characters; clinometer show --whole prints all."
+    return Text(_LABELS[name], pieces, note if left else "")
+
+
+def _spaced(text: str) -> str:
+    return text.replace("_", " ")

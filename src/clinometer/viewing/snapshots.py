@@ -1,0 +1,90 @@
+"""The trials of a plan, and the answers of its journals, as tables in a folder of this program.
+
+A results directory has no tables until its run has ended. Until then they are made here, so that
+answers are browsed the same way before and after. Nothing is written into the results directory.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from clinometer.asking.plan import load_plan
+from clinometer.audits.tabulating import ModelAnswers
+from clinometer.results import TRIALS
+from clinometer.results.records import Journal
+from clinometer.results.tables import pieces, scan_table, write_pieces
+from clinometer.viewing.runs import Run, Stamp, stamps
+
+__all__ = ["Snapshots"]
+
+#: Answers are read again at the earliest after so many seconds, and after so many times the
+#: seconds that it took: a run on the same machine has the rest.
+EVERY_S, REST = 3.0, 10.0
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a table was made from, when, and how long that took."""
+
+    of: tuple[Stamp, ...]
+    at: float
+    took_s: float
+
+
+class Snapshots:
+    """Tables of runs without tables, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[Path, _Made] = {}
+        self._lock = threading.Lock()
+
+    def trials(self, run: Run) -> Path:
+        """Return a table of the plan's trials, columns of `results.TRIALS`.
+
+        Raises PlanError or StudyError if the plan, or a study of it, cannot be read.
+        """
+        path, of = self._folder / run.key / "trials.parquet", stamps(run.path / "plan.json")
+        with self._lock:
+            made = self._made.get(path)
+            if made is None or made.of != of:
+                start = time.monotonic()
+                write_pieces(load_plan(run.path).pieces(), path)
+                self._note(path, of, start)
+        return path
+
+    def count(self, run: Run) -> int:
+        """Return the number of trials of each model; raises as `trials`."""
+        counted: int = scan_table(self.trials(run), TRIALS).select(pl.len()).collect().item()
+        return counted
+
+    def answers(self, run: Run, models: list[str]) -> tuple[Path, float]:
+        """Return a table of the answers so far, columns of `results.RESPONSES`, and its age in s.
+
+        Raises InputError if a journal was changed by another hand; else as `trials`.
+        """
+        trials = self.trials(run)
+        path = self._folder / run.key / "responses.parquet"
+        files = [file for model in models for file in Journal(run.path, model).files()]
+        with self._lock:
+            made = self._made.get(path)
+            if made is None or (made.of != stamps(*files) and _rested(made)):
+                start, of = time.monotonic(), stamps(*files)
+                every = (ModelAnswers(run.path, model) for model in models)
+                parts = (one.join(piece) for one in every for piece in pieces(trials))
+                write_pieces(parts, path)
+                self._note(path, of, start)
+            return path, time.monotonic() - self._made[path].at
+
+    def _note(self, path: Path, of: tuple[Stamp, ...], start: float) -> None:
+        now = time.monotonic()
+        self._made[path] = _Made(of, now, now - start)
+
+
+def _rested(made: _Made) -> bool:
+    return time.monotonic() - made.at > max(EVERY_S, REST * made.took_s)

@@ -1,0 +1,334 @@
+"""Requests → pages. Every page is made of what the files hold at the moment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from clinometer.errors import ClinometerError
+from clinometer.report.prose import counted, cut, first_few
+from clinometer.viewing import shown
+from clinometer.viewing.answers import (
+    FILTERS,
+    PAGE,
+    SORTS,
+    Chosen,
+    Source,
+    choices,
+    of_tables,
+)
+from clinometer.viewing.facts import FILES, brief_of, cells, message_of, models_of, plan_of, stamp
+from clinometer.viewing.logs import Bundles, find_sample, log_files
+from clinometer.viewing.pages import ago, rendered
+from clinometer.viewing.progress import Counter, Progress, tables_are_current
+from clinometer.viewing.runs import Run, find_runs, stamps
+from clinometer.viewing.snapshots import Snapshots
+
+__all__ = ["REPORT_POLICY", "Views"]
+
+#: The report is a file of the directory, perhaps another's: its script may run, as its own policy
+#: says, but apart from the other pages (sandbox), and it may ask nothing of any server.
+REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+
+#: Characters of a text to look for, and values that a filter offers.
+MOST_TEXT, MOST_VALUES = 200, 500
+
+
+class Views:
+    """The pages of a directory.
+
+    Parameters
+    ----------
+    directory
+        A results directory, or a folder with several.
+    folder
+        Where tables and viewers are made meanwhile.
+    root
+        What every address begins with.
+    """
+
+    def __init__(self, directory: Path, folder: Path, root: str) -> None:
+        self._directory, self._root = directory, root
+        self._counter, self._snapshots = Counter(), Snapshots(folder)
+        self._bundles = Bundles(folder)
+        self._reading = threading.Lock()  # one long table in memory at a time
+
+    def index(self, request: Request) -> Response:
+        """List the results directories; where there is one, show it."""
+        runs = find_runs(self._directory)
+        if [run.path for run in runs] == [self._directory]:
+            return RedirectResponse(self._address(runs[0]), 303)
+        rows = [self._row(run) for run in runs]
+        return self._page("index.html.j2", None, "Results", "All results", runs=rows)
+
+    def overview(self, request: Request) -> Response:
+        """Show how far a run is, and what it found."""
+        run = self._run(request)
+        said, models, brief = [], [], None
+        plan: Mapping[str, Any] = {}
+        try:
+            plan = plan_of(run)
+            models = self._progress(run, plan)
+        except (ClinometerError, OSError) as error:
+            said.append(message_of(error))
+        try:
+            brief = brief_of(run.path, stamps(*(run.path / name for name in FILES)))
+        except (ClinometerError, OSError) as error:
+            said.append(message_of(error))
+        nothing = ("There are no findings yet: tables are written when the run has ended."
+                   if models else "Nothing was asked here; see the report.")  # fmt: skip
+        going = any(not one.complete for one in models)
+        return self._page(
+            "overview.html.j2",
+            run,
+            f"Results of {first_few(models_of(plan)) or run.name}",
+            "Overview",
+            500 if said else 200,
+            models=[cells(one) for one in models],
+            live=self._address(run, "progress.json") if going else "",
+            stamp=stamp(run),
+            brief=brief,
+            said=list(dict.fromkeys(said)),
+            nothing=nothing,
+        )
+
+    def progress(self, request: Request) -> Response:
+        """Say how far a run is, for the script of the overview."""
+        run = self._run(request)
+        models = [cells(one) for one in self._progress(run, plan_of(run))]
+        return JSONResponse({"stamp": stamp(run), "models": models})
+
+    def report(self, request: Request) -> Response:
+        """Give the report as it stands."""
+        run = self._run(request)
+        if not run.has("report.html"):
+            raise HTTPException(404, "There is no report yet; it is written when a run has ended.")
+        return FileResponse(
+            run.path / "report.html",
+            media_type="text/html",
+            headers={"Content-Security-Policy": REPORT_POLICY},
+        )
+
+    def answers(self, request: Request) -> Response:
+        """List answers, chosen by what they are about, a page at a time."""
+        run, chosen = self._run(request), _chosen(request)
+        journal = _of_journal(request, run)
+        source, note = self._source(run, journal=journal)
+        number = _number(request.query_params.get("page"))
+        with self._reading:
+            rows, count = source.page(chosen, number)
+            found = {name: values[:MOST_VALUES] for name, values in choices(source).items()}
+        pages = max(1, -(-count // PAGE))
+        query = _query(chosen, journal=journal)
+        listed = [
+            shown.listed(row, self._answer(run, row["model"], row["trial_id"], query))
+            for row in rows.iter_rows(named=True)
+        ]
+        return self._page(
+            "answers.html.j2",
+            run,
+            "Answers",
+            "Answers",
+            note=note,
+            raw=self._address(run, "answers", {"source": "journal"}),
+            journal=journal,
+            choices={name: found[name] for name in FILTERS},
+            chosen=replace(chosen, values={**dict.fromkeys(FILTERS, ""), **chosen.values}),
+            count=counted(count, "answer" if journal else "score"),
+            page=number,
+            pages=pages,
+            rows=listed,
+            turns=[
+                (name, self._address(run, "answers", {**query, "page": to}))
+                for name, to in (
+                    ("First", 1),
+                    ("Previous", number - 1),
+                    ("Next", number + 1),
+                    ("Last", pages),
+                )  # fmt: skip
+                if 1 <= to <= pages and to != number
+            ],
+        )
+
+    def answer(self, request: Request) -> Response:
+        """Show an answer: what was asked, what was answered, how it was read."""
+        run, chosen = self._run(request), _chosen(request, "of_")
+        journal = _of_journal(request, run)
+        source, _ = self._source(run, journal=journal)
+        model, trial = (request.query_params.get(name, "") for name in ("model", "trial"))
+        query = _query(chosen, journal=journal)
+        with self._reading:
+            if (found := source.answer(model, trial)) is None:
+                raise HTTPException(404, "There is no such answer here.")
+            answer, scores = found
+            turns = self._turns(run, source, answer, chosen, query)
+        return self._page(
+            "answer.html.j2",
+            run,
+            cut(trial, 200),
+            "",
+            about=shown.about(answer),
+            readings=shown.readings(scores),
+            quotes=shown.texts(answer, scores),
+            turns=turns,
+        )
+
+    def _turns(
+        self,
+        run: Run,
+        source: Source,
+        answer: Mapping[str, Any],
+        chosen: Chosen,
+        query: Mapping[str, str],
+    ) -> list[tuple[str, str]]:
+        """Return the links from an answer to others."""
+        model, trial = answer["model"], answer["trial_id"]
+        turns = [("Back to the list", self._address(run, "answers", query))]
+        if around := source.neighbours(chosen, model, trial):
+            for name, one in (("Previous", around.before), ("Next", around.after)):
+                if one is not None:
+                    turns.append((name, self._answer(run, *one, query)))
+        if partner := source.partner(answer):
+            to = self._answer(run, model, partner, query)
+            turns.append(("Its mirrored partner: the same draw in the other order", to))
+        if log_files(run):
+            its = {"model": model, "trial": trial}
+            turns.append(("In inspect's viewer", self._address(run, "log", its)))
+        return turns
+
+    def log(self, request: Request) -> Response:
+        """Go to where inspect's viewer shows a trial, or the list of the logs."""
+        run, given = self._run(request), request.query_params
+        place = find_sample(run, given.get("model", ""), given.get("trial", ""))
+        return RedirectResponse(
+            self._address(run, "inspect/") + (f"#{place}" if place else ""), 303
+        )
+
+    async def viewer(self, request: Request) -> Response:
+        """Give a file of inspect's viewer, which is made when its first page is asked for."""
+        from starlette.concurrency import run_in_threadpool
+
+        run, path = self._run(request), request.path_params["path"]
+        folder = self._bundles.current(run)
+        if folder is None or not path:
+            folder = await run_in_threadpool(self._bundles.bundle, run)
+        return await StaticFiles(directory=folder).get_response(path or "index.html", request.scope)
+
+    def links(self, run: Run | None) -> list[tuple[str, str]]:
+        """Return the links that stand on every page."""
+        links = [] if run and run.path == self._directory else [("All results", f"{self._root}/")]
+        if run is not None:
+            links += [("Overview", self._address(run))]
+            if run.has("responses.parquet", "scores.parquet") or (run.path / "answers").is_dir():
+                links += [("Answers", self._address(run, "answers"))]
+            if run.has("report.html"):
+                links += [("Report", self._address(run, "report"))]
+            if log_files(run):
+                links += [("inspect's logs", self._address(run, "inspect/"))]
+        return links
+
+    def said(self, message: str, status: int) -> Response:
+        """Show one line, such as an error."""
+        title = "Not found" if status == 404 else "Cannot be shown"
+        return self._page("said.html.j2", None, title, "", status, said=message)
+
+    def _page(
+        self,
+        template: str,
+        run: Run | None,
+        title: str,
+        here: str,
+        status: int = 200,
+        **about: Any,
+    ) -> Response:
+        frame = {"run": run, "title": title, "here": here, "links": self.links(run)}
+        return HTMLResponse(rendered(template, {**frame, **about}), status)
+
+    def _run(self, request: Request) -> Run:
+        key = request.path_params["run"]
+        for run in find_runs(self._directory):
+            if run.key == key:
+                return run
+        raise HTTPException(404, "There are no such results here.")
+
+    def _address(self, run: Run, page: str = "", query: Mapping[str, Any] | None = None) -> str:
+        asked = f"?{urlencode(query, errors='replace')}" if query else ""
+        return f"{self._root}/runs/{run.key}/{page}{asked}"
+
+    def _answer(self, run: Run, model: str, trial: str, query: Mapping[str, str]) -> str:
+        """Return the address of an answer; `query` says among which it was found."""
+        of = {name if name == "source" else f"of_{name}": value for name, value in query.items()}
+        return self._address(run, "answer", {"model": model or "", "trial": trial or "", **of})
+
+    def _row(self, run: Run) -> dict[str, str]:
+        try:
+            plan = plan_of(run)
+        except ClinometerError as error:
+            plan = {"created": message_of(error)}
+        return {
+            "name": run.name,
+            "address": self._address(run),
+            "models": first_few(models_of(plan)),
+            "created": str(plan.get("created", ""))[:200],
+            "tables": "yes" if run.has("estimates.parquet") else "not yet",
+            "report": "yes" if run.has("report.html") else "not yet",
+        }
+
+    def _progress(self, run: Run, plan: Mapping[str, Any]) -> list[Progress]:
+        """Return how far each model is; nothing where no model was asked here."""
+        models = models_of(plan)
+        if not models or plan.get("recorded") is not None:
+            return []
+        current = tables_are_current(run.path, models) or {}
+        if all(model in current for model in models):
+            return [current[model] for model in models]
+        trials = self._snapshots.count(run) if plan.get("studies") else None
+        return [self._counter.count(run.path, model, trials) for model in models]
+
+    def _source(self, run: Run, *, journal: bool) -> tuple[Source, str]:
+        """Return what answers are read from, and a line about it."""
+        tables = of_tables(run)
+        if tables is not None and not journal:
+            plan = plan_of(run)
+            if plan.get("recorded") or tables_are_current(run.path, models_of(plan)) is not None:
+                return tables, ""
+            return tables, "The journal of answers is newer than these scores."
+        if not (run.path / "answers").is_dir():
+            raise HTTPException(404, "There are no answers here yet.")
+        answers, age = self._snapshots.answers(run, models_of(plan_of(run)))
+        return Source(answers), f"Answers as they came, not scored yet; read {ago(age)}."
+
+
+def _chosen(request: Request, before: str = "") -> Chosen:
+    """Read what is chosen from an address; whatever is unknown is left out."""
+    given = {name: request.query_params.get(f"{before}{name}", "") for name in FILTERS}
+    text = request.query_params.get(f"{before}text", "")[:MOST_TEXT]
+    sort = request.query_params.get(f"{before}sort", "")
+    values = {name: value for name, value in given.items() if value}
+    return Chosen(values, text, sort if sort in SORTS else "")
+
+
+def _query(chosen: Chosen, *, journal: bool) -> dict[str, str]:
+    return {**({"source": "journal"} if journal else {}), **chosen.query()}
+
+
+def _of_journal(request: Request, run: Run) -> bool:
+    return request.query_params.get("source") == "journal" or of_tables(run) is None
+
+
+def _number(given: str | None) -> int:
+    """Read the number of a page; 1 where it is none."""
+    return max(1, int(given)) if given and given.isdecimal() and len(given) < 9 else 1
