@@ -25,6 +25,7 @@ def _load(name: str) -> Any:
 loopback = _load("loopback")
 _load("sharded_plans"), _load("batch_service"), _load("real_servers")
 message_batches = _load("message_batches").message_batches
+commands = _load("forking").commands
 _tiny, _plans = _load("tiny_models"), _load("small_plans")
 
 #: Fixtures that several rooms share.
