@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -178,13 +177,3 @@ class BatchService:
         hidden = ("lines", "looks", "end", "done", "code")
         shown = {key: value for key, value in batch.items() if key not in hidden}
         return {**shown, "request_counts": counts}
-
-
-def later(seconds: float, first: Callable[[], None]) -> Callable[[], None]:
-    """Make a fault: something happens, and the call is done some time after it."""
-
-    def fault() -> None:
-        first()
-        time.sleep(seconds)
-
-    return fault

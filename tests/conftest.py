@@ -22,6 +22,7 @@ def _load(name: str) -> Any:
     return sys.modules[name]
 
 
+_load("waiting")
 loopback = _load("loopback")
 _load("sharded_plans"), _load("batch_service"), _load("real_servers")
 message_batches = _load("message_batches").message_batches
@@ -70,8 +71,8 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Start a loopback server and point the provider ``openai-api/loop`` at it."""
     servers = []
 
-    def start(reply: Any = None, delay_s: float = 0.0) -> Any:
-        server = loopback.Loopback(reply, delay_s)
+    def start(reply: Any = None, at_once: int | None = None) -> Any:
+        server = loopback.Loopback(reply, at_once)
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
         monkeypatch.setenv("LOOP_API_KEY", "none")
         servers.append(server)

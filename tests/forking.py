@@ -20,8 +20,7 @@ from pathlib import Path
 
 import pytest
 
-#: Seconds after which a command hangs, whatever the machine.
-HANGS_S = 600
+from waiting import HANGS_S
 
 #: A command's parent is a fork of its own, which says its number, and then how it ended.
 SERVER = """

@@ -6,7 +6,6 @@ import json
 import random
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,12 +28,19 @@ def pair_words(prompt: str) -> str:
 
 
 class Loopback:
-    """Serves ``/v1/chat/completions``; `reply` turns a request body into status and body."""
+    """Serves ``/v1/chat/completions``; `reply` turns a request body into status and body.
 
-    def __init__(self, reply: Callable[[dict[str, Any]], Reply] | None = None, delay_s: float = 0):
+    Of the calls, `at_once` are answered, and the others when it is let `go`.
+    """
+
+    def __init__(
+        self,
+        reply: Callable[[dict[str, Any]], Reply] | None = None,
+        at_once: int | None = None,
+    ) -> None:
         self.prompts: Counter[str] = Counter()
         self.reply = reply or self.chat
-        self.delay_s = delay_s
+        self.go = threading.Event()
         self._lock = threading.Lock()
         loopback = self
 
@@ -45,7 +51,8 @@ class Loopback:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with loopback._lock:
                     loopback.prompts[body["messages"][-1]["content"]] += 1
-                time.sleep(loopback.delay_s)
+                    answered = at_once is None or loopback.prompts.total() <= at_once
+                answered or loopback.go.wait()
                 status, answer = loopback.reply(body)
                 content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 self.send_response(status)
@@ -66,6 +73,7 @@ class Loopback:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
+        self.go.set()
         self._server.shutdown()
         self._server.server_close()
 

@@ -10,7 +10,6 @@ import itertools
 import json
 import signal
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,6 +39,7 @@ from clinometer.networks.loading import read_associations
 from clinometer.results import records
 from clinometer.results.records import Journal
 from forking import Forked
+from waiting import until
 
 Serve = Callable[..., Any]
 Clinometer = Callable[..., Forked]
@@ -91,7 +91,7 @@ def ask(
     plan: AssociationPlan, directory: Path, budget: Budget | None = None, **settings: Any
 ) -> Associated:
     claim(directory, plan)
-    models = open_associating(plan, Connection(max_retries=0, timeout_s=5, max_connections=8))
+    models = open_associating(plan, Connection(max_retries=0, max_connections=8))
     (outcome,) = associate(plan, models, directory, budget or Budget(), **settings)
     return outcome
 
@@ -331,19 +331,18 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     words = Words(honours=5)
-    serve(words, delay_s=0.02)
+    server = serve(words, at_once=40)
     (tmp_path / "cues.txt").write_text("".join(f"cue{number}\n" for number in range(20)))
     command = ("network", "associate", MODEL, "--cues", "cues.txt", "--repetitions", "30")
     command = (*command, "--max-connections", "4", "--out", "r")
     shard = tmp_path / "r" / "answers" / FOLDER / "00000.jsonl"
     process = clinometer(*command)
-    deadline = time.monotonic() + 60
-    while (not shard.exists() or shard.stat().st_size < 20_000) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    written = lambda: shard.exists() and answered(tmp_path / "r").total() == words.given.total()  # noqa: E731
+    until(lambda: server.prompts.total() == 44 and written(), process)
     process.kill()
     process.communicate()
-    time.sleep(0.1)  # the server ends what it had begun
+    server.go.set()
+    until(lambda: len(words.asked) == 44)  # the server ends what it had begun
     kept, given_before = answered(tmp_path / "r"), words.given.total()
     assert 0 < kept.total() < 600 and max(kept.values()) == 1
     again = clinometer(*command)
@@ -357,16 +356,13 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
-    serve(Words(), delay_s=0.2)
+    serve(Words(), at_once=2)
     process = clinometer(
         "network", "associate", MODEL, "--cues", "a,b,c,d", "--repetitions", "9000",
         "--out", "r", "--max-connections", "2",
     )  # fmt: skip
     shard = tmp_path / "r" / "answers" / FOLDER / "00000.jsonl"
-    deadline = time.monotonic() + 60
-    while not shard.exists() and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(shard.exists, process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130

@@ -21,7 +21,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from batch_service import BatchService, later
+from batch_service import BatchService
 from clinometer.asking import batches
 from clinometer.asking.batches import Batches
 from clinometer.asking.plan import Plan
@@ -34,6 +34,7 @@ from clinometer.models import batch_files
 from clinometer.results.locks import only_process
 from clinometer.results.records import Journal
 from sharded_plans import SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
+from waiting import until
 
 MODEL = "openai-api/loop/m"
 KEY = "sk-loop-0123456789"
@@ -265,22 +266,31 @@ def test_twenty_kills_at_random_pay_nothing_twice(
         service.paid.clear()
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 1.0])
+@pytest.mark.parametrize("late", [False, True])
 def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
-    service: BatchService, tmp_path: Path, submitted: Callable[..., Any], delay_s: float
+    service: BatchService,
+    tmp_path: Path,
+    submitted: Callable[..., Any],
+    late: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """`delay_s`: how long the service takes to create it after that."""
+    """`late`: the service creates it when the next process has looked for it already."""
     plan = one_turn()
     write(plan, tmp_path)
     children: list[int] = []
-    kill = later(delay_s, lambda: os.kill(children[0], signal.SIGKILL))
+
+    def kill() -> None:
+        os.kill(children[0], signal.SIGKILL)
+        until(lambda: not late or service.calls["GET /batches"])
+
     service.faults = fail_times(1, kill, "POST", "/batches")
     child, wait = submitted(tmp_path)
     children.append(child)
     assert wait() == -signal.SIGKILL
     assert [one["event"] for one in journal(tmp_path)] == ["creating"]
-    assert submitted(tmp_path)[1]() == 0
-    time.sleep(delay_s)
+    monkeypatch.setattr(batches, "SETTLE_S", 3600)
+    monkeypatch.setattr(batches.time, "sleep", lambda seconds: until(lambda: service.batches))
+    assert submit_shards(tmp_path, QUICK, print).complete
     assert len(service.batches) == 1 and paid_once(service) and recorded_once(tmp_path, plan)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +27,7 @@ from clinometer.models.opening import Connection
 from clinometer.models.providers import PROVIDERS, Provider
 from clinometer.states.examples import senses_of
 from forking import Forked
+from waiting import until
 
 Serve = Callable[..., Any]
 Clinometer = Callable[..., Forked]
@@ -78,7 +78,7 @@ TERMS = ("warm", "cold", "bright", "dull")
 def make(
     out: Path, terms: tuple[str, ...] = TERMS, budget: Budget | None = None, **settings: Any
 ) -> Written:
-    connection = Connection(max_retries=0, timeout_s=5, max_connections=4)
+    connection = Connection(max_retries=0, max_connections=4)
     options = ContextOptions(connection=connection, **settings)
     return make_contexts(MODEL, senses_of(terms), out, options=options, budget=budget)
 
@@ -241,7 +241,7 @@ def test_a_killed_run_asks_nothing_twice(
     serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     writer = Writer()
-    serve(writer, delay_s=0.2)
+    server = serve(writer, at_once=6)
     terms = [f"warm {place}-{other}" for place in PLACES[:2] for other in PLACES]
     rows = "".join(f"Warmth,{term},{('high', 'low')[n % 2]}\n" for n, term in enumerate(terms))
     (tmp_path / "d.csv").write_text(f"dimension,term,direction\n{rows}")
@@ -249,15 +249,14 @@ def test_a_killed_run_asks_nothing_twice(
     command = (*command, "--max-connections", "2")
     journal = tmp_path / "c.jsonl.answers" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     process = clinometer(*command)
-    deadline = time.monotonic() + 60
-    while (not journal.exists() or journal.stat().st_size < 2_000) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    written = lambda: journal.exists() and len(lines(journal)) == 6  # noqa: E731
+    until(lambda: server.prompts.total() == 8 and written(), process)
     process.kill()
     process.communicate()
-    time.sleep(0.4)  # the server ends what it had begun
+    server.go.set()
+    until(lambda: len(writer.asked) == 8)  # the server ends what it had begun
     kept, asked = len(lines(journal)), len(writer.asked)
-    assert 0 < kept < 16 and asked - kept <= 2
+    assert (kept, asked) == (6, 8)
     journal.write_bytes(journal.read_bytes()[:-9])  # a torn line
     written = make(tmp_path / "c.jsonl", tuple(terms))
     assert written.sentences == 80 and written.calls == len(writer.asked) - asked

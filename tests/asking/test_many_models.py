@@ -23,6 +23,7 @@ from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, ModelError
 from clinometer.models.opening import Connection, open_models
 from sharded_plans import SINGLE, plan_of, reply, requests_in
+from waiting import HANGS_S
 
 MODELS = tuple(f"openai-api/loop/m{number}" for number in range(20))
 ONE = Connection(max_retries=0, max_connections=1)
@@ -41,7 +42,7 @@ class Asked:
 
     def answer(self, body: dict[str, Any]) -> tuple[int, Any]:
         if body["model"] == self.held:
-            self.in_time &= self._free.wait(20)
+            self.in_time &= self._free.wait(HANGS_S)
         with self._lock:
             self.calls[body["model"]] += 1
             self.left -= body["model"] != self.held

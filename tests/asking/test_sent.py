@@ -26,7 +26,7 @@ ALL = ("word_association", "relative_decision", "absolute_decision", "chained_ta
 
 def answered(plan: Plan, directory: Path) -> pl.DataFrame:
     claim(directory, plan)
-    models = open_models(plan.models, plan.generation, Connection(max_retries=0, timeout_s=120))
+    models = open_models(plan.models, plan.generation, Connection(max_retries=0))
     assert ask_models(plan.pieces, models, directory, Budget()).complete
     collect_responses(plan, directory)
     return pl.read_parquet(directory / "responses.parquet")

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import json
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from clinometer.models.opening import Connection, open_models
 from clinometer.results.records import Journal
 from clinometer.stimuli import load_study
 from forking import Forked
+from waiting import until
 
 Serve = Callable[..., Any]
 Clinometer = Callable[..., Forked]
@@ -33,8 +33,12 @@ TABLES = ("responses", "scores", "words", "compliance", "estimates")
 
 def ask(plan: Plan, directory: Path, budget: Budget | None = None, retries: int = 0) -> Outcome:
     claim(directory, plan)
-    models = open_models(plan.models, plan.generation, Connection(max_retries=retries, timeout_s=5))
+    models = open_models(plan.models, plan.generation, Connection(max_retries=retries))
     return ask_models(plan.pieces, models, directory, budget or Budget())
+
+
+def lines(journal: Path) -> int:
+    return journal.read_bytes().count(b"\n") if journal.exists() else 0
 
 
 def tables(directory: Path) -> list[pl.DataFrame]:
@@ -86,18 +90,17 @@ def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: 
 def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
-    server = serve(delay_s=0.05)
-    command = ("run", MODEL, "--iterations", "6", "--stereotypes", "age,power,career", "--out")
+    server = serve(at_once=20)
+    command = ("run", MODEL, "--iterations", "6", "--stereotypes", "age,power,career")
+    command = (*command, "--max-connections", "4", "--out")
     journal = tmp_path / "r" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     process = clinometer(*command, "r")
-    deadline = time.monotonic() + 60
-    while (not journal.exists() or journal.stat().st_size < 4_000) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: server.prompts.total() == 24 and lines(journal) == 20, process)
     process.kill()
     process.communicate()
+    server.go.set()
     kept = {answer["trial_id"] for answer in Journal(tmp_path / "r", MODEL)}
-    assert 0 < len(kept) < 72
+    assert len(kept) == 20
     asked_before = server.prompts.total()
     again = clinometer(*command, "r")
     out, err = again.communicate()
@@ -113,13 +116,10 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
-    serve(delay_s=0.2)
+    serve(at_once=4)
     process = clinometer("run", MODEL, "--iterations", "8", "--max-connections", "4", "--out", "r")
     journal = tmp_path / "r" / "answers" / "openai-api-loop-m" / "00000.jsonl"
-    deadline = time.monotonic() + 60
-    while not journal.exists() and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: lines(journal), process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130

@@ -72,7 +72,7 @@ def answering(server: Any, plan: Plan, said: Callable[[dict[str, Any]], str] = d
 
 def ask(plan: Plan, directory: Path, budget: Budget | None = None) -> Outcome:
     claim(directory, plan)
-    models = open_models(plan.models, plan.generation, Connection(max_retries=0, timeout_s=5))
+    models = open_models(plan.models, plan.generation, Connection(max_retries=0))
     return ask_models(plan.pieces, models, directory, budget or Budget())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 
 from forking import Forked
+from waiting import until
 
 Start = Callable[..., Forked]
 RUN = ("run", "openai-api/loop/m", "--stereotypes", "age", "--variations", "replication",
@@ -23,11 +23,9 @@ def outcome(process: Forked) -> tuple[int, list[str]]:
     return process.returncode, err.splitlines()
 
 
-def wait_for(place: Path, pattern: str, process: Forked) -> None:
-    """Wait until a file is there and holds something."""
-    while not any(path.stat().st_size for path in place.glob(pattern)):
-        assert process.poll() is None, outcome(process)
-        time.sleep(0.02)
+def answers(place: Path) -> int:
+    """Return how many answers a run has written."""
+    return sum(path.read_bytes().count(b"\n") for path in place.glob("answers/*/*.jsonl"))
 
 
 def recorded(path: Path, answers: int) -> None:
@@ -60,9 +58,9 @@ def test_processes_that_write_the_same_tables_wait_for_each_other(
 def test_a_run_that_goes_on_is_reported_and_not_run_twice(
     clinometer: Start, tmp_path: Path, serve: Callable[..., Any]
 ) -> None:
-    serve(delay_s=6)  # it goes on until it is stopped
+    serve(at_once=1)  # it goes on until it is stopped
     run = clinometer(*RUN)
-    wait_for(tmp_path / "r", "answers/*/*.jsonl", run)
+    until(lambda: answers(tmp_path / "r"), run)
     second, report = clinometer(*RUN), clinometer("report", "r")
     code, said = outcome(second)
     assert code == 2 and said[-1].startswith("clinometer: r: another process is running this plan")
@@ -73,15 +71,15 @@ def test_a_run_that_goes_on_is_reported_and_not_run_twice(
     run.communicate()
 
 
-@pytest.mark.parametrize("after_s", [0.0, 1.0])
+@pytest.mark.parametrize("answered", [1, 4])
 def test_a_directory_removed_during_a_run_is_named(
-    clinometer: Start, tmp_path: Path, serve: Callable[..., Any], after_s: float
+    clinometer: Start, tmp_path: Path, serve: Callable[..., Any], answered: int
 ) -> None:
-    server = serve(delay_s=0.3)
+    server = serve(at_once=answered)
     run = clinometer(*RUN)
-    wait_for(tmp_path / "r", "answers/*/*.jsonl", run)
-    time.sleep(after_s)
+    until(lambda: answers(tmp_path / "r") == answered and server.prompts.total() > answered, run)
     shutil.rmtree(tmp_path / "r", ignore_errors=True)
+    server.go.set()
     code, said = outcome(run)
     assert code == 2
     assert said[-1].startswith("clinometer: r: removed while it was written"), said

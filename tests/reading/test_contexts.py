@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from clinometer.reading.contexts import (
     find_fault,
     read_contexts,
 )
+from waiting import grows_linearly
 
 WORDS = frozenset("kind warm teacher neighbor people rain soft carefully".split())
 CHECKS = Checks(frozenset({"Mary", "James", "Rose"}), WORDS.__contains__)
@@ -143,9 +143,7 @@ def test_whatever_a_model_writes_is_read(answer: str, term: str) -> None:
     "piece", ["(", "a) ", "1. ", '"', "[", "kind ", "A. ", ". ", "<think>", "*"]
 )
 def test_long_rubbish_is_read_in_no_time(piece: str) -> None:
-    started = time.perf_counter()
-    read_contexts(piece * 200_000, "kind", CHECKS)
-    assert time.perf_counter() - started < 5
+    assert grows_linearly(lambda size: read_contexts(piece * size, "kind", CHECKS), 20_000)
 
 
 def test_the_released_sentences_pass_but_for_their_ends(shared_data: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.reading.decisions import read_decision
+from waiting import grows_linearly
 
 M, D = "marginalized", "default"
 AGE = (["old"], ["young"]), (["agony"], ["joy"])
@@ -346,14 +345,10 @@ def test_any_text_is_read_without_an_error(answer, profile, space):
     + ["not, ", "the latter ", "Task 2:\n", "Ruth rather than ", "\u0301", "Person A ", "{"],
 )
 def test_time_is_linear(piece):
-    def seconds(size):
+    def both(size):
         text = piece * (size // len(piece))
-        start = time.process_time()
         read(text, profile=text)
         read(text, profile="")
-        return time.process_time() - start
 
-    seconds(1000)
-    size = next((size for size in (5_000, 10_000) if seconds(size) > 0.03), 20_000)
-    longer, shorter = (min(seconds(n) for _ in range(2)) for n in (4 * size, size))
-    assert longer < 12 * shorter + 0.1
+    both(1000)
+    assert grows_linearly(both, 10_000)

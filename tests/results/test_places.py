@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import clinometer as cm
 from clinometer.errors import InputError
 from clinometer.results import places
 from clinometer.results.places import at, is_elsewhere
+from waiting import until
 
 RUN = "memory://bucket/run"
 
@@ -125,10 +125,7 @@ def test_what_is_written_meanwhile_is_put_back_now_and_then(
     with at(RUN) as path:
         path.mkdir(parents=True)
         (path / "answers.jsonl").write_text("1\n")
-        until = time.monotonic() + 20
-        while not there.exists("/bucket/run/answers.jsonl"):
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        until(lambda: there.exists("/bucket/run/answers.jsonl"))
 
 
 def test_a_name_that_leads_out_is_refused() -> None:

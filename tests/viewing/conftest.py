@@ -137,7 +137,7 @@ def serving(directory: Path, folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/{TOKEN}/"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join()
         listener.close()
 
 

@@ -27,6 +27,9 @@ LINE = 200
 #: Seconds between two lines of progress where there is no terminal.
 EVERY_S = 60.0
 
+#: Over how many seconds the pace is estimated.
+PACE_S = 2 * EVERY_S
+
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text without secrets, and without what a terminal would act on."""
@@ -165,7 +168,7 @@ def _progress(
 
     console = Console(stderr=True)
     columns = (what, BarColumn(), MofNCompleteColumn(), counts, TimeRemainingColumn(), "left")
-    how: dict[str, Any] = {"speed_estimate_period": 2 * EVERY_S, "transient": True}
+    how: dict[str, Any] = {"speed_estimate_period": PACE_S, "transient": True}
     with Progress(
         *columns, console=console, disable=not (console.is_terminal and total), **how
     ) as bar:

@@ -13,6 +13,7 @@ from inspect_ai.util import JSONSchema
 
 from clinometer.models.embedded.engine import Segment
 from clinometer.models.embedded.worker import Worker
+from waiting import HANGS_S
 
 OPTIONS = JSONSchema(type="string", enum=["rose", "wasp"])
 
@@ -62,8 +63,10 @@ def test_answers_do_not_depend_on_the_order_of_arrival(tiny, ask):
 
 def test_a_cancelled_request_leaves_the_others_alone(tiny, ask):
     async def cancel_some():
-        tasks = [asyncio.create_task(ask(tiny, **r)) for r in requests(12)]
-        await asyncio.sleep(0.01)
+        asked = requests(12)
+        asked[0] |= {"max_tokens": 900}  # it is under way when another has ended
+        tasks = [asyncio.create_task(ask(tiny, **r)) for r in asked]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks[::2]:
             task.cancel()
         return await asyncio.gather(*tasks, return_exceptions=True)
@@ -105,7 +108,7 @@ def test_an_error_in_a_forward_pass_reaches_its_requests_and_the_worker_lives(ti
 
     for _ in range(2):
         with pytest.raises(IndexError):
-            worker.submit(broken).result(timeout=10)
+            worker.submit(broken).result(HANGS_S)
 
 
 def test_two_evaluations_in_a_row(tiny_folder, tmp_path):
@@ -122,14 +125,18 @@ def test_two_evaluations_in_a_row(tiny_folder, tmp_path):
 
 UNDER_WAY = """
 import time
+from threading import Event
 from types import SimpleNamespace
 from clinometer.models.embedded.worker import Worker
+
+begun = Event()
 
 def add(segments):
     return len(segments)
 
 def run():
     print("begun", flush=True)
+    begun.set()
     time.sleep(0.3)
     print("whole", flush=True)
 
@@ -139,13 +146,13 @@ def endless(engine):
 
 worker = Worker(lambda: SimpleNamespace(add=add, run=run), batch_size=1)
 worker.submit(endless)
-time.sleep(0.1)
+begun.wait()
 """
 
 
 def test_the_process_ends_after_the_forward_pass_that_is_under_way():
     done = subprocess.run(
-        [sys.executable, "-c", UNDER_WAY], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", UNDER_WAY], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("begun") == done.stdout.count("whole") > 0
