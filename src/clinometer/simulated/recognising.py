@@ -31,10 +31,14 @@ __all__ = ["Recognition", "Text"]
 #: Trials of a cell that are drawn to see every text it has: orders, labels and versions differ.
 DRAWN = 12
 
+#: Characters at the beginning of a prompt by which texts are sorted.
+START = 12
+
 ROLES = ("marginalized", "default", "tied", "counter", "extra")
 GROUPS = ROLES[:2]
 _MARKED = re.compile(r"⟦([^⟦⟧]*)⟧")
 _LIST = re.compile(r"(?:'?⟦[^⟦⟧]*⟧'?, ){2,}'?⟦[^⟦⟧]*⟧'?")
+_PART = re.compile(r"\w+|\W+")
 _LABEL = re.compile(r"^([A-Z])\. (.+)$", re.MULTILINE)
 
 #: What a gap of a text holds: a word, the words of a list, an earlier answer, an attribute.
@@ -87,6 +91,11 @@ class Text:
         parts = _MARKED.split(shown.strip())
         kinds = (part if part in ("[", "(") else "⟦" for part in parts[1::2])
         return cls(tuple(parts[::2]), "".join(kinds))
+
+    def word(self, found: Sequence[str]) -> str:
+        """Return the word in the first gap that holds one."""
+        place = self.gaps.find("⟦")
+        return found[place] if place >= 0 else ""
 
     @property
     def opening(self) -> str:
@@ -166,18 +175,21 @@ class Recognition:
         names = {study.name for study in own}
         shipped = [load_study(name) for name in shipped_studies() if name not in names]
         self._studies = [*own, *shipped]
-        self._unlearned = {
-            (place, key): _group_words(study, key)
-            for place, study in enumerate(self._studies)
-            for key in study.stereotypes
-        }
+        # First part of a group word → the stereotypes that have it, until they are learned.
+        self._unlearned: dict[str, set[tuple[int, str]]] = {}
+        for place, study in enumerate(self._studies):
+            for key in study.stereotypes:
+                for word in _group_words(study, key):
+                    self._unlearned.setdefault(_PART.findall(word)[0], set()).add((place, key))
+        self._learned: set[tuple[int, str]] = set()
         self._recognisers = [
             one.recognise(study)
             for study in self._studies
             for one in INSTRUMENTS.values()
             if one.recognise is not None
         ]
-        self._texts: dict[Text, list[Asked]] = {}
+        # Beginning of a text → text → a word in its first gap → what asks with this word.
+        self._texts: dict[str, dict[Text, dict[str, list[Asked]]]] = {}
 
     def find(self, messages: Sequence[str]) -> Question | None:
         """Return the question that the last message of a user puts; None if it is not known.
@@ -198,11 +210,12 @@ class Recognition:
         Stereotypes of a study may share it: then all are named, in the order of the study.
         """
         matches: list[tuple[Asked, Question]] = []
-        for shared, asked in self._texts.items():
-            if text.startswith(shared.opening) and (match := shared.pattern.fullmatch(text)):
-                # What holds no word but a quoted answer is the same question for all.
-                alike = asked if shared.gaps.strip("(") else asked[:1]
-                questions = [(one, one.question(shared.gaps, match.groups())) for one in alike]
+        starting = {**self._texts.get(text[:START], {}), **self._texts.get("", {})}
+        for shared, by_word in starting.items():
+            if match := shared.pattern.fullmatch(text):
+                found = match.groups()
+                asked = by_word.get(shared.word(found), ())
+                questions = [(one, one.question(shared.gaps, found)) for one in asked]
                 matches += [(one, question) for one, question in questions if question]
         if followed:
             matches = [one for one in matches if one[0].columns.get("followup")]
@@ -220,11 +233,22 @@ class Recognition:
 
     def _learn(self, text: str) -> None:
         """Learn every stereotype of which a group is mentioned."""
-        for (place, key), groups in list(self._unlearned.items()):
-            if any(word in text for word in groups):
-                del self._unlearned[place, key]
-                for shared, asked in learn(self._studies[place], key, place):
-                    self._texts.setdefault(shared, []).append(asked)
+        mentioned = self._unlearned.keys() & set(_PART.findall(text))
+        found = {one for word in mentioned for one in self._unlearned.pop(word)}
+        for place, key in sorted(found - self._learned):
+            self._learned.add((place, key))
+            for shared, asked in learn(self._studies[place], key, place):
+                self._add(shared, asked)
+
+    def _add(self, shared: Text, asked: Asked) -> None:
+        start = shared.opening[:START]
+        texts = self._texts.setdefault(start if len(start) == START else "", {})
+        by_word = texts.setdefault(shared, {})
+        if "⟦" in shared.gaps:
+            for word in asked.roles:
+                by_word.setdefault(word, []).append(asked)
+        elif not by_word:  # what holds no word but a quoted answer is the same question for all
+            by_word[""] = [asked]
 
 
 def _labels(text: str, question: Question) -> dict[str, str]:
