@@ -39,7 +39,8 @@ LEFT_OF = {
     "report": {"results", "statistics", "reference"},
     "viewing": {"results", "asking", "audits", "report"},
     "cli": {"results", "stimuli", "models", "modes", "statistics", "reference", "networks",
-            "states", "instruments", "asking", "audits", "comparing", "report", "viewing"},
+            "states", "instruments", "simulated", "asking", "audits", "comparing", "report",
+            "viewing"},
 }  # fmt: skip
 
 

@@ -327,20 +327,22 @@ _UNKNOWN = 0.5
 def _recogniser(study: Study) -> Recogniser:
     """Find the item whose context and question stand in a prompt."""
     part = _part(study)
+    keys = {category: key for key, category in part.categories.items()} if part else {}
 
     @cache
-    def known() -> Mapping[tuple[str, str], Item]:
-        return {(item.context, item.question): item for item in items_of(study).values()}
-
-    keys = {category: key for key, category in part.categories.items()} if part else {}
+    def known() -> Mapping[tuple[str, ...], Item]:
+        return {
+            (item.context, item.question, *sorted(item.options)): item
+            for item in items_of(study).values()
+        }
 
     def recognise(prompt: str) -> Question | None:
         for name, wording in part.variations.items() if part else ():
             if (shown := unfill(wording, prompt)) is None:
                 continue
-            item = known().get((shown["context"], shown["question"]))
+            options = [shown[f"option{place}"] for place in range(3)]
+            item = known().get((shown["context"], shown["question"], *sorted(options)))
             if item is not None and item.category in keys:
-                options = [shown[f"option{place}"] for place in range(3)]
                 columns = {"attributes": [item.name], "labels": options}
                 return Question(study, NAME, keys[item.category], name, TEXT, columns=columns)
         return None

@@ -21,7 +21,10 @@ from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.simulated.writing import REFUSALS, fill_schema, write_text
 
-__all__ = ["Call", "Reply", "UNKNOWN", "answer"]
+__all__ = ["CHARACTERS", "Call", "Reply", "UNKNOWN", "answer", "tokens"]
+
+#: Characters of a token.
+CHARACTERS = 4
 
 #: What a simulated model says to all that is no prompt of a known study.
 UNKNOWN = "This is a simulated model. It knows the questions of Clinometer's studies alone."
@@ -54,8 +57,12 @@ class Call:
         return LOGITS if self.options is not None or self.logprobs else TEXT
 
     def random(self, seed: int) -> random.Random:
-        """Return random numbers that follow from all that is sent."""
-        sent = [seed, self.seed, [*self.messages], self.properties, self.options, self.logprobs]
+        """Return random numbers that follow from all that is sent.
+
+        Log-probabilities do not depend on the seed of a call.
+        """
+        own = None if self.kind == LOGITS else self.seed
+        sent = [seed, own, [*self.messages], self.properties, self.options]
         text = json.dumps(sent, default=list)
         return random.Random(hashlib.sha256(text.encode("utf-8", "replace")).digest())
 
@@ -90,6 +97,11 @@ def answer(simulation: Simulation, recognition: Recognition, call: Call) -> Repl
         return Reply(fill_schema(said, call.properties), (), said.reasoning_tokens)
     form = rng.choice(simulation.truth.format)
     return Reply(write_text(said, form, rng), (), said.reasoning_tokens)
+
+
+def tokens(text: str) -> int:
+    """Return how many tokens a text is counted as."""
+    return -(-len(text) // CHARACTERS)
 
 
 def _say(simulation: Simulation, question: Question, rng: random.Random) -> Said:

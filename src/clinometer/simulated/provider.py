@@ -35,23 +35,15 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from clinometer.errors import ModelError, unknown
-from clinometer.simulated.answering import Call, Reply, answer
+from clinometer.simulated.answering import CHARACTERS, Call, Reply, answer, tokens
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import load_truth
 from clinometer.stimuli import Study, load_study
 
-__all__ = ["SimulatedModel", "tokens"]
-
-#: Characters of a token.
-CHARACTERS = 4
+__all__ = ["SimulatedModel"]
 
 #: Calls at a time; none of them waits for anything.
 CONNECTIONS = 64
-
-
-def tokens(text: str) -> int:
-    """Return how many tokens a text is counted as."""
-    return -(-len(text) // CHARACTERS)
 
 
 class SimulatedModel(ModelAPI):
