@@ -156,7 +156,6 @@ PROVIDERS: Mapping[str, Provider] = {
         logprobs=True,
         schemas=True,
         choices=True,
-        reasoning_tokens=True,
     ),
     "sglang": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
     # Gives the log-probability of the token it chose, but of no other.
