@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +25,7 @@ def _load(name: str) -> Any:
 loopback = _load("loopback")
 _load("sharded_plans"), _load("batch_service"), _load("real_servers")
 message_batches = _load("message_batches").message_batches
+commands = _load("forking").commands
 _tiny, _plans = _load("tiny_models"), _load("small_plans")
 
 #: Fixtures that several rooms share.
@@ -38,6 +42,27 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"needs the development data in {SHARED.parent.name}/{SHARED.name}")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Fill a folder of some name, once for all processes of a run; nothing may change it."""
+    of_all = tmp_path_factory.getbasetemp()
+    of_all = of_all.parent if "PYTEST_XDIST_WORKER" in os.environ else of_all
+
+    def folder(name: str, fill: Callable[[Path], object]) -> Path:
+        path, done = of_all / "once" / name, of_all / "once" / f"{name}.done"
+        path.parent.mkdir(exist_ok=True)
+        with path.with_name(f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(path, ignore_errors=True)  # another process failed to fill it
+                path.mkdir()
+                fill(path)
+                done.touch()
+        return path
+
+    return folder
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from clinometer.asking.plan import Plan, Selection
 from clinometer.stimuli import load_study
+from forking import Commands, Forked
 
 MODEL = "openai-api/loop/m"
 
@@ -23,19 +20,15 @@ def plan() -> Plan:
 
 
 @pytest.fixture
-def clinometer(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+def clinometer(commands: Commands, tmp_path: Path) -> Iterator[Callable[..., Forked]]:
     """Start the command line in a process of its own, in an empty folder."""
+    started: list[Forked] = []
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", "from clinometer.cli import main; main()", *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "200"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            # A shell's background jobs ignore Ctrl-C, and so would their children.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+    def start(*arguments: str) -> Forked:
+        started.append(commands.start(arguments, tmp_path))
+        return started[-1]
 
-    return start
+    yield start
+    for process in started:
+        process.kill()
+        process.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -28,9 +27,10 @@ from clinometer.errors import InputError, ModelError, PlanError
 from clinometer.models.opening import Connection
 from clinometer.models.providers import PROVIDERS, Provider
 from clinometer.states.examples import senses_of
+from forking import Forked
 
 Serve = Callable[..., Any]
-Clinometer = Callable[..., "subprocess.Popen[str]"]
+Clinometer = Callable[..., Forked]
 MODEL = "openai-api/loop/m"
 ASKED = re.compile(r'Write (\d+) English sentences? with "(.+?)"\.')
 #: Letters, as a first word that is no word of the language would be a name.

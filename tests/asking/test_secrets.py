@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from clinometer.asking.trials import redact_logs
 from clinometer.errors import InputError
 from clinometer.models.opening import Connection
 from clinometer.texts import keep_secret, redacted
+from forking import Forked
 
 MODEL = "openai-api/loop/m"
 KEY, PASSWORD, QUERY, HEADER = "sk-canary-of-key", "pa%40ss-canary", "canary-of-query", "canaryhead"
@@ -37,7 +37,7 @@ def everything(folder: Path) -> bytes:
 @pytest.mark.parametrize("fails", [False, True])
 def test_no_credential_is_written_or_shown(
     serve: Callable[..., Any],
-    clinometer: Callable[..., subprocess.Popen[str]],
+    clinometer: Callable[..., Forked],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     fails: bool,
@@ -53,11 +53,11 @@ def test_no_credential_is_written_or_shown(
     address = server.url.replace("//", f"//user:{PASSWORD}@") + f"?api_key={QUERY}"
     command = ("run", MODEL, "--stereotypes", "power", "--iterations", "4", "--out", "r")
     process = clinometer(*command, "--model-base-url", address, "--max-retries", "0")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate()
     assert process.returncode == int(fails), err
     for more in () if fails else (["report", "r"], ["show", "r", "power"]):
         process = clinometer(*more)
-        shown = process.communicate(timeout=120)
+        shown = process.communicate()
         assert process.returncode == 0
         out += "".join(shown)
     held = everything(tmp_path) + out.encode() + err.encode()
@@ -68,11 +68,11 @@ def test_no_credential_is_written_or_shown(
 
 
 def test_arguments_that_carry_credentials_are_refused_or_kept_secret(
-    clinometer: Callable[..., subprocess.Popen[str]],
+    clinometer: Callable[..., Forked],
 ) -> None:
     for name in ("default_headers", "api_key", "authorization"):
         process = clinometer("run", MODEL, "-M", f"{name}={HEADER}", "--out", "r")
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate()
         assert process.returncode == 2 and HEADER not in err
         assert f"-M {name}=…: give keys in the environment" in err
     headers = {"Authorization": "Bearer canary-in-header"}

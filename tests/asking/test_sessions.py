@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import json
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,9 +23,10 @@ from clinometer.errors import InputError, ModelError, PlanError
 from clinometer.models.opening import Connection, open_models
 from clinometer.results.records import Journal
 from clinometer.stimuli import load_study
+from forking import Forked
 
 Serve = Callable[..., Any]
-Clinometer = Callable[..., "subprocess.Popen[str]"]
+Clinometer = Callable[..., Forked]
 MODEL = "openai-api/loop/m"
 TABLES = ("responses", "scores", "words", "compliance", "estimates")
 
@@ -100,12 +100,12 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     assert 0 < len(kept) < 72
     asked_before = server.prompts.total()
     again = clinometer(*command, "r")
-    out, err = again.communicate(timeout=120)
+    out, err = again.communicate()
     assert again.returncode == 0, err
     assert server.prompts.total() - asked_before == 72 - len(kept)
     assert len(server.prompts) == 72  # none missing
     unbroken = clinometer(*command, "whole")
-    unbroken.communicate(timeout=120)
+    unbroken.communicate()
     for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
         assert broken.equals(whole)
 
@@ -121,7 +121,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 130
     assert "repeat the command to continue" in err
     assert "Traceback" not in err
@@ -280,7 +280,7 @@ def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
 
     def report() -> tuple[int, str]:
         process = clinometer("report", "r")
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate()
         return process.returncode, err
 
     assert report() == (0, "")

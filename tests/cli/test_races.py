@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,17 +11,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-Start = Callable[..., subprocess.Popen[str]]
+from forking import Forked
+
+Start = Callable[..., Forked]
 RUN = ("run", "openai-api/loop/m", "--stereotypes", "age", "--variations", "replication",
        "--iterations", "8", "--out", "r", "--max-connections", "1")  # fmt: skip
 
 
-def outcome(process: subprocess.Popen[str]) -> tuple[int, list[str]]:
-    _, err = process.communicate(timeout=120)
+def outcome(process: Forked) -> tuple[int, list[str]]:
+    _, err = process.communicate()
     return process.returncode, err.splitlines()
 
 
-def wait_for(place: Path, pattern: str, process: subprocess.Popen[str]) -> None:
+def wait_for(place: Path, pattern: str, process: Forked) -> None:
     """Wait until a file is there and holds something."""
     while not any(path.stat().st_size for path in place.glob(pattern)):
         assert process.poll() is None, outcome(process)

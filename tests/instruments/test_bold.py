@@ -204,7 +204,7 @@ def test_a_run_scores_what_a_model_continues(
     )
     asked = ("--study", str(FILE), "--instrument", "bold", "--iterations", "12")
     run = clinometer("run", "openai-api/loop/m", *asked, "--out", "r")
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate()
     assert run.returncode == 0, said
     scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")
     assert scores.height == 12 and (scores["score"] > 0.4).all()

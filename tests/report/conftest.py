@@ -1,7 +1,12 @@
 """A results directory as a run would write it, with answers that try to break the page."""
 
+import hashlib
 import importlib.util
+import json
+import pickle
+import shutil
 import sys
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -274,30 +279,71 @@ def write_associations(directory, *, models=("clinometer/smollm2",), modes=("str
     return write_run(directory, described, scored, responses(scored), words(scored, rng))
 
 
+def write_everything(directory, **options):
+    """Write a results directory with every instrument and table and give its path."""
+    return everything.write(directory, sys.modules[__name__], **options)
+
+
+def write_contents(directory, **options):
+    """Write a results directory with dimensions and attributions and give its path."""
+    return contents.write(directory, sys.modules[__name__], **options)
+
+
 #: Directory → the figures of its report, by name.
 FIGURES = {}
 
 
-def keep(figures, folder):
-    FIGURES[folder.parent] = {figure.name: figure for figure in figures}
-
-
-def drawn(figures, folder):
-    """Stand in for `write_figures`, without files, which take most of the time."""
-    keep(figures, folder)
-    return {one.name: for_page(draw(one.spec), one.name) for one in figures}
+@cache
+def in_page(spec, name):
+    """Draw a figure for the page; most pages of these tests have figures of an earlier one."""
+    return for_page(draw(json.loads(spec)), name)
 
 
 def undrawn(directory):
+    """Write a report without the files of its figures, which take most of the time."""
+
+    def drawn(figures, folder):
+        FIGURES[folder.parent] = {figure.name: figure for figure in figures}
+        return {one.name: in_page(json.dumps(one.spec), one.name) for one in figures}
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clinometer.report.document.write_figures", drawn)
         return write_report(directory)
 
 
+@pytest.fixture(scope="session")
+def reported_once(made_once):
+    """Write results and their report once for all processes; the figures are kept beside."""
+
+    def reported(name, write, report=undrawn):
+        def fill(folder):
+            write(folder / "r")
+            report(folder / "r")
+            (folder / "figures.pickle").write_bytes(pickle.dumps(FIGURES[folder / "r"]))
+
+        folder = made_once(name, fill)
+        FIGURES[folder / "r"] = pickle.loads((folder / "figures.pickle").read_bytes())
+        return folder / "r"
+
+    return reported
+
+
+@pytest.fixture
+def copied(made_once, tmp_path):
+    """Give what copies results to a folder under `tmp_path`; they are written once."""
+
+    def copy(write, name, options):
+        told = hashlib.sha256(repr(sorted(options.items())).encode()).hexdigest()[:16]
+        folder = made_once(f"{write.__name__}-{told}", lambda path: write(path, **options))
+        return shutil.copytree(folder, tmp_path / name, dirs_exist_ok=True)
+
+    return copy
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _figures_are_kept():
     def kept(figures, folder):
-        keep(figures, folder)
+        FIGURES[folder.parent] = {figure.name: figure for figure in figures}
         return write_figures(figures, folder)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -334,13 +380,10 @@ def page_of():
 
 
 @pytest.fixture(scope="session")
-def results(tmp_path_factory):
+def results(reported_once):
     """Results of one model in three modes, reported, with the files of all figures."""
-    directory = write_associations(
-        tmp_path_factory.mktemp("results"), modes=["structured", "forced", "free"]
-    )
-    write_report(directory)
-    return directory
+    modes = ["structured", "forced", "free"]
+    return reported_once("results", partial(write_associations, modes=modes), write_report)
 
 
 @pytest.fixture(scope="session")
@@ -349,30 +392,24 @@ def page(results):
 
 
 @pytest.fixture
-def make_results(tmp_path):
+def make_results(copied):
     """Write a results directory of another make-up under `tmp_path`."""
-    return lambda name="made", **options: write_associations(tmp_path / name, **options)
+    return lambda name="made", **options: copied(write_associations, name, options)
 
 
 @pytest.fixture
-def make_everything(tmp_path):
+def make_everything(copied):
     """Write a results directory with every instrument and table under `tmp_path`."""
-    here = sys.modules[__name__]
-    return lambda name="all", **options: everything.write(tmp_path / name, here, **options)
+    return lambda name="all", **options: copied(write_everything, name, options)
 
 
 @pytest.fixture(scope="session")
-def all_results(tmp_path_factory):
+def all_results(reported_once):
     """Results of every instrument for three models of known size, reported."""
-    directory = everything.write(
-        tmp_path_factory.mktemp("all"),
-        sys.modules[__name__],
-        models=("lab/small", "lab/middle", "lab/large"),
-        keys=["racism", "skintone", "career", "science", "islam", "weight", "age", "eating"],
-        sizes={"lab/small": 1.5, "lab/middle": 7, "lab/large": 70, "another": 3},
-    )
-    undrawn(directory)
-    return directory
+    keys = ["racism", "skintone", "career", "science", "islam", "weight", "age", "eating"]
+    sizes = {"lab/small": 1.5, "lab/middle": 7, "lab/large": 70, "another": 3}
+    models = ("lab/small", "lab/middle", "lab/large")
+    return reported_once("all", partial(write_everything, models=models, keys=keys, sizes=sizes))
 
 
 @pytest.fixture(scope="session")
@@ -387,18 +424,15 @@ def all_page(all_results):
 
 
 @pytest.fixture
-def make_contents(tmp_path):
+def make_contents(copied):
     """Write a results directory with dimensions and attributions under `tmp_path`."""
-    here = sys.modules[__name__]
-    return lambda name="contents", **options: contents.write(tmp_path / name, here, **options)
+    return lambda name="contents", **options: copied(write_contents, name, options)
 
 
 @pytest.fixture(scope="session")
-def content_results(tmp_path_factory):
+def content_results(reported_once):
     """Results with dimensions and attributions of one model in two modes, reported."""
-    directory = contents.write(tmp_path_factory.mktemp("contents"), sys.modules[__name__])
-    undrawn(directory)
-    return directory
+    return reported_once("contents", write_contents)
 
 
 @pytest.fixture(scope="session")
@@ -407,16 +441,11 @@ def content_page(content_results):
 
 
 @pytest.fixture(scope="session")
-def nine_results(tmp_path_factory):
+def nine_results(reported_once):
     """The same of nine models, reported."""
-    directory = contents.write(
-        tmp_path_factory.mktemp("nine"),
-        sys.modules[__name__],
-        models=[f"lab/model-{letter}" for letter in "abcdefghi"],
-        keys=["african", "male", "age"],
-    )
-    undrawn(directory)
-    return directory
+    models = [f"lab/model-{letter}" for letter in "abcdefghi"]
+    keys = ["african", "male", "age"]
+    return reported_once("nine", partial(write_contents, models=models, keys=keys))
 
 
 @pytest.fixture(scope="session")
@@ -431,11 +460,9 @@ def networked():
 
 
 @pytest.fixture(scope="session")
-def network_results(tmp_path_factory):
+def network_results(reported_once):
     """Three networks, one of a hostile name, reported."""
-    directory = network_tables.write(tmp_path_factory.mktemp("networks"))
-    write_report(directory)
-    return directory
+    return reported_once("networks", network_tables.write, write_report)
 
 
 @pytest.fixture(scope="session")
@@ -445,9 +472,7 @@ def stated():
 
 
 @pytest.fixture(scope="session")
-def state_results(tmp_path_factory):
+def state_results(reported_once):
     """One model of a hostile name, read in three layers, reported."""
-    directory = tmp_path_factory.mktemp("page")
-    state_tables.write(directory, (state_tables.HOSTILE,), layers=3, removed=(0,))
-    write_report(directory)
-    return directory
+    write = partial(state_tables.write, models=(state_tables.HOSTILE,), layers=3, removed=(0,))
+    return reported_once("page", write, write_report)

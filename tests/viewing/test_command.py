@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -14,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-Start = Callable[..., subprocess.Popen[str]]
+from forking import Forked
+
+Start = Callable[..., Forked]
 
 
 def test_it_prints_an_address_and_ends_quietly(
@@ -31,7 +32,7 @@ def test_it_prints_an_address_and_ends_quietly(
         urllib.request.urlopen(bare, timeout=30)
     refused.value.close()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate()
     assert (process.returncode, err) == (0, "")
 
 
@@ -47,14 +48,14 @@ def test_it_listens_on_the_loopback_interface_alone(finished: Path, clinometer: 
             socket.create_connection(("127.0.0.2", port), timeout=5).close()
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate()
 
 
 def test_a_port_in_use_is_one_line(finished: Path, clinometer: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         process = clinometer("view", finished.name, "--port", str(port))
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
     assert (process.returncode, out) == (2, "")
     assert err == f"clinometer: --port {port}: Address already in use; name another, or 0 for any\n"
 
@@ -64,6 +65,6 @@ def test_without_results_it_is_one_line(name: str, clinometer: Start, tmp_path: 
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     process = clinometer("view", name)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 2 and err.count("\n") == 1 and name in err
     shutil.rmtree(tmp_path / "empty")

@@ -28,7 +28,7 @@ def load_components() -> pl.DataFrame:
     --------
     >>> shipped = load_components()
     >>> shipped["model"].unique().sort().to_list()
-    ['gpt-4', 'gpt-4o', 'clinometer/smollm2']
+    ['clinometer/smollm2', 'gpt-4', 'gpt-4o']
     """
     content = (files("clinometer.reference") / "components.csv").read_bytes()
     table = pl.read_csv(content, infer_schema=False).with_columns(

@@ -182,7 +182,7 @@ def _parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], y
 @lru_cache(maxsize=1)
 def _wordings() -> dict[str, Any]:
     """Return the default wordings."""
-    wordings: dict[str, Any] = yaml.load(_shipped_text("wordings.yaml"), Loader=yaml.BaseLoader)
+    wordings: dict[str, Any] = parse_yaml(_shipped_text("wordings.yaml"), "wordings.yaml")[0]
     return wordings
 
 

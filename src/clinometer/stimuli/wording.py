@@ -209,6 +209,8 @@ class RawPart(dict[str, Any]):
 
     source: str = ""
     root: yaml.Node | None = None
+    checked: BaseModel | None = None
+    """What `Instruments.read` made of it last; scoring reads it for each answer."""
 
 
 class Instruments(BaseModel):
@@ -250,8 +252,13 @@ class Instruments(BaseModel):
         raw = self.raw().get(name)
         if raw is None:
             return None
+        if type(kept := getattr(raw, "checked", None)) is model:
+            return kept
         source, root = getattr(raw, "source", "study"), getattr(raw, "root", None)
-        return validate(model, raw, root, source, "instruments", name)
+        checked = validate(model, raw, root, source, "instruments", name)
+        if isinstance(raw, RawPart):
+            raw.checked = checked
+        return checked
 
 
 class Decision(Strict):

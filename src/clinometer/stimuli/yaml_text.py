@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from yaml.composer import Composer
 
 from clinometer.errors import StudyError, unknown
 
@@ -19,6 +20,18 @@ __all__ = ["parse_yaml", "validate"]
 _LONGEST = 40
 
 M = TypeVar("M", bound=BaseModel)
+
+if hasattr(yaml, "CBaseLoader"):
+
+    class _Loader(Composer, yaml.CBaseLoader):
+        """Reads with libyaml and composes in Python, where nesting too deep is an error."""
+
+        def __init__(self, text: str) -> None:
+            yaml.CBaseLoader.__init__(self, text)
+            Composer.__init__(self)
+
+else:  # PyYAML without libyaml
+    _Loader = yaml.BaseLoader  # type: ignore[assignment, misc]
 
 
 def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:
@@ -44,7 +57,7 @@ def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:
         If the text is not YAML, nested too deeply, has anchors or a key twice.
     """
     try:
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
+        root = _composed(text)
         return _content(root, source), root
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -53,6 +66,13 @@ def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:
         raise StudyError(f"{source}:{line}: not valid YAML: {problem}") from None
     except RecursionError:
         raise StudyError(f"{source}: nested too deeply") from None
+
+
+def _composed(text: str) -> yaml.Node | None:
+    try:
+        return yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError:  # libyaml says less
+        return yaml.compose(text, Loader=yaml.BaseLoader)
 
 
 def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) -> Any:

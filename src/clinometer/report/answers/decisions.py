@@ -142,7 +142,7 @@ def _yes_map(rows: Sequence[Row]) -> Row:
     legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
     color = apart(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
     cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(color=color)
-    text = chart.mark_text(fontSize=12, color="var(--ink)").encode(text="shown:N")
+    text = chart.mark_text(fontSize=12, color="var(--ink)").encode(text=alt.Text("shown:N"))
     layers = in_layers([cells.transform_filter("datum.step !== null"), text])
     header = {"title": None, "labelOrient": "top", "labelAnchor": "start", "labelPadding": 4}
     row = {"field": "block", "type": "nominal", "sort": names,

@@ -200,10 +200,10 @@ def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *,
     legend = alt.Legend(title="Model", columns=4)
     color, _, shape = charts.line_channels("label", labels, legend=legend)
     tips = charts.tooltips(panel.rows, *_TIPS)
-    chart = alt.Chart().encode(x="size:Q", y="mean:Q", color=color, tooltip=tips)
+    chart = alt.Chart().encode(x=alt.X("size:Q"), y=alt.Y("mean:Q"), color=color, tooltip=tips)
     marks = [
         *([] if axis.neutral is None else [charts.neutral_rule(y=alt.Y(datum=axis.neutral))]),
-        chart.mark_rule(strokeWidth=2, opacity=0.6).encode(y="low:Q", y2="high:Q"),
+        chart.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         chart.mark_point(filled=True, size=70, opacity=1).encode(shape=shape),
     ]
     drawing = {**charts.only("panel", axis.title), **charts.in_layers(marks, place)}

@@ -58,7 +58,7 @@ def cells(rows: Sequence[Row], grid: Grid) -> Row:
         tooltip=tooltips(rows, *grid.tips),
     )
     cell = chart.mark_rect(stroke="var(--paper)", strokeWidth=1)
-    text = chart.encode(text="text:N")
+    text = chart.encode(text=alt.Text("text:N"))
     ink: Row = {"fontSize": 11, "color": "var(--ink)"}
     layers = in_layers(
         [

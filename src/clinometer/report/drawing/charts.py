@@ -205,7 +205,7 @@ def once() -> Any:
 def neutral_rule(**place: Any) -> Any:
     """Draw the dotted line at a neutral value."""
     rule = once().mark_rule(color="var(--neutral)", strokeDash=[2, 3], strokeWidth=1.5)
-    return rule.encode(**place, tooltip=alt.value(None))
+    return rule.encode(**place, tooltip=alt.TooltipValue(None))
 
 
 def ground(axis: Axis) -> list[Any]:
@@ -215,7 +215,7 @@ def ground(axis: Axis) -> list[Any]:
     layers = [neutral_rule(x=alt.X(datum=axis.neutral))]
     if axis.margin:
         low, high = axis.neutral - axis.margin, axis.neutral + axis.margin
-        ends = {"x": alt.X(datum=low), "x2": alt.X2(datum=high), "tooltip": alt.value(None)}
+        ends = {"x": alt.X(datum=low), "x2": alt.X2(datum=high), "tooltip": alt.TooltipValue(None)}
         layers.insert(0, once().mark_rect(color="var(--band)").encode(**ends))
     return layers
 
@@ -258,7 +258,7 @@ def banded(chart: Any, axis: Axis, dash: Any, opacity: float) -> list[Any]:
     band = chart.mark_area(opacity=opacity, clip=True).transform_filter("isValid(datum.low)")
     line = chart.mark_line(strokeWidth=2.2)
     return [
-        band.encode(y=up("low", axis), y2="high:Q"),
+        band.encode(y=up("low", axis), y2=alt.Y2("high:Q")),
         line.encode(y=up("mean", axis), strokeDash=dash),
     ]
 

@@ -31,7 +31,7 @@ def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]], labels: int = LA
         share = alt.X("share:Q", stack="zero", scale=scale, axis=charts.ticks(axis, format="%"))
         tips = charts.tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS)
         y = charts.down(part, labels)
-        return [bar.encode(x=share, y=y, color=color, order="rank:Q", tooltip=tips)]
+        return [bar.encode(x=share, y=y, color=color, order=alt.Order("rank:Q"), tooltip=tips)]
 
     return charts.blocks(shares, Axis("Share of answers", 0, 1, None), layers, labels)
 

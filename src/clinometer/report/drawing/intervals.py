@@ -56,12 +56,14 @@ def forest(
         chart = alt.Chart().encode(y=down(part, labels), tooltip=tooltips(part, *tips))
         mean = chart.mark_point(filled=True, size=65, opacity=1)
         marks = [
-            chart.mark_rule(strokeWidth=3).encode(x=across("low", axis), x2="high", color=color),
+            chart.mark_rule(strokeWidth=3).encode(
+                x=across("low", axis), x2=alt.X2("high"), color=color
+            ),
             mean.encode(x=across("mean", axis), color=color, shape=shape),
         ]
         if any(row.get("bound_low") is not None for row in part):
             worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
-            marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
+            marks.insert(0, worst.encode(x=across("bound_low", axis), x2=alt.X2("bound_high")))
         return [*ground(axis), *_placebos(part, axis, chart), *marks]
 
     return blocks(rows, axis, layers, labels)
@@ -72,7 +74,7 @@ def _placebos(part: list[Row], axis: Axis, chart: Any, width: int = 14) -> list[
     if all(row.get("placebo_low") is None for row in part):
         return []
     grey = chart.mark_rule(color="var(--soft)", strokeWidth=width, opacity=0.22)
-    return [grey.encode(x=across("placebo_low", axis), x2="placebo_high")]
+    return [grey.encode(x=across("placebo_low", axis), x2=alt.X2("placebo_high"))]
 
 
 def dots(rows: Sequence[Row], axis: Axis, title: str, *, hollow: bool = False) -> Row:
@@ -199,13 +201,13 @@ def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[s
     color, _, shape = line_channels("group", groups, legend=legend)
     lane = alt.YOffset("lane:N", sort=lanes, scale=alt.Scale(domain=lanes, padding=0.3))
     place: Row = {"yOffset": lane, "tooltip": tooltips(part, *_PROFILE_TIPS)}
-    line = {**place, "x": across("low", axis), "x2": "high"}
+    line = {**place, "x": across("low", axis), "x2": alt.X2("high")}
     point = {**place, "x": across("mean", axis)}
     hollow: Row = {"stroke": "var(--ink)", "fill": "var(--paper)", "strokeWidth": 1.4}
     names = [
         one.mark_text(align=align, dx=dx, fontSize=11, **look)
         .transform_filter(where)
-        .encode(x=across(end, axis), yOffset=lane, text="label:N")
+        .encode(x=across(end, axis), yOffset=lane, text=alt.Text("label:N"))
         for look in (_HALO, _INK)
         for align, dx, where, end in _SIDES
     ]
@@ -217,6 +219,8 @@ def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[s
         one.mark_point(shape="diamond", size=55, opacity=1, **hollow).encode(**point),
         *names,
         star.mark_text(fontSize=15, align="right", color="var(--ink)").encode(
-            x=alt.X(datum=axis.high), text="label:N", tooltip=tooltips(part, ("", "about"))
+            x=alt.X(datum=axis.high),
+            text=alt.Text("label:N"),
+            tooltip=tooltips(part, ("", "about")),
         ),
     ]

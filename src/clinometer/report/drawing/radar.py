@@ -155,7 +155,7 @@ def _of(*kinds: str) -> Any:
 
 def _web(measure: Measure, rim: float) -> list[Any]:
     """Draw rings at the rim, at neutral and between, and the axes."""
-    silent: Row = {"tooltip": alt.value(None)}
+    silent: Row = {"tooltip": alt.TooltipValue(None)}
     turn = {"theta": alt.value(0), "theta2": alt.value(2 * math.pi), **silent}
     thin: Row = {"strokeWidth": 0.8, "opacity": 0.4}
     dotted: Row = {"stroke": "var(--neutral)", "strokeDash": [2, 3], "strokeWidth": 1.6}
@@ -167,7 +167,9 @@ def _web(measure: Measure, rim: float) -> list[Any]:
             once().mark_arc(filled=False, radius=rim * share, radius2=0, **look).encode(**turn)
             for share, look in rings
         ),
-        spokes.encode(x="x:Q", y="y:Q", x2=alt.X2(datum=0), y2=alt.Y2(datum=0), **silent),
+        spokes.encode(
+            x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2(datum=0), y2=alt.Y2(datum=0), **silent
+        ),
     ]
 
 
@@ -175,9 +177,9 @@ def _names(upright: bool) -> list[Any]:
     """Write the names of the axes outside the rim, on the side where they stand."""
     look = {"color": "var(--ink)", "fontSize": 11 if upright else 10, "lineHeight": 12}
     axis = _of("axis").encode(
-        x="name_x:Q",
-        y="name_y:Q",
-        text="name:N",
+        x=alt.X("name_x:Q"),
+        y=alt.Y("name_y:Q"),
+        text=alt.Text("name:N"),
         tooltip=[alt.Tooltip("label:N", title="Stereotype")],
     )
     axis = axis if upright else axis.encode(angle=alt.Angle("turn:Q", scale=None))
@@ -195,9 +197,11 @@ def _lines(lines: Sequence[str], title: str, rows: Sequence[Row]) -> list[Any]:
     tips = tooltips(rows, (title, "line"), *TIPS)
     line = _of("line", "point").mark_line(strokeWidth=2, strokeJoin="round", opacity=0.95)
     point = _of("point").mark_point(filled=True, size=38, opacity=1)
-    place: Row = {"x": "x:Q", "y": "y:Q", "color": color}
+    place: Row = {"x": alt.X("x:Q"), "y": alt.Y("y:Q"), "color": color}
     return [
-        line.encode(**place, order="order:Q", detail="line:N", strokeDash=dash),
+        line.encode(
+            **place, order=alt.Order("order:Q"), detail=alt.Detail("line:N"), strokeDash=dash
+        ),
         point.encode(**place, shape=shape, tooltip=tips),
     ]
 
@@ -212,7 +216,7 @@ def _ring_values(measure: Measure) -> list[Any]:
             x=alt.X(datum=0),
             y=alt.Y(datum=_share(value, measure)),
             text=alt.value(number(value, 0 if value == int(value) else 1)),
-            tooltip=alt.value(None),
+            tooltip=alt.TooltipValue(None),
         )
         for value in (measure.low, measure.neutral, measure.high)
         for mark in (ground, ink)

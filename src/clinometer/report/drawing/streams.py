@@ -300,7 +300,12 @@ def _keys(tones: set[str]) -> Iterator[Row]:
 
 
 def _marks(rows: Sequence[Row], tones: set[str]) -> list[Any]:
-    place = {"x": "left:Q", "x2": "right:Q", "y": "top:Q", "y2": "bottom:Q"}
+    place = {
+        "x": alt.X("left:Q"),
+        "x2": alt.X2("right:Q"),
+        "y": alt.Y("top:Q"),
+        "y2": alt.Y2("bottom:Q"),
+    }
     ends = {**place, "strokeWidth": alt.StrokeWidth("stroke:Q", scale=None, legend=None)}
     about = tooltips(rows, ("Edge", "edge"), ("Weight", "weight"), ("Paths over it", "paths"))
     edge = alt.Chart().transform_filter("datum.kind === 'edge'")
@@ -328,6 +333,6 @@ def _marks(rows: Sequence[Row], tones: set[str]) -> list[Any]:
         text = word.mark_text(fontSize=12, fontStyle=style, baseline="middle")
         marks += [
             box.encode(**ends, stroke=stroke),
-            text.encode(x="x:Q", y="y:Q", text="label:N", color=ink),
+            text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("label:N"), color=ink),
         ]
     return marks

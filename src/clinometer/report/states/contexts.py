@@ -69,7 +69,7 @@ def _figure(poles: pl.DataFrame, name: str) -> Figure:
     axis = alt.Axis(tickMinStep=1, tickCount=6, grid=False, title=None)
     bars = alt.Chart().mark_rect(color="var(--soft)").encode(
         x=alt.X("from:Q", axis=axis, scale=alt.Scale(zero=True)),
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         y=alt.Y("n:Q", axis=alt.Axis(tickMinStep=1, tickCount=4, title=None)),
         y2=alt.Y2(datum=0),
         tooltip=charts.tooltips(rows, *_TIPS),

@@ -128,8 +128,8 @@ def _layer_marks(rows: Sequence[Row], axis: Axis, order: Sequence[str]) -> list[
     if any(row["placebo_low"] is not None for row in rows):
         area = chart.mark_area(color="var(--soft)", opacity=0.13, clip=True)
         area = area.transform_filter("isValid(datum.placebo_low)")
-        ends = {"y": charts.up("placebo_low", axis), "y2": "placebo_high:Q"}
-        marks.insert(0, area.encode(**ends, detail="series:N"))
+        ends = {"y": charts.up("placebo_low", axis), "y2": alt.Y2("placebo_high:Q")}
+        marks.insert(0, area.encode(**ends, detail=alt.Detail("series:N")))
     if axis.neutral is not None:
         marks.insert(0, charts.neutral_rule(y=alt.Y(datum=axis.neutral)))
     if any(row["reference"] is not None for row in rows):
