@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,13 +85,23 @@ def test_an_answer_is_cut_off(client: TestClient) -> None:
     assert (choice["finish_reason"], len(choice["message"]["content"])) == ("length", 8)
 
 
+def test_a_streamed_answer_is_the_same(client: TestClient) -> None:
+    events = complete(client, LIST, seed=4, stream=True).text.split("\n\n")
+    assert events[-2:] == ["data: [DONE]", ""]
+    first, last = (json.loads(event.removeprefix("data: ")) for event in events[:-2])
+    assert first["choices"][0]["delta"]["content"] == texts(complete(client, LIST, seed=4))[0]
+    assert last["usage"]["completion_tokens"] > 0
+
+
 def test_other_prompts_are_told_so(client: TestClient) -> None:
     assert texts(complete(client, "Hello")) == [UNKNOWN]
 
 
 @pytest.mark.parametrize(
     "body", ["", "[]", "{}", '{"messages": []}', '{"messages": [1]}', '{"messages": {"a": 1}}',
-             '{"messages": [{"role": "user", "content": "a"}], "n": 1000}']
+             '{"messages": [{"role": "user", "content": "a"}], "n": 1000}',
+             '{"messages": [{"role": "user", "content": "a"}], "max_tokens": "x"}',
+             '{"messages": [{"role": "user", "content": "a"}], "top_logprobs": {}, "seed": "s"}']
 )  # fmt: skip
 def test_what_is_no_request_is_refused(client: TestClient, body: str) -> None:
     reply = client.post("/v1/chat/completions", content=body)

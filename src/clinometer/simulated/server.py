@@ -1,7 +1,7 @@
 """A simulated model as a server on the loopback interface, with OpenAI's chat completions.
 
 For clients and tools other than Clinometer: `messages`, `n`, `seed`, `max_tokens` (or
-`max_completion_tokens`), `logprobs`, `top_logprobs`, `response_format` with a JSON schema, and
+`max_completion_tokens`), `stream`, `logprobs`, `top_logprobs`, `response_format` with a JSON schema, and
 vLLM's `structured_outputs` and `guided_choice` are read; everything else is ignored. Any key and
 any name of a model will do. A call without a seed that is repeated word for word gets another
 answer each time, the same ones in every run of the server.
@@ -15,13 +15,13 @@ import json
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from clinometer.errors import InputError
@@ -87,14 +87,18 @@ def make_app(simulation: Simulation, studies: Iterable[Study] = ()) -> Starlette
         one = {"id": name, "object": "model", "created": 0, "owned_by": "clinometer"}
         return JSONResponse({"object": "list", "data": [one]})
 
-    async def chat(request: Request) -> JSONResponse:
+    async def chat(request: Request) -> Response:
         try:
             body = await request.json()
-            calls = _calls(body, repeated)
+            calls, longest, top = _calls(body, repeated), _longest(body), _alternatives(body)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             return _refused(f"not a chat completion: {type(error).__name__}: {error}")
         replies = [answer(simulation, recognition, call) for call in calls]
-        return JSONResponse(_completion(name, body, calls[0], replies))
+        choices = [_choice(number, reply, longest, top) for number, reply in enumerate(replies)]
+        whole = _completion(name, calls[0], replies, choices)
+        if body.get("stream"):
+            return StreamingResponse(_streamed(whole), media_type="text/event-stream")
+        return JSONResponse(whole)
 
     return Starlette(
         routes=[
@@ -149,12 +153,36 @@ def _options(body: Mapping[str, Any]) -> list[str] | None:
     return [str(option) for option in given] if given else None
 
 
+def _longest(body: Mapping[str, Any]) -> int | None:
+    longest = body.get("max_completion_tokens") or body.get("max_tokens")
+    return None if longest is None else int(longest)
+
+
+def _alternatives(body: Mapping[str, Any]) -> int:
+    return min(int(body.get("top_logprobs") or 0), MOST_ALTERNATIVES)
+
+
+def _streamed(whole: Mapping[str, Any]) -> Iterator[str]:
+    """Write a chat completion as events: each answer in one piece, then the usage, then the end."""
+    shared = {**whole, "object": "chat.completion.chunk"}
+    usage = shared.pop("usage")
+    pieces: list[dict[str, Any]] = [
+        {
+            **{name: value for name, value in one.items() if name != "message"},
+            "delta": one["message"],
+        }
+        for one in shared.pop("choices")
+    ]
+    chunks = [{**shared, "choices": [piece]} for piece in pieces]
+    for chunk in (*chunks, {**shared, "choices": [], "usage": usage}):
+        yield f"data: {json.dumps(chunk)}\n\n"
+    yield "data: [DONE]\n\n"
+
+
 def _completion(
-    name: str, body: Mapping[str, Any], call: Call, replies: Sequence[Reply]
+    name: str, call: Call, replies: Sequence[Reply], choices: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Write the body of a chat completion."""
-    longest = body.get("max_completion_tokens") or body.get("max_tokens")
-    top = min(int(body.get("top_logprobs") or 0), MOST_ALTERNATIVES)
     thought = sum(reply.reasoning_tokens or 0 for reply in replies)
     written = sum(tokens(reply.text) for reply in replies) + thought
     read = sum(tokens(text) for _, text in call.messages)
@@ -163,7 +191,7 @@ def _completion(
         "object": "chat.completion",
         "created": int(time.time()),
         "model": name,
-        "choices": [_choice(number, reply, longest, top) for number, reply in enumerate(replies)],
+        "choices": list(choices),
         "usage": {
             "prompt_tokens": read,
             "completion_tokens": written,
@@ -174,7 +202,7 @@ def _completion(
 
 
 def _choice(number: int, reply: Reply, longest: int | None, top: int) -> dict[str, Any]:
-    text = reply.text if longest is None else reply.text[: int(longest) * CHARACTERS]
+    text = reply.text if longest is None else reply.text[: longest * CHARACTERS]
     listed = [
         {"token": token, "logprob": value, "bytes": list(token.encode())}
         for token, value in reply.logprobs
