@@ -1,10 +1,10 @@
 """A simulated model as a server on the loopback interface, with OpenAI's chat completions.
 
 For clients and tools other than Clinometer: `messages`, `n`, `seed`, `max_tokens` (or
-`max_completion_tokens`), `stream`, `logprobs`, `top_logprobs`, `response_format` with a JSON schema, and
-vLLM's `structured_outputs` and `guided_choice` are read; everything else is ignored. Any key and
-any name of a model will do. A call without a seed that is repeated word for word gets another
-answer each time, the same ones in every run of the server.
+`max_completion_tokens`), `stream`, `logprobs`, `top_logprobs`, `response_format` with a JSON
+schema, and vLLM's `structured_outputs` and `guided_choice` are read; everything else is ignored.
+Any key and any name of a model will do. A call without a seed that is repeated word for word gets
+another answer each time, the same ones in every run of the server.
 
 A prompt of no known study is answered by a sentence that says so (`answering.UNKNOWN`).
 """
@@ -165,17 +165,10 @@ def _alternatives(body: Mapping[str, Any]) -> int:
 def _streamed(whole: Mapping[str, Any]) -> Iterator[str]:
     """Write a chat completion as events: each answer in one piece, then the usage, then the end."""
     shared = {**whole, "object": "chat.completion.chunk"}
-    usage = shared.pop("usage")
-    pieces: list[dict[str, Any]] = [
-        {
-            **{name: value for name, value in one.items() if name != "message"},
-            "delta": one["message"],
-        }
-        for one in shared.pop("choices")
-    ]
-    chunks = [{**shared, "choices": [piece]} for piece in pieces]
-    for chunk in (*chunks, {**shared, "choices": [], "usage": usage}):
-        yield f"data: {json.dumps(chunk)}\n\n"
+    choices, usage = shared.pop("choices"), shared.pop("usage")
+    chunks = [{"choices": [{**one, "delta": one["message"]}]} for one in choices]
+    for chunk in (*chunks, {"choices": [], "usage": usage}):
+        yield f"data: {json.dumps({**shared, **chunk})}\n\n"
     yield "data: [DONE]\n\n"
 
 
