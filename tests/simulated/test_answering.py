@@ -56,7 +56,8 @@ def lean(scores: pl.DataFrame, measure: str) -> tuple[float, float]:
 def test_a_planted_lean_is_found_again(
     name: str, mode: str, planted: float, plant: Plant, recognition: Recognition
 ) -> None:
-    iterations = {"bold": 72, "hypothetical_decision": 72, "bbq": 24}.get(name, 8)
+    few = {"bold": 72, "hypothetical_decision": 72, "bbq": 24}
+    iterations = few.get(name, 8 if planted > 0 else 2)
     scores = scored(
         asked(name, mode, iterations), plant(lean={"default": planted}, seed=7), recognition
     )

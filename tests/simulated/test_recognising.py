@@ -83,7 +83,10 @@ def test_labels_stand_for_groups(recognition: Recognition) -> None:
 
 
 def test_what_is_found_does_not_depend_on_what_was_asked_before() -> None:
-    rows = [*drawn("self_report_agreement", "free").iter_rows(named=True)]
+    # Of groups that other studies have, too: what is learned of these must not change it.
+    names = ["islam", "gender", "black", "racism", "science"]
+    agreement = drawn("self_report_agreement", "free")
+    rows = [*agreement.filter(pl.col("stereotype").is_in(names)).iter_rows(named=True)]
     forth, back = Recognition(), Recognition()
     found = [forth.find([row["prompt"]]) for row in rows]
     assert [back.find([row["prompt"]]) for row in reversed(rows)] == found[::-1]
