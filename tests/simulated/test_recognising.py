@@ -82,6 +82,14 @@ def test_labels_stand_for_groups(recognition: Recognition) -> None:
         assert set(question.labels.values()) == {row["marginalized"], row["default"]}
 
 
+def test_a_question_about_a_quoted_answer_has_its_groups(recognition: Recognition) -> None:
+    row = drawn("self_moderation", "free").filter(version="blind").row(0, named=True)
+    quoted = f"agony - {row['default']}\njoy - {row['marginalized']}"
+    question = recognition.find([row["followup"].replace("{response1}", quoted)])
+    assert question is not None and question.followup
+    assert [role for _, role in question.groups] == ["default", "marginalized"]
+
+
 def test_what_is_found_does_not_depend_on_what_was_asked_before() -> None:
     # Of groups that other studies have, too: what is learned of these must not change it.
     names = ["islam", "gender", "black", "racism", "science"]

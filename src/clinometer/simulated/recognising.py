@@ -216,7 +216,7 @@ class Recognition:
                 found = match.groups()
                 asked = by_word.get(shared.word(found), ())
                 questions = [(one, one.question(shared.gaps, found)) for one in asked]
-                matches += [(one, question) for one, question in questions if question]
+                matches += [(one, asks) for one, asks in questions if asks and asks.groups]
         if followed:
             matches = [one for one in matches if one[0].columns.get("followup")]
         if not matches:
@@ -247,8 +247,9 @@ class Recognition:
         if "⟦" in shared.gaps:
             for word in asked.roles:
                 by_word.setdefault(word, []).append(asked)
-        elif not by_word:  # what holds no word but a quoted answer is the same question for all
-            by_word[""] = [asked]
+        elif all(asked.place != other.place for other in by_word.get("", ())):
+            # What holds no word but those of a quoted answer is one question for a stereotype.
+            by_word.setdefault("", []).append(asked)
 
 
 def _labels(text: str, question: Question) -> dict[str, str]:
