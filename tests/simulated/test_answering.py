@@ -12,6 +12,8 @@ import pytest
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import score
+from clinometer.instruments.simulation import Said
+from clinometer.simulated.answering import _say
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import FORMATS, Simulation
@@ -90,6 +92,24 @@ def test_a_habit_of_order_cancels_and_is_seen(
     first = scores["first_share"].drop_nulls()
     if (name, mode) != ("relative_decision", "forced"):  # the habit cancels in its score
         assert first.mean() == pytest.approx(0.7, abs=0.06)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "prose"])
+@pytest.mark.parametrize("name", ["word_association", "relative_decision", "absolute_decision"])
+def test_every_single_answer_is_read_as_it_was_meant(
+    name: str, form: str, plant: Plant, recognition: Recognition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meant: list[float] = []
+
+    def noted(*arguments: Any) -> Said:
+        meant.append((said := _say(*arguments)).lean)
+        return said
+
+    monkeypatch.setattr("clinometer.simulated.answering._say", noted)
+    (measure,) = INSTRUMENTS[name].measures
+    scores = scored(asked(name, "free", 4), plant(format=form), recognition)["score"]
+    half, middle = (measure.high - measure.low) / 2, (measure.high + measure.low) / 2
+    assert ((scores - middle) / half).to_list() == pytest.approx(meant)
 
 
 @pytest.mark.parametrize("form", FORMATS)
