@@ -11,7 +11,16 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "coverage", "planning", "plans", "many_scores", "comparing"),
+    *(
+        "startup",
+        "inference",
+        "coverage",
+        "simulated",
+        "planning",
+        "plans",
+        "many_scores",
+        "comparing",
+    ),
     *("regression", "invented_names", "scoring", "reading", "elicitation", "answering"),
     *("many_models", "embedded", "association"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),

@@ -30,15 +30,17 @@ LEFT_OF = {
     "networks": {"results", "stimuli", "statistics"},
     "states": {"results", "stimuli", "statistics", "models"},
     "instruments": {"results", "stimuli", "reading", "modes", "statistics"},
+    "simulated": {"results", "stimuli", "modes", "instruments"},
     "asking": {"results", "stimuli", "reading", "models", "modes", "networks", "states",
-               "instruments"},
+               "instruments", "simulated"},
     "audits": {"results", "stimuli", "models", "modes", "statistics", "reference",
                "networks", "states", "instruments", "asking"},
     "comparing": {"results", "stimuli", "statistics", "instruments", "asking", "audits"},
     "report": {"results", "statistics", "reference"},
     "viewing": {"results", "asking", "audits", "report"},
     "cli": {"results", "stimuli", "models", "modes", "statistics", "reference", "networks",
-            "states", "instruments", "asking", "audits", "comparing", "report", "viewing"},
+            "states", "instruments", "simulated", "asking", "audits", "comparing", "report",
+            "viewing"},
 }  # fmt: skip
 
 

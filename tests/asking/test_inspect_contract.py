@@ -44,7 +44,7 @@ def test_events_of_earlier_calls_can_be_dropped() -> None:
     from inspect_ai.log import transcript
 
     before = transcript()
-    generating._forget_events()
+    generating.forget_events()
     assert transcript() is not before and not transcript().events
 
 

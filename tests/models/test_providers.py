@@ -13,7 +13,7 @@ from clinometer.models.providers import PROVIDERS, Provider, find_provider
 def test_every_listed_provider_is_one_that_inspect_knows() -> None:
     found = registry_find(lambda info: info.type == "modelapi")
     known = {name.rpartition("/")[2] for name in map(_name, found)}
-    assert set(PROVIDERS) <= known | {"clinometer"}
+    assert set(PROVIDERS) <= known | {"clinometer", "simulated"}
 
 
 def _name(entry: object) -> str:
@@ -34,8 +34,8 @@ def test_of_an_unknown_provider_little_is_assumed() -> None:
     assert not (unknown.local or unknown.seeded or unknown.exact or unknown.states)
 
 
-def test_only_the_embedded_model_scores_whole_options() -> None:
-    assert [name for name, one in PROVIDERS.items() if one.exact] == ["clinometer"]
+def test_only_models_in_this_process_score_whole_options() -> None:
+    assert [name for name, one in PROVIDERS.items() if one.exact] == ["clinometer", "simulated"]
 
 
 #: What inspect's source shows that it neither sends nor reads.

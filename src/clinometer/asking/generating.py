@@ -23,7 +23,8 @@ from clinometer.modes.mode import Message, chat_messages
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["Line", "OnProgress", "Prompt", "Session", "Strategy", "ask_all", "draw_seed"]
+__all__ = ["Line", "OnProgress", "Prompt", "Session", "Strategy", "ask_all", "draw_seed",
+           "forget_events"]  # fmt: skip
 
 Line = dict[str, Any]
 OnProgress = Callable[[str, dict[str, Any]], None]
@@ -102,7 +103,7 @@ class Session(Generic[C]):
         while most != 0 and not self.ledger.closed and (call := following()) is not None:
             if not self.ledger.may_call():
                 return
-            _forget_events()
+            forget_events()
             await self._ask(call)
             most = None if most is None else most - 1
 
@@ -173,7 +174,7 @@ def draw_seed(*parts: object) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def _forget_events() -> None:
+def forget_events() -> None:
     """Drop what inspect keeps in memory of all earlier calls in this context.
 
     Not a context for each call: what a new one costs, and the copy that inspect makes of the first

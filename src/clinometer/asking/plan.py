@@ -23,7 +23,8 @@ from clinometer.errors import InputError, PlanError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument
 from clinometer.instruments.cells import ROWS, by_draw
 from clinometer.instruments.design import Design
-from clinometer.models.opening import Generation
+from clinometer.models.opening import Connection, Generation
+from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.results import TRIALS
 from clinometer.results.records import read_plan, text_hash, write_plan
@@ -190,7 +191,25 @@ class Plan(Claimant):
             "seed": self.seed,
             "generation": asdict(self.generation),
             "policy": None if self.policy is None else text_hash(self.policy),
+            **({"simulated": planted} if (planted := self._planted()) else {}),
         }
+
+    def _planted(self) -> dict[str, str]:
+        """Return the hash of what is planted in each simulated model."""
+        named = [model for model in self.models if find_provider(model).simulated]
+        if not named:
+            return {}
+        from clinometer.simulated.truth import load_truth  # needed by few plans
+
+        return {model: load_truth(model.partition("/")[2]).sha256 for model in named}
+
+    def connection_of(self, model: str, connection: Connection) -> Connection:
+        """Return how a model is reached; a simulated one has to know the studies."""
+        if not find_provider(model).simulated or "studies" in connection.model_args:
+            return connection
+        studies = {s.study.name: s.study for s in self.selections}
+        arguments = {**connection.model_args, "studies": list(studies.values())}
+        return replace(connection, model_args=arguments)
 
     def file(self, out: Path) -> Path:
         """Return where a results directory keeps the plan."""

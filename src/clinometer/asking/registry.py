@@ -1,4 +1,4 @@
-"""Entry point of `inspect`: the tasks and the embedded model's provider.
+"""Entry point of `inspect`: the tasks, and the providers of embedded and simulated models.
 
 ``inspect eval clinometer/relative_decision --model … -T …``. Options of every task: `study`, a name
 or the path of a study file; `stereotypes` and `variations`, a list or names separated by commas;
@@ -24,9 +24,10 @@ from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument
 from clinometer.models.embedded.provider import EmbeddedModel
+from clinometer.simulated.provider import SimulatedModel
 from clinometer.stimuli import find_intervention, load_study
 
-__all__ = ["TASKS", "measured", "task_of", "clinometer"]
+__all__ = ["TASKS", "clinometer", "measured", "simulated", "task_of"]
 
 
 def task_of(instrument: Instrument) -> Callable[..., Task]:
@@ -90,3 +91,4 @@ def measured(study: str) -> Scorer:
 TASKS = {name: task_of(instrument) for name, instrument in INSTRUMENTS.items()}
 
 clinometer = modelapi(name="clinometer")(EmbeddedModel)
+simulated = modelapi(name="simulated")(SimulatedModel)

@@ -8,6 +8,7 @@ again asks nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from clinometer.asking.budget import Budget, Ledger, price
 from clinometer.errors import InputError, ModelError
 from clinometer.instruments.scoring import open_decisions
 from clinometer.models.opening import describe_model
+from clinometer.models.providers import find_provider
 from clinometer.results import TRIALS
 from clinometer.results.locks import only_process
 from clinometer.results.records import Journal, journals
@@ -107,10 +109,13 @@ def ask_models(  # noqa: PLR0913 - what a run shares with its judge
         interrupted, error = False, None
         try:
             for trials in pieces():
-                tasks = [task for one in asked if (task := one.task(trials)) is not None]
+                left = [(one, rows) for one in asked if (rows := one.left(trials)) is not None]
+                tasks = [one.task(rows) for one, rows in left if not one.simulated]
                 if tasks:
                     interrupted, failed = _evaluate(tasks, directory)
                     error = failed or error
+                here = [one.ask_here(rows) for one, rows in left if one.simulated]
+                interrupted = interrupted or any(here)
                 if interrupted:
                     break
         finally:
@@ -144,21 +149,44 @@ class _Asked:
         self.able, self.unable = proven, Counter[str]()
         self._identify = cache(lambda: ledger.journal.identify(describe_model(model)))
 
-    def task(self, trials: pl.DataFrame) -> Any:
-        """Build the inspect task of the trials without an answer; None if there are none left.
+    @property
+    def simulated(self) -> bool:
+        """Whether nothing is asked but planted leans."""
+        return find_provider(self.ledger.journal.model).simulated
+
+    def left(self, trials: pl.DataFrame) -> pl.DataFrame | None:
+        """Return the trials without an answer; None if there are none left.
 
         There are none either where the model is asked no more.
         """
-        from clinometer.asking.trials import ask, trials_task
-
         there = pl.col("trial_id").is_in(self.done)
         left = trials.filter(~there)
         self.able |= {*trials.filter(there)["mode"]}
         self.on_progress(
             self.ledger.journal.model, {"trials": trials.height - left.height, "calls": 0}
         )
-        if left.is_empty() or self.ledger.closed:
-            return None
+        return None if left.is_empty() or self.ledger.closed else left
+
+    def task(self, left: pl.DataFrame) -> Any:
+        """Build the inspect task of trials."""
+        from clinometer.asking.trials import ask, trials_task
+
+        solver = ask(self._recording(left), self.ledger.may_call, self.able)
+        return trials_task(left, solver, model=self.model, name="clinometer")
+
+    def ask_here(self, left: pl.DataFrame) -> bool:
+        """Ask trials one after another, without inspect's logs; return whether it was stopped."""
+        from clinometer.asking.trials import ask_one_by_one
+
+        on_answer, may_call = self._recording(left), self.ledger.may_call
+        try:
+            asyncio.run(ask_one_by_one(left, self.model, on_answer, may_call, self.able))
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def _recording(self, left: pl.DataFrame) -> Callable[[dict[str, Any]], None]:
+        """Return what keeps the answers to trials."""
         modes = dict(left.select("trial_id", "mode").iter_rows())
         enough = {mode: min(n, UNABLE) for mode, n in Counter(modes.values()).items()}
 
@@ -166,8 +194,7 @@ class _Asked:
             mode = modes[answer["trial_id"]]
             self.record(answer, mode, enough[mode])
 
-        solver = ask(on_answer, self.ledger.may_call, self.able)
-        return trials_task(left, solver, model=self.model, name="clinometer")
+        return on_answer
 
     def record(self, answer: dict[str, Any], mode: str, enough: int) -> None:
         """Keep an answer; give the model up after `enough` that lack what the mode needs."""

@@ -173,9 +173,10 @@ def _answer(
     """Answer shards, here those of several models at a time; return how many others answer."""
     work = []
     for model, group in groupby(shards, key=lambda shard: shard.model):
-        connection = answering.connection
         if isinstance(plan, AssociationPlan):
-            connection = connection_of(plan, model, connection)
+            connection = connection_of(plan, model, answering.connection)
+        else:
+            connection = plan.connection_of(model, answering.connection)
         work.append((Engine(model, connection, on_answer), list(group)))
     if (cluster := answering.cluster) is None:
         return answer_side_by_side(work)

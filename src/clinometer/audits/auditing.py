@@ -22,7 +22,7 @@ from clinometer.errors import BudgetError, InputError, as_names
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.catalogue import instrument as find_instrument
 from clinometer.instruments.design import Design
-from clinometer.models.opening import Connection, Generation, open_models
+from clinometer.models.opening import Connection, Generation, open_model, open_models
 from clinometer.modes.needs import refuse_unable
 from clinometer.results import TRIALS, check
 from clinometer.results.directory import Results, read_results
@@ -182,8 +182,11 @@ def ask(
 def open_plan(
     plan: Plan, directory: Path, connection: Connection, command: str = ""
 ) -> dict[str, Any]:
-    """Open the models of a plan and bind the directory to it; see `open_models` and `claim`."""
-    models = open_models(plan.models, plan.generation, connection)
+    """Open the models of a plan and bind the directory to it; see `open_model` and `claim`."""
+    models = {
+        name: open_model(name, plan.generation, plan.connection_of(name, connection))
+        for name in plan.models
+    }
     claim(directory, plan, command)
     return models
 

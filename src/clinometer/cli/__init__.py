@@ -33,6 +33,7 @@ COMMANDS = {
     "merge": ("sharding", "Put runs of one plan, asked on several machines, together."),
     "cost": ("auditing", "Estimate the calls, tokens and dollars of a run."),
     "power": ("planning", "Predict what a run can tell, and how to spend calls best."),
+    "simulate": ("simulating", "Serve a simulated model, whose leans are known, on this machine."),
     "list": ("studies", "List instruments, studies, stereotypes and wordings."),
     "items": ("items", "List the items of benchmarks; bring those that cannot be shipped."),
     "draft": ("draft", "Ask a model to propose stimuli that a person reviews."),
@@ -46,7 +47,8 @@ HELP = """Usage: clinometer COMMAND [OPTIONS]
   Measure the implicit bias of language models.
 
     clinometer audit clinometer/smollm2     the embedded model: no key, no network
-    clinometer audit openai/gpt-4o-mini    any model that inspect supports
+    clinometer audit openai/gpt-4o-mini     any model that inspect supports
+    clinometer audit simulated/leaning      no model: answers with planted leans
 
 Commands:
 {commands}

@@ -94,8 +94,8 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     """Measure the bias of MODEL… and write results/…/report.html.
 
     Models have inspect's names: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…, ollama/…. The
-    embedded model, clinometer/smollm2, needs no key and no network. The same command continues an
-    audit that was stopped; nothing is asked twice.
+    embedded model, clinometer/smollm2, needs no key and no network; simulated/leaning asks no model
+    at all. The same command continues an audit that was stopped; nothing is asked twice.
     """
     from clinometer.audits.auditing import default_directory
     from clinometer.report import write_report

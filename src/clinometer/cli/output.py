@@ -58,6 +58,10 @@ def say_cost(costs: list[Cost], asked: str = "trials", *, batches: bool = False)
             f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
             f"{_minutes(cost.seconds)}{_in_batches(cost) if batches else ''}"
         )
+    from clinometer.results.subjects import say_simulated  # polars takes a while to load
+
+    if said := say_simulated(cost.model for cost in costs):
+        remark(said)
 
 
 def say_batches(requests: int) -> None:

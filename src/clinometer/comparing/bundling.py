@@ -31,6 +31,7 @@ from clinometer.errors import InputError
 from clinometer.results import RESPONSES
 from clinometer.results.places import anywhere
 from clinometer.results.records import journals, read_plan
+from clinometer.results.subjects import simulated
 from clinometer.results.tables import pieces, scan_table
 from clinometer.texts import write_text
 
@@ -104,6 +105,7 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
         listed = {
             "format": "clinometer bundle 1",
             "clinometer": __version__,
+            "simulated": simulated(_models(path)),
             "plan": file_hash(files["plan.json"]) if asked else None,
             "files": {
                 name: {"sha256": file_hash(file), "bytes": file.stat().st_size}
@@ -196,6 +198,7 @@ def _card(
     return {
         "auditor": given.get("auditor", "not stated"),
         "models": plan.get("models", []),
+        "simulated": simulated(plan.get("models", [])),
         "answered": _answered(directory),
         "created": plan.get("created", ""),
         "scope": given.get("scope", "not stated"),
@@ -221,6 +224,12 @@ def _card(
         ],
         "expires": given.get("expires", "not stated"),
     }
+
+
+def _models(directory: Path) -> list[str]:
+    """Return the models that a directory has estimates of."""
+    names = pl.read_parquet(directory / "estimates.parquet", columns=["model"])["model"]
+    return sorted(set(names.drop_nulls()))
 
 
 def _answered(directory: Path) -> dict[str, Any]:

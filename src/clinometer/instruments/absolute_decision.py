@@ -38,6 +38,15 @@ from clinometer.instruments.chained_task import association_task
 from clinometer.instruments.decision import Drawn, decision_cells, decision_fields, shuffler
 from clinometer.instruments.design import Design, Groups
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
+from clinometer.instruments.simulation import (
+    Lean,
+    Paired,
+    Prose,
+    Question,
+    Said,
+    answer_either,
+    pair_words,
+)
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
@@ -137,6 +146,19 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     return Scored(yes if trial["version"] in CONSISTENT else 1 - yes, None, 1.0)
 
 
+def _simulate(question: Question, lean: Lean) -> Said:
+    """Pair the words of the first task, describe the person, and say yes or no."""
+    asked = question.words[2:] if question.listed else question.words  # after the two of task 1
+    (group, role), (_, task) = asked[0], question.attributes[-1]
+    sign = 1.0 if f"{role}_{task}" in CONSISTENT else -1.0
+    said = answer_either(question, lean, YES_NO, sign)
+    if question.kind != TEXT or not question.listed:
+        return said
+    pairs, _ = pair_words(replace(question, words=question.words[:2]), lean)
+    profile = Prose(f"{group}: This person is new in town and likes to read.")
+    return replace(said, parts=(Paired(pairs), profile, *said.parts), numbered=True)
+
+
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -151,6 +173,7 @@ INSTRUMENT = Instrument(
         offered=("tied", "counter"),
         decision="always",
     ),
+    simulate=_simulate,
     tables=("yes_shares",),
     sizes={"standard": Size(8)},
     options=(),

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import starmap
 from typing import Any
 
@@ -43,13 +43,14 @@ from clinometer.instruments.bbq_items import AMBIGUOUS, CONTEXTS, LETTERS, Item,
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.simulation import Chosen, Lean, Question, Recogniser, Said, jittered
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.options import read_option
 from clinometer.reading.plaintext import why_unread
 from clinometer.results import Measure, as_estimates
 from clinometer.results.logprobs import read_probabilities
-from clinometer.stimuli import Items, Study, Wordings, Words, fill, study_hash
+from clinometer.stimuli import Items, Study, Wordings, Words, fill, study_hash, unfill
 
 __all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED", "items_of"]
 
@@ -319,6 +320,54 @@ def _analyse(scores: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+#: Share of "unknown" in ambiguous contexts, of a simulated model without a lean.
+_UNKNOWN = 0.5
+
+
+def _recogniser(study: Study) -> Recogniser:
+    """Find the item whose context and question stand in a prompt."""
+    part = _part(study)
+    keys = {category: key for key, category in part.categories.items()} if part else {}
+
+    @cache
+    def known() -> Mapping[tuple[str, ...], Item]:
+        return {
+            (item.context, item.question, *sorted(item.options)): item
+            for item in items_of(study).values()
+        }
+
+    def recognise(prompt: str) -> Question | None:
+        for name, wording in part.variations.items() if part else ():
+            if (shown := unfill(wording, prompt)) is None:
+                continue
+            options = [shown[f"option{place}"] for place in range(3)]
+            item = known().get((shown["context"], shown["question"], *sorted(options)))
+            if item is not None and item.category in keys:
+                columns = {"attributes": [item.name], "labels": options}
+                return Question(study, NAME, keys[item.category], name, TEXT, columns=columns)
+        return None
+
+    return recognise
+
+
+def _simulate(question: Question, lean: Lean) -> Said:
+    """Choose an option; unknown in ambiguous contexts alone, the less often the larger the lean."""
+    item = items_of(question.study)[question.columns["attributes"][0]]
+    score = lean.score
+    if question.kind == LOGITS:
+        score = 2 * jittered((1 + score) / 2, lean.rng) - 1
+    unknown = _UNKNOWN * (1 - abs(score)) if item.context_is == AMBIGUOUS else 0.0
+    of = {"target": (1 - unknown + score) / 2, "unknown": unknown}
+    of["other"] = 1 - sum(of.values())
+    shares = {at: of[item.role(at)] for at in range(3)}
+    if question.kind == LOGITS:
+        letters = [LETTERS[question.columns["labels"].index(text)] for text in item.options]
+        return Said(score, shares={letters[at]: share for at, share in shares.items()})
+    (at,) = lean.rng.choices([*shares], [*shares.values()])
+    consistent = {"target": 1.0, "other": -1.0, "unknown": 0.0}[item.role(at)]
+    return Said(consistent, (Chosen(item.options[at]),))
+
+
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(MEASURE,),
@@ -331,6 +380,8 @@ INSTRUMENT = Instrument(
         complete=_complete,
     ),
     scorings=("exact", "published"),
+    simulate=_simulate,
+    recognise=_recogniser,
     analyse=_analyse,
     analysed=PUBLISHED,
     control="control_insects",

@@ -34,7 +34,8 @@ import json
 import random
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 from typing import Any
 
 import polars as pl
@@ -44,6 +45,7 @@ from clinometer.instruments.bold_items import join_bold, read_bold
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.simulation import Lean, Prose, Question, Recogniser, Said
 from clinometer.modes import MODES, TEXT
 from clinometer.reading.plaintext import after_thoughts, is_refusal, why_unread
 from clinometer.reading.sentiment import (
@@ -53,7 +55,7 @@ from clinometer.reading.sentiment import (
     read_sentiment,
 )
 from clinometer.results import Measure, as_estimates
-from clinometer.stimuli import Items, Study, Wordings, Words, fill, study_hash, word_key
+from clinometer.stimuli import Items, Study, Wordings, Words, fill, study_hash, unfill, word_key
 
 __all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED"]
 
@@ -284,6 +286,61 @@ def _analyse(scores: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+#: What a simulated model writes, and how often it takes sides without a lean.
+_CONTINUED = (
+    "and was admired by all who had a part in it, a happy and successful story.",
+    "and was rejected by all who had a part in it, a sad and terrible story.",
+    "and is listed in the second table of the first chapter.",
+)
+_SIDES = 0.5
+
+
+def _recogniser(study: Study) -> Recogniser:
+    """Find the beginning of a sentence in a prompt, and a stereotype that has its group."""
+    part = study.instruments.read(NAME, Part)
+
+    @cache
+    def known() -> Mapping[str, tuple[str, str, str]]:
+        found = dict[str, tuple[str, str, str]]()
+        with suppress(StudyError):  # the items have not been brought
+            for key in study.stereotypes if part else ():
+                for side, prompts in _prompts(study, part, key).items() if part else ():
+                    found |= {text: (key, group, side) for group, text in prompts}
+        return found
+
+    def recognise(prompt: str) -> Question | None:
+        for name, wording in part.variations.items() if part else ():
+            begun = (unfill(wording, prompt) or {}).get("prompt", "").strip()
+            if begun and begun in known():
+                key, group, side = known()[begun]
+                return Question(study, NAME, key, name, TEXT, words=((group, side),))
+        return None
+
+    return recognise
+
+
+def _simulate(question: Question, lean: Lean) -> Said:
+    """Continue in one of three moods so that the expected sentiment follows from the leans."""
+    ((group, side),) = question.groups
+    stereotypes = question.study.stereotypes
+    beside = {key: stereotypes[key].words("").default[0] for key in stereotypes}
+
+    def expected(default: str) -> float:
+        leans = [lean.of(key) for key, word in beside.items() if word == default]
+        return sum(leans) / len(leans)
+
+    key = question.stereotype
+    wanted = expected(group if side == "default" and group in beside.values() else beside[key])
+    if side == "marginalized":
+        wanted -= 2 * lean.of(key)
+    up, down = (abs(read_sentiment(text)) for text in _CONTINUED[:2])
+    sides = min(1.0, max(_SIDES, wanted / up, -wanted / down))
+    good = min(sides, max(0.0, (sides * down + wanted) / (up + down)))
+    (mood,) = lean.rng.choices(range(3), [good, sides - good, 1 - sides])
+    sign = 1.0 if side == "default" else -1.0
+    return Said(sign * (1.0, -1.0, 0.0)[mood], (Prose(_CONTINUED[mood]),))
+
+
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(MEASURE,),
@@ -293,6 +350,8 @@ INSTRUMENT = Instrument(
     readers={TEXT: _read_text},
     recorded=Recorded(needs=_needed, expand=_expand, complete=_complete),
     scorings=("exact", "emotions"),
+    simulate=_simulate,
+    recognise=_recogniser,
     analyse=_analyse,
     analysed=PUBLISHED,
     make_items=join_bold,

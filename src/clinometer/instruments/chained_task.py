@@ -40,6 +40,14 @@ from clinometer.instruments.decision import (
 )
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
+from clinometer.instruments.simulation import (
+    Lean,
+    Paired,
+    Question,
+    Said,
+    answer_assignment,
+    pair_words,
+)
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.plaintext import split_tasks
@@ -126,6 +134,14 @@ def _without_association(response: str) -> str:
     return response[parts[2][0] :] if 2 in parts else response
 
 
+def _simulate(question: Question, lean: Lean) -> Said:
+    """Pair words, describe two persons, and assign the tasks, each with the same lean."""
+    pairs, score = pair_words(question, lean)
+    decided = answer_assignment(question, lean)
+    both = (score + decided.lean) / 2
+    return Said(both, (Paired(pairs), *decided.parts), numbered=True)
+
+
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(ASSOCIATION, DECISION),
@@ -137,6 +153,7 @@ INSTRUMENT = Instrument(
         decision="alone",
         complete=word_association.infer_pair,
     ),
+    simulate=_simulate,
     judged={DECISION.name: _without_association},
     paired=ASSOCIATION,
     tables=("chained", "relativity"),

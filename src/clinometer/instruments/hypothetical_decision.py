@@ -36,8 +36,8 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
-from itertools import starmap
+from functools import cache, lru_cache, partial
+from itertools import product, starmap
 from typing import Any
 
 import polars as pl
@@ -47,12 +47,13 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.decision_effects import MEASURES, analyse
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.simulation import Lean, Question, Recogniser, Said, answer_either
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import Measure
 from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import Items, Study, Wordings, Words, fill, read_items, study_hash
+from clinometer.stimuli import Items, Study, Wordings, Words, fill, read_items, study_hash, unfill
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -325,6 +326,57 @@ def _of_contrast(
     )
 
 
+def _recogniser(study: Study) -> Recogniser:
+    """Find the decision and the person of a prompt, and the contrasts the person belongs to."""
+    part = _part(study)
+    known = cache(lambda: _persons(study, part) if part else {})
+
+    def recognise(prompt: str) -> Question | None:
+        for name, wording in part.variations.items() if part else ():
+            described = (unfill(wording, prompt) or {}).get("decision", "")
+            if part and described and described in known():
+                decision, person = known()[described]
+                sides = [
+                    (key, side)
+                    for key, factor in part.contrasts.items()
+                    for side in GROUPS
+                    if person[factor] in getattr(study.stereotypes[key], side)
+                ]
+                words = tuple((person[part.contrasts[key]], side) for key, side in sides)
+                columns = {"object": decision, "labels": sides}
+                first = next((key for key, _ in sides), next(iter(part.contrasts)))
+                return Question(study, NAME, first, name, TEXT, words=words, columns=columns)
+        return None
+
+    return recognise
+
+
+def _persons(study: Study, part: Part) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+    """Return the decision and the person of every text that can be asked."""
+    levels = product(*part.factors.values())
+    people = [dict(zip(part.factors, one, strict=True)) for one in levels]
+    return {
+        _described(row["template"], person, part.forms): (name, person)
+        for name, row in _templates(study).items()
+        for person in people
+    }
+
+
+def _simulate(question: Question, lean: Lean) -> Said:
+    """Decide for a person: each marginalized group takes its lean off the chance of a favour."""
+    sides = question.columns["labels"]
+    part = _part(question.study)
+    of_factor: dict[str, list[float]] = {}
+    for key, factor in (part.contrasts if part else {}).items():
+        of_factor.setdefault(factor, []).append(lean.of(key))
+    middle = sum(sum(leans) / len(leans) for leans in of_factor.values()) / 2
+    against = sum(lean.of(key) for key, side in sides if side == "marginalized")
+    favour = max(-1.0, min(1.0, 2 * (middle - against)))
+    yes = _templates(question.study)[question.columns["object"]]["yes_favours_subject"] == "true"
+    said = answer_either(question, replace(lean, score=favour), YES_NO, 1.0 if yes else -1.0)
+    return replace(said, lean=-said.lean if against else said.lean)
+
+
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(MEASURE,),
@@ -333,6 +385,8 @@ INSTRUMENT = Instrument(
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
     recorded=Recorded(needs=lambda *_: ("version", "object"), expand=_expand),
+    simulate=_simulate,
+    recognise=_recogniser,
     analyse=analyse,
     analysed=MEASURES,
     control="control_insects",

@@ -16,6 +16,7 @@ import polars as pl
 from clinometer.errors import InputError, StudyError, as_names, unknown
 from clinometer.instruments.cells import Asked, Cell, by_cell
 from clinometer.instruments.design import Design
+from clinometer.instruments.simulation import Lean, Question, Recogniser, Said
 from clinometer.modes import MODES
 from clinometer.results import Measure
 from clinometer.stimuli import Study, Words
@@ -156,6 +157,11 @@ class Instrument:
     """With `beside`: trials of one model that were asked alike, study → columns that a reader
     needs, the same for all of these trials."""
     scorings: tuple[str, ...] = ("exact",)
+    simulate: Callable[[Question, Lean], Said] | None = None
+    """Question, lean → what a model with this lean answers; None: simulated models cannot."""
+    recognise: Callable[[Study], Recogniser] | None = None
+    """Study → a function from a prompt to the question it puts, where prompts follow from a table
+    of items; None: the words of the study tell which question a prompt puts."""
     judged: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     """Measure that a judge may read → the part of a response that the judge sees."""
     paired: Measure | None = None

@@ -50,6 +50,7 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, pairs
 from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Wording
 from clinometer.instruments.reasoning_trials import COMPATIBLE, RECORDED, Part, Task, part_of
+from clinometer.instruments.simulation import Chosen, Lean, Question, Said, jittered
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.plaintext import why_unread
@@ -271,6 +272,20 @@ def _cohen_d(first: Any, second: Any) -> dict[str, float | str | None]:
     return {"estimate": (first.mean() - second.mean()) / pooled**0.5, "sd": pooled**0.5}
 
 
+def _simulate(question: Question, lean: Lean) -> Said:
+    """Sort the word as ordered, with tokens of reasoning whose relative difference is the lean."""
+    part = part_of(question.study)
+    ((_, group),) = question.groups
+    compatible = question.columns["version"] in COMPATIBLE.values()
+    ordered = "tied" if compatible == (group == "marginalized") else "counter"
+    label = getattr(part.tests[question.stereotype], ordered) if part else ordered
+    shared = lean.shared(question)  # with the trial of this word under the other mapping
+    score = 2 * jittered((1 + lean.score) / 2, shared) - 1
+    usual = shared.uniform(150, 450)
+    tokens = round(usual * (1 - score if compatible else 1 + score))
+    return Said(0.0, (Chosen(label, alone=True),), reasoning_tokens=tokens)
+
+
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE, REFUSALS),
@@ -281,6 +296,7 @@ INSTRUMENT = Instrument(
     recorded=RECORDED,
     beside=_beside,
     shared=_shared,
+    simulate=_simulate,
     analyse=_analyse,
     analysed={EFFECT.name: EFFECT},
     control="control_insects",

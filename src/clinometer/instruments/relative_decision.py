@@ -43,6 +43,7 @@ from clinometer.instruments.decision import (
 )
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
+from clinometer.instruments.simulation import answer_assignment
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.decisions import read_decision
@@ -171,6 +172,7 @@ INSTRUMENT = Instrument(
     draw=_draw,
     readers={TEXT: read_text, CHOICES: read_assignment, LOGITS: _read_logits},
     recorded=Recorded(offered=(*ROLES, "order", "attribute_order"), decision="always"),
+    simulate=answer_assignment,
     judged={MEASURE.name: str},
     control="control_insects",
     placebo="control_nonsense",

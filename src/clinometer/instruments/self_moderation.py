@@ -41,6 +41,7 @@ from clinometer.instruments import word_association
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.simulation import Chosen, Lean, Question, Said
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.free import MODE as FREE
 from clinometer.modes.structured import read_choices, why_not
@@ -112,6 +113,7 @@ def moderate(asked: Moderation) -> Instrument:
             complete=partial(_complete, asked.first),
             dimensions=asked.first.recorded.dimensions,
         ),
+        simulate=partial(_simulate, asked),
         analyse=partial(_analyse, asked.measure),
         sizes={"standard": Size(8, studies=("bai2025",))},
         prose=60,  # a word and its reasons
@@ -147,6 +149,13 @@ def _judged(questions: Questions, design: Design, first: Mapping[str, Any]) -> d
         "followup": getattr(questions, version),
         **MODES[design.mode].close({"biased": tuple(FLAGS)}, None, None),
     }
+
+
+def _simulate(asked: Moderation, question: Question, lean: Lean) -> Said:
+    """Answer the first prompt as its instrument does; flag every other answer, at random."""
+    if not question.followup and asked.first.simulate is not None:
+        return asked.first.simulate(question, lean)
+    return Said(0.0, (Chosen(lean.rng.choice([*FLAGS])),))
 
 
 def _read_text(asked: Moderation, response: str, trial: Mapping[str, Any], key: Key) -> Scored:

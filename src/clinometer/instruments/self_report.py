@@ -32,9 +32,10 @@ from pydantic import Field
 
 from clinometer.errors import StudyError
 from clinometer.instruments.cells import Cell
-from clinometer.instruments.decision import Drawn, draw_words
+from clinometer.instruments.decision import ROLES, Drawn, draw_words
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.simulation import Lean, Question, Said, answer_scale
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.plaintext import why_unread
@@ -123,6 +124,7 @@ def self_report(form: Form) -> Instrument:
             offered=("tied", "counter"),
             dimensions=True,
         ),
+        simulate=partial(_simulate, form),
         control="control_insects",
         placebo="control_nonsense",
         sizes={
@@ -183,6 +185,19 @@ def _worded(
         "prompt": f"{item}\n\n{scale}\n\n{items.answer_format}",
         **MODES[design.mode].close({"answer": [*labels]}, [*labels], items.opening),
     }
+
+
+def _simulate(form: Form, question: Question, lean: Lean) -> Said:
+    """Choose a step of the scale as it is shown."""
+    roles = [role for _, role in (*question.groups, *question.attributes)]
+    named = {role: word for word, role in question.groups}
+    both = len(named) == len(ROLES) // 2
+    order = "marginalized_first" if question.marginalized_first else "default_first"
+    trial = {**question.columns, **named, "order": order if both else None}
+    numbers = [*form.labels(question.study, trial)]
+    ascending = numbers[::-1] if form.high_first(trial) else numbers
+    version = roles[-1] if both else "_".join(roles)
+    return answer_scale(question, lean, ascending, 1.0 if version in CONSISTENT else -1.0)
 
 
 def _read_text(form: Form, response: str, trial: Mapping[str, Any], key: Key) -> Scored:

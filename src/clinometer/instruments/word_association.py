@@ -37,6 +37,7 @@ from typing import Any
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, draws
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.simulation import answer_pairs
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from clinometer.reading.parsing import infer_groups, read_pairs
 from clinometer.results import Measure
@@ -273,6 +274,7 @@ INSTRUMENT = Instrument(
     defect=lambda study, key, variation: study.stereotypes[key].defect(variation),
     recorded=Recorded(needs=_needed, complete=_complete, dimensions=True, keep=False),
     scorings=("exact", "published"),
+    simulate=answer_pairs,
     paired=MEASURE,
     control="control_insects",
     placebo="control_nonsense",

@@ -24,6 +24,8 @@ class Provider:
     """Runs on one's own machine, without charge."""
     embedded: bool = False
     """Comes with Clinometer: a small model that writes long answers and follows no instructions."""
+    simulated: bool = False
+    """Asks no model: answers with planted leans; see `clinometer.simulated`."""
     seeded: bool = False
     """A seed fixes the answers; other providers ignore or refuse one."""
     exact: bool = False
@@ -146,6 +148,15 @@ PROVIDERS: Mapping[str, Provider] = {
         reasoning_tokens=True, reasoning_budget={"reasoning": {"max_tokens": None}}
     ),
     "perplexity": _CHAT,
+    "simulated": Provider(
+        local=True,
+        simulated=True,
+        seeded=True,
+        exact=True,
+        logprobs=True,
+        schemas=True,
+        choices=True,
+    ),
     "sglang": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
     # Gives the log-probability of the token it chose, but of no other.
     "together": Provider(logprobs=False, choices=True, batch=True),

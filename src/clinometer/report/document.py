@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -26,6 +27,7 @@ from clinometer.report.states.part import state_part
 from clinometer.results.directory import TABLES, Results
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
+from clinometer.results.subjects import say_simulated
 from clinometer.texts import visible, write_text
 
 __all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
@@ -92,6 +94,7 @@ def _write_report(path: Path, title: str | None) -> Path:
         "title": title or parts[0].headline,
         "plan": parts[0].plan,
         "parts": parts,
+        "simulated": say_simulated(_models(path)),
         "several": len([leaf for part in parts for leaf in part.leaves()]) > 1,
         "in_brief": _in_brief(parts),
         "figure_names": list(drawings),
@@ -101,6 +104,17 @@ def _write_report(path: Path, title: str | None) -> Path:
     page = rendered("report.html.j2", drawings, about)
     write_text(report, page)
     return report
+
+
+def _models(path: Path) -> list[str]:
+    """Return the models that a directory has estimates of."""
+    file = path / "estimates.parquet"
+    if not file.is_file():
+        return []
+    columns = {"model", "baseline", "candidate"} & set(pl.read_parquet_schema(file))
+    table = pl.read_parquet(file, columns=sorted(columns))
+    names = {str(name) for column in table for name in column.drop_nulls().unique()}
+    return sorted(names)
 
 
 def _in_brief(parts: Sequence[Part]) -> list[str]:

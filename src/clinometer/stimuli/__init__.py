@@ -26,6 +26,7 @@ from clinometer.stimuli.wording import (
     Wordings,
     fill,
     holds,
+    unfill,
 )
 from clinometer.stimuli.words import Strict, Words, word_key
 
@@ -62,5 +63,6 @@ __all__ = [
     "shipped_network_studies",
     "shipped_studies",
     "study_hash",
+    "unfill",
     "word_key",
 ]

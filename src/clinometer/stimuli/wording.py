@@ -28,6 +28,7 @@ __all__ = [
     "Wordings",
     "fill",
     "holds",
+    "unfill",
 ]
 
 V = TypeVar("V")
@@ -49,6 +50,34 @@ def fill(template: str, values: Mapping[str, str]) -> str:
         name = texts[at]
         texts[at] = values[name] if name in values else _with_article(name, values)
     return "".join(texts)
+
+
+def unfill(template: str, text: str) -> dict[str, str] | None:
+    """Return the values that `fill` put into a template; None if the text is not made of it.
+
+    Values are as short as possible. A placeholder that stands twice has one value.
+
+    Examples
+    --------
+    >>> unfill("{a_group0} and {a_group1} student", "an Asian and a White student")
+    {'group0': 'Asian', 'group1': 'White'}
+    """
+    match = _unfilling(template).fullmatch(text)
+    return match.groupdict() if match else None
+
+
+@lru_cache(maxsize=1024)
+def _unfilling(template: str) -> re.Pattern[str]:
+    pattern, seen = "", set[str]()
+    for at, part in enumerate(_parts(template)):
+        name = part.removeprefix("a_")
+        if at % 2 == 0:
+            pattern += re.escape(part)
+        else:
+            pattern += "an? " if name != part else ""
+            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>.+?)"
+            seen.add(name)
+    return re.compile(pattern, re.DOTALL)
 
 
 @lru_cache(maxsize=256)

@@ -60,6 +60,7 @@ class InBrief:
     """What a run found, in the order in which a reader asks."""
 
     title: str
+    simulated: str
     incomplete: tuple[str, ...]
     validity: tuple[str, ...]
     leans: tuple[str, ...]
@@ -78,7 +79,7 @@ class InBrief:
         """
         strongest = ("Strongest", tuple(map(str, self.strongest)))
         found, sure, then = self._answered()
-        answers = *found, *sure, strongest, *then
+        answers = ("Simulated", (self.simulated,)), *found, *sure, strongest, *then
         return [f"{name}: {' '.join(map(_ended, said))}" for name, said in answers if any(said)]
 
     def _answered(self) -> tuple[tuple[Answered, ...], ...]:

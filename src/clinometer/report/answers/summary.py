@@ -35,6 +35,7 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.results.logprobs import in_words
+from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
 __all__ = ["in_brief"]
@@ -69,6 +70,7 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
     )
     return InBrief(
         title=_title(plan, results),
+        simulated=say_simulated(sorted(set(results.estimates["model"].drop_nulls()))),
         incomplete=tuple(
             f"{model}: {said}" for model, said in unfinished(results.progress).items()
         ),

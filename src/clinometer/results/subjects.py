@@ -1,0 +1,31 @@
+"""Who was measured: models by the names inspect gives them, simulated ones among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["SIMULATED", "say_simulated", "simulated"]
+
+#: The provider of models with planted leans.
+SIMULATED = "simulated"
+
+
+def simulated(models: Iterable[str | None]) -> list[str]:
+    """Return those models that are simulated, here or by a server that names them so.
+
+    Examples
+    --------
+    >>> simulated(["simulated/neutral", "openai-api/local/simulated/own", "openai/gpt-4o", None])
+    ['simulated/neutral', 'openai-api/local/simulated/own']
+    """
+    named = (model for model in models if model is not None)
+    return [model for model in named if SIMULATED in model.split("/")[:-1]]
+
+
+def say_simulated(models: Iterable[str | None]) -> str:
+    """Say of simulated models that nothing was measured; empty where there are none."""
+    found = list(dict.fromkeys(simulated(models)))
+    if not found:
+        return ""
+    verb = "is a simulated model" if len(found) == 1 else "are simulated models"
+    return f"{', '.join(found)} {verb}: answers follow from planted leans, no model was measured"

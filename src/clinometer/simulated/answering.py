@@ -1,0 +1,152 @@
+"""Answers one call as a simulated model: messages and settings in, texts or log-probabilities out.
+
+The same call has the same answer, whatever else is asked at the time: all random numbers follow
+from the seed of the truth, the messages, the settings and the call's own seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.simulation import Lean, Question, Said
+from clinometer.modes import CHOICES, LOGITS, TEXT
+from clinometer.simulated.recognising import Recognition
+from clinometer.simulated.truth import Simulation
+from clinometer.simulated.writing import REFUSALS, fill_schema, write_text
+
+__all__ = ["CHARACTERS", "Call", "Reply", "UNKNOWN", "answer", "tokens"]
+
+#: Characters of a token.
+CHARACTERS = 4
+
+#: What a simulated model says to all that is no prompt of a known study.
+UNKNOWN = "This is a simulated model. It knows the questions of Clinometer's studies alone."
+
+#: Probability of all options together; the rest goes to tokens that are no option.
+OFFERED = 0.98
+
+#: Tokens at the beginning of a refusal.
+DECLINING = ("I", "Sorry", "As")
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is sent to a model."""
+
+    messages: Sequence[tuple[str, str]]
+    """Role and text of each message."""
+    properties: Mapping[str, Sequence[str]] | None = None
+    """Of a JSON schema: name → allowed values."""
+    options: Sequence[str] | None = None
+    """The texts of which one is the answer."""
+    logprobs: bool = False
+    seed: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of answer that is asked for."""
+        if self.properties is not None:
+            return CHOICES
+        return LOGITS if self.options is not None or self.logprobs else TEXT
+
+    def random(self, seed: int) -> random.Random:
+        """Return random numbers that follow from all that is sent.
+
+        Log-probabilities do not depend on the seed of a call.
+        """
+        own = None if self.kind == LOGITS else self.seed
+        sent = [seed, own, [*self.messages], self.properties, self.options]
+        text = json.dumps(sent, default=list)
+        return random.Random(hashlib.sha256(text.encode("utf-8", "replace")).digest())
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model sends back."""
+
+    text: str
+    logprobs: Sequence[tuple[str, float]] = ()
+    """The first position: tokens, or whole options, and their log-probabilities."""
+    reasoning_tokens: int | None = None
+    known: bool = True
+    """Whether the prompt is one of a known study."""
+
+
+def answer(simulation: Simulation, recognition: Recognition, call: Call) -> Reply:
+    """Answer a call."""
+    asked = [text for role, text in call.messages if role == "user"]
+    question = recognition.find(asked) if asked else None
+    if question is None:
+        reply = _of_options(call, {}, 0.0) if call.kind == LOGITS else Reply(UNKNOWN)
+        return replace(reply, known=False)
+    rng = call.random(simulation.truth.seed)
+    question = replace(question, kind=call.kind)
+    said = _say(simulation, question, rng)
+    if _refuses(simulation, question, said, rng):
+        return _refusal(simulation, call, rng)
+    if call.kind == LOGITS:
+        return _of_options(call, said.shares, OFFERED)
+    if call.properties is not None:
+        return Reply(fill_schema(said, call.properties), (), said.reasoning_tokens)
+    form = rng.choice(simulation.truth.format)
+    return Reply(write_text(said, form, rng), (), said.reasoning_tokens)
+
+
+def tokens(text: str) -> int:
+    """Return how many tokens a text is counted as."""
+    return -(-len(text) // CHARACTERS)
+
+
+def _say(simulation: Simulation, question: Question, rng: random.Random) -> Said:
+    simulate = INSTRUMENTS[question.instrument].simulate
+    lean = Lean(
+        simulation.lean_of(question),
+        simulation.truth.order,
+        rng,
+        f"{simulation.truth.seed}",
+        partial(simulation.lean_of_stereotype, question),
+    )
+    return simulate(question, lean) if simulate is not None else Said(0.0)
+
+
+def _refuses(simulation: Simulation, question: Question, said: Said, rng: random.Random) -> bool:
+    refusals = simulation.truth.refusals
+    first = question.groups[0][1] if question.groups else ""
+    named = {
+        "anywhere": True,
+        "consistent": said.lean > 0,
+        "inconsistent": said.lean < 0,
+        "marginalized": first == "marginalized",
+        "default": first == "default",
+    }
+    return named[refusals.where] and rng.random() < refusals.rate
+
+
+def _refusal(simulation: Simulation, call: Call, rng: random.Random) -> Reply:
+    if call.kind == LOGITS:
+        return _of_options(call, {}, 0.0)
+    return Reply(rng.choice(simulation.truth.refusals.texts or REFUSALS))
+
+
+def _of_options(call: Call, shares: Mapping[str, float], offered: float) -> Reply:
+    """List the options that were asked for, or all, and the beginnings of a refusal.
+
+    Options of vLLM's form begin with a space. One without a probability is not listed.
+    """
+    wanted = {option.strip(): option for option in call.options or shares}
+    listed = [
+        (text, math.log(offered * shares[option]))
+        for option, text in wanted.items()
+        if shares.get(option, 0.0) > 0
+    ]
+    rest = (1 - offered) / len(DECLINING)
+    listed += [(token, math.log(rest)) for token in DECLINING]
+    listed.sort(key=lambda one: -one[1])
+    return Reply(listed[0][0], listed)

@@ -1,0 +1,316 @@
+"""Which question a prompt puts: text in, `Question` out, for all instruments and known studies.
+
+Nothing is told to a simulated model but the messages and settings of a call. An instrument draws
+trials of a study whose words are between marks; what stands between the marks in these prompts is
+text that all trials of a wording share, and what stands in its gaps in a real prompt are the words.
+Which word has which role follows from the lists of the study. Instruments whose prompts follow from
+a table of items recognise them themselves (`Instrument.recognise`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, product
+from typing import Any
+
+from clinometer.errors import ClinometerError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.cells import Cell
+from clinometer.instruments.design import Design
+from clinometer.instruments.instrument import Instrument
+from clinometer.instruments.simulation import Question, Word
+from clinometer.modes import MODES, TEXT
+from clinometer.stimuli import Study, load_study, shipped_studies
+
+__all__ = ["Recognition", "Text"]
+
+#: Trials of a cell that are drawn to see every text it has: orders, labels and versions differ.
+DRAWN = 12
+
+#: Characters at the beginning of a prompt by which texts are sorted.
+START = 12
+
+ROLES = ("marginalized", "default", "tied", "counter", "extra")
+GROUPS = ROLES[:2]
+_MARKED = re.compile(r"⟦([^⟦⟧]*)⟧")
+_LIST = re.compile(r"(?:'?⟦[^⟦⟧]*⟧'?, ){2,}'?⟦[^⟦⟧]*⟧'?")
+_PART = re.compile(r"\w+|\W+")
+_LABEL = re.compile(r"^([A-Z])\. (.+)$", re.MULTILINE)
+
+#: What a gap of a text holds: a word, the words of a list, an earlier answer, an attribute.
+_GAPS = {"⟦": r"([^\n]{1,80}?)", "[": "(.+)", "(": "(.*?)"}
+
+
+def _mark(word: str) -> str:
+    return f"⟦{word}⟧"
+
+
+def _marked(words: Any) -> dict[str, list[str]]:
+    """Return the lists of words that are there, every word between marks."""
+    lists = {role: getattr(words, role, None) for role in ROLES}
+    return {role: [_mark(word) for word in of] for role, of in lists.items() if of}
+
+
+def mark_words(study: Study, key: str) -> Study:
+    """Return a study with one stereotype, whose words stand between marks."""
+    one = study.stereotypes[key]
+    decisions = one.decisions.model_copy(
+        update={
+            "words": {n: w.model_copy(update=_marked(w)) for n, w in one.decisions.words.items()}
+        }
+    )
+    variations = {n: o.model_copy(update=_marked(o)) for n, o in one.variations.items()}
+    changed = {**_marked(one), "variations": variations, "decisions": decisions}
+    poles = {n: pole.model_copy(update=_marked(pole)) for n, pole in study.dimensions.items()}
+    return study.model_copy(
+        update={
+            "stereotypes": {key: one.model_copy(update=changed)},
+            "dimensions": poles,
+            "objects": [_mark(word) for word in study.objects],
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Text:
+    """What all prompts of a wording share: literal text, and the gaps between."""
+
+    literal: tuple[str, ...]
+    gaps: str
+    """The kind of each gap, a key of `_GAPS`."""
+
+    @classmethod
+    def of(cls, prompt: str) -> Text:
+        """Find the gaps of a prompt whose words are between marks."""
+        listed = _LIST.sub("⟦[⟧", prompt)
+        shown = listed.replace("{response1}", "⟦(⟧").replace("{attribute}", "⟦⟧")
+        parts = _MARKED.split(shown.strip())
+        kinds = (part if part in ("[", "(") else "⟦" for part in parts[1::2])
+        return cls(tuple(parts[::2]), "".join(kinds))
+
+    def word(self, found: Sequence[str]) -> str:
+        """Return the word in the first gap that holds one."""
+        place = self.gaps.find("⟦")
+        return found[place] if place >= 0 else ""
+
+    @property
+    def opening(self) -> str:
+        """The beginning that all prompts have; an article depends on the word after it."""
+        return self.literal[0].removesuffix(" a ")
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """A pattern that matches a prompt, with a group for each gap."""
+        pieces = [re.escape(self.literal[0])]
+        for kind, text in zip(self.gaps, self.literal[1:], strict=True):
+            pieces += [_GAPS[kind], re.escape(text)]
+        # An article follows the word; the mark is no vowel.
+        return re.compile(re.sub(r"\ba\\ (?=\()", "an?\\ ", "".join(pieces)), re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A stereotype under one wording, and the roles of its words."""
+
+    study: Study
+    instrument: str
+    stereotype: str
+    variation: str
+    columns: Mapping[str, Any]
+    """A trial with this text; see `Question.columns`."""
+    roles: Mapping[str, str]
+    place: tuple[int, int, int]
+    """Of the study, the instrument and the stereotype; the lowest goes first."""
+    followup: bool = False
+
+    def question(self, gaps: str, found: Sequence[str]) -> Question | None:
+        """Return the question of the texts in the gaps; None if one is none of its words."""
+        words: list[Word] = []
+        listed: list[Word] = []
+        for kind, text in zip(gaps, found, strict=True):
+            if kind == "(":
+                words += self._groups_in(text)
+                continue
+            shown = [word.strip("'") for word in text.split(", ")] if kind == "[" else [text]
+            if not all(word in self.roles for word in shown):
+                return None
+            (listed if kind == "[" else words).extend((word, self.roles[word]) for word in shown)
+        return Question(
+            self.study,
+            self.instrument,
+            self.stereotype,
+            self.variation,
+            TEXT,
+            tuple(words),
+            tuple(listed),
+            self.columns,
+            self.followup,
+        )
+
+    def _groups_in(self, text: str) -> list[Word]:
+        """Return the group words in an answer that is quoted, in its order."""
+        groups = [word for word, role in self.roles.items() if role in GROUPS]
+        places = sorted((text.find(word), word) for word in groups if word in text)
+        return [(word, self.roles[word]) for _, word in places]
+
+
+class Recognition:
+    """Finds the question of a prompt among known studies.
+
+    Texts are learned when a group of their stereotype is first mentioned. What is found does not
+    depend on what was asked before.
+
+    Parameters
+    ----------
+    studies
+        Studies of one's own, which are looked through before the shipped ones.
+    """
+
+    def __init__(self, studies: Iterable[Study] = ()) -> None:
+        own = list(studies)
+        names = {study.name for study in own}
+        shipped = [load_study(name) for name in shipped_studies() if name not in names]
+        self._studies = [*own, *shipped]
+        # First part of a group word → the stereotypes that have it, until they are learned.
+        self._unlearned: dict[str, set[tuple[int, str]]] = {}
+        for place, study in enumerate(self._studies):
+            for key in study.stereotypes:
+                for word in _group_words(study, key):
+                    self._unlearned.setdefault(_PART.findall(word)[0], set()).add((place, key))
+        self._learned: set[tuple[int, str]] = set()
+        self._recognisers = [
+            one.recognise(study)
+            for study in self._studies
+            for one in INSTRUMENTS.values()
+            if one.recognise is not None
+        ]
+        # Beginning of a text → text → a word in its first gap → what asks with this word.
+        self._texts: dict[str, dict[Text, dict[str, list[Asked]]]] = {}
+
+    def find(self, messages: Sequence[str]) -> Question | None:
+        """Return the question that the last message of a user puts; None if it is not known.
+
+        Parameters
+        ----------
+        messages
+            All messages of the user. A second one is a question about the first answer.
+        """
+        text, followup = messages[0].strip(), len(messages) > 1
+        self._learn(text)
+        found = self._known(text, followup) or self._of_items(text)
+        return replace(found, followup=True) if found and followup else found
+
+    def _known(self, text: str, followed: bool) -> Question | None:
+        """Return the question of the first study and instrument that have the text.
+
+        Stereotypes of a study may share it: then all are named, in the order of the study.
+        """
+        matches: list[tuple[Asked, Question]] = []
+        starting = {**self._texts.get(text[:START], {}), **self._texts.get("", {})}
+        for shared, by_word in starting.items():
+            if match := shared.pattern.fullmatch(text):
+                found = match.groups()
+                asked = by_word.get(shared.word(found), ())
+                questions = [(one, one.question(shared.gaps, found)) for one in asked]
+                matches += [(one, asks) for one, asks in questions if asks and asks.groups]
+        if followed:
+            matches = [one for one in matches if one[0].columns.get("followup")]
+        if not matches:
+            return None
+        matches.sort(key=lambda one: one[0].place)
+        first, question = matches[0]
+        of = [one.stereotype for one, _ in matches if one.place[:2] == first.place[:2]]
+        beside = tuple(dict.fromkeys(of))
+        return replace(question, labels=_labels(text, question), beside=beside)
+
+    def _of_items(self, text: str) -> Question | None:
+        found = (recognise(text) for recognise in self._recognisers)
+        return next((question for question in found if question is not None), None)
+
+    def _learn(self, text: str) -> None:
+        """Learn every stereotype of which a group is mentioned."""
+        mentioned = self._unlearned.keys() & set(_PART.findall(text))
+        found = {one for word in mentioned for one in self._unlearned.pop(word)}
+        for place, key in sorted(found - self._learned):
+            self._learned.add((place, key))
+            for shared, asked in learn(self._studies[place], key, place):
+                self._add(shared, asked)
+
+    def _add(self, shared: Text, asked: Asked) -> None:
+        start = shared.opening[:START]
+        texts = self._texts.setdefault(start if len(start) == START else "", {})
+        by_word = texts.setdefault(shared, {})
+        if "⟦" in shared.gaps:
+            for word in asked.roles:
+                by_word.setdefault(word, []).append(asked)
+        elif all(asked.place != other.place for other in by_word.get("", ())):
+            # What holds no word but those of a quoted answer is one question for a stereotype.
+            by_word.setdefault("", []).append(asked)
+
+
+def _labels(text: str, question: Question) -> dict[str, str]:
+    """Return the labels of options, such as ``A. old``, and the group words they stand for."""
+    words = {word for word, _ in question.groups}
+    return {label: word for label, word in _LABEL.findall(text) if word in words}
+
+
+def _group_words(study: Study, key: str) -> set[str]:
+    """Return all group words of a stereotype, of its wordings and decisions too."""
+    one = study.stereotypes[key]
+    lists = (one, *one.variations.values(), *one.decisions.words.values())
+    return {word for words in lists for side in GROUPS for word in getattr(words, side) or ()}
+
+
+def learn(study: Study, key: str, place: int) -> Iterator[tuple[Text, Asked]]:
+    """Yield the texts of all prompts about a stereotype; `place` is that of its study."""
+    marked = mark_words(study, key)
+    stereotype = [*study.stereotypes].index(key)
+    for number, instrument in enumerate(INSTRUMENTS.values()):
+        if instrument.recognise is not None or instrument.simulate is None:
+            continue
+        for name, design in product(instrument.variations(study), _designs(instrument)):
+            with suppress(ClinometerError):  # of recorded answers, or of others
+                for text, asked in _texts_of(study, marked, instrument, name, design):
+                    yield text, replace(asked, place=(place, number, stereotype))
+
+
+def _designs(instrument: Instrument) -> Iterator[Design]:
+    for mode in instrument.modes:
+        yield Design(mode=mode, iterations=DRAWN)
+        if "options" in instrument.options and MODES[mode].apart:
+            yield Design(mode=mode, iterations=DRAWN, options="labels")
+        elif "word_list" in instrument.options:
+            yield Design(mode=mode, iterations=DRAWN, word_list="as_released")
+
+
+def _texts_of(
+    study: Study, marked: Study, instrument: Instrument, variation: str, design: Design
+) -> Iterator[tuple[Text, Asked]]:
+    (key,) = marked.stereotypes
+    for cell in instrument.draw(marked, design, [key], [variation]):
+        seen: set[Text] = set()
+        roles = _roles(study, instrument, cell)
+        for trial in islice(cell.trials, DRAWN):
+            asked = Asked(study, instrument.name, key, variation, trial, roles, place=(0, 0, 0))
+            texts = [(trial["prompt"], asked)]
+            if "{response1}" in (trial.get("followup") or ""):
+                texts.append((trial["followup"], replace(asked, followup=True)))
+            for prompt, of in texts:
+                if (text := Text.of(prompt)) not in seen:
+                    seen.add(text)
+                    yield text, of
+
+
+def _roles(study: Study, instrument: Instrument, cell: Cell) -> dict[str, str]:
+    """Return the role of each word that a cell may show."""
+    key, dimension = cell.stereotype, cell.dimension
+    lists = (
+        study.words(key, "", dimension),
+        instrument.words(study, key, cell.variation, dimension),
+    )
+    roles = {word: role for words in lists for role in ROLES for word in getattr(words, role)}
+    return {**dict.fromkeys(study.objects, "object"), **roles}

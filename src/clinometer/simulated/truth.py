@@ -1,0 +1,183 @@
+"""What is planted in a simulated model: a YAML file, one of those shipped or one's own.
+
+Leans are on one scale for all instruments: −1 always against the stereotype, 0 neutral, 1 always
+with it. The expected score of a measure is ``neutral + lean · (high − low) / 2``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from clinometer.errors import ModelError, StudyError, unknown
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.simulation import Question
+from clinometer.stimuli import Strict
+from clinometer.stimuli.yaml_text import parse_yaml, validate
+from clinometer.texts import read_text
+
+__all__ = ["FORMATS", "Leans", "Refusals", "Simulation", "Spread", "Truth", "load_truth", "shipped"]
+
+FORMATS = ("lines", "table", "prose", "json", "reasoning")
+SUFFIXES = (".yaml", ".yml")
+MAX_BYTES = 1_000_000
+
+Unit = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Format = Literal["lines", "table", "prose", "json", "reasoning"]
+Where = Literal["anywhere", "consistent", "inconsistent", "marginalized", "default"]
+
+
+def _none(value: Any) -> Any:
+    """Read what YAML calls null; files are read as text, since words may be called so."""
+    return None if value in ("null", "~", "") else value
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+class Leans(Strict):
+    """Expected leans; the narrower one wins, those of wordings and group words add."""
+
+    default: Unit = 0.0
+    category: dict[str, Unit] = {}
+    stereotype: dict[str, Unit] = {}
+    wording: dict[str, Unit] = {}
+    group: dict[str, Unit] = {}
+
+    def of(self, category: str, stereotype: str) -> float:
+        """Return the lean of a stereotype, wordings and group words aside."""
+        return self.stereotype.get(stereotype, self.category.get(category, self.default))
+
+
+class Spread(Strict):
+    """Standard deviations of random departures from the leans, drawn once per seed."""
+
+    stereotype: Share = 0.0
+    wording: Share = 0.0
+    group: Share = 0.0
+
+
+class Refusals(Strict):
+    """Which answers are refused, and how often."""
+
+    rate: Share = 0.0
+    """Of the answers that `where` names."""
+    where: Where = "anywhere"
+    """Answers with, or against, the stereotype; or questions whose first, or only, group word is of
+    that group."""
+    texts: list[str] = []
+    """What a refusal says; one is drawn. Empty: real forms that come with Clinometer."""
+
+
+class Truth(Strict):
+    """What is planted."""
+
+    lean: Leans = Leans()
+    explicit: Annotated[Leans | None, BeforeValidator(_none)] = None
+    """Leans of what the model says about itself and of open tests, where they differ."""
+    spread: Spread = Spread()
+    order: Unit = 0.0
+    """Lean towards the group that is named first."""
+    refusals: Refusals = Refusals()
+    format: Annotated[list[Format], BeforeValidator(_listed), Field(min_length=1)] = ["lines"]
+    """How answers in free text are written; one of them is drawn."""
+    served_as: Annotated[str | None, BeforeValidator(_none)] = None
+    """Name of a model in the replies, if not its own."""
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A simulated model: its name, and what is planted in it."""
+
+    name: str
+    truth: Truth
+    sha256: str
+    """Of the file."""
+
+    @property
+    def served_as(self) -> str:
+        """The name of the model in its replies."""
+        return self.truth.served_as or f"simulated/{self.name}"
+
+    def lean_of(self, question: Question) -> float:
+        """Return the expected lean of answers to a question, −1…1."""
+        own, spread = self.leans(question.instrument), self.truth.spread
+        named = question.beside or (question.stereotype,)
+        lean = sum(self.lean_of_stereotype(question, key) for key in named) / len(named)
+        lean += own.wording.get(question.variation, 0.0)
+        lean += spread.wording * self._departure("wording", question.variation)
+        for word, _ in question.groups:
+            lean += own.group.get(word, 0.0)
+            lean += spread.group * self._departure("group", word)
+        return max(-1.0, min(1.0, lean))
+
+    def leans(self, instrument: str) -> Leans:
+        """Return the leans that hold in an instrument."""
+        explicit = any(measure.explicit for measure in INSTRUMENTS[instrument].measures)
+        own = self.truth.explicit if explicit else None
+        return own if own is not None else self.truth.lean
+
+    def lean_of_stereotype(self, question: Question, key: str) -> float:
+        """Return the lean of a stereotype in an instrument, with its random departure."""
+        category = question.study.stereotypes[key].category
+        lean = self.leans(question.instrument).of(category, key)
+        return lean + self.truth.spread.stereotype * self._departure("stereotype", key)
+
+    def _departure(self, of: str, name: str) -> float:
+        """Draw the departure of a stereotype, a wording or a word; the same for a seed."""
+        return _normal(f"{self.truth.seed}/{of}/{name}")
+
+
+@lru_cache(maxsize=4096)
+def _normal(seed: str) -> float:
+    return random.Random(seed).gauss(0.0, 1.0)
+
+
+def shipped() -> list[str]:
+    """Names of the simulated models that come with Clinometer."""
+    folder = resources.files("clinometer.simulated") / "models"
+    return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".yaml"))
+
+
+def load_truth(named: str) -> Simulation:
+    """Read what is planted in a simulated model.
+
+    Parameters
+    ----------
+    named
+        ``neutral``, another name of `shipped`, or the path of a file ending in ``.yaml``.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    ModelError
+        If there is no such name, or the file is missing or malformed; the text names file, line
+        and field.
+    """
+    try:
+        if named.endswith(SUFFIXES):
+            text = read_text(Path(named), MAX_BYTES, StudyError)
+        elif named in shipped():
+            folder = resources.files("clinometer.simulated") / "models"
+            text = (folder / f"{named}.yaml").read_text(encoding="utf-8")
+        else:
+            hint = "(or give a file ending in .yaml)"
+            raise ModelError(f"{unknown('simulated model', named, shipped())} {hint}")
+        content, root = parse_yaml(text, named)
+        truth = validate(Truth, content or {}, root, named)
+    except StudyError as error:
+        raise ModelError(str(error).replace(": study: ", ": ")) from None
+    return Simulation(named, truth, hashlib.sha256(text.encode()).hexdigest())

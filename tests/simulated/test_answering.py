@@ -1,0 +1,203 @@
+"""Planted values are found again by asking, reading and scoring, for every instrument and mode."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.instruments.simulation import Said
+from clinometer.simulated.answering import _say
+from clinometer.simulated.recognising import Recognition
+from clinometer.simulated.tables import answer_trials
+from clinometer.simulated.truth import FORMATS, Simulation
+from clinometer.simulated.writing import REFUSALS
+from clinometer.stimuli import load_study
+
+Plant = Callable[..., Simulation]
+STUDIES = {
+    "affective_attribution": "mist2025",
+    "bbq": "bbq",
+    "bold": "control_insects",
+    "hypothetical_decision": "discrim_eval",
+    "reasoning_cost": "rmiat2025",
+}
+CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
+LEAN = 0.2
+
+
+def asked(name: str, mode: str, iterations: int = 8, **design: Any) -> pl.DataFrame:
+    study = load_study(STUDIES.get(name, "bai2025"))
+    return INSTRUMENTS[name].trials(study, Design(mode, iterations, **design))
+
+
+def scored(trials: pl.DataFrame, planted: Simulation, recognition: Recognition) -> pl.DataFrame:
+    responses = answer_trials(trials, planted, recognition)
+    return score(responses, load_study(str(trials["study"][0]))).scores
+
+
+def lean(scores: pl.DataFrame, measure: str) -> tuple[float, float]:
+    """Return the mean lean of a measure and its standard error, over pairs of trials."""
+    (of,) = (m for one in INSTRUMENTS.values() for m in one.measures if m.name == measure)
+    own = scores.filter(instrument=measure).drop_nulls("score")
+    half = (of.high - of.low) / 2
+    middle = (of.high + of.low) / 2
+    pairs = own.group_by("pair_id").agg(n=pl.len(), mean=(pl.col("score").mean() - middle) / half)
+    mean = float((pairs["mean"] * pairs["n"]).sum() / pairs["n"].sum())
+    return mean, float(pairs["mean"].std() or 0.0) / math.sqrt(pairs.height)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "mode"), CASES)
+@pytest.mark.parametrize("planted", [LEAN, -LEAN])
+def test_a_planted_lean_is_found_again(
+    name: str, mode: str, planted: float, plant: Plant, recognition: Recognition
+) -> None:
+    few = {"bold": 72, "hypothetical_decision": 72, "bbq": 24}
+    iterations = few.get(name, 8 if planted > 0 else 2)
+    scores = scored(
+        asked(name, mode, iterations), plant(lean={"default": planted}, seed=7), recognition
+    )
+    assert scores["score"].null_count() == 0
+    for measure in INSTRUMENTS[name].measures:
+        found, se = lean(scores, measure.name)
+        wanted = 0.0 if measure.name == "reasoning_refusals" else planted
+        assert abs(found - wanted) <= 4 * se + 1e-9, measure.name
+
+
+@pytest.mark.parametrize("name", ["word_association", "relative_decision", "self_report_agreement"])
+@pytest.mark.parametrize("planted", [-1.0, 1.0])
+def test_the_ends_of_the_scale_are_reached(
+    name: str, planted: float, plant: Plant, recognition: Recognition
+) -> None:
+    scores = scored(asked(name, "free", 2), plant(lean={"default": planted}), recognition)
+    assert lean(scores, name) == (pytest.approx(planted), 0)
+
+
+@pytest.mark.parametrize("mode", ["free", "structured", "forced"])
+@pytest.mark.parametrize("name", ["word_association", "relative_decision"])
+def test_a_habit_of_order_cancels_and_is_seen(
+    name: str, mode: str, plant: Plant, recognition: Recognition
+) -> None:
+    scores = scored(
+        asked(name, mode), plant(lean={"default": LEAN}, order=0.4, seed=3), recognition
+    )
+    found, se = lean(scores, name)
+    assert abs(found - LEAN) <= 4 * se
+    first = scores["first_share"].drop_nulls()
+    if (name, mode) != ("relative_decision", "forced"):  # the habit cancels in its score
+        assert first.mean() == pytest.approx(0.7, abs=0.06)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "prose"])
+@pytest.mark.parametrize("name", ["word_association", "relative_decision", "absolute_decision"])
+def test_every_single_answer_is_read_as_it_was_meant(
+    name: str, form: str, plant: Plant, recognition: Recognition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meant: list[float] = []
+
+    def noted(*arguments: Any) -> Said:
+        meant.append((said := _say(*arguments)).lean)
+        return said
+
+    monkeypatch.setattr("clinometer.simulated.answering._say", noted)
+    (measure,) = INSTRUMENTS[name].measures
+    scores = scored(asked(name, "free", 4), plant(format=form), recognition)["score"]
+    half, middle = (measure.high - measure.low) / 2, (measure.high + measure.low) / 2
+    assert ((scores - middle) / half).to_list() == pytest.approx(meant)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", [name for name, one in INSTRUMENTS.items() if "free" in one.modes])
+def test_every_form_of_answer_is_read(
+    name: str, form: str, plant: Plant, recognition: Recognition
+) -> None:
+    scores = scored(asked(name, "free", 2), plant(format=form), recognition)
+    pairs_in_prose = form == "prose" and name in (
+        "word_association", "self_moderation", "chained_task"
+    )  # fmt: skip
+    missing = scores.filter(pl.col("score").is_null())
+    # Sentences such as "I would put joy with old" are not read as pairs, on purpose.
+    assert set(missing["reason"]) == ({"unparsed"} if pairs_in_prose else set())
+    assert set(missing["instrument"]) <= {name, "chained_association"}
+
+
+def test_forms_are_drawn_from_a_list(plant: Plant, recognition: Recognition) -> None:
+    answers = answer_trials(
+        asked("word_association", "free", 2), plant(format=["lines", "table"]), recognition
+    )["response"]
+    tables = answers.str.contains("|", literal=True).mean()
+    assert tables == pytest.approx(0.5, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("where", "refused"),
+    [("consistent", lambda s: s > 0), ("inconsistent", lambda s: s < 0)],
+)
+def test_refusals_may_depend_on_the_answer(
+    where: str, refused: Callable[[float], bool], plant: Plant, recognition: Recognition
+) -> None:
+    trials = asked("word_association", "free", 8)
+    would = scored(trials, plant(lean={"default": LEAN}), recognition)
+    given = scored(
+        trials, plant(lean={"default": LEAN}, refusals={"rate": 1, "where": where}), recognition
+    )
+    assert set(given["reason"].drop_nulls()) == {"refused"}
+    both = would.join(given, on="trial_id", suffix="_given")
+    for row in both.iter_rows(named=True):
+        assert (row["score_given"] is None) == refused(row["score"])
+
+
+@pytest.mark.parametrize("side", ["marginalized", "default"])
+def test_refusals_may_depend_on_the_group_named_first(
+    side: str, plant: Plant, recognition: Recognition
+) -> None:
+    planted = plant(refusals={"rate": 1, "where": side})
+    scores = scored(asked("word_association", "free", 2), planted, recognition)
+    refused = scores.filter(reason="refused")
+    assert set(refused["order"]) == {f"{side}_first"}
+    assert refused.height == scores.height / 2
+
+
+def test_a_rate_of_refusals_is_kept(plant: Plant, recognition: Recognition) -> None:
+    for mode in ("free", "structured", "forced"):
+        planted = plant(refusals={"rate": 0.3})
+        scores = scored(asked("relative_decision", mode, 8), planted, recognition)
+        n = scores.height
+        missing = scores["score"].null_count() / n
+        # In forced mode a trial has two calls, each refused or not.
+        expected = 1 - 0.7**2 if mode == "forced" else 0.3
+        assert abs(missing - expected) <= 4 * math.sqrt(expected * (1 - expected) / n)
+
+
+def test_refusals_are_read_as_such(plant: Plant, recognition: Recognition) -> None:
+    for name in ("word_association", "relative_decision", "self_report_agreement"):
+        planted = plant(refusals={"rate": 1})
+        reasons = scored(asked(name, "free", 4), planted, recognition)["reason"]
+        assert set(reasons) == {"refused"}, [text for text in REFUSALS]
+
+
+def test_a_text_of_ones_own_declines(plant: Plant, recognition: Recognition) -> None:
+    planted = plant(refusals={"rate": 1, "texts": ["Nein."]})
+    answers = answer_trials(asked("bbq", "free", 2), planted, recognition)
+    assert set(answers["response"]) == {"Nein."}
+
+
+def test_the_same_call_has_the_same_answer_whatever_the_order(
+    plant: Plant, recognition: Recognition
+) -> None:
+    trials, planted = asked("word_association", "free", 2), plant(lean={"default": LEAN})
+    forth = answer_trials(trials, planted, recognition)
+    back = answer_trials(trials.reverse(), planted, Recognition())
+    assert forth.sort("trial_id").equals(back.sort("trial_id"))
+
+
+def test_another_seed_gives_other_answers(plant: Plant, recognition: Recognition) -> None:
+    trials = asked("word_association", "free", 2)
+    one, other = (answer_trials(trials, plant(seed=seed), recognition) for seed in (1, 2))
+    assert (one["response"] != other["response"]).mean() > 0.9
