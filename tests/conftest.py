@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# An example takes as long as the machine needs.
+settings.register_profile("clinometer", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("clinometer")
 
 HERE = Path(__file__).parent
 

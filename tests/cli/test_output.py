@@ -44,7 +44,8 @@ def test_off_a_terminal_progress_is_a_line_now_and_then(monkeypatch, capsys) -> 
         advance("m", {"error": "busy"})
         count = len(said)
         until(lambda: len(said) > count)
-        assert re.fullmatch(r"asking: 400 of 1,200, about \d+ min left", said[-1])
+        left = re.compile(r"asking: 400 of 1,200, about \d+ min left")
+        until(lambda: left.fullmatch(said[-1]))
     said.clear()
     with counting_bar("rewiring", 0):
         time.sleep(0.1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.asking.budget import estimate_costs
@@ -333,7 +333,6 @@ def test_refusals_and_garbage_give_no_number_and_a_reason(
 
 
 @each
-@settings(deadline=None)
 @given(
     response=st.text()
     | st.dictionaries(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
@@ -150,7 +150,6 @@ def test_nothing_to_clean() -> None:
         clean(table(("a", "b", 1)).drop("count"))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(max_size=9), st.text(" aA.-_'’u.sthe!é", max_size=12)),
                 min_size=1, max_size=5))  # fmt: skip
 def test_cleaning_twice_is_cleaning_once(pairs: list[tuple[str, str]]) -> None:
@@ -159,7 +158,6 @@ def test_cleaning_twice_is_cleaning_once(pairs: list[tuple[str, str]]) -> None:
     assert clean(cleaned, IDEMPOTENT)[0].rows() == cleaned.rows()
 
 
-@settings(deadline=None)
 @given(st.text(" abcdeh.-'", max_size=12))
 def test_no_answer_is_invented(response: str) -> None:
     cleaned, log = clean(table(("dog", response, 2), ("b", "c", 1)))

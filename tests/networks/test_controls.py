@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
@@ -44,7 +44,6 @@ EDGES = st.dictionaries(
 ARROWS = st.dictionaries(PAIRS, st.floats(0.5, 9), min_size=1, max_size=25)
 
 
-@settings(deadline=None)
 @given(EDGES, st.integers(0, 9))
 def test_words_keep_their_number_of_edges_and_weights_stay(
     edges: dict[tuple[int, int], float], seed: int
@@ -58,7 +57,6 @@ def test_words_keep_their_number_of_edges_and_weights_stay(
     np.testing.assert_array_equal(np.sort(one, axis=None), np.sort(other, axis=None))
 
 
-@settings(deadline=None)
 @given(ARROWS, st.integers(0, 9))
 def test_directed_edges_keep_where_they_start_and_loops_stay(
     edges: dict[tuple[int, int], float], seed: int

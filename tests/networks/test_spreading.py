@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
@@ -50,7 +50,6 @@ def test_haiku_is_activated_as_by_spreadr(shared_data: Path) -> None:
     assert np.abs(error).max() < 1e-12
 
 
-@settings(deadline=None)
 @given(GRAPHS, st.floats(0, 1), st.integers(1, 30))
 def test_mass_is_kept(net: Network, retention: float, steps: int) -> None:
     found = activate(net, net.words[:3], Spreading(retention, steps))
@@ -58,7 +57,6 @@ def test_mass_is_kept(net: Network, retention: float, steps: int) -> None:
     np.testing.assert_allclose(found.l1, len(net), rtol=1e-12)
 
 
-@settings(deadline=None)
 @given(GRAPHS, st.floats(0, 1), st.integers(1, 30))
 def test_activation_is_symmetric_up_to_strength(net: Network, r: float, steps: int) -> None:
     found = activate(net, net.words, Spreading(r, steps)).values
@@ -66,7 +64,6 @@ def test_activation_is_symmetric_up_to_strength(net: Network, r: float, steps: i
     np.testing.assert_allclose(flow, flow.T, rtol=1e-9, atol=1e-9)
 
 
-@settings(deadline=None)
 @given(GRAPHS, st.integers(1, 30), st.floats(0, 0.5), st.floats(0, 1))
 def test_it_is_the_definition_step_by_step(
     net: Network, steps: int, decay: float, suppress: float

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.reading.attributions import read_attribution
@@ -791,7 +791,6 @@ MADE = st.lists(st.sampled_from(WORDS + SIGNS)).map(" ".join)
 GIVEN = st.lists(st.text(), max_size=3)
 
 
-@settings(deadline=None)  # each example indexes the phrases anew
 @given(TEXT | MADE, st.text() | st.just("sheet"), GIVEN, GIVEN, GIVEN, GIVEN)
 def test_never_raises(text, subject, comedy, tragedy, neutral, others):
     given = {"comedy": comedy, "tragedy": tragedy, "neutral": neutral}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -23,7 +25,12 @@ def released(shared_data: Path) -> Dictionary:
 
 
 @pytest.fixture(scope="session")
-def read(minilm: Reader, released: Dictionary, shared_data: Path) -> dict[str, States]:
+def read(
+    request: pytest.FixtureRequest,
+    made_once: Callable[..., Path],
+    released: Dictionary,
+    shared_data: Path,
+) -> dict[str, States]:
     """States of the poles in released contexts and in none, of names and of further words."""
     lines = (shared_data / "schuster" / "generated_examples.txt").read_text(encoding="utf-8")
     senses = [json.loads(line) for line in lines.splitlines()]
@@ -39,4 +46,13 @@ def read(minilm: Reader, released: Dictionary, shared_data: Path) -> dict[str, S
         "none": alone(released.terms),
         "further": alone(extended["term"]),
     }
-    return {name: read_states(minilm, frame) for name, frame in contexts.items()}
+
+    def fill(folder: Path) -> None:
+        minilm: Reader = request.getfixturevalue("minilm")
+        states = {name: read_states(minilm, frame) for name, frame in contexts.items()}
+        (folder / "states.pickle").write_bytes(pickle.dumps(states))
+
+    states: dict[str, States] = pickle.loads(
+        (made_once("states", fill) / "states.pickle").read_bytes()
+    )
+    return states

@@ -105,7 +105,7 @@ def test_weat_is_the_papers_formula() -> None:
     assert two_sided["p"] == pytest.approx(wide)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(2, 5), st.integers(2, 5), st.integers(0, 99))
 def test_exact_p_is_that_of_scipy(first: int, second: int, seed: int) -> None:
     values = np.random.default_rng(seed).integers(0, 4, size=first + second) / 8

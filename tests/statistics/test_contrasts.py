@@ -308,7 +308,7 @@ def test_names_of_trials_and_order_of_rows_do_not_matter():
         assert_frame_equal(ours, theirs, rel_tol=1e-10)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 9999), st.lists(st.integers(0, 11)), st.lists(st.integers(0, 11)))
 def test_swapping_baseline_and_candidate_changes_the_sign(seed, gone, gone_too):
     frame = lost(lost(asked({"a": 0.0, "b": 0.1}, seed=seed), "a", gone), "b", gone_too)

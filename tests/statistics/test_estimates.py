@@ -333,7 +333,7 @@ def scores(draw: st.DrawFn) -> pl.DataFrame:
     return pl.DataFrame([dict.fromkeys(SCORES) | row for row in rows], schema=SCORES)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scores())
 def test_flipping_the_sign_flips_the_estimate(frame):
     there = estimate_measure(frame, MEASURE)
@@ -348,7 +348,7 @@ def test_flipping_the_sign_flips_the_estimate(frame):
     assert_frame_equal(there.select(same), back.select(same), abs_tol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scores(), st.integers(0, 99))
 def test_order_of_rows_does_not_matter(frame, seed):
     shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
@@ -357,7 +357,7 @@ def test_order_of_rows_does_not_matter(frame, seed):
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scores())
 def test_bounds_and_interval_hold_the_mean(frame):
     rows = estimate_measure(frame, MEASURE).filter(method="clustered").drop_nulls("estimate")
@@ -371,14 +371,14 @@ def test_bounds_and_interval_hold_the_mean(frame):
     assert clear.filter(excluded != (pl.col("p") < 0.05)).is_empty()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scores())
 def test_no_number_is_null_and_never_nan(frame):
     numbers = estimate_measure(frame, MEASURE).select(pl.selectors.float())
     assert numbers.select(pl.all().drop_nulls().is_finite().all()).row(0) == (True,) * numbers.width
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scores())
 def test_every_response_is_counted_once(frame):
     reasons = pl.sum_horizontal(f"n_{reason}" for reason in REASONS)

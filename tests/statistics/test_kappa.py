@@ -113,7 +113,7 @@ def test_groups_stand_beside_all():
 counts = st.tuples(*[st.integers(0, 12)] * 4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(counts, st.integers(0, 3), st.integers(0, 3))
 def test_numbers_are_in_their_range_and_never_nan(cells, missing_1, missing_0):
     frame = answers(*cells, missing=(missing_1, missing_0))
@@ -128,7 +128,7 @@ def test_numbers_are_in_their_range_and_never_nan(cells, missing_1, missing_0):
             assert low - 1e-12 <= value <= high + 1e-12
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(counts)
 def test_kappa_does_not_ask_which_is_the_reader_or_which_is_1(cells):
     n_11, n_10, n_01, n_00 = cells

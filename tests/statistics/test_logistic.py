@@ -273,7 +273,7 @@ def test_missing_rows_are_counted_and_left_out(drawn):
     assert row["estimate"] == only(regress(frame.tail(93), "score"))["estimate"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.01, 100), st.floats(-5, 5))
 def test_unit_and_origin_of_the_predictor_change_nothing_else(drawn, seed, scale, shift):
     frame = drawn(80, 8, seed=seed)
@@ -290,7 +290,7 @@ def test_unit_and_origin_of_the_predictor_change_nothing_else(drawn, seed, scale
             assert b["log_likelihood"] == pytest.approx(a["log_likelihood"], rel=1e-8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(12, 40), st.integers(1, 12))
 def test_never_nan(drawn, seed, n, clusters):
     frame = drawn(n, clusters, sd=2, slope=3, seed=seed)

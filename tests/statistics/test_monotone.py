@@ -134,7 +134,7 @@ RAISED = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     seed=st.integers(0, 200),
     stereotypes=st.sampled_from([1, 3, 8]),

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -119,7 +119,6 @@ NUMBERS = st.lists(st.integers(-5, 5), min_size=3, max_size=40).filter(
 )
 
 
-@settings(deadline=None)
 @given(d=NUMBERS)
 def test_z_is_the_signed_sum_of_ranks_over_its_spread(d: list[int]) -> None:
     """Wilcoxon (1945): zeros left out, tied ranks averaged; under the null signs are a coin's."""

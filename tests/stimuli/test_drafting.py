@@ -106,7 +106,7 @@ def test_names_keep_their_capitals() -> None:
 @example("[" * 5000, True)
 @example("agony - " * 2000, True)
 @example('{"agony": {"agony": 1e999}}', False)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_answer_is_too_strange(text: str, repeated: bool) -> None:
     answer = text * 30 if repeated else text
     candidate = synonym_candidate("age", WORDS, "asked", answer)
@@ -365,7 +365,7 @@ def decision_draft(*texts: str, accepted: bool = False) -> DecisionDraft:
 @example("&a *a !!python/object:x {{[", "\x85\u2028\u2029\ufeff\x00\x07")
 @example(" leading\n\n\ttab\r\nend \n", "# no: comment")
 @example("---\n...\n%YAML 1.2\n", "'\"`|>")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_hostile_text_stays_text(text: str, more: str) -> None:
     text = text.encode("utf-8", "replace").decode()
     draft = decision_draft(text, text + more.encode("utf-8", "replace").decode())
@@ -375,14 +375,14 @@ def test_hostile_text_stays_text(text: str, more: str) -> None:
 @given(st.dictionaries(st.sampled_from(SEEDS), st.text(max_size=30)))
 @example({"agony": "yes", "joy": "~"})
 @example({"agony": "accepted: true", "joy": "<<"})
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_hostile_synonyms_stay_text(tied: dict[str, str]) -> None:
     draft = synonym_draft(False, tied=tied, checks=list(tied.values()))
     assert parse_draft(to_yaml(draft, ""), "d.yaml") == draft
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_is_a_draft_or_one_error_a_line(text: str) -> None:
     for start in ("", "draft: decisions\n"):
         with pytest.raises(InputError):

@@ -116,7 +116,7 @@ names = st.text(min_size=0, max_size=8)
 values = st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4, unique=True)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(properties=st.dictionaries(names, values, min_size=1, max_size=4), seed=st.integers())
 def test_structured_answers_always_fit_the_schema(tiny, properties, seed):
     from inspect_ai.model import ChatMessageUser, GenerateConfig
