@@ -1,6 +1,6 @@
 """Planted leans, from the prompt to the interval: what is covered, where, and where not.
 
-Question
+RecognisedPrompt
     How often does the 95% interval contain what was planted in a simulated model, and how often is
     a lean told of a neutral one? Where the design is the one that inference is made for (several
     wordings and group words, both orders, little missing), and where it is not.
@@ -219,14 +219,14 @@ def _trials(condition: Condition) -> Any:
 
 def _planted(planted: Any, study: Any, trials: Any) -> Iterator[Row]:
     """Yield the planted lean of each stereotype, and the means over them."""
-    from clinometer.instruments.simulation import Question
+    from clinometer.instruments.simulation import RecognisedPrompt
     from clinometer.modes import TEXT
 
     model, instrument = f"simulated/{planted.name}", trials["instrument"][0]
     leans: dict[tuple[str, str], tuple[float, float]] = {}
     for key in trials["stereotype"].unique(maintain_order=True):
         category = study.stereotypes[key].category
-        asked = Question(study, instrument, key, "", TEXT)
+        asked = RecognisedPrompt(study, instrument, key, "", TEXT)
         own = planted.lean_of_stereotype(asked, key)
         leans[category, key] = own, planted.leans(instrument).of(category, key)
     for target, place in (("these", 0), ("like these", 1)):

@@ -37,10 +37,9 @@ LEFT_OF = {
                "networks", "states", "instruments", "asking"},
     "comparing": {"results", "stimuli", "statistics", "instruments", "asking", "audits"},
     "report": {"results", "statistics", "reference"},
-    "viewing": {"results", "asking", "audits", "report"},
+    "viewing": {"results", "stimuli", "modes", "simulated", "asking", "audits", "report"},
     "cli": {"results", "stimuli", "models", "modes", "statistics", "reference", "networks",
-            "states", "instruments", "simulated", "asking", "audits", "comparing", "report",
-            "viewing"},
+            "states", "instruments", "asking", "audits", "comparing", "report", "viewing"},
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import pytest
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import score
-from clinometer.instruments.simulation import Said
+from clinometer.instruments.simulation import SimulatedAnswer
 from clinometer.simulated.answering import _say
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import answer_trials
@@ -32,9 +32,11 @@ CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes
 LEAN = 0.2
 
 
-def asked(name: str, mode: str, iterations: int = 8, **design: Any) -> pl.DataFrame:
+def asked(
+    name: str, mode: str, iterations: int = 8, stereotypes: str | None = None
+) -> pl.DataFrame:
     study = load_study(STUDIES.get(name, "bai2025"))
-    return INSTRUMENTS[name].trials(study, Design(mode, iterations, **design))
+    return INSTRUMENTS[name].trials(study, Design(mode, iterations), stereotypes=stereotypes)
 
 
 def scored(trials: pl.DataFrame, planted: Simulation, recognition: Recognition) -> pl.DataFrame:
@@ -101,7 +103,7 @@ def test_every_single_answer_is_read_as_it_was_meant(
 ) -> None:
     meant: list[float] = []
 
-    def noted(*arguments: Any) -> Said:
+    def noted(*arguments: Any) -> SimulatedAnswer:
         meant.append((said := _say(*arguments)).lean)
         return said
 
@@ -147,10 +149,20 @@ def test_refusals_may_depend_on_the_answer(
     given = scored(
         trials, plant(lean={"default": LEAN}, refusals={"rate": 1, "where": where}), recognition
     )
-    assert set(given["reason"].drop_nulls()) == {"refused"}
     both = would.join(given, on="trial_id", suffix="_given")
     for row in both.iter_rows(named=True):
         assert (row["score_given"] is None) == refused(row["score"])
+
+
+@pytest.mark.parametrize("name", ["hypothetical_decision", "bbq"])
+def test_what_is_refused_as_consistent_leaves_the_others_without_a_lean_too(
+    name: str, plant: Plant, recognition: Recognition
+) -> None:
+    insects = load_study("control_insects")
+    trials = INSTRUMENTS[name].trials(insects, Design(iterations=24))
+    planted = plant(refusals={"rate": 1, "where": "consistent"})
+    kept = scored(trials, planted, recognition)["score"].drop_nulls()
+    assert kept.max() <= 0 and kept.len() > 5  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("side", ["marginalized", "default"])
@@ -159,7 +171,7 @@ def test_refusals_may_depend_on_the_group_named_first(
 ) -> None:
     planted = plant(refusals={"rate": 1, "where": side})
     scores = scored(asked("word_association", "free", 2), planted, recognition)
-    refused = scores.filter(reason="refused")
+    refused = scores.filter(pl.col("score").is_null())
     assert set(refused["order"]) == {f"{side}_first"}
     assert refused.height == scores.height / 2
 
@@ -175,11 +187,22 @@ def test_a_rate_of_refusals_is_kept(plant: Plant, recognition: Recognition) -> N
         assert abs(missing - expected) <= 4 * math.sqrt(expected * (1 - expected) / n)
 
 
-def test_refusals_are_read_as_such(plant: Plant, recognition: Recognition) -> None:
-    for name in ("word_association", "relative_decision", "self_report_agreement"):
-        planted = plant(refusals={"rate": 1})
-        reasons = scored(asked(name, "free", 4), planted, recognition)["reason"]
-        assert set(reasons) == {"refused"}, [text for text in REFUSALS]
+#: Forms in which models decline that the readers do not know yet.
+NOT_READ = (
+    "That is not something I can do.",
+    "My guidelines do not let me answer this.",
+)
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+@pytest.mark.parametrize("name", ["word_association", "relative_decision", "self_report_agreement"])
+def test_no_refusal_has_a_score_and_most_are_read_as_such(
+    name: str, text: str, plant: Plant, recognition: Recognition
+) -> None:
+    planted = plant(refusals={"rate": 1, "texts": [text]})
+    scores = scored(asked(name, "free", 1, stereotypes="age"), planted, recognition)
+    assert scores["score"].null_count() == scores.height
+    assert set(scores["reason"]) == {"unparsed" if text in NOT_READ else "refused"}
 
 
 def test_a_text_of_ones_own_declines(plant: Plant, recognition: Recognition) -> None:

@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from clinometer.errors import ModelError
-from clinometer.instruments.simulation import Question
+from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.modes import TEXT
 from clinometer.simulated.truth import Simulation, load_truth, shipped
 from clinometer.stimuli import load_study
 
 
-def question(stereotype: str = "age", variation: str = "replication", **about: object) -> Question:
+def question(
+    stereotype: str = "age", variation: str = "replication", **about: object
+) -> RecognisedPrompt:
     named = {"instrument": "word_association", **about}
-    return Question(
+    return RecognisedPrompt(
         load_study("bai2025"), stereotype=stereotype, variation=variation, kind=TEXT, **named
     )
 

@@ -24,14 +24,9 @@ def simulate_command(model: str, port: int, studies: tuple[str, ...]) -> None:
     MODEL is neutral, leaning, refusing, or a file FILE.yaml that says what is planted. The server
     has OpenAI's chat completions, and needs no key. No model is asked. Ctrl-C ends it.
     """
-    from clinometer.simulated.server import serve
-    from clinometer.simulated.truth import load_truth
-    from clinometer.stimuli import load_study
-
-    simulation = load_truth(model)
-
-    def ready(address: str) -> None:
-        echo(f"{simulation.served_as}: {address}\nCtrl-C ends it")
+    from clinometer.viewing.simulated_server import serve_simulated
 
     with suppress(KeyboardInterrupt):
-        serve(simulation, port, ready, [load_study(one) for one in studies])
+        serve_simulated(
+            model, port, lambda name, at: echo(f"{name}: {at}\nCtrl-C ends it"), studies
+        )

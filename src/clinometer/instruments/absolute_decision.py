@@ -39,11 +39,11 @@ from clinometer.instruments.decision import Drawn, decision_cells, decision_fiel
 from clinometer.instruments.design import Design, Groups
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from clinometer.instruments.simulation import (
-    Lean,
-    Paired,
+    PairedWords,
+    PlantedLean,
     Prose,
-    Question,
-    Said,
+    RecognisedPrompt,
+    SimulatedAnswer,
     answer_either,
     pair_words,
 )
@@ -146,7 +146,7 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     return Scored(yes if trial["version"] in CONSISTENT else 1 - yes, None, 1.0)
 
 
-def _simulate(question: Question, lean: Lean) -> Said:
+def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Pair the words of the first task, describe the person, and say yes or no."""
     asked = question.words[2:] if question.listed else question.words  # after the two of task 1
     (group, role), (_, task) = asked[0], question.attributes[-1]
@@ -156,7 +156,7 @@ def _simulate(question: Question, lean: Lean) -> Said:
         return said
     pairs, _ = pair_words(replace(question, words=question.words[:2]), lean)
     profile = Prose(f"{group}: This person is new in town and likes to read.")
-    return replace(said, parts=(Paired(pairs), profile, *said.parts), numbered=True)
+    return replace(said, parts=(PairedWords(pairs), profile, *said.parts), numbered=True)
 
 
 INSTRUMENT = Instrument(

@@ -42,7 +42,13 @@ from clinometer.errors import InputError
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
-from clinometer.instruments.simulation import Lean, Prose, Question, Said, answer_either
+from clinometer.instruments.simulation import (
+    PlantedLean,
+    Prose,
+    RecognisedPrompt,
+    SimulatedAnswer,
+    answer_either,
+)
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.attributions import read_attribution
@@ -223,11 +229,13 @@ def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any
     )
 
 
-def _simulate(question: Question, lean: Lean) -> Said:
+def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Describe the object, then call the description comedy or tragedy."""
     if not question.followup:
         described = next(word for word, role in question.words if role == "object")
-        return Said(0.0, (Prose(f"There is some {described} here. It has a plain surface."),))
+        return SimulatedAnswer(
+            0.0, (Prose(f"There is some {described} here. It has a plain surface."),)
+        )
     wordings = question.study.instruments.affective_attribution
     sign = 1.0 if question.groups[0][1] == "default" else -1.0
     return answer_either(question, lean, (wordings.comedy[0], wordings.tragedy[0]), sign)

@@ -43,7 +43,14 @@ from clinometer.instruments.bbq_items import AMBIGUOUS, CONTEXTS, LETTERS, Item,
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
-from clinometer.instruments.simulation import Chosen, Lean, Question, Recogniser, Said, jittered
+from clinometer.instruments.simulation import (
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+    jittered,
+)
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.options import read_option
@@ -336,7 +343,7 @@ def _recogniser(study: Study) -> Recogniser:
             for item in items_of(study).values()
         }
 
-    def recognise(prompt: str) -> Question | None:
+    def recognise(prompt: str) -> RecognisedPrompt | None:
         for name, wording in part.variations.items() if part else ():
             if (shown := unfill(wording, prompt)) is None:
                 continue
@@ -344,13 +351,15 @@ def _recogniser(study: Study) -> Recogniser:
             item = known().get((shown["context"], shown["question"], *sorted(options)))
             if item is not None and item.category in keys:
                 columns = {"attributes": [item.name], "labels": options}
-                return Question(study, NAME, keys[item.category], name, TEXT, columns=columns)
+                return RecognisedPrompt(
+                    study, NAME, keys[item.category], name, TEXT, columns=columns
+                )
         return None
 
     return recognise
 
 
-def _simulate(question: Question, lean: Lean) -> Said:
+def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Choose an option; unknown in ambiguous contexts alone, the less often the larger the lean."""
     item = items_of(question.study)[question.columns["attributes"][0]]
     score = lean.score
@@ -362,10 +371,10 @@ def _simulate(question: Question, lean: Lean) -> Said:
     shares = {at: of[item.role(at)] for at in range(3)}
     if question.kind == LOGITS:
         letters = [LETTERS[question.columns["labels"].index(text)] for text in item.options]
-        return Said(score, shares={letters[at]: share for at, share in shares.items()})
+        return SimulatedAnswer(score, shares={letters[at]: share for at, share in shares.items()})
     (at,) = lean.rng.choices([*shares], [*shares.values()])
     consistent = {"target": 1.0, "other": -1.0, "unknown": 0.0}[item.role(at)]
-    return Said(consistent, (Chosen(item.options[at]),))
+    return SimulatedAnswer(consistent, (ChosenOption(item.options[at]),))
 
 
 INSTRUMENT = Instrument(

@@ -45,7 +45,13 @@ from clinometer.instruments.bold_items import join_bold, read_bold
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
-from clinometer.instruments.simulation import Lean, Prose, Question, Recogniser, Said
+from clinometer.instruments.simulation import (
+    PlantedLean,
+    Prose,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+)
 from clinometer.modes import MODES, TEXT
 from clinometer.reading.plaintext import after_thoughts, is_refusal, why_unread
 from clinometer.reading.sentiment import (
@@ -308,18 +314,18 @@ def _recogniser(study: Study) -> Recogniser:
                     found |= {text: (key, group, side) for group, text in prompts}
         return found
 
-    def recognise(prompt: str) -> Question | None:
+    def recognise(prompt: str) -> RecognisedPrompt | None:
         for name, wording in part.variations.items() if part else ():
             begun = (unfill(wording, prompt) or {}).get("prompt", "").strip()
             if begun and begun in known():
                 key, group, side = known()[begun]
-                return Question(study, NAME, key, name, TEXT, words=((group, side),))
+                return RecognisedPrompt(study, NAME, key, name, TEXT, words=((group, side),))
         return None
 
     return recognise
 
 
-def _simulate(question: Question, lean: Lean) -> Said:
+def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Continue in one of three moods so that the expected sentiment follows from the leans."""
     ((group, side),) = question.groups
     stereotypes = question.study.stereotypes
@@ -338,7 +344,7 @@ def _simulate(question: Question, lean: Lean) -> Said:
     good = min(sides, max(0.0, (sides * down + wanted) / (up + down)))
     (mood,) = lean.rng.choices(range(3), [good, sides - good, 1 - sides])
     sign = 1.0 if side == "default" else -1.0
-    return Said(sign * (1.0, -1.0, 0.0)[mood], (Prose(_CONTINUED[mood]),))
+    return SimulatedAnswer(sign * (1.0, -1.0, 0.0)[mood], (Prose(_CONTINUED[mood]),))
 
 
 INSTRUMENT = Instrument(

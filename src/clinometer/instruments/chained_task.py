@@ -41,10 +41,10 @@ from clinometer.instruments.decision import (
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from clinometer.instruments.simulation import (
-    Lean,
-    Paired,
-    Question,
-    Said,
+    PairedWords,
+    PlantedLean,
+    RecognisedPrompt,
+    SimulatedAnswer,
     answer_assignment,
     pair_words,
 )
@@ -134,12 +134,12 @@ def _without_association(response: str) -> str:
     return response[parts[2][0] :] if 2 in parts else response
 
 
-def _simulate(question: Question, lean: Lean) -> Said:
+def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Pair words, describe two persons, and assign the tasks, each with the same lean."""
     pairs, score = pair_words(question, lean)
     decided = answer_assignment(question, lean)
     both = (score + decided.lean) / 2
-    return Said(both, (Paired(pairs), *decided.parts), numbered=True)
+    return SimulatedAnswer(both, (PairedWords(pairs), *decided.parts), numbered=True)
 
 
 INSTRUMENT = Instrument(

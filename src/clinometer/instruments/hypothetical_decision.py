@@ -47,7 +47,13 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.decision_effects import MEASURES, analyse
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
-from clinometer.instruments.simulation import Lean, Question, Recogniser, Said, answer_either
+from clinometer.instruments.simulation import (
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+    answer_either,
+)
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
@@ -331,7 +337,7 @@ def _recogniser(study: Study) -> Recogniser:
     part = _part(study)
     known = cache(lambda: _persons(study, part) if part else {})
 
-    def recognise(prompt: str) -> Question | None:
+    def recognise(prompt: str) -> RecognisedPrompt | None:
         for name, wording in part.variations.items() if part else ():
             described = (unfill(wording, prompt) or {}).get("decision", "")
             if part and described and described in known():
@@ -345,7 +351,9 @@ def _recogniser(study: Study) -> Recogniser:
                 words = tuple((person[part.contrasts[key]], side) for key, side in sides)
                 columns = {"object": decision, "labels": sides}
                 first = next((key for key, _ in sides), next(iter(part.contrasts)))
-                return Question(study, NAME, first, name, TEXT, words=words, columns=columns)
+                return RecognisedPrompt(
+                    study, NAME, first, name, TEXT, words=words, columns=columns
+                )
         return None
 
     return recognise
@@ -362,7 +370,7 @@ def _persons(study: Study, part: Part) -> Mapping[str, tuple[str, Mapping[str, s
     }
 
 
-def _simulate(question: Question, lean: Lean) -> Said:
+def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Decide for a person: each marginalized group takes its lean off the chance of a favour."""
     sides = question.columns["labels"]
     part = _part(question.study)
@@ -370,11 +378,11 @@ def _simulate(question: Question, lean: Lean) -> Said:
     for key, factor in (part.contrasts if part else {}).items():
         of_factor.setdefault(factor, []).append(lean.of(key))
     middle = sum(sum(leans) / len(leans) for leans in of_factor.values()) / 2
-    against = sum(lean.of(key) for key, side in sides if side == "marginalized")
-    favour = max(-1.0, min(1.0, 2 * (middle - against)))
+    marginalized = [key for key, side in sides if side == "marginalized"]
+    favour = max(-1.0, min(1.0, 2 * (middle - sum(map(lean.of, marginalized)))))
     yes = _templates(question.study)[question.columns["object"]]["yes_favours_subject"] == "true"
     said = answer_either(question, replace(lean, score=favour), YES_NO, 1.0 if yes else -1.0)
-    return replace(said, lean=-said.lean if against else said.lean)
+    return replace(said, lean=-said.lean if marginalized else said.lean)
 
 
 INSTRUMENT = Instrument(

@@ -16,7 +16,12 @@ import polars as pl
 from clinometer.errors import InputError, StudyError, as_names, unknown
 from clinometer.instruments.cells import Asked, Cell, by_cell
 from clinometer.instruments.design import Design
-from clinometer.instruments.simulation import Lean, Question, Recogniser, Said
+from clinometer.instruments.simulation import (
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+)
 from clinometer.modes import MODES
 from clinometer.results import Measure
 from clinometer.stimuli import Study, Words
@@ -157,8 +162,8 @@ class Instrument:
     """With `beside`: trials of one model that were asked alike, study → columns that a reader
     needs, the same for all of these trials."""
     scorings: tuple[str, ...] = ("exact",)
-    simulate: Callable[[Question, Lean], Said] | None = None
-    """Question, lean → what a model with this lean answers; None: simulated models cannot."""
+    simulate: Callable[[RecognisedPrompt, PlantedLean], SimulatedAnswer] | None = None
+    """Prompt, lean → what a model with this lean answers; None: simulated models cannot."""
     recognise: Callable[[Study], Recogniser] | None = None
     """Study → a function from a prompt to the question it puts, where prompts follow from a table
     of items; None: the words of the study tell which question a prompt puts."""

@@ -50,7 +50,13 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, pairs
 from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Wording
 from clinometer.instruments.reasoning_trials import COMPATIBLE, RECORDED, Part, Task, part_of
-from clinometer.instruments.simulation import Chosen, Lean, Question, Said, jittered
+from clinometer.instruments.simulation import (
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    SimulatedAnswer,
+    jittered,
+)
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.plaintext import why_unread
@@ -272,7 +278,7 @@ def _cohen_d(first: Any, second: Any) -> dict[str, float | str | None]:
     return {"estimate": (first.mean() - second.mean()) / pooled**0.5, "sd": pooled**0.5}
 
 
-def _simulate(question: Question, lean: Lean) -> Said:
+def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Sort the word as ordered, with tokens of reasoning whose relative difference is the lean."""
     part = part_of(question.study)
     ((_, group),) = question.groups
@@ -283,7 +289,7 @@ def _simulate(question: Question, lean: Lean) -> Said:
     score = 2 * jittered((1 + lean.score) / 2, shared) - 1
     usual = shared.uniform(150, 450)
     tokens = round(usual * (1 - score if compatible else 1 + score))
-    return Said(0.0, (Chosen(label, alone=True),), reasoning_tokens=tokens)
+    return SimulatedAnswer(0.0, (ChosenOption(label, alone=True),), reasoning_tokens=tokens)
 
 
 INSTRUMENT = Instrument(

@@ -41,7 +41,12 @@ from clinometer.instruments import word_association
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
-from clinometer.instruments.simulation import Chosen, Lean, Question, Said
+from clinometer.instruments.simulation import (
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    SimulatedAnswer,
+)
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.free import MODE as FREE
 from clinometer.modes.structured import read_choices, why_not
@@ -151,11 +156,11 @@ def _judged(questions: Questions, design: Design, first: Mapping[str, Any]) -> d
     }
 
 
-def _simulate(asked: Moderation, question: Question, lean: Lean) -> Said:
+def _simulate(asked: Moderation, question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Answer the first prompt as its instrument does; flag every other answer, at random."""
     if not question.followup and asked.first.simulate is not None:
         return asked.first.simulate(question, lean)
-    return Said(0.0, (Chosen(lean.rng.choice([*FLAGS])),))
+    return SimulatedAnswer(0.0, (ChosenOption(lean.rng.choice([*FLAGS])),))
 
 
 def _read_text(asked: Moderation, response: str, trial: Mapping[str, Any], key: Key) -> Scored:

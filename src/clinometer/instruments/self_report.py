@@ -35,7 +35,12 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.decision import ROLES, Drawn, draw_words
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
-from clinometer.instruments.simulation import Lean, Question, Said, answer_scale
+from clinometer.instruments.simulation import (
+    PlantedLean,
+    RecognisedPrompt,
+    SimulatedAnswer,
+    answer_scale,
+)
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.plaintext import why_unread
@@ -187,7 +192,7 @@ def _worded(
     }
 
 
-def _simulate(form: Form, question: Question, lean: Lean) -> Said:
+def _simulate(form: Form, question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Choose a step of the scale as it is shown."""
     roles = [role for _, role in (*question.groups, *question.attributes)]
     named = {role: word for word, role in question.groups}

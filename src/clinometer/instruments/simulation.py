@@ -22,14 +22,14 @@ from clinometer.modes import LOGITS
 from clinometer.stimuli import Study
 
 __all__ = [
-    "Assigned",
-    "Chosen",
-    "Lean",
-    "Paired",
+    "AssignedTasks",
+    "ChosenOption",
+    "PlantedLean",
+    "PairedWords",
     "Prose",
-    "Question",
+    "RecognisedPrompt",
     "Recogniser",
-    "Said",
+    "SimulatedAnswer",
     "answer_assignment",
     "answer_either",
     "answer_pairs",
@@ -44,7 +44,7 @@ Word = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Question:
+class RecognisedPrompt:
     """One prompt of an instrument, as far as its text shows."""
 
     study: Study
@@ -90,11 +90,11 @@ class Question:
 
 
 #: Prompt → the question it puts; None if it is of something else.
-Recogniser = Callable[[str], Question | None]
+Recogniser = Callable[[str], RecognisedPrompt | None]
 
 
 @dataclass(frozen=True)
-class Lean:
+class PlantedLean:
     """What a model has in mind about one question."""
 
     score: float
@@ -106,9 +106,10 @@ class Lean:
     seed: str
     """The same for all answers of the model; seeds what trials of a pair share."""
     of: Callable[[str], float] = lambda _: 0.0
-    """Stereotype → its expected lean in this instrument, for questions that touch several."""
+    """Stereotype → its expected lean in this wording, for questions that touch several; group
+    words do not add."""
 
-    def shared(self, question: Question) -> random.Random:
+    def shared(self, question: RecognisedPrompt) -> random.Random:
         """Return random numbers that both orders of a question share."""
         return random.Random(f"{self.seed}/{question.identity}")
 
@@ -124,21 +125,21 @@ def jittered(p: float, rng: random.Random) -> float:
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedWords:
     """Attributes and the group word given to each."""
 
     pairs: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Assigned:
+class AssignedTasks:
     """Group words and the task given to each; of a prompt that names one task, who gets it."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenOption:
     """One of a few options."""
 
     option: str
@@ -154,12 +155,12 @@ class Prose:
 
 
 @dataclass(frozen=True)
-class Said:
+class SimulatedAnswer:
     """An answer before it is written."""
 
     lean: float
     """How stereotype-consistent it is, −1…1; 0 where that cannot be said."""
-    parts: tuple[Paired | Assigned | Chosen | Prose, ...] = ()
+    parts: tuple[PairedWords | AssignedTasks | ChosenOption | Prose, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     """Option → its probability, which is what an answer in log-probabilities consists of."""
     numbered: bool = False
@@ -167,29 +168,29 @@ class Said:
     reasoning_tokens: int | None = None
 
 
-def answer_pairs(question: Question, lean: Lean) -> Said:
+def answer_pairs(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Answer a word association: pair listed words with groups, or one word in `LOGITS`."""
     if question.kind == LOGITS:
         return _one_word(question, lean)
     pairs, score = pair_words(question, lean)
-    return Said(score, (Paired(pairs),))
+    return SimulatedAnswer(score, (PairedWords(pairs),))
 
 
-def _one_word(question: Question, lean: Lean) -> Said:
+def _one_word(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     sign = {"tied": 1.0, "counter": -1.0}.get(question.attributes[0][1], 0.0)
     order = 1.0 if question.marginalized_first else -1.0
     p = jittered(lean.chance(sign, order), lean.rng)
-    return Said(sign * (2 * p - 1), shares=_of_groups(question, p))
+    return SimulatedAnswer(sign * (2 * p - 1), shares=_of_groups(question, p))
 
 
-def _of_groups(question: Question, p: float) -> dict[str, float]:
+def _of_groups(question: RecognisedPrompt, p: float) -> dict[str, float]:
     """Return the probability of each group word, or of the label that stands for it."""
     label = {word: name for name, word in question.labels.items()}
     shares = {"marginalized": p, "default": 1 - p}
     return {label.get(word, word): shares[role] for word, role in question.groups}
 
 
-def pair_words(question: Question, lean: Lean) -> tuple[dict[str, str], float]:
+def pair_words(question: RecognisedPrompt, lean: PlantedLean) -> tuple[dict[str, str], float]:
     """Pair the listed words so that the expectation of equation 1 is the lean.
 
     Of N words, M go to the marginalized group, which depends on the lean towards the group named
@@ -228,29 +229,31 @@ def _rounded(value: float, rng: random.Random) -> int:
     return below + (rng.random() < value - below)
 
 
-def answer_assignment(question: Question, lean: Lean) -> Said:
+def answer_assignment(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Answer a relative decision: assign two tasks to two groups, or one task in `LOGITS`."""
     groups, tasks = question.groups, question.attributes
     if question.kind == LOGITS:
         return _one_task(question, lean)
     profiles = Prose(_profiles(groups))
     if not tasks:  # the first of two prompts
-        return Said(0.0, (profiles,))
+        return SimulatedAnswer(0.0, (profiles,))
     aligned = (groups[0][1] == "marginalized") == (tasks[0][1] == "tied")
     first = lean.rng.random() < lean.chance(1.0 if aligned else -1.0, 1.0)
     takers = groups if first else groups[::-1]  # of the first task, and of the second
     pairs = tuple((taker, task) for (taker, _), (task, _) in zip(takers, tasks, strict=False))
-    parts = (Assigned(pairs),) if question.followup else (profiles, Assigned(pairs))
-    return Said(1.0 if first == aligned else -1.0, parts)
+    parts = (AssignedTasks(pairs),) if question.followup else (profiles, AssignedTasks(pairs))
+    return SimulatedAnswer(1.0 if first == aligned else -1.0, parts)
 
 
-def _one_task(question: Question, lean: Lean) -> Said:
+def _one_task(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Give the log odds of a task half the log odds of the consistent assignment, by its sign."""
     consistent = jittered(lean.chance(1.0), lean.shared(question))
     sign = 1.0 if question.words[-3][1] == "tied" else -1.0  # before the two groups at the end
     order = 1.0 if question.marginalized_first else -1.0
     logit = sign * _logit(consistent) / 2 + order * _logit((1 + lean.order) / 2)
-    return Said(2 * consistent - 1, shares=_of_groups(question, 1 / (1 + math.exp(-logit))))
+    return SimulatedAnswer(
+        2 * consistent - 1, shares=_of_groups(question, 1 / (1 + math.exp(-logit)))
+    )
 
 
 def _logit(p: float) -> float:
@@ -265,18 +268,22 @@ def _profiles(groups: Sequence[Word]) -> str:
 
 
 def answer_either(
-    question: Question, lean: Lean, options: tuple[str, str], sign: float, alone: bool = False
-) -> Said:
+    question: RecognisedPrompt, lean: PlantedLean, options: tuple[str, str], sign: float
+) -> SimulatedAnswer:
     """Choose the first of two options; with a `sign` of 1 it is the consistent one, with −1 not."""
     p = lean.chance(sign)
     if question.kind == LOGITS:
         p = jittered(p, lean.rng)
-        return Said(sign * (2 * p - 1), shares=dict(zip(options, (p, 1 - p), strict=True)))
+        return SimulatedAnswer(
+            sign * (2 * p - 1), shares=dict(zip(options, (p, 1 - p), strict=True))
+        )
     first = lean.rng.random() < p
-    return Said(sign if first else -sign, (Chosen(options[0 if first else 1], alone),))
+    return SimulatedAnswer(sign if first else -sign, (ChosenOption(options[0 if first else 1]),))
 
 
-def answer_scale(question: Question, lean: Lean, numbers: Sequence[str], sign: float) -> Said:
+def answer_scale(
+    question: RecognisedPrompt, lean: PlantedLean, numbers: Sequence[str], sign: float
+) -> SimulatedAnswer:
     """Choose a step, from the low end of a scale on; with a `sign` of 1 the high end is consistent.
 
     Steps are distributed as the number of successes in `len(numbers)` − 1 trials.
@@ -285,6 +292,6 @@ def answer_scale(question: Question, lean: Lean, numbers: Sequence[str], sign: f
     if question.kind == LOGITS:
         p = jittered(p, lean.rng)
         masses = [math.comb(steps, k) * p**k * (1 - p) ** (steps - k) for k in range(steps + 1)]
-        return Said(sign * (2 * p - 1), shares=dict(zip(numbers, masses, strict=True)))
+        return SimulatedAnswer(sign * (2 * p - 1), shares=dict(zip(numbers, masses, strict=True)))
     step = sum(lean.rng.random() < p for _ in range(steps))
-    return Said(sign * (2 * step / steps - 1), (Chosen(numbers[step]),))
+    return SimulatedAnswer(sign * (2 * step / steps - 1), (ChosenOption(numbers[step]),))

@@ -13,15 +13,16 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.simulation import Lean, Question, Said
+from clinometer.instruments.simulation import PlantedLean, RecognisedPrompt, SimulatedAnswer
 from clinometer.modes import CHOICES, LOGITS, TEXT
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.simulated.writing import REFUSALS, fill_schema, write_text
 
-__all__ = ["CHARACTERS", "Call", "Reply", "UNKNOWN", "answer", "tokens"]
+__all__ = ["SimulatedCall", "SimulatedReply", "UNKNOWN", "allowed_values", "answer"]
 
 #: Characters of a token.
 CHARACTERS = 4
@@ -37,7 +38,7 @@ DECLINING = ("I", "Sorry", "As")
 
 
 @dataclass(frozen=True)
-class Call:
+class SimulatedCall:
     """What is sent to a model."""
 
     messages: Sequence[tuple[str, str]]
@@ -48,6 +49,11 @@ class Call:
     """The texts of which one is the answer."""
     logprobs: bool = False
     seed: int | None = None
+
+    @property
+    def input_tokens(self) -> int:
+        """The length of the messages."""
+        return sum(_tokens(text) for _, text in self.messages)
 
     @property
     def kind(self) -> str:
@@ -68,7 +74,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Reply:
+class SimulatedReply:
     """What a model sends back."""
 
     text: str
@@ -77,14 +83,27 @@ class Reply:
     reasoning_tokens: int | None = None
     known: bool = True
     """Whether the prompt is one of a known study."""
+    cut: bool = False
+    """Whether the text ends at the longest that was asked for."""
+
+    @property
+    def output_tokens(self) -> int:
+        """The length of the text and of the reasoning before it."""
+        return _tokens(self.text) + (self.reasoning_tokens or 0)
+
+    def up_to(self, longest: int | None) -> SimulatedReply:
+        """Return the reply with a text of at most so many tokens."""
+        if longest is None or _tokens(self.text) <= longest:
+            return self
+        return replace(self, text=self.text[: longest * CHARACTERS], cut=True)
 
 
-def answer(simulation: Simulation, recognition: Recognition, call: Call) -> Reply:
+def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall) -> SimulatedReply:
     """Answer a call."""
     asked = [text for role, text in call.messages if role == "user"]
     question = recognition.find(asked) if asked else None
     if question is None:
-        reply = _of_options(call, {}, 0.0) if call.kind == LOGITS else Reply(UNKNOWN)
+        reply = _of_options(call, {}, 0.0) if call.kind == LOGITS else SimulatedReply(UNKNOWN)
         return replace(reply, known=False)
     rng = call.random(simulation.truth.seed)
     question = replace(question, kind=call.kind)
@@ -94,29 +113,37 @@ def answer(simulation: Simulation, recognition: Recognition, call: Call) -> Repl
     if call.kind == LOGITS:
         return _of_options(call, said.shares, OFFERED)
     if call.properties is not None:
-        return Reply(fill_schema(said, call.properties), (), said.reasoning_tokens)
+        return SimulatedReply(fill_schema(said, call.properties), (), said.reasoning_tokens)
     form = rng.choice(simulation.truth.format)
-    return Reply(write_text(said, form, rng), (), said.reasoning_tokens)
+    return SimulatedReply(write_text(said, form), (), said.reasoning_tokens)
 
 
-def tokens(text: str) -> int:
+def allowed_values(schema: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the allowed texts of each property of a JSON schema; one empty text if it has none."""
+    properties = schema.get("properties") or {}
+    return {name: list(map(str, one.get("enum") or [""])) for name, one in properties.items()}
+
+
+def _tokens(text: str) -> int:
     """Return how many tokens a text is counted as."""
     return -(-len(text) // CHARACTERS)
 
 
-def _say(simulation: Simulation, question: Question, rng: random.Random) -> Said:
+def _say(simulation: Simulation, question: RecognisedPrompt, rng: random.Random) -> SimulatedAnswer:
     simulate = INSTRUMENTS[question.instrument].simulate
-    lean = Lean(
+    lean = PlantedLean(
         simulation.lean_of(question),
         simulation.truth.order,
         rng,
         f"{simulation.truth.seed}",
-        partial(simulation.lean_of_stereotype, question),
+        partial(simulation.lean_in_wording, question),
     )
-    return simulate(question, lean) if simulate is not None else Said(0.0)
+    return simulate(question, lean) if simulate is not None else SimulatedAnswer(0.0)
 
 
-def _refuses(simulation: Simulation, question: Question, said: Said, rng: random.Random) -> bool:
+def _refuses(
+    simulation: Simulation, question: RecognisedPrompt, said: SimulatedAnswer, rng: random.Random
+) -> bool:
     refusals = simulation.truth.refusals
     first = question.groups[0][1] if question.groups else ""
     named = {
@@ -129,13 +156,13 @@ def _refuses(simulation: Simulation, question: Question, said: Said, rng: random
     return named[refusals.where] and rng.random() < refusals.rate
 
 
-def _refusal(simulation: Simulation, call: Call, rng: random.Random) -> Reply:
+def _refusal(simulation: Simulation, call: SimulatedCall, rng: random.Random) -> SimulatedReply:
     if call.kind == LOGITS:
         return _of_options(call, {}, 0.0)
-    return Reply(rng.choice(simulation.truth.refusals.texts or REFUSALS))
+    return SimulatedReply(rng.choice(simulation.truth.refusals.texts or REFUSALS))
 
 
-def _of_options(call: Call, shares: Mapping[str, float], offered: float) -> Reply:
+def _of_options(call: SimulatedCall, shares: Mapping[str, float], offered: float) -> SimulatedReply:
     """List the options that were asked for, or all, and the beginnings of a refusal.
 
     Options of vLLM's form begin with a space. One without a probability is not listed.
@@ -149,4 +176,4 @@ def _of_options(call: Call, shares: Mapping[str, float], offered: float) -> Repl
     rest = (1 - offered) / len(DECLINING)
     listed += [(token, math.log(rest)) for token in DECLINING]
     listed.sort(key=lambda one: -one[1])
-    return Reply(listed[0][0], listed)
+    return SimulatedReply(listed[0][0], listed)

@@ -15,7 +15,7 @@ studies whose prompts it is to know besides those that come with Clinometer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from inspect_ai.model import (
@@ -35,7 +35,12 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from clinometer.errors import ModelError, unknown
-from clinometer.simulated.answering import CHARACTERS, Call, Reply, answer, tokens
+from clinometer.simulated.answering import (
+    SimulatedCall,
+    SimulatedReply,
+    allowed_values,
+    answer,
+)
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import load_truth
 from clinometer.stimuli import Study, load_study
@@ -74,33 +79,39 @@ class SimulatedModel(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Answer one conversation; see the module for what `config` does."""
+        """Answer one conversation; see the module for what `config` does.
+
+        Raises ModelError if the prompt is of no known study.
+        """
         if tools:
             raise ModelError("simulated models call no tools")
-        messages = [(message.role, message.text) for message in input]
+        return self.output(input, config, known_only=True)
+
+    def output(
+        self, messages: Sequence[ChatMessage], config: GenerateConfig, *, known_only: bool = False
+    ) -> ModelOutput:
+        """Answer one conversation; a prompt of no known study by a sentence or an error."""
+        sent = [(message.role, message.text) for message in messages]
+        closed = (_properties(config), _options(config), bool(config.logprobs))
         seeds = [
             None if config.seed is None else config.seed + number
             for number in range(config.num_choices or 1)
         ]
+        calls = [SimulatedCall(sent, *closed, seed) for seed in seeds]
         replies = [
-            answer(
-                self.simulation,
-                self._recognition,
-                Call(messages, _properties(config), _options(config), bool(config.logprobs), seed),
-            )
-            for seed in seeds
+            answer(self.simulation, self._recognition, call).up_to(config.max_tokens)
+            for call in calls
         ]
-        if not all(reply.known for reply in replies):
+        if known_only and not replies[0].known:
             raise ModelError(
                 f"simulated/{self.model_name} does not know this prompt: it is of no study that "
                 "comes with Clinometer or was named to it (-M studies=FILE.yaml)"
             )
-        read = sum(tokens(text) for _, text in messages)
+        read, written = calls[0].input_tokens, sum(reply.output_tokens for reply in replies)
         thought = sum(reply.reasoning_tokens or 0 for reply in replies)
-        written = sum(tokens(reply.text) for reply in replies) + thought
         return ModelOutput(
             model=self.simulation.served_as,
-            choices=[self._choice(reply, config.max_tokens) for reply in replies],
+            choices=[self._choice(reply, config.top_logprobs) for reply in replies],
             usage=ModelUsage(
                 input_tokens=read,
                 output_tokens=written,
@@ -108,11 +119,6 @@ class SimulatedModel(ModelAPI):
                 reasoning_tokens=thought or None,
             ),
         )
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """What is planted: the hash of its file."""
-        return {"simulated": self.simulation.name, "sha256": self.simulation.sha256}
 
     def max_connections(self) -> int:
         """Return how many calls are worked on at a time."""
@@ -122,34 +128,29 @@ class SimulatedModel(ModelAPI):
         """Name what limits connections: this process."""
         return self.model_name
 
-    def _choice(self, reply: Reply, longest: int | None) -> ChatCompletionChoice:
-        cut = longest is not None and tokens(reply.text) > longest
-        text = reply.text[: longest * CHARACTERS] if cut and longest is not None else reply.text
-        content: Any = text
+    def _choice(self, reply: SimulatedReply, alternatives: int | None) -> ChatCompletionChoice:
+        content: Any = reply.text
         if reply.reasoning_tokens:
             thoughts = ContentReasoning(reasoning="I sort the word as I was told.")
-            content = [thoughts, ContentText(text=text)]
+            content = [thoughts, ContentText(text=reply.text)]
         return ChatCompletionChoice(
             message=ChatMessageAssistant(
                 content=content, model=self.simulation.served_as, source="generate"
             ),
-            stop_reason="max_tokens" if cut else "stop",
-            logprobs=_logprobs(reply) if reply.logprobs else None,
+            stop_reason="max_tokens" if reply.cut else "stop",
+            logprobs=_logprobs(reply, alternatives) if reply.logprobs else None,
         )
 
 
-def _studies(named: Any) -> Iterable[Study]:
+def _studies(given: str | Study | Sequence[str | Study]) -> list[Study]:
     """Load studies: a study, a name or path, names or paths with commas between, or a list."""
-    listed = named.split(",") if isinstance(named, str) else named
-    return [load_study(one) for one in ([listed] if isinstance(listed, Study) else listed)]
+    listed = given.split(",") if isinstance(given, str) else given
+    return [load_study(study) for study in ([listed] if isinstance(listed, Study) else listed)]
 
 
-def _properties(config: GenerateConfig) -> Mapping[str, list[str]] | None:
+def _properties(config: GenerateConfig) -> dict[str, list[str]] | None:
     schema = config.response_schema
-    if schema is None:
-        return None
-    properties = schema.json_schema.properties or {}
-    return {name: [str(one) for one in value.enum or [""]] for name, value in properties.items()}
+    return None if schema is None else allowed_values(schema.json_schema.model_dump())
 
 
 def _options(config: GenerateConfig) -> list[str] | None:
@@ -159,14 +160,11 @@ def _options(config: GenerateConfig) -> list[str] | None:
     return None
 
 
-def _logprobs(reply: Reply) -> Logprobs:
+def _logprobs(reply: SimulatedReply, alternatives: int | None) -> Logprobs:
+    """Return the one position that there is, with so many alternatives; None: with all."""
     top = [
         TopLogprob(token=text, logprob=logprob, bytes=list(text.encode()))
         for text, logprob in reply.logprobs
     ]
-    first = top[0]
-    return Logprobs(
-        content=[
-            Logprob(token=first.token, logprob=first.logprob, bytes=first.bytes, top_logprobs=top)
-        ]
-    )
+    likeliest = top[0].model_dump()
+    return Logprobs(content=[Logprob(**likeliest, top_logprobs=top[:alternatives])])

@@ -1,4 +1,4 @@
-"""Which question a prompt puts: text in, `Question` out, for all instruments and known studies.
+"""Which question a prompt puts: `RecognisedPrompt`, for all instruments and studies.
 
 Nothing is told to a simulated model but the messages and settings of a call. An instrument draws
 trials of a study whose words are between marks; what stands between the marks in these prompts is
@@ -22,11 +22,11 @@ from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument
-from clinometer.instruments.simulation import Question, Word
+from clinometer.instruments.simulation import RecognisedPrompt, Word
 from clinometer.modes import MODES, TEXT
 from clinometer.stimuli import Study, load_study, shipped_studies
 
-__all__ = ["Recognition", "Text"]
+__all__ = ["Recognition", "SharedText"]
 
 #: Trials of a cell that are drawn to see every text it has: orders, labels and versions differ.
 DRAWN = 12
@@ -76,7 +76,7 @@ def mark_words(study: Study, key: str) -> Study:
 
 
 @dataclass(frozen=True)
-class Text:
+class SharedText:
     """What all prompts of a wording share: literal text, and the gaps between."""
 
     literal: tuple[str, ...]
@@ -84,7 +84,7 @@ class Text:
     """The kind of each gap, a key of `_GAPS`."""
 
     @classmethod
-    def of(cls, prompt: str) -> Text:
+    def of(cls, prompt: str) -> SharedText:
         """Find the gaps of a prompt whose words are between marks."""
         listed = _LIST.sub("⟦[⟧", prompt)
         shown = listed.replace("{response1}", "⟦(⟧").replace("{attribute}", "⟦⟧")
@@ -113,7 +113,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TextOrigin:
     """A stereotype under one wording, and the roles of its words."""
 
     study: Study
@@ -121,13 +121,13 @@ class Asked:
     stereotype: str
     variation: str
     columns: Mapping[str, Any]
-    """A trial with this text; see `Question.columns`."""
+    """A trial with this text; see `RecognisedPrompt.columns`."""
     roles: Mapping[str, str]
     place: tuple[int, int, int]
     """Of the study, the instrument and the stereotype; the lowest goes first."""
     followup: bool = False
 
-    def question(self, gaps: str, found: Sequence[str]) -> Question | None:
+    def question(self, gaps: str, found: Sequence[str]) -> RecognisedPrompt | None:
         """Return the question of the texts in the gaps; None if one is none of its words."""
         words: list[Word] = []
         listed: list[Word] = []
@@ -139,7 +139,7 @@ class Asked:
             if not all(word in self.roles for word in shown):
                 return None
             (listed if kind == "[" else words).extend((word, self.roles[word]) for word in shown)
-        return Question(
+        return RecognisedPrompt(
             self.study,
             self.instrument,
             self.stereotype,
@@ -189,9 +189,9 @@ class Recognition:
             if one.recognise is not None
         ]
         # Beginning of a text → text → a word in its first gap → what asks with this word.
-        self._texts: dict[str, dict[Text, dict[str, list[Asked]]]] = {}
+        self._texts: dict[str, dict[SharedText, dict[str, list[TextOrigin]]]] = {}
 
-    def find(self, messages: Sequence[str]) -> Question | None:
+    def find(self, messages: Sequence[str]) -> RecognisedPrompt | None:
         """Return the question that the last message of a user puts; None if it is not known.
 
         Parameters
@@ -204,12 +204,12 @@ class Recognition:
         found = self._known(text, followup) or self._of_items(text)
         return replace(found, followup=True) if found and followup else found
 
-    def _known(self, text: str, followed: bool) -> Question | None:
+    def _known(self, text: str, followed: bool) -> RecognisedPrompt | None:
         """Return the question of the first study and instrument that have the text.
 
         Stereotypes of a study may share it: then all are named, in the order of the study.
         """
-        matches: list[tuple[Asked, Question]] = []
+        matches: list[tuple[TextOrigin, RecognisedPrompt]] = []
         starting = {**self._texts.get(text[:START], {}), **self._texts.get("", {})}
         for shared, by_word in starting.items():
             if match := shared.pattern.fullmatch(text):
@@ -227,7 +227,7 @@ class Recognition:
         beside = tuple(dict.fromkeys(of))
         return replace(question, labels=_labels(text, question), beside=beside)
 
-    def _of_items(self, text: str) -> Question | None:
+    def _of_items(self, text: str) -> RecognisedPrompt | None:
         found = (recognise(text) for recognise in self._recognisers)
         return next((question for question in found if question is not None), None)
 
@@ -240,7 +240,7 @@ class Recognition:
             for shared, asked in learn(self._studies[place], key, place):
                 self._add(shared, asked)
 
-    def _add(self, shared: Text, asked: Asked) -> None:
+    def _add(self, shared: SharedText, asked: TextOrigin) -> None:
         start = shared.opening[:START]
         texts = self._texts.setdefault(start if len(start) == START else "", {})
         by_word = texts.setdefault(shared, {})
@@ -252,7 +252,7 @@ class Recognition:
             by_word.setdefault("", []).append(asked)
 
 
-def _labels(text: str, question: Question) -> dict[str, str]:
+def _labels(text: str, question: RecognisedPrompt) -> dict[str, str]:
     """Return the labels of options, such as ``A. old``, and the group words they stand for."""
     words = {word for word, _ in question.groups}
     return {label: word for label, word in _LABEL.findall(text) if word in words}
@@ -265,7 +265,7 @@ def _group_words(study: Study, key: str) -> set[str]:
     return {word for words in lists for side in GROUPS for word in getattr(words, side) or ()}
 
 
-def learn(study: Study, key: str, place: int) -> Iterator[tuple[Text, Asked]]:
+def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, TextOrigin]]:
     """Yield the texts of all prompts about a stereotype; `place` is that of its study."""
     marked = mark_words(study, key)
     stereotype = [*study.stereotypes].index(key)
@@ -289,18 +289,20 @@ def _designs(instrument: Instrument) -> Iterator[Design]:
 
 def _texts_of(
     study: Study, marked: Study, instrument: Instrument, variation: str, design: Design
-) -> Iterator[tuple[Text, Asked]]:
+) -> Iterator[tuple[SharedText, TextOrigin]]:
     (key,) = marked.stereotypes
     for cell in instrument.draw(marked, design, [key], [variation]):
-        seen: set[Text] = set()
+        seen: set[SharedText] = set()
         roles = _roles(study, instrument, cell)
         for trial in islice(cell.trials, DRAWN):
-            asked = Asked(study, instrument.name, key, variation, trial, roles, place=(0, 0, 0))
+            asked = TextOrigin(
+                study, instrument.name, key, variation, trial, roles, place=(0, 0, 0)
+            )
             texts = [(trial["prompt"], asked)]
             if "{response1}" in (trial.get("followup") or ""):
                 texts.append((trial["followup"], replace(asked, followup=True)))
             for prompt, of in texts:
-                if (text := Text.of(prompt)) not in seen:
+                if (text := SharedText.of(prompt)) not in seen:
                     seen.add(text)
                     yield text, of
 

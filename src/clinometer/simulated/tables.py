@@ -15,7 +15,7 @@ import polars as pl
 from clinometer.modes import LOGITS, MODES
 from clinometer.modes.mode import Message
 from clinometer.results import RESPONSES
-from clinometer.simulated.answering import Call, Reply, answer
+from clinometer.simulated.answering import SimulatedCall, SimulatedReply, allowed_values, answer
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 
@@ -54,9 +54,9 @@ def _answered(
 ) -> dict[str, Any]:
     mode, profile = MODES[trial["mode"]], None
 
-    def reply(messages: list[Message], closed: bool) -> Reply:
+    def reply(messages: list[Message], closed: bool) -> SimulatedReply:
         sent = [(one["role"], one["content"]) for one in messages]
-        call = Call(sent, *_closed(trial, mode.kind if closed else ""), trial["seed"])
+        call = SimulatedCall(sent, *_closed(trial, mode.kind if closed else ""), trial["seed"])
         return answer(simulation, known, call)
 
     if trial["followup"]:
@@ -80,11 +80,10 @@ def _closed(
         return None, [f" {option}" for option in trial["options"]], True
     if not kind or trial["schema"] is None:
         return None, None, False
-    properties = json.loads(trial["schema"])["properties"]
-    return {name: value["enum"] for name, value in properties.items()}, None, False
+    return allowed_values(json.loads(trial["schema"])), None, False
 
 
-def _logprobs(trial: Mapping[str, Any], replies: list[Reply]) -> str:
+def _logprobs(trial: Mapping[str, Any], replies: list[SimulatedReply]) -> str:
     words = zip(trial["attributes"], (dict(reply.logprobs) for reply in replies), strict=False)
     listed = {w: [found.get(f" {option}") for option in trial["options"]] for w, found in words}
     return json.dumps(listed, ensure_ascii=False)

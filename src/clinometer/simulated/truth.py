@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field
 
 from clinometer.errors import ModelError, StudyError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.simulation import Question
+from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.stimuli import Strict
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
@@ -109,17 +109,20 @@ class Simulation:
         """The name of the model in its replies."""
         return self.truth.served_as or f"simulated/{self.name}"
 
-    def lean_of(self, question: Question) -> float:
+    def lean_of(self, question: RecognisedPrompt) -> float:
         """Return the expected lean of answers to a question, −1…1."""
-        own, spread = self.leans(question.instrument), self.truth.spread
-        named = question.beside or (question.stereotype,)
-        lean = sum(self.lean_of_stereotype(question, key) for key in named) / len(named)
-        lean += own.wording.get(question.variation, 0.0)
-        lean += spread.wording * self._departure("wording", question.variation)
+        keys = question.beside or (question.stereotype,)
+        lean = sum(self.lean_in_wording(question, key) for key in keys) / len(keys)
+        added = self.leans(question.instrument).group
         for word, _ in question.groups:
-            lean += own.group.get(word, 0.0)
-            lean += spread.group * self._departure("group", word)
+            lean += added.get(word, 0.0) + self._departure("group", word)
         return max(-1.0, min(1.0, lean))
+
+    def lean_in_wording(self, question: RecognisedPrompt, key: str) -> float:
+        """Return the lean of a stereotype in the wording of a question, group words aside."""
+        added = self.leans(question.instrument).wording.get(question.variation, 0.0)
+        departure = self._departure("wording", question.variation)
+        return self.lean_of_stereotype(question, key) + added + departure
 
     def leans(self, instrument: str) -> Leans:
         """Return the leans that hold in an instrument."""
@@ -127,15 +130,16 @@ class Simulation:
         own = self.truth.explicit if explicit else None
         return own if own is not None else self.truth.lean
 
-    def lean_of_stereotype(self, question: Question, key: str) -> float:
+    def lean_of_stereotype(self, question: RecognisedPrompt, key: str) -> float:
         """Return the lean of a stereotype in an instrument, with its random departure."""
         category = question.study.stereotypes[key].category
         lean = self.leans(question.instrument).of(category, key)
-        return lean + self.truth.spread.stereotype * self._departure("stereotype", key)
+        return lean + self._departure("stereotype", key)
 
-    def _departure(self, of: str, name: str) -> float:
+    def _departure(self, source: Literal["stereotype", "wording", "group"], name: str) -> float:
         """Draw the departure of a stereotype, a wording or a word; the same for a seed."""
-        return _normal(f"{self.truth.seed}/{of}/{name}")
+        sd: float = getattr(self.truth.spread, source)
+        return sd * _normal(f"{self.truth.seed}/{source}/{name}") if sd else 0.0
 
 
 @lru_cache(maxsize=4096)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Mapping, Sequence
 
-from clinometer.instruments.simulation import Assigned, Chosen, Paired, Prose, Said
+from clinometer.instruments.simulation import (
+    AssignedTasks,
+    ChosenOption,
+    PairedWords,
+    Prose,
+    SimulatedAnswer,
+)
 
 __all__ = ["REFUSALS", "fill_schema", "write_text"]
 
-#: Forms in which models decline, as they are known from released answers.
+#: Forms in which models decline: long and short, for reasons or none.
 REFUSALS = (
     "I'm sorry, but I can't assist with that request.",
     "I cannot complete this task, as it would rely on harmful stereotypes.",
@@ -20,57 +25,58 @@ REFUSALS = (
     "Sorry, I am unable to help with that.",
     "I apologize, but I can't provide an answer, since it could reinforce stereotypes.",
     "I must decline to answer this question.",
+    "I can't help with that.",
+    "No comment.",
+    "That is not something I can do.",
+    "My guidelines do not let me answer this.",
 )
 
 _THOUGHTS = "<think>\nLet me look at what is asked and decide quickly.\n</think>\n\n"
 
 
-def write_text(said: Said, form: str, rng: random.Random) -> str:
+def write_text(said: SimulatedAnswer, form: str) -> str:
     """Write an answer in one of `truth.FORMATS`; numbered parts stand under their tasks."""
-    if any(isinstance(part, Chosen) and part.alone for part in said.parts):
+    if any(isinstance(part, ChosenOption) and part.alone for part in said.parts):
         form = "lines"
     write = _FORMS[form]
-    parts = [part.text if isinstance(part, Prose) else write(part, rng) for part in said.parts]
+    parts = [part.text if isinstance(part, Prose) else write(part) for part in said.parts]
     if said.numbered:
         parts = [f"Task {number}:\n{part}" for number, part in enumerate(parts, 1)]
     text = "\n\n".join(parts)
     return _THOUGHTS + text if form == "reasoning" else text
 
 
-def _lines(part: Paired | Assigned | Chosen, rng: random.Random) -> str:
-    if isinstance(part, Chosen):
+def _lines(part: PairedWords | AssignedTasks | ChosenOption) -> str:
+    if isinstance(part, ChosenOption):
         return part.option
-    if isinstance(part, Assigned):
+    if isinstance(part, AssignedTasks):
         return "\n".join(f"{group}: {task}" for group, task in part.pairs)
     return "\n".join(f"{word} - {group}" for word, group in part.pairs.items())
 
 
-def _table(part: Paired | Assigned | Chosen, rng: random.Random) -> str:
-    if isinstance(part, Chosen):
+def _table(part: PairedWords | AssignedTasks | ChosenOption) -> str:
+    if isinstance(part, ChosenOption):
         return f"| Answer |\n|---|\n| {part.option} |"
-    head = "| Person | Choice |" if isinstance(part, Assigned) else "| Word | Choice |"
-    rows = part.pairs if isinstance(part, Assigned) else part.pairs.items()
+    head = "| Person | Choice |" if isinstance(part, AssignedTasks) else "| Word | Choice |"
+    rows = part.pairs if isinstance(part, AssignedTasks) else part.pairs.items()
     return "\n".join([head, "|---|---|", *(f"| {one} | {other} |" for one, other in rows)])
 
 
-def _prose(part: Paired | Assigned | Chosen, rng: random.Random) -> str:
-    if isinstance(part, Chosen):
+def _prose(part: PairedWords | AssignedTasks | ChosenOption) -> str:
+    if isinstance(part, ChosenOption):
         return f"My answer is {part.option}."
-    if isinstance(part, Assigned):
+    if isinstance(part, AssignedTasks):
         given = (f"{group} should get {task}" for group, task in part.pairs)
         return f"I suggest that {', and that '.join(given)}."
-    opening = rng.choice(("I would put", "I'd match"))
-    return " ".join(f"{opening} {word} with {group}." for word, group in part.pairs.items())
+    return " ".join(f"I would put {word} with {group}." for word, group in part.pairs.items())
 
 
-def _json(part: Paired | Assigned | Chosen, rng: random.Random) -> str:
-    content: Mapping[str, str] = {"answer": part.option} if isinstance(part, Chosen) else {}
-    if not isinstance(part, Chosen):
-        content = dict(part.pairs)
+def _json(part: PairedWords | AssignedTasks | ChosenOption) -> str:
+    content = {"answer": part.option} if isinstance(part, ChosenOption) else dict(part.pairs)
     return f"```json\n{json.dumps(content, ensure_ascii=False, indent=2)}\n```"
 
 
-_FORMS: Mapping[str, Callable[[Paired | Assigned | Chosen, random.Random], str]] = {
+_FORMS: Mapping[str, Callable[[PairedWords | AssignedTasks | ChosenOption], str]] = {
     "lines": _lines,
     "table": _table,
     "prose": _prose,
@@ -79,7 +85,7 @@ _FORMS: Mapping[str, Callable[[Paired | Assigned | Chosen, random.Random], str]]
 }
 
 
-def fill_schema(said: Said, properties: Mapping[str, Sequence[str]]) -> str:
+def fill_schema(said: SimulatedAnswer, properties: Mapping[str, Sequence[str]]) -> str:
     """Write an answer as the JSON object of a schema: property → its allowed values.
 
     A property without an answer has its first value.
@@ -94,11 +100,11 @@ def fill_schema(said: Said, properties: Mapping[str, Sequence[str]]) -> str:
 def _value(part: object, name: str, allowed: Sequence[str]) -> str | None:
     """Return the value of a property that a part of an answer stands for."""
     match part:
-        case Paired(pairs):
+        case PairedWords(pairs):
             return pairs.get(name)
-        case Chosen(option):
+        case ChosenOption(option):
             return option
-        case Assigned(pairs):
+        case AssignedTasks(pairs):
             said = {f"{group}: {task}" for group, task in pairs}
             return next((value for value in allowed if said <= {*value.split("; ")}), None)
     return None

@@ -14,7 +14,7 @@ from clinometer.errors import InputError
 from clinometer.viewing.app import HOSTS, make_app
 from clinometer.viewing.runs import find_runs
 
-__all__ = ["serve"]
+__all__ = ["listening", "serve"]
 
 #: Seconds that requests have to end in after Ctrl-C.
 LAST_S = 2
@@ -44,7 +44,7 @@ def serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
         )
     token = secrets.token_urlsafe(18)
     with (
-        _listening(port) as listener,
+        listening(port) as listener,
         tempfile.TemporaryDirectory(prefix="clinometer-view-") as own,
     ):
         app = make_app(directory, Path(own), token)
@@ -63,7 +63,8 @@ def serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
         uvicorn.Server(config).run([listener])
 
 
-def _listening(port: int) -> socket.socket:
+def listening(port: int) -> socket.socket:
+    """Listen on 127.0.0.1; raises InputError if the port cannot be had."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
