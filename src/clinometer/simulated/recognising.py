@@ -57,22 +57,23 @@ def _marked(words: Any) -> dict[str, list[str]]:
 
 def mark_words(study: Study, key: str) -> Study:
     """Return a study with one stereotype, whose words stand between marks."""
-    one = study.stereotypes[key]
-    decisions = one.decisions.model_copy(
-        update={
-            "words": {n: w.model_copy(update=_marked(w)) for n, w in one.decisions.words.items()}
-        }
-    )
-    variations = {n: o.model_copy(update=_marked(o)) for n, o in one.variations.items()}
-    changed = {**_marked(one), "variations": variations, "decisions": decisions}
-    poles = {n: pole.model_copy(update=_marked(pole)) for n, pole in study.dimensions.items()}
+    stereotype, decisions = study.stereotypes[key], study.stereotypes[key].decisions
+    marked = {
+        **_marked(stereotype),
+        "variations": _each_marked(stereotype.variations),
+        "decisions": decisions.model_copy(update={"words": _each_marked(decisions.words)}),
+    }
     return study.model_copy(
         update={
-            "stereotypes": {key: one.model_copy(update=changed)},
-            "dimensions": poles,
+            "stereotypes": {key: stereotype.model_copy(update=marked)},
+            "dimensions": _each_marked(study.dimensions),
             "objects": [_mark(word) for word in study.objects],
         }
     )
+
+
+def _each_marked(lists: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: words.model_copy(update=_marked(words)) for name, words in lists.items()}
 
 
 @dataclass(frozen=True)
@@ -204,52 +205,52 @@ class Recognition:
         found = self._known(text, followup) or self._of_items(text)
         return replace(found, followup=True) if found and followup else found
 
-    def _known(self, text: str, followed: bool) -> RecognisedPrompt | None:
-        """Return the question of the first study and instrument that have the text.
+    def _known(self, prompt: str, followed: bool) -> RecognisedPrompt | None:
+        """Return the prompt of the first study and instrument that have its text.
 
         Stereotypes of a study may share it: then all are named, in the order of the study.
         """
         matches: list[tuple[TextOrigin, RecognisedPrompt]] = []
-        starting = {**self._texts.get(text[:START], {}), **self._texts.get("", {})}
-        for shared, by_word in starting.items():
-            if match := shared.pattern.fullmatch(text):
-                found = match.groups()
-                asked = by_word.get(shared.word(found), ())
-                questions = [(one, one.question(shared.gaps, found)) for one in asked]
-                matches += [(one, asks) for one, asks in questions if asks and asks.groups]
+        texts = {**self._texts.get(prompt[:START], {}), **self._texts.get("", {})}
+        for text, origins in texts.items():
+            if match := text.pattern.fullmatch(prompt):
+                for origin in origins.get(text.word(match.groups()), ()):
+                    question = origin.question(text.gaps, match.groups())
+                    if question is not None and question.groups:
+                        matches.append((origin, question))
         if followed:
-            matches = [one for one in matches if one[0].columns.get("followup")]
+            matches = [match for match in matches if match[0].columns.get("followup")]
         if not matches:
             return None
-        matches.sort(key=lambda one: one[0].place)
+        matches.sort(key=lambda match: match[0].place)
         first, question = matches[0]
-        of = [one.stereotype for one, _ in matches if one.place[:2] == first.place[:2]]
-        beside = tuple(dict.fromkeys(of))
-        return replace(question, labels=_labels(text, question), beside=beside)
+        alike = (origin for origin, _ in matches if origin.place[:2] == first.place[:2])
+        beside = tuple(dict.fromkeys(origin.stereotype for origin in alike))
+        return replace(question, labels=_labels(prompt, question), beside=beside)
 
     def _of_items(self, text: str) -> RecognisedPrompt | None:
         found = (recognise(text) for recognise in self._recognisers)
         return next((question for question in found if question is not None), None)
 
-    def _learn(self, text: str) -> None:
+    def _learn(self, prompt: str) -> None:
         """Learn every stereotype of which a group is mentioned."""
-        mentioned = self._unlearned.keys() & set(_PART.findall(text))
-        found = {one for word in mentioned for one in self._unlearned.pop(word)}
-        for place, key in sorted(found - self._learned):
+        mentioned = self._unlearned.keys() & set(_PART.findall(prompt))
+        stereotypes = {each for part in mentioned for each in self._unlearned.pop(part)}
+        for place, key in sorted(stereotypes - self._learned):
             self._learned.add((place, key))
-            for shared, asked in learn(self._studies[place], key, place):
-                self._add(shared, asked)
+            for text, origin in learn(self._studies[place], key, place):
+                self._add(text, origin)
 
-    def _add(self, shared: SharedText, asked: TextOrigin) -> None:
-        start = shared.opening[:START]
+    def _add(self, text: SharedText, origin: TextOrigin) -> None:
+        start = text.opening[:START]
         texts = self._texts.setdefault(start if len(start) == START else "", {})
-        by_word = texts.setdefault(shared, {})
-        if "⟦" in shared.gaps:
-            for word in asked.roles:
-                by_word.setdefault(word, []).append(asked)
-        elif all(asked.place != other.place for other in by_word.get("", ())):
+        origins = texts.setdefault(text, {})
+        if "⟦" in text.gaps:
+            for word in origin.roles:
+                origins.setdefault(word, []).append(origin)
+        elif all(origin.place != other.place for other in origins.get("", ())):
             # What holds no word but those of a quoted answer is one question for a stereotype.
-            by_word.setdefault("", []).append(asked)
+            origins.setdefault("", []).append(origin)
 
 
 def _labels(text: str, question: RecognisedPrompt) -> dict[str, str]:
@@ -272,10 +273,11 @@ def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, Text
     for number, instrument in enumerate(INSTRUMENTS.values()):
         if instrument.recognise is not None or instrument.simulate is None:
             continue
-        for name, design in product(instrument.variations(study), _designs(instrument)):
+        for variation, design in product(instrument.variations(study), _designs(instrument)):
             with suppress(ClinometerError):  # of recorded answers, or of others
-                for text, asked in _texts_of(study, marked, instrument, name, design):
-                    yield text, replace(asked, place=(place, number, stereotype))
+                for cell in instrument.draw(marked, design, [key], [variation]):
+                    at = (place, number, stereotype)
+                    yield from _texts_of(study, instrument, cell, at)
 
 
 def _designs(instrument: Instrument) -> Iterator[Design]:
@@ -288,23 +290,29 @@ def _designs(instrument: Instrument) -> Iterator[Design]:
 
 
 def _texts_of(
-    study: Study, marked: Study, instrument: Instrument, variation: str, design: Design
+    study: Study, instrument: Instrument, cell: Cell, place: tuple[int, int, int]
 ) -> Iterator[tuple[SharedText, TextOrigin]]:
-    (key,) = marked.stereotypes
-    for cell in instrument.draw(marked, design, [key], [variation]):
-        seen: set[SharedText] = set()
-        roles = _roles(study, instrument, cell)
-        for trial in islice(cell.trials, DRAWN):
-            asked = TextOrigin(
-                study, instrument.name, key, variation, trial, roles, place=(0, 0, 0)
-            )
-            texts = [(trial["prompt"], asked)]
-            if "{response1}" in (trial.get("followup") or ""):
-                texts.append((trial["followup"], replace(asked, followup=True)))
-            for prompt, of in texts:
-                if (text := SharedText.of(prompt)) not in seen:
-                    seen.add(text)
-                    yield text, of
+    """Yield the texts of a cell, each once; its trials show marked words."""
+    roles, seen = _roles(study, instrument, cell), set[SharedText]()
+    for trial in islice(cell.trials, DRAWN):
+        followup = trial.get("followup") or ""
+        quoting = "{response1}" in followup
+        for prompt in (trial["prompt"], followup) if quoting else (trial["prompt"],):
+            if (text := SharedText.of(prompt)) not in seen:
+                seen.add(text)
+                yield (
+                    text,
+                    TextOrigin(
+                        study,
+                        instrument.name,
+                        cell.stereotype,
+                        cell.variation,
+                        trial,
+                        roles,
+                        place,
+                        followup=prompt is followup,
+                    ),
+                )
 
 
 def _roles(study: Study, instrument: Instrument, cell: Cell) -> dict[str, str]:
