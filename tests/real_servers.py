@@ -7,13 +7,10 @@ import json
 import os
 import socket
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
@@ -21,9 +18,7 @@ from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.models.opening import Connection, Generation, open_models
 from clinometer.stimuli import load_study
-
-#: Seconds in which a server starts, and one of its answers comes.
-PATIENCE_S = 120
+from waiting import HANGS_S, until
 
 
 @contextlib.contextmanager
@@ -33,19 +28,16 @@ def started(command: Sequence[str], port: int) -> Iterator[str]:
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, env=offline, stdout=quiet, stderr=quiet) as server:
         try:
-            _wait(f"http://127.0.0.1:{port}/health", server)
+            until(lambda: _is_healthy(f"http://127.0.0.1:{port}/health"), server)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             server.kill()
 
 
-def _wait(health: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(PATIENCE_S * 4):
-        assert server.poll() is None, "the server ended"
-        with contextlib.suppress(OSError):
-            return urllib.request.urlopen(health, timeout=5).close()
-        time.sleep(0.25)
-    pytest.fail(f"the server did not start within {PATIENCE_S} s")
+def _is_healthy(health: str) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(health, timeout=HANGS_S):
+        return True
+    return False
 
 
 def free_port() -> int:
@@ -58,7 +50,7 @@ def post(address: str, body: object) -> dict[str, Any]:
     """Put a JSON object to a server and return its answer."""
     kind = {"Content-Type": "application/json"}
     sent = urllib.request.Request(address, json.dumps(body).encode(), kind)
-    with urllib.request.urlopen(sent, timeout=PATIENCE_S) as got:
+    with urllib.request.urlopen(sent, timeout=HANGS_S) as got:
         return dict(json.load(got))
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
@@ -86,3 +88,20 @@ def asked_in_one_go(plan: Plan, serve: Callable[..., Any], directory: Path) -> l
     assert ask_models(plan.pieces, models, directory, Budget()).complete
     tabulate(directory)
     return bodies
+
+
+@pytest.fixture
+def unbroken(
+    serve: Callable[..., Any], made_once: Callable[..., Path]
+) -> Callable[[str], tuple[Path, list[dict[str, Any]]]]:
+    """Give the folder of an unbroken run of `plan_of` a mode, and the bodies that were sent."""
+
+    def run(mode: str) -> tuple[Path, list[dict[str, Any]]]:
+        def fill(folder: Path) -> None:
+            bodies = asked_in_one_go(plan_of(mode), serve, folder / "run")
+            (folder / "bodies.json").write_text(json.dumps(bodies))
+
+        folder = made_once(f"unbroken-{mode}", fill)
+        return folder / "run", json.loads((folder / "bodies.json").read_text())
+
+    return run

@@ -32,6 +32,7 @@ from clinometer.asking.answering import PART, Engine, Shard, answer_side_by_side
 from clinometer.asking.association_plan import AssociationPlan
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
+from clinometer.asking.cluster import Cluster
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.requests import inspect_settings, read_output, settings_of, write_output
 from clinometer.asking.sessions import ask_models
@@ -43,7 +44,7 @@ from clinometer.models.opening import Connection, open_models
 from clinometer.modes.mode import reasoning_text, tokens_in
 from clinometer.results.locks import alone, only_process
 from clinometer.stimuli import load_study
-from sharded_plans import MODEL, SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
+from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
 
 ONCE = Answering(Connection(max_retries=0))
 
@@ -65,16 +66,15 @@ def one_shard(directory: Path, mode: str = "structured") -> Shard:
 
 @pytest.mark.parametrize("mode", ["free", "structured", "forced"])
 def test_answers_give_the_tables_of_an_unbroken_run(
-    serve: Callable[..., Any], tmp_path: Path, mode: str
+    unbroken: Callable[..., Any], serve: Callable[..., Any], tmp_path: Path, mode: str
 ) -> None:
-    plan, one, other = plan_of(mode), tmp_path / "run", tmp_path / "shards"
-    bodies = asked_in_one_go(plan, serve, one)
-    shard_plan(plan, other, 3)
+    run, bodies = unbroken(mode)
+    shard_plan(plan_of(mode), tmp_path, 3)
     asked: list[dict[str, Any]] = []
     serve(lambda body: (asked.append(body), (200, reply(body)))[1])
-    assert answer_shards(other, ONCE).found[0].complete
+    assert answer_shards(tmp_path, ONCE).found[0].complete
     assert sorted(map(canonical, asked)) == sorted(map(canonical, bodies))
-    same_tables(one, other)
+    same_tables(run, tmp_path)
 
 
 @pytest.mark.skipif(
@@ -126,11 +126,13 @@ def test_no_request_is_asked_in_two_shards(serve: Callable[..., Any], tmp_path: 
 
 
 def test_a_killed_process_loses_the_calls_under_way_alone(
-    serve: Callable[..., Any], tmp_path: Path, clinometer: Callable[..., Any]
+    unbroken: Callable[..., Any],
+    serve: Callable[..., Any],
+    tmp_path: Path,
+    clinometer: Callable[..., Any],
 ) -> None:
-    plan, one, other = plan_of("forced"), tmp_path / "run", tmp_path / "shards"
-    asked_in_one_go(plan, serve, one)
-    shard_plan(plan, other, 2)
+    run, _ = unbroken("forced")
+    shard_plan(plan_of("forced"), tmp_path, 2)
     asked, lock = Counter[str](), threading.Lock()
     process: Any = None
     most = 4
@@ -145,11 +147,11 @@ def test_a_killed_process_loses_the_calls_under_way_alone(
     serve(stops)
     kills = {30, 75}
     for _ in range(len(kills) + 1):
-        process = clinometer("answer", str(other), "--max-connections", str(most))
+        process = clinometer("answer", str(tmp_path), "--max-connections", str(most))
         _, said = process.communicate()
     assert process.returncode == 0, said
     assert sum(number - 1 for number in asked.values()) <= most * len(kills)
-    same_tables(one, other)
+    same_tables(run, tmp_path)
 
 
 def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ def test_a_model_that_gives_nothing_but_errors_is_given_up(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
     serve(lambda body: (400, {"error": {"message": "no such model"}}))
-    shard_plan(plan_of("forced"), tmp_path, 2)
+    shard_plan(plan_of("forced", names=SINGLE[:1]), tmp_path, 2)
     with pytest.raises(ModelError, match=r"the first 20 calls all failed.*no such model"):
         answer_shards(tmp_path, Answering(Connection(max_retries=0, max_connections=1)))
     serve(lambda body: (200, reply(body)))
@@ -230,6 +232,12 @@ def test_nothing_is_asked_that_costs_too_much(serve: Callable[..., Any], tmp_pat
     assert not server.prompts
     answer_shards(tmp_path, Answering(ONCE.connection, max_cost=1000, prices=prices))
     assert server.prompts
+
+
+@pytest.mark.parametrize(("name", "value"), [("workers", 0), ("gpus", -1)])
+def test_a_cluster_that_means_nothing_is_refused(name: str, value: int) -> None:
+    with pytest.raises(InputError, match=f"{name} {value}: at least"):
+        Cluster(**{name: value})
 
 
 @pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "vllm/m"])

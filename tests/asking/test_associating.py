@@ -163,12 +163,12 @@ def test_an_answer_says_what_was_given_and_what_it_cost(serve: Serve, tmp_path: 
 def test_a_server_that_gives_fewer_is_asked_for_what_it_gives(
     honours: int, refuses: bool, serve: Serve, tmp_path: Path
 ) -> None:
-    words, plan = Words(honours, refuses), plan_of()
+    words, plan = Words(honours, refuses), plan_of(repetitions=20)
     serve(words)
     outcome = ask(plan, tmp_path / "r")
     assert outcome.complete and outcome.choices == honours and outcome.errors == 0
     assert answered(tmp_path / "r") == everything(plan)
-    assert words.given.total() == 200  # none was asked in vain
+    assert words.given.total() == 80  # none was asked in vain
     assert sum(wanted > honours for wanted in words.asked) <= 2  # learnt from the first call
     assert outcome.calls == len(words.asked)
 
@@ -331,26 +331,26 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
     words = Words(honours=5)
-    server = serve(words, at_once=40)
-    (tmp_path / "cues.txt").write_text("".join(f"cue{number}\n" for number in range(20)))
-    command = ("network", "associate", MODEL, "--cues", "cues.txt", "--repetitions", "30")
+    server = serve(words, at_once=10)
+    (tmp_path / "cues.txt").write_text("".join(f"cue{number}\n" for number in range(10)))
+    command = ("network", "associate", MODEL, "--cues", "cues.txt", "--repetitions", "12")
     command = (*command, "--max-connections", "4", "--out", "r")
     shard = tmp_path / "r" / "answers" / FOLDER / "00000.jsonl"
     process = clinometer(*command)
     written = lambda: shard.exists() and answered(tmp_path / "r").total() == words.given.total()  # noqa: E731
-    until(lambda: server.prompts.total() == 44 and written(), process)
+    until(lambda: server.prompts.total() == 14 and written(), process)
     process.kill()
     process.communicate()
     server.go.set()
-    until(lambda: len(words.asked) == 44)  # the server ends what it had begun
+    until(lambda: len(words.asked) == 14)  # the server ends what it had begun
     kept, given_before = answered(tmp_path / "r"), words.given.total()
-    assert 0 < kept.total() < 600 and max(kept.values()) == 1
+    assert 0 < kept.total() < 120 and max(kept.values()) == 1
     again = clinometer(*command)
     out, err = again.communicate()
     assert again.returncode == 0, err
-    assert "600 of 600 answers" in out and "next: clinometer network build r" in out
-    assert words.given.total() - given_before == 600 - kept.total()
-    assert answered(tmp_path / "r") == everything(plan_of(20, 30))
+    assert "120 of 120 answers" in out and "next: clinometer network build r" in out
+    assert words.given.total() - given_before == 120 - kept.total()
+    assert answered(tmp_path / "r") == everything(plan_of(10, 12))
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
@@ -385,7 +385,11 @@ def test_what_inspect_keeps_of_a_call_is_let_go(serve: Serve, tmp_path: Path) ->
         ask(plan_of(cues=25, repetitions=10), tmp_path / "r", choices=1, on_progress=look)
 
     serve(Words())
-    contextvars.copy_context().run(ask_within_a_transcript)
+    gc.freeze()  # what other tests left is not looked through
+    try:
+        contextvars.copy_context().run(ask_within_a_transcript)
+    finally:
+        gc.unfreeze()
     assert len(alive) == 6 and max(alive) - alive[0] <= 40
 
 
@@ -401,7 +405,8 @@ def test_the_embedded_model_answers_the_same_however_often_it_is_interrupted(
         find_weights()
     except ModelError as error:
         pytest.skip(str(error))
-    plan = AssociationPlan(["clinometer/smollm2"], ["winter", "dog"], 3, seed=3)
+    few = Generation(max_tokens=12)
+    plan = AssociationPlan(["clinometer/smollm2"], ["winter", "dog"], 3, seed=3, generation=few)
 
     def answers(name: str, *limits: int, choices: int) -> list[list[str]]:
         directory = tmp_path / name

@@ -9,8 +9,9 @@ import random
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -197,7 +198,7 @@ from pathlib import Path
 from clinometer.asking import batches
 from clinometer.audits import batching, sharding
 from clinometer.models import batch_files
-batches.SETTLE_S, batch_files.FIRST_S = 2.0, 0.01
+batches.SETTLE_S, batch_files.FIRST_S = 0.01, 0.01
 sharding.tabulate = lambda directory: None
 batching.load_any_plan = functools.cache(batching.load_any_plan)
 os.environ.update(LOOP_BASE_URL="http://127.0.0.1:9/v1", LOOP_API_KEY="none")
@@ -240,6 +241,20 @@ def submitted(service: BatchService, forking: Any) -> Callable[[Path], Any]:
     return start
 
 
+def kill_at_a_call(service: BatchService, rng: random.Random, most: int) -> Future[int]:
+    """Kill a process, which is yet to be named, at one of its first calls or soon after it."""
+    child: Future[int] = Future()
+
+    def kill() -> None:
+        with suppress(ProcessLookupError):
+            os.kill(child.result(), signal.SIGKILL)
+
+    killing = rng.choice([kill, threading.Timer(rng.uniform(0, 0.05), kill).start])
+    left = itertools.count(rng.randrange(most), -1)
+    service.faults = lambda method, path: killing if next(left) == 0 else None
+    return child
+
+
 def test_twenty_kills_at_random_pay_nothing_twice(
     service: BatchService, tmp_path: Path, submitted: Callable[..., Any]
 ) -> None:
@@ -250,14 +265,13 @@ def test_twenty_kills_at_random_pay_nothing_twice(
         rounds += 1
         directory = tmp_path / str(rounds)
         write(plan, directory, 3)
-        longest = 0.2
-        while True:
+        for most in itertools.count(5, 5):  # so that every directory is finished
+            killed = kill_at_a_call(service, rng, most)
             child, wait = submitted(directory)
-            time.sleep(rng.uniform(0, longest))
-            longest *= 1.2  # so that every directory is finished
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-            if (code := wait()) == 0:
+            killed.set_result(child)
+            code = wait()
+            until(lambda: not service.connections)
+            if code == 0:
                 break
             assert code == -signal.SIGKILL
             kills += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def plan() -> Plan:
 
 
 @pytest.fixture
-def run(plan: Plan, serve: Serve, tmp_path: Path) -> Any:
+def run(plan: Plan, serve: Serve, made_once: Callable[..., Path], tmp_path: Path) -> Any:
     """A finished run of eight trials; the server says what the judge is to say."""
     server = serve()
     server.verdict, server.judged = JUDGED, []
@@ -64,10 +65,15 @@ def run(plan: Plan, serve: Serve, tmp_path: Path) -> Any:
         server.judged.append(body)
         return server.chat(body, server.verdict)
 
+    def finish(directory: Path) -> None:
+        claim(directory, plan)
+        models = open_models(plan.models, plan.generation, Connection(max_retries=0))
+        assert ask_models(plan.pieces, models, directory, Budget()).complete
+        assert sorted(server.prompts.values()) == [1] * 8
+        server.prompts.clear()
+
     server.reply = reply
-    claim(tmp_path, plan)
-    models = open_models(plan.models, plan.generation, Connection(max_retries=0))
-    assert ask_models(plan.pieces, models, tmp_path, Budget()).complete
+    shutil.copytree(made_once("judged", finish), tmp_path, dirs_exist_ok=True)
     return server
 
 
@@ -165,7 +171,7 @@ def test_a_budget_holds_for_the_judge_too(plan: Plan, run: Any, tmp_path: Path) 
     stopped = judge(plan, tmp_path, Budget(max_calls=1))
     assert (stopped.answered, stopped.stopped_by) == (1, "--max-calls 1")
     assert judge(plan, tmp_path, Budget(max_calls=9)).complete
-    assert sorted(run.prompts.values()) == [1] * (8 + len(run.judged))
+    assert sorted(run.prompts.values()) == [1] * len(run.judged)
 
 
 def test_a_torn_journal_of_the_judge_is_read_as_far_as_it_goes(tmp_path: Path) -> None:

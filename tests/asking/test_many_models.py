@@ -26,6 +26,7 @@ from sharded_plans import SINGLE, plan_of, reply, requests_in
 from waiting import HANGS_S
 
 MODELS = tuple(f"openai-api/loop/m{number}" for number in range(20))
+FEW = MODELS[:5]
 ONE = Connection(max_retries=0, max_connections=1)
 EACH = 50
 """Tokens of a call, as `reply` states them."""
@@ -51,7 +52,7 @@ class Asked:
         return 200, reply(body)
 
 
-def small(models: tuple[str, ...] = MODELS, names: tuple[str, ...] = SINGLE[:1]) -> Plan:
+def small(models: tuple[str, ...] = FEW, names: tuple[str, ...] = SINGLE[:1]) -> Plan:
     return plan_of("structured", 2, names, models=models)
 
 
@@ -61,7 +62,7 @@ def ask(plan: Plan, directory: Path, budget: Budget, prices: Path | None = None)
     return ask_models(plan.pieces, models, directory, budget, prices=prices)
 
 
-def priced(folder: Path, models: tuple[str, ...] = MODELS, usd: float = 1000) -> Path:
+def priced(folder: Path, models: tuple[str, ...] = FEW, usd: float = 1000) -> Path:
     path = folder / "prices.yaml"
     path.write_text("".join(f"{model}: [{usd}, {usd}]\n" for model in models))
     return path
@@ -76,19 +77,19 @@ def estimated(plan: Plan, model: str, files: list[Path], prices: Path) -> float:
     return estimate_requests(model, lines, tokens, prices).usd or 0.0
 
 
-def test_twenty_models_have_the_tables_that_each_has_alone(
+def test_several_models_have_the_tables_that_each_has_alone(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
     asked = Asked(serve)
     plan = small()
     assert ask(plan, tmp_path / "all", Budget()).complete
-    assert set(asked.calls.values()) == {plan.trials().height} and len(asked.calls) == 20
+    assert set(asked.calls.values()) == {plan.trials().height} and len(asked.calls) == len(FEW)
     tabulate(tmp_path / "all")
     together = pl.read_parquet(tmp_path / "all" / "scores.parquet")
-    for model in MODELS[::9]:
-        ask(small((model,)), tmp_path / model[-3:], Budget())
-        tabulate(tmp_path / model[-3:])
-        alone = pl.read_parquet(tmp_path / model[-3:] / "scores.parquet")
+    for model in FEW[::4]:
+        ask(small((model,)), tmp_path / model[-2:], Budget())
+        tabulate(tmp_path / model[-2:])
+        alone = pl.read_parquet(tmp_path / model[-2:] / "scores.parquet")
         assert_frame_equal(together.filter(model=model), alone)
 
 
@@ -96,9 +97,9 @@ def test_calls_of_all_models_count_against_one_limit(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
     asked = Asked(serve)
-    stopped = ask(small(), tmp_path / "r", Budget(max_calls=30))
-    assert (stopped.stopped_by, stopped.answered) == ("--max-calls 30", 30)
-    assert asked.calls.total() == 30
+    stopped = ask(small(), tmp_path / "r", Budget(max_calls=8))
+    assert (stopped.stopped_by, stopped.answered) == ("--max-calls 8", 8)
+    assert asked.calls.total() == 8
     assert ask(small(), tmp_path / "r", Budget()).complete
     assert set(asked.calls.values()) == {small().trials().height}
 
@@ -107,14 +108,14 @@ def test_dollars_of_all_models_count_against_one_limit(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
     asked, each = Asked(serve), EACH * 1000 / 1e6
-    stopped = ask(small(), tmp_path / "r", Budget(max_cost=30 * each), priced(tmp_path))
+    stopped = ask(small(), tmp_path / "r", Budget(max_cost=8 * each), priced(tmp_path))
     assert (stopped.stopped_by or "").startswith("--max-cost") and not stopped.complete
     # Calls that are under way at the limit are finished: one of each model here.
-    assert 30 <= asked.calls.total() < 30 + len(MODELS)
+    assert 8 <= asked.calls.total() < 8 + len(FEW)
 
 
 def test_a_slow_model_does_not_hold_the_others(serve: Callable[..., Any], tmp_path: Path) -> None:
-    plan = small()
+    plan = small(MODELS)
     shard_plan(plan, tmp_path, 2)
     asked = Asked(serve, "m0", 19 * plan.trials().height)
     done = answer_shards(tmp_path, Answering(ONE))
@@ -129,7 +130,7 @@ def test_a_model_that_is_given_up_does_not_stop_the_others(
         return (400, {"error": {"message": "no"}}) if body["model"] == "m0" else (200, reply(body))
 
     serve(fails)
-    plan = plan_of("structured", 20, ("affective_attribution",), models=MODELS[:3])
+    plan = plan_of("structured", 10, ("affective_attribution",), models=MODELS[:3])
     shard_plan(plan, tmp_path)
     with pytest.raises(ModelError, match=r"loop/m0: the first 20 calls all failed"):
         answer_shards(tmp_path, Answering(ONE))

@@ -24,13 +24,14 @@ from clinometer.asking.sessions import ask_models
 from clinometer.audits.answering import Answering, answer_shards
 from clinometer.audits.sharding import shard_plan
 from clinometer.audits.tabulating import tabulate
-from clinometer.errors import InputError, ModelError
+from clinometer.errors import ModelError
 from clinometer.models.opening import Connection, open_models
 from clinometer.stimuli import load_study
 from sharded_plans import SINGLE, asked_in_one_go, plan_of, reply, requests_in
 from waiting import until
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         importlib.util.find_spec("ray") is None, reason="needs Ray: pip install 'clinometer[ray]'"
     ),
@@ -132,9 +133,3 @@ def test_an_engine_that_gives_up_is_one_line(
     connection = Connection(max_retries=0, base_url=server.url, max_connections=2)
     with pytest.raises(ModelError, match=r"the first 2\d calls all failed.*no such model"):
         answer_shards(tmp_path, Answering(connection, Cluster()))
-
-
-@pytest.mark.parametrize(("name", "value"), [("workers", 0), ("gpus", -1)])
-def test_values_that_mean_nothing_are_refused(name: str, value: int) -> None:
-    with pytest.raises(InputError, match=f"{name} {value}: at least"):
-        Cluster(**{name: value})

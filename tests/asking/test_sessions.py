@@ -17,6 +17,7 @@ from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.audits.sharding import load_any_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, ModelError, PlanError
 from clinometer.models.opening import Connection, open_models
@@ -90,25 +91,25 @@ def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: 
 def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     serve: Serve, clinometer: Clinometer, tmp_path: Path
 ) -> None:
-    server = serve(at_once=20)
-    command = ("run", MODEL, "--iterations", "6", "--stereotypes", "age,power,career")
-    command = (*command, "--max-connections", "4", "--out")
+    server = serve(at_once=8)
+    command = ("run", MODEL, "--iterations", "2", "--stereotypes", "age,power,career")
+    command = (*command, "--max-connections", "4", "--out", "r")
     journal = tmp_path / "r" / "answers" / "openai-api-loop-m" / "00000.jsonl"
-    process = clinometer(*command, "r")
-    until(lambda: server.prompts.total() == 24 and lines(journal) == 20, process)
+    process = clinometer(*command)
+    until(lambda: server.prompts.total() == 12 and lines(journal) == 8, process)
     process.kill()
     process.communicate()
     server.go.set()
     kept = {answer["trial_id"] for answer in Journal(tmp_path / "r", MODEL)}
-    assert len(kept) == 20
+    assert len(kept) == 8
     asked_before = server.prompts.total()
-    again = clinometer(*command, "r")
+    again = clinometer(*command)
     out, err = again.communicate()
     assert again.returncode == 0, err
-    assert server.prompts.total() - asked_before == 72 - len(kept)
-    assert len(server.prompts) == 72  # none missing
-    unbroken = clinometer(*command, "whole")
-    unbroken.communicate()
+    assert server.prompts.total() - asked_before == 24 - len(kept)
+    assert len(server.prompts) == 24  # none missing
+    ask(load_any_plan(tmp_path / "r"), tmp_path / "whole")
+    tabulate(tmp_path / "whole")
     for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
         assert broken.equals(whole)
 
@@ -148,7 +149,9 @@ def test_errors_are_reported_per_trial_and_asked_again(
     assert ask(plan, tmp_path / "r").complete
 
 
-def test_a_provider_that_is_busy_is_asked_again(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+def test_a_provider_that_is_busy_is_asked_again(
+    plan: Plan, serve: Serve, impatient: None, tmp_path: Path
+) -> None:
     server, busy = serve(), iter([True])
     server.reply = lambda body: (
         (429, {"error": {"message": "slow down"}}) if next(busy, False) else server.chat(body)
@@ -311,7 +314,7 @@ def test_answers_to_other_trials_are_not_counted(plan: Plan, serve: Serve, tmp_p
 
 
 def test_retries_and_failures_count_against_the_budget_in_every_session(
-    plan: Plan, serve: Serve, tmp_path: Path
+    plan: Plan, serve: Serve, impatient: None, tmp_path: Path
 ) -> None:
     server = serve()
     served = server.chat

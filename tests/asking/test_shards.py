@@ -21,15 +21,15 @@ from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.errors import InputError, ModelError
 from clinometer.models.opening import Connection
 from clinometer.results.records import Journal
-from sharded_plans import MODEL, SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
+from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
 
 
 @pytest.mark.parametrize("mode", ["free", "structured", "forced"])
 def test_shards_give_the_tables_of_an_unbroken_run(
-    serve: Callable[..., Any], tmp_path: Path, mode: str
+    unbroken: Callable[..., Any], tmp_path: Path, mode: str
 ) -> None:
-    plan, one, other = plan_of(mode), tmp_path / "run", tmp_path / "shards"
-    bodies = asked_in_one_go(plan, serve, one)
+    plan, other = plan_of(mode), tmp_path / "shards"
+    one, bodies = unbroken(mode)
     files, asked = shard_plan(plan, other, 3), []
     assert 1 < len(files) <= 3
     for _ in range(3):  # first turns, second turns, nothing

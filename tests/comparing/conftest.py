@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ def run_of() -> Callable[..., pl.DataFrame]:
     all runs have in common.
     """
 
+    @cache
     def make(
         model: str, shift: float = 0.0, *, seed: int = 0, draws: int = 0, only: int | None = None
     ) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """A comparison on disk: tables, facts, answers behind changes, and the page."""
 
 import json
+import shutil
 
 import polars as pl
 import pytest
@@ -16,11 +17,23 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def two_directories(run_of, tmp_path):
+def two_directories(run_of, made_once):
     """Two results directories whose stereotype s3 differs; one answer is hostile."""
+    both = made_once("two_directories", lambda folder: fill(folder, run_of))
+    return both / "old", both / "new"
+
+
+@pytest.fixture
+def compared(two_directories, made_once, tmp_path):
+    """Their comparison."""
+    made = made_once("compared", lambda folder: write_comparison(compare(*two_directories), folder))
+    return shutil.copytree(made, tmp_path / "compared")
+
+
+def fill(both, run_of):
     for name, shift, seed in (("old", 0.0, 0), ("new", 0.6, 1)):
         scores = run_of("m", shift, seed=seed, only=3)
-        folder = tmp_path / name
+        folder = both / name
         folder.mkdir()
         write_results(folder, "answers", read_estimates_of(scores), {})
         scores.write_parquet(folder / "scores.parquet")
@@ -30,7 +43,6 @@ def two_directories(run_of, tmp_path):
         answers = answers.with_columns(pl.lit(None).alias(c) for c in absent)
         kinds = (pl.col(c).cast(kind) for c, kind in RESPONSES.items())
         answers.select(kinds).write_parquet(folder / "responses.parquet")
-    return tmp_path / "old", tmp_path / "new"
 
 
 def read_estimates_of(scores):
@@ -39,9 +51,8 @@ def read_estimates_of(scores):
     return estimate(scores)
 
 
-def test_answers_behind_a_change_are_those_that_moved_most(two_directories, tmp_path):
-    folder = write_comparison(compare(*two_directories), tmp_path / "compared")
-    pairs = read_detail(folder, "answer_pairs")
+def test_answers_behind_a_change_are_those_that_moved_most(compared):
+    pairs = read_detail(compared, "answer_pairs")
     assert pairs["stereotype"].unique().to_list() == ["s3"]
     assert pairs.height == 2
     moved = (pairs["candidate_score"] - pairs["baseline_score"]).to_list()
@@ -50,35 +61,32 @@ def test_answers_behind_a_change_are_those_that_moved_most(two_directories, tmp_
     assert pairs["candidate_response"].str.starts_with("new says").all()
 
 
-def test_the_page_says_the_verdict_and_lets_nothing_in(two_directories, tmp_path):
-    folder = write_comparison(compare(*two_directories), tmp_path / "compared")
-    page = write_report(folder).read_text(encoding="utf-8")
-    facts = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+def test_the_page_says_the_verdict_and_lets_nothing_in(compared):
+    page = write_report(compared).read_text(encoding="utf-8")
+    facts = json.loads((compared / "comparison.json").read_text(encoding="utf-8"))
     assert facts["headlines"][0]["verdict"] in page
     assert "m (new) against m (old)" in page
     assert "new says" in page and "What changed" in page
     assert HOSTILE not in page
 
 
-def test_the_estimates_have_the_differences_and_each_run_by_itself(two_directories, tmp_path):
-    rows = read_estimates(write_comparison(compare(*two_directories), tmp_path / "compared"))
+def test_the_estimates_have_the_differences_and_each_run_by_itself(compared):
+    rows = read_estimates(compared)
     assert set(rows["family"]) == {"comparison"}
     assert rows.filter(factor="model", level="model", method="clustered").height == 2
     assert set(rows.filter(pl.col("factor").is_null())["model"]) == {"m (old)", "m (new)"}
 
 
-def test_writing_again_gives_the_same_tables_and_other_files_are_kept(two_directories, tmp_path):
-    compared, folder = compare(*two_directories), tmp_path / "compared"
-    first = read_estimates(write_comparison(compared, folder))
-    assert read_estimates(write_comparison(compared, folder)).equals(first)
+def test_writing_again_gives_the_same_tables_and_other_files_are_kept(two_directories, compared):
+    again, first = compare(*two_directories), read_estimates(compared)
+    assert read_estimates(write_comparison(again, compared)).equals(first)
     with pytest.raises(PlanError, match="not empty, and not a comparison"):
-        write_comparison(compared, two_directories[0])
+        write_comparison(again, two_directories[0])
 
 
-def test_an_unfinished_comparison_has_no_page(two_directories, tmp_path):
-    folder = write_comparison(compare(*two_directories), tmp_path / "compared")
-    path = folder / "comparison.json"
+def test_an_unfinished_comparison_has_no_page(compared):
+    path = compared / "comparison.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**facts, "complete": False}), encoding="utf-8")
     with pytest.raises(InputError, match="was not finished"):
-        write_report(folder)
+        write_report(compared)

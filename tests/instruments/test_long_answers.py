@@ -64,8 +64,8 @@ def test_time_is_linear_in_what_is_read_of_an_answer(name: str, kind: str) -> No
 
 
 def test_an_answer_is_read_at_either_end() -> None:
-    answers = [LINES + MORE, LINES + MORE + long("\nx y"), long("x y\n") + LINES + MORE]
-    answers.append(LINES + long("x y\n") + MORE)
+    more = long("x y " * 25 + "\n")
+    answers = [LINES + MORE, LINES + MORE + "\n" + more, more + LINES + MORE, LINES + more + MORE]
     table = pl.DataFrame({"model": "m", "stereotype": "power", "variation": "replication",
                           "iteration": range(4), "response": answers})  # fmt: skip
     scores, _ = score(table, "bai2025")

@@ -38,7 +38,7 @@ async def ask(model: Any) -> tuple[int, Any]:
 
 
 def test_what_is_no_answer_is_tried_again_once_for_each_retry(
-    serve: Callable[..., Any], caplog: pytest.LogCaptureFixture
+    serve: Callable[..., Any], impatient: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     servers = {name: serve(lambda _, answer=answer: answer) for name, answer in BODIES.items()}
 

@@ -224,11 +224,9 @@ def test_what_an_interval_rests_on_is_said(page):
     assert "Some intervals rest on one marginalized word and one default word" in page
 
 
-def test_usual_variances_are_said_of_few_stereotypes(make_results, page_of):
-    few = page_of(make_results("few", keys=["age"]))
-    many = page_of(make_results("many"))
-    assert "Where fewer than five stereotypes were asked" in few
-    assert "Where fewer than five stereotypes were asked" not in many
+def test_usual_variances_are_said_of_few_stereotypes(make_results, page_of, page):
+    said = "Where fewer than five stereotypes were asked"
+    assert said in page_of(make_results(keys=["age"])) and said not in page
 
 
 def test_controls_stand_apart(make_results, page_of):

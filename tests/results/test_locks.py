@@ -13,6 +13,7 @@ import pytest
 from clinometer.errors import InputError, PlanError
 from clinometer.results.locks import only_process, writing
 from clinometer.results.tables import write_table
+from waiting import HANGS_S
 
 fcntl = pytest.importorskip("fcntl")
 
@@ -32,7 +33,7 @@ def test_processes_write_one_after_another(tmp_path: Path) -> None:
     (tmp_path / "number").write_text("0")
     command = [sys.executable, "-c", COUNT, str(tmp_path)]
     writers = [subprocess.Popen(command) for _ in range(3)]
-    assert [one.wait(60) for one in writers] == [0, 0, 0]
+    assert [one.wait(HANGS_S) for one in writers] == [0, 0, 0]
     assert (tmp_path / "number").read_text() == "600"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import clinometer as cm
 from clinometer.errors import InputError
 from clinometer.results import places
 from clinometer.results.places import at, is_elsewhere
+from forking import Commands
 from waiting import until
 
 RUN = "memory://bucket/run"
@@ -166,47 +166,48 @@ needs_s3 = pytest.mark.skipif(
     not all(map(importlib.util.find_spec, NEEDED)), reason=f"needs {', '.join(NEEDED)}"
 )
 
+#: It ends with its input.
 SERVER = """
 from moto.server import ThreadedMotoServer
-import time
+import sys
 server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
 server.start()
 print("%s:%s" % server.get_host_and_port(), flush=True)
-time.sleep(600)
+sys.stdin.read()
 """
 
-Command = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., tuple[int | None, str, str]]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    """Start an S3 server."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", SERVER], **pipes, text=True) as server:
+        *_, address = server.stdout.readline().split()
+        yield f"http://{address}"
 
 
 @pytest.fixture
-def s3(caches: Path) -> Iterator[tuple[fsspec.AbstractFileSystem, Command]]:
-    """Start an S3 server with a bucket; give its file system, and how commands are run on it."""
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
-        assert server.stdout is not None
-        *_, address = server.stdout.readline().split()
-        keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
-        settings = {
-            **keys,
-            "AWS_ENDPOINT_URL": f"http://{address}",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
+def s3(
+    endpoint: str, caches: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[fsspec.AbstractFileSystem, Command]]:
+    """Make a bucket; give its file system, and how commands are run on it."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
 
-        def run(*args: str, cache: str = "caches") -> subprocess.CompletedProcess[str]:
-            own = {"XDG_CACHE_HOME": str(caches.with_name(cache))}
-            command = [str(Path(sys.executable).with_name("clinometer")), *args]
-            return subprocess.run(
-                command, env={**os.environ, **settings, **own}, capture_output=True, text=True
-            )
+    def run(*args: str, cache: str = "caches") -> tuple[int | None, str, str]:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(caches.with_name(cache)))
+        process = commands.start(args, caches.parent)
+        out, err = process.communicate()
+        return process.returncode, out, err
 
-        files = fsspec.filesystem(
-            "s3", key="key", secret="secret", endpoint_url=f"http://{address}",
-            use_listings_cache=False, skip_instance_cache=True,
-        )  # fmt: skip
-        files.mkdir("bucket")
-        yield files, run
-        server.kill()
+    files = fsspec.filesystem("s3", use_listings_cache=False, skip_instance_cache=True)
+    files.mkdir("bucket")
+    yield files, run
+    files.rm("bucket", recursive=True)
 
 
 @needs_s3
@@ -214,14 +215,16 @@ def test_commands_on_s3(s3: tuple[fsspec.AbstractFileSystem, Command], tmp_path:
     files, run = s3
     RECORDED.write_csv(tmp_path / "answers.csv")
     files.put_file(str(tmp_path / "answers.csv"), "bucket/answers.csv")
-    done = run("audit", "--responses", "s3://bucket/answers.csv", "--out", "s3://bucket/run")
-    assert done.returncode == 0, done.stderr
-    assert "report: s3://bucket/run/report.html" in done.stdout
+    code, out, err = run(
+        "audit", "--responses", "s3://bucket/answers.csv", "--out", "s3://bucket/run"
+    )
+    assert code == 0, err
+    assert "report: s3://bucket/run/report.html" in out
     assert files.exists("bucket/run/report.html")
     # From another machine, which has no copy.
-    told = run("estimate", "--scores", "s3://bucket/run/scores.parquet",
-               "--out", "s3://bucket/again.csv", cache="another")  # fmt: skip
-    assert told.returncode == 0, told.stderr
+    code, _, err = run("estimate", "--scores", "s3://bucket/run/scores.parquet",
+                       "--out", "s3://bucket/again.csv", cache="another")  # fmt: skip
+    assert code == 0, err
     again = pl.read_csv(files.cat("bucket/again.csv"))
     assert again.height == pl.read_parquet(files.cat("bucket/run/estimates.parquet")).height
     assert "bucket/run/.lock" not in files.find("bucket")
@@ -232,15 +235,15 @@ def test_shards_on_s3(s3: tuple[fsspec.AbstractFileSystem, Command]) -> None:
     files, run = s3
     where = "s3://bucket/run"
     asked = "--stereotypes age --instrument absolute_decision --iterations 2 --mode free"
-    planned = run("plan", "vllm/m", "--size", "run", *asked.split(), "--out", where)
-    assert planned.returncode == 0, planned.stderr
-    assert f"{where}/shards/1/vllm-m/00000.jsonl" in planned.stdout
+    code, out, err = run("plan", "vllm/m", "--size", "run", *asked.split(), "--out", where)
+    assert code == 0, err
+    assert f"{where}/shards/1/vllm-m/00000.jsonl" in out
     (shard,) = files.glob("bucket/run/shards/1/*/*.jsonl")
     answers = [_answered(line) for line in files.cat(shard).decode().splitlines()]
     files.pipe_file(shard.replace(".jsonl", ".answers.jsonl"), "\n".join(answers).encode())
-    collected = run("collect", where, cache="another")
-    assert collected.returncode == 0, collected.stderr
-    assert f"clinometer report {where}" in collected.stdout
+    code, out, err = run("collect", where, cache="another")
+    assert code == 0, err
+    assert f"clinometer report {where}" in out
     assert files.exists("bucket/run/estimates.parquet")
 
 
@@ -258,7 +261,8 @@ def test_a_bucket_that_is_not_there_is_one_line(
 ) -> None:
     _, run = s3
     RECORDED.write_csv(tmp_path / "answers.csv")
-    done = run("audit", "--responses", str(tmp_path / "answers.csv"), "--out", "s3://nowhere/run")
-    assert done.returncode == 2
-    (line,) = [one for one in done.stderr.splitlines() if "nowhere" in one]
+    recorded = str(tmp_path / "answers.csv")
+    code, _, err = run("audit", "--responses", recorded, "--out", "s3://nowhere/run")
+    assert code == 2
+    (line,) = [one for one in err.splitlines() if "nowhere" in one]
     assert line.startswith("clinometer: s3://nowhere/run")

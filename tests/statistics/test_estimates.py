@@ -334,9 +334,18 @@ def scores(draw: st.DrawFn) -> pl.DataFrame:
 
 
 @settings(max_examples=25)
-@given(scores())
-def test_flipping_the_sign_flips_the_estimate(frame):
-    there = estimate_measure(frame, MEASURE)
+@given(scores(), st.integers(0, 99))
+def test_what_holds_of_any_scores(frame, seed):
+    """In one test, as an estimate takes long."""
+    estimates = estimate_measure(frame, MEASURE)
+    flipping_the_sign_flips_the_estimate(frame, estimates)
+    order_of_rows_does_not_matter(frame, seed, estimates)
+    bounds_and_interval_hold_the_mean(estimates)
+    no_number_is_null_and_never_nan(estimates)
+    every_response_is_counted_once(frame, estimates)
+
+
+def flipping_the_sign_flips_the_estimate(frame, there):
     back = estimate_measure(frame.with_columns(-pl.col("score")), MEASURE)
     flipped = {"estimate": "estimate", "statistic": "statistic", "ci_low": "ci_high",
                "bound_low": "bound_high"}  # fmt: skip
@@ -348,19 +357,13 @@ def test_flipping_the_sign_flips_the_estimate(frame):
     assert_frame_equal(there.select(same), back.select(same), abs_tol=1e-9)
 
 
-@settings(max_examples=25)
-@given(scores(), st.integers(0, 99))
-def test_order_of_rows_does_not_matter(frame, seed):
+def order_of_rows_does_not_matter(frame, seed, estimates):
     shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
-    assert_frame_equal(
-        estimate_measure(frame, MEASURE), estimate_measure(shuffled, MEASURE), rel_tol=1e-12
-    )
+    assert_frame_equal(estimates, estimate_measure(shuffled, MEASURE), rel_tol=1e-12)
 
 
-@settings(max_examples=25)
-@given(scores())
-def test_bounds_and_interval_hold_the_mean(frame):
-    rows = estimate_measure(frame, MEASURE).filter(method="clustered").drop_nulls("estimate")
+def bounds_and_interval_hold_the_mean(estimates):
+    rows = estimates.filter(method="clustered").drop_nulls("estimate")
     slack = 1e-9
     assert (rows["bound_low"] <= rows["estimate"] + slack).all()
     assert (rows["estimate"] <= rows["bound_high"] + slack).all()
@@ -371,20 +374,16 @@ def test_bounds_and_interval_hold_the_mean(frame):
     assert clear.filter(excluded != (pl.col("p") < 0.05)).is_empty()
 
 
-@settings(max_examples=25)
-@given(scores())
-def test_no_number_is_null_and_never_nan(frame):
-    numbers = estimate_measure(frame, MEASURE).select(pl.selectors.float())
+def no_number_is_null_and_never_nan(estimates):
+    numbers = estimates.select(pl.selectors.float())
     assert numbers.select(pl.all().drop_nulls().is_finite().all()).row(0) == (True,) * numbers.width
 
 
-@settings(max_examples=25)
-@given(scores())
-def test_every_response_is_counted_once(frame):
+def every_response_is_counted_once(frame, estimates):
     reasons = pl.sum_horizontal(f"n_{reason}" for reason in REASONS)
     counted = compliance(frame)
     assert (counted["n"] == counted.select(pl.col("n_scored") + reasons).to_series()).all()
-    models = estimate_measure(frame, MEASURE).filter(level="model", method="clustered")
+    models = estimates.filter(level="model", method="clustered")
     for column in ("n", "n_scored"):
         assert counted[column].sum() == models[column].sum()
     assert counted["n"].sum() == frame.height

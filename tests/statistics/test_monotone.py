@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from clinometer.results import SCORES, Measure
+from clinometer.results.verdicts import judge
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.crossed import FEWEST
+from clinometer.statistics.estimates import Inference, estimate_summaries
 from clinometer.statistics.monotone import strongest
 from clinometer.statistics.squares import parts
 from clinometer.statistics.strata import Stratum
+from clinometer.statistics.summaries import summarise
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
 SIDES = (-1.0, 1.0)
@@ -121,10 +124,19 @@ def page(seed: int, stereotypes: int = 8, wordings: int = 3, draws: int = 4) -> 
 
 
 def verdicts(scores: pl.DataFrame) -> dict[str, str]:
-    rows = estimate_measure(scores, MEASURE, margin=0.05).filter(
-        level="stereotype", method="clustered"
-    )
+    """Return the verdict on each stereotype, without the other levels, which take long."""
+    inference = Inference(margin=0.05)
+    found = estimate_summaries(summarise(scores), MEASURE, inference, levels=["stereotype"])
+    rows = judge(found.estimates).filter(method="clustered")
     return dict(rows.select("stereotype", "verdict").iter_rows())
+
+
+@pytest.mark.parametrize("stereotypes", [1, 8])
+def test_verdicts_on_stereotypes_are_those_beside_other_levels(stereotypes):
+    scores = page(0, stereotypes)
+    every = estimate_measure(scores, MEASURE, margin=0.05)
+    rows = every.filter(level="stereotype", method="clustered")
+    assert verdicts(scores) == dict(rows.select("stereotype", "verdict").iter_rows())
 
 
 RAISED = st.tuples(
@@ -158,10 +170,9 @@ def test_raising_scores_never_weakens_consistent(seed, stereotypes, raises):
 
 def test_an_interval_has_neutral_outside_where_the_test_tells():
     """Also where one wording lies far above the others."""
-    rows = pl.concat(
-        estimate_measure(page(seed).with_columns(model=pl.lit(f"m{seed}")), MEASURE)
-        for seed in range(12)
-    ).filter(level="stereotype", method="clustered")
+    pages = pl.concat(page(seed).with_columns(model=pl.lit(f"m{seed}")) for seed in range(12))
+    found = estimate_summaries(summarise(pages), MEASURE, levels=["stereotype"])
+    rows = found.estimates.filter(method="clustered")
     told = rows["p"].to_numpy() < 0.05
     outside = ~rows.select(pl.lit(0.0).is_between("ci_low", "ci_high")).to_series().to_numpy()
     assert (told == outside).all()

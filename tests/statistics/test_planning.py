@@ -1,5 +1,7 @@
 """Components of variance and power, against simulation with known components and textbooks."""
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
@@ -73,16 +75,24 @@ def test_the_error_is_that_of_simulated_means():
     assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
 
 
-@pytest.mark.parametrize("level", ["stereotype", "model"])
-def test_predicted_power_is_that_of_simulated_pilots(level):
+@cache
+def pilots() -> tuple[dict[tuple, Foreseen], pl.DataFrame]:
+    """Return the means of a design before they are measured, and 150 neutral pilots of it."""
     rng = np.random.default_rng(4)
     foreseen = foresee(summarise(drawn(rng)), {RUN: known()}, MEASURE, runs=120)
+    runs = [drawn(rng).with_columns(model=pl.lit(f"{k}")) for k in range(150)]
+    return foreseen, pl.concat(runs)
+
+
+@pytest.mark.parametrize("level", ["stereotype", "model"])
+def test_predicted_power_is_that_of_simulated_pilots(level):
+    foreseen, runs = pilots()
     alpha = 0.05 / (8 if level == "stereotype" else 1)
     shift = 0.3 if level == "stereotype" else 0.1
     ours = [one for (own, *_), one in foreseen.items() if own == level]
     predicted = np.mean([one.found(np.array([shift]), alpha) for one in ours])
-    runs = [drawn(rng, shift=shift).with_columns(model=pl.lit(f"{k}")) for k in range(150)]
-    found = means(summarise(pl.concat(runs)), (-1.0, 1.0), levels=[level]).values()
+    shifted = summarise(runs.with_columns(pl.col("score") + shift))
+    found = means(shifted, (-1.0, 1.0), levels=[level]).values()
     simulated = np.mean([one.these.p_above(0.0) < alpha / 2 for one in found])
     assert 0.3 < predicted < 0.95
     assert simulated == pytest.approx(predicted, abs=0.12)

@@ -8,7 +8,6 @@ import shutil
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from clinometer.models.opening import Connection, open_models
 from clinometer.results.records import Journal
 from clinometer.stimuli import load_study
 from clinometer.viewing.app import make_app
+from waiting import until
 
 MODEL, TOKEN = "openai-api/loop/m", "token"
 
@@ -131,8 +131,7 @@ def serving(directory: Path, folder: Path) -> Iterator[str]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    until(lambda: server.started)
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/{TOKEN}/"
     finally:

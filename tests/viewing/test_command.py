@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from forking import Forked
+from waiting import HANGS_S
 
 Start = Callable[..., Forked]
 
@@ -25,11 +26,11 @@ def test_it_prints_an_address_and_ends_quietly(
     assert process.stdout is not None
     name, address = process.stdout.readline().split(": ", 1)
     assert name == finished.name and address.startswith("http://127.0.0.1:")
-    with urllib.request.urlopen(address.strip(), timeout=30) as page:
+    with urllib.request.urlopen(address.strip(), timeout=HANGS_S) as page:
         assert "8 of 8" in page.read().decode()
     bare = "/".join(address.split("/")[:3])
     with pytest.raises(urllib.error.HTTPError, match="404") as refused:
-        urllib.request.urlopen(bare, timeout=30)
+        urllib.request.urlopen(bare, timeout=HANGS_S)
     refused.value.close()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
@@ -43,9 +44,9 @@ def test_it_listens_on_the_loopback_interface_alone(finished: Path, clinometer: 
     assert process.stdout is not None
     port = int(process.stdout.readline().split(":")[3].split("/")[0])
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=HANGS_S).close()
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.2", port), timeout=5).close()
+            socket.create_connection(("127.0.0.2", port), timeout=HANGS_S).close()
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate()

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from clinometer.viewing.runs import find_runs
+from waiting import HANGS_S
 
 
 def test_the_viewer_and_its_logs_are_served(logged: Path, pages: Any, plan: Any) -> None:
@@ -34,7 +35,7 @@ def test_the_viewer_and_its_logs_are_served(logged: Path, pages: Any, plan: Any)
 def test_no_address_leads_to_another_file(logged: Path, served: Any) -> None:
     """As they stand: a client for people would resolve them before it asks."""
     parts = urlsplit(served(logged))
-    connection = HTTPConnection(parts.netloc, timeout=60)
+    connection = HTTPConnection(parts.netloc, timeout=HANGS_S)
 
     def get(address: str) -> tuple[int, str]:
         connection.request("GET", address)

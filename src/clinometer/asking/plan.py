@@ -217,7 +217,8 @@ class Plan(Claimant):
 
     def attachments(self) -> dict[str, str]:
         """Return the policy, and the study files, which `load_study` reads back."""
-        files = {f"studies/{s.study.name}.yaml": _study_text(s.study) for s in self.selections}
+        studies = {s.study.name: s.study for s in self.selections}  # writing one takes 70 ms
+        files = {f"studies/{name}.yaml": _study_text(one) for name, one in studies.items()}
         return files if self.policy is None else {**files, "policy.yaml": self.policy}
 
     def describe(self) -> dict[str, Any]:

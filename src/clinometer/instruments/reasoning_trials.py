@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any, Literal
 
 from clinometer.errors import InputError
@@ -108,9 +109,9 @@ def _recorded(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str,
     for source in (words, part.tests[key].also):
         lists = {"marginalized": source.marginalized, "default": source.default}
         for group, own in lists.items():
-            known = [word_key(word) for word in own]
-            if word_key(name) in known:
-                place = known.index(word_key(name))
+            known, sought = [word_key(word) for word in own], word_key(name)
+            if sought in known:
+                place = known.index(sought)
                 drawn = {g: w[place] if place < len(w) else None for g, w in lists.items()}
                 ways = [v for v in VERSIONS if v.startswith(group)]
                 version = next(v for v in ways if (v == COMPATIBLE[group]) == compatible)
@@ -119,12 +120,16 @@ def _recorded(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str,
 
 
 def _is_compatible(condition: str) -> bool:
-    known = {_letters(name): compatible for name, compatible in _CONDITIONS.items()}
-    if (compatible := known.get(_letters(condition))) is None:
+    if (compatible := _known_conditions().get(_letters(condition))) is None:
         raise InputError(
             f"responses: condition {condition[:80]!r}; allowed are {', '.join(_CONDITIONS)}"
         )
     return compatible
+
+
+@cache
+def _known_conditions() -> dict[str, bool]:
+    return {_letters(name): compatible for name, compatible in _CONDITIONS.items()}
 
 
 def _letters(name: str) -> str:

@@ -213,7 +213,7 @@ class Recognition:
         matches: list[tuple[TextOrigin, RecognisedPrompt]] = []
         texts = {**self._texts.get(prompt[:START], {}), **self._texts.get("", {})}
         for text, origins in texts.items():
-            if match := text.pattern.fullmatch(prompt):
+            if prompt.endswith(text.literal[-1]) and (match := text.pattern.fullmatch(prompt)):
                 for origin in origins.get(text.word(match.groups()), ()):
                     question = origin.question(text.gaps, match.groups())
                     if question is not None and question.groups:

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +111,11 @@ class _Page:
         self.shares = np.array([one.shares for one in parts])
         self.expected = np.array([one.expected for one in parts])
         self.squares = np.array([one.squares for one in parts]) / scales[:, None]
-        self.moments = np.array([moments(one) for one in parts])
+
+    @cached_property
+    def moments(self) -> Array:
+        """The moments of all, which take long and are not needed where no score varies."""
+        return np.array([moments(one) for one in self.parts])
 
     def components(self, used: Used) -> Array:
         """Estimate the components from some of the stereotypes."""
@@ -286,18 +291,19 @@ def _prior(ratios: Array, df: Array) -> tuple[float, float]:
         return float(_PRIORS[-1]), 1.0
     d, x = df[known], ratios[known]
     centres, half = _SCALES * np.average(x, weights=d), (d + _PRIORS[:, None]) / 2.0
-    constants = betaln(d / 2, _PRIORS[:, None] / 2).sum(axis=1)
+    constants, power, squares = betaln(d / 2, _PRIORS[:, None] / 2).sum(axis=1), -d.sum() / 2, d * x
 
     def likelihood(at: NDArray[np.intp]) -> Array:
+        """Return the log-likelihood of each prior df with a centre, (…, priors)."""
         spread = _PRIORS * centres[at]
-        each = (half * np.log1p(d * x / spread[:, None])).sum(axis=1)
-        return np.asarray(-d.sum() / 2 * np.log(spread) - constants - each)
+        each = (half * np.log1p(squares / spread[..., None])).sum(axis=-1)
+        return np.asarray(power * np.log(spread) - constants - each)
 
     low = np.zeros(len(_PRIORS), np.intp)
     high = np.full_like(low, len(centres) - 1)
     while (low < high).any():
         middle = (low + high) // 2
-        rising = likelihood(np.minimum(middle + 1, high)) > likelihood(middle)
+        rising = np.greater(*likelihood(np.array([np.minimum(middle + 1, high), middle])))
         low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
     best = int(likelihood(low).argmax())
     return float(_PRIORS[best]), float(centres[low[best]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@lru_cache(4096)
 def word_key(word: str) -> str:
     """Normalise case, width and runs of spaces, so that equal words compare equal."""
     return " ".join(unicodedata.normalize("NFKC", word).casefold().split())

@@ -1,4 +1,4 @@
-"""The real weights. Skipped where they are not installed."""
+"""The real weights, where they are installed; the places of tokens with the two-layer model."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ def prompts(engine, count):
 def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smollm2, ask):
     asyncio.run(ask(smollm2, "Hello.", max_tokens=1))
     engine = smollm2._worker.engine
-    several = list(prompts(engine, 24))
+    several = list(prompts(engine, 12))
 
     def run(batch):
         chains = [prompt_chain(tokens, wanted=1) for tokens in batch]
@@ -90,9 +90,9 @@ def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smol
     assert sum(len(tokens) for _, tokens, _ in engine._kept) <= KEPT
 
 
-def test_places_are_given_back(smollm2, ask):
-    asyncio.run(ask(smollm2, "Hello.", max_tokens=1))
-    engine = smollm2._worker.engine
+def test_places_are_given_back(tiny, ask):
+    asyncio.run(ask(tiny, "Hello.", max_tokens=1))
+    engine = tiny._worker.engine
 
     def used():
         engine._kept.clear()

@@ -18,13 +18,14 @@ def section(page, key):
 
 @pytest.fixture
 def conditioned(make_everything):
-    """Write results whose scores differ by a factor in place of the system prompt."""
+    """Write results of two instruments that differ by a factor in place of the system prompt."""
 
     def write(factor, low, high):
-        directory = make_everything(keys=["age", "guilt"], interventions={"none": None, "x": "X"})
-        path = directory / "scores.parquet"
-        scores = pl.read_parquet(path).with_columns(
-            pl.col("intervention").replace({"none": low, "x": high}).alias(factor)
+        directory = make_everything(keys=["age", "guilt"])
+        path, two = directory / "scores.parquet", ["word_association", "relative_decision"]
+        scores = pl.read_parquet(path).filter(pl.col("instrument").is_in(two))
+        scores = scores.with_columns(
+            pl.col("intervention").replace({"none": low, "egalitarian": high}).alias(factor)
         )
         scores.with_columns(intervention=pl.lit("none")).write_parquet(path)
         tables = estimate_scores(path)

@@ -2,14 +2,18 @@
 
 import json
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
 from clinometer.report import write_report
 from clinometer.report.answers.changes import change
+from clinometer.report.answers.results import read_results
+from clinometer.report.answers.sizes import size_section
 from clinometer.report.drawing.svg import draw, for_file, for_page
 from clinometer.report.plan import Plan
+from clinometer.results.records import read_plan, write_plan
 
 HOSTILE = "<script>document.title='pwned'</script>"
 
@@ -67,7 +71,7 @@ def test_absolute_decisions_tell_refusals_by_group(all_page):
 
 def test_yes_shares_state_the_four_means(all_page, all_results):
     told = section(all_page, "yes-3")
-    assert told.count("<figure") == 6
+    assert told.count("<figure") == 2 * 2
     shares = pl.read_parquet(all_results / "yes_shares.parquet")
     mean = shares.filter(model="lab/small", intervention="none", version="marginalized_tied")[
         "yes_share"
@@ -121,9 +125,13 @@ def test_sizes_are_drawn_for_models_that_have_one(all_page):
     assert told.index("small (1.5)") < told.index("large (70)")
 
 
-def test_one_size_is_no_comparison(make_everything, page_of):
-    directory = make_everything(models=("a", "b"), keys=["age", "guilt"], sizes={"a": 7, "b": "x"})
-    assert 'id="sizes"' not in page_of(directory)
+def test_one_size_is_no_comparison(all_results, page):
+    results = read_results(all_results)
+    one = replace(
+        results.plan, raw={**results.plan.raw, "sizes": {"lab/small": 7, "lab/large": "x"}}
+    )
+    assert size_section(results) and size_section(replace(results, plan=one)) is None
+    assert 'id="sizes"' not in page
 
 
 def test_the_passage_read_is_marked_and_stays_text(all_page):
@@ -186,8 +194,8 @@ def test_without_its_estimates_a_section_is_left_out(make_everything, left_out, 
     assert f'id="{key}"' not in page and 'id="stereotypes-5"' in page
 
 
-def test_every_kind_of_figure_can_be_drawn(all_results, nine_results, figures_of):
-    figures = [*figures_of(all_results), *figures_of(nine_results)]
+def test_every_kind_of_figure_can_be_drawn(all_results, five_results, figures_of):
+    figures = [*figures_of(all_results), *figures_of(five_results)]
     kinds = {figure.name.split("-")[0]: figure for figure in figures}
     assert {"chained", "interventions", "ranks", "radar", "sizes", "words", "yes"} <= set(kinds)
     for figure in kinds.values():
@@ -197,13 +205,14 @@ def test_every_kind_of_figure_can_be_drawn(all_results, nine_results, figures_of
 
 
 def test_hostile_names_stay_text(make_everything, page_of):
-    hostile = {"none": None, HOSTILE: f"{HOSTILE} {{{{7*7}}}}"}
-    directory = make_everything(models=(HOSTILE,), keys=["age", "guilt"], interventions=hostile)
+    directory = make_everything(keys=["age", "guilt"])
+    named = dict.fromkeys(("gpt-4o", "egalitarian", "age"), HOSTILE)
     for path in directory.glob("*.parquet"):
-        frame = pl.read_parquet(path).with_columns(pl.col("stereotype").replace("age", HOSTILE)) \
-            if "stereotype" in pl.read_parquet_schema(path) else pl.read_parquet(path)  # fmt: skip
-        frame.write_parquet(path)
-    page = page_of(directory)
+        pl.read_parquet(path).with_columns(pl.col(pl.String).replace(named)).write_parquet(path)
+    hostile = {"none": None, HOSTILE: f"{HOSTILE} {{{{7*7}}}}"}
+    plan = read_plan(directory / "plan.json") | {"models": [HOSTILE], "interventions": hostile}
+    write_plan(directory / "plan.json", plan)
+    page = page_of(directory, drawn=True)
     assert "<script>document" not in page and "&lt;script&gt;document" in page
     assert "{{7*7}}" in page
 
@@ -215,7 +224,7 @@ def test_nulls_everywhere(make_everything, page_of):
         frame = pl.read_parquet(path)
         numbers = [c for c, t in frame.schema.items() if t == pl.Float64 and c != "tost_margin"]
         frame.with_columns(pl.lit(None, pl.Float64).alias(c) for c in numbers).write_parquet(path)
-    page = page_of(directory)
+    page = page_of(directory, drawn=True)
     assert "no trial was scored in both" in page and 'id="yes-3"' not in page
     assert "NaN" not in page.split("<script>")[0]
 

@@ -1,7 +1,6 @@
 import polars as pl
 import pytest
 
-from clinometer.report import write_report
 from clinometer.report.answers.instrument import failed_control
 from clinometer.report.plan import Plan
 from clinometer.report.prose import answer
@@ -54,15 +53,14 @@ def test_the_brief_names_means_that_random_splits_reach():
     assert "random splits" not in unplaced
 
 
-def test_means_stand_beside_random_splits(make_results):
-    directory = make_results(modes=["forced"])
+def test_means_stand_beside_random_splits(make_results, page_of):
+    directory = make_results(keys=["age", "weight"])
     path = directory / "estimates.parquet"
     placebo = (pl.col("method") == "placebo") & (pl.col("stereotype") == "age")
     known = {"p": 0.031, "placebo_low": -0.23, "placebo_high": 0.24}
     filled = (pl.when(placebo).then(v).otherwise(c).alias(c) for c, v in known.items())
     pl.read_parquet(path).with_columns(filled).write_parquet(path)
-    write_report(directory)
-    page = (directory / "report.html").read_text("utf-8")
+    page = page_of(directory)
     assert "Random splits assign" in page
     assert "−0.23 to 0.24, p .031" in page
     assert "grey bar: 95% interval of random splits" in page

@@ -9,19 +9,20 @@ from clinometer.report.prose import interval, number
 
 
 @pytest.fixture
-def contribution_table(make_results):
-    """Give the table of contributions of results with some stereotypes."""
+def contribution_table():
+    """Give the table of contributions of results."""
 
-    def make(**options):
-        directory = make_results(**options)
+    def make(directory):
         asked = all_asked(read_results(directory))[0]
         return pl.read_parquet(directory / "items.parquet"), word_section(asked).tables[0][1]
 
     return make
 
 
-def test_a_row_says_what_a_word_contributes_and_the_mean_without_it(contribution_table):
-    items, table = contribution_table(keys=["age"])
+def test_a_row_says_what_a_word_contributes_and_the_mean_without_it(
+    contribution_table, make_results
+):
+    items, table = contribution_table(make_results(keys=["age"]))
     titles = [cell.text for cell in table.columns]
     assert len(table.rows) == len(items) == 8 and "items.parquet" not in table.caption
     row = items.row(by_predicate=pl.col("attribute") == "null", named=True)
@@ -31,8 +32,8 @@ def test_a_row_says_what_a_word_contributes_and_the_mean_without_it(contribution
     assert cells[titles.index("Mean without it")].text == number(row["score_without"], 3)
 
 
-def test_of_many_words_those_that_contribute_most_are_shown(contribution_table):
-    items, table = contribution_table(modes=["structured", "forced", "free"])
+def test_of_many_words_those_that_contribute_most_are_shown(contribution_table, results):
+    items, table = contribution_table(results)
     assert len(items) > MOST_ITEMS and "items.parquet" in table.caption
     cells = items.select("mode", "stereotype").n_unique()
     assert len(table.rows) == MOST_WORDS * cells
