@@ -87,7 +87,7 @@ def load_study(study: str | Path | Study) -> Study:
     if isinstance(study, Study):
         return study
     if str(study).endswith(SUFFIXES):
-        return parse_study(read_study(study), str(study))
+        return _parsed_study(read_study(study), str(study))
     if str(study) in shipped_network_studies():
         raise StudyError(f"study {study!r} is one of networks; see clinometer network --help")
     return _shipped(_known("study", str(study), shipped_studies()))
@@ -144,6 +144,11 @@ def open_study(study: str | Path) -> Study | NetworkStudy:
 def read_study(path: str | Path) -> str:
     """Read the text of a study file; StudyError if it is missing, over 4 MB, or not UTF-8."""
     return read_text(Path(path), MAX_BYTES, StudyError)
+
+
+@lru_cache(maxsize=8)
+def _parsed_study(text: str, source: str) -> Study:
+    return parse_study(text, source)
 
 
 def parse_study(text: str, source: str) -> Study:
