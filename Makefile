@@ -5,8 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Only one CPU build of torch is wanted, so it is installed before anything that depends on it.
 TORCH := torch==2.13.0
-# Python compiles what is imported, a fifth of what is installed.
-QUIETLY := install --quiet --disable-pip-version-check --no-compile
+QUIETLY := install --quiet --disable-pip-version-check
 
 .PHONY: setup audit test lint docs bench clean
 
