@@ -25,6 +25,18 @@ def broken(old: str, new: str) -> str:
     return PETS.replace(old, new)
 
 
+def test_a_file_is_read_as_it_is_now_and_errors_name_the_file_they_are_in(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.yaml", tmp_path / "other.yaml"
+    one.write_text(PETS)
+    assert load_study(one).stereotypes["cats"].tied == ["aloof", "null"]
+    one.write_text(broken("aloof", "sly"))
+    assert load_study(one).stereotypes["cats"].tied == ["sly", "null"]
+    for path in (one, other):
+        path.write_text(broken("marginalized", "marginal"))
+        with pytest.raises(StudyError, match=path.name):
+            load_study(path)
+
+
 @pytest.mark.parametrize("name", shipped_studies())
 def test_every_shipped_study_keeps_the_schema(name: str) -> None:
     study = load_study(name)
