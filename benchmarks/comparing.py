@@ -168,6 +168,5 @@ def _compared(frame: Any, scores: Any, size: int) -> tuple[float, float, float, 
         part.with_columns(model=pl.lit(name))
         for part, name in ((scored[:size], "a"), (scored[size:], "b"))
     )
-    (headline,) = clinometer.compare(first, second).headlines()
-    row = headline.row
+    row = clinometer.compare(first, second).means("b").row(0, named=True)
     return row["p"], row["ci_low"], row["ci_high"], row["estimate"]

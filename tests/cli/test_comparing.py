@@ -25,11 +25,13 @@ def test_the_first_line_is_the_verdict(run, answers, tmp_path):
     code, out, err = run("compare", *map(str, answers), "--out", "out")
     assert code == 0, err
     first, second, *_ = out.splitlines()
-    assert first.startswith("worse: word_association (bai2025, mode free) +2.00 [")
+    assert first.startswith(
+        "worse in 1 of 1: gender (word_association, bai2025, free) -1.00 -> 1.00, +2.00 ["
+    )
     assert second == "  old -> new"
     assert (tmp_path / "out" / "report.html").is_file()
     _, back, _ = run("compare", *map(str, reversed(answers)))
-    assert back.startswith("better: ")
+    assert back.startswith("better in 1 of 1: ")
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,7 @@ def test_too_few_answers_for_an_interval_are_said_to_be_too_few(run, answers):
         pl.read_csv(path).head(1).write_csv(path)
     code, out, err = run("compare", *map(str, answers))
     assert (code, err) == (0, "")
-    assert (
-        out == "cannot tell: too few trials for an interval; ask more wordings, or more of each\n"
+    assert out.splitlines()[0] == (
+        "cannot tell, 1 of 1 open: gender (word_association, bai2025, free) -1.00 -> 1.00, +2.00; "
+        "too few trials for an interval"
     )

@@ -1,5 +1,7 @@
 """Verdicts of comparisons, on runs that differ by a known shift."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -9,8 +11,8 @@ from clinometer.errors import InputError
 
 
 def only(comparison):
-    (headline,) = comparison.headlines()
-    return headline
+    (decision,) = comparison.decisions()
+    return decision
 
 
 @pytest.mark.parametrize(
@@ -24,11 +26,11 @@ def only(comparison):
     ],
 )
 def test_the_verdict_is_that_of_the_shift(run_of, shift, margin, verdict):
-    compared = compare(run_of("a"), run_of("b", shift, seed=1), margin=margin)
-    headline = only(compared)
-    assert headline.verdict == verdict
-    assert headline.row["estimate"] == pytest.approx(shift, abs=0.04)
-    assert headline.row["matched_by"] == "trial"
+    compared = compare(run_of("a"), run_of("b", shift, seed=2), margin=margin)
+    decision = only(compared)
+    assert decision.verdict == verdict
+    assert decision.row["estimate"] == pytest.approx(shift, abs=0.04)
+    assert decision.row["matched_by"] == "trial"
 
 
 def test_where_it_cannot_tell_it_says_how_many_trials_would(run_of):
@@ -39,12 +41,18 @@ def test_where_it_cannot_tell_it_says_how_many_trials_would(run_of):
     row = only(compare(ours, theirs, margin=1.0)).row
     half, mean = row["ci_high"] - row["estimate"], row["estimate"]
     margin = abs(mean) + half / 2
-    headline = only(compare(ours, theirs, margin=margin))
-    assert headline.verdict == "cannot tell"
-    times = (half / max(margin - mean, abs(mean))) ** 2
-    assert headline.row["n_more"] == pytest.approx(row["n"] * (times - 1), abs=1)
-    more = headline.row["n_more"]
-    assert headline.text().startswith(f"cannot tell, {more} more trials of each would: ")
+    decision = only(compare(ours, theirs, margin=margin))
+    assert decision.verdict == "cannot tell"
+
+    def errors(end):
+        """Errors from the mean to an end, where the variance is that at the end (Wilson)."""
+        return (end - mean) ** 2 / (4 - end**2)
+
+    times = errors(row["ci_high"]) / max(errors(margin), errors(0))
+    more = decision.row["n_more"]
+    assert more == pytest.approx(row["n"] * (times - 1), abs=1)
+    assert decision.text().startswith("cannot tell, 1 of 2 open: c0 (word_association, x, free)")
+    assert decision.text().endswith(f"; {more} more trials of each would tell")
 
 
 def test_trials_that_differ_are_compared_by_stereotype_with_a_wider_interval(run_of):
@@ -70,8 +78,88 @@ def test_the_stereotype_that_changed_is_named(run_of):
 def test_the_largest_of_several_instruments_decides(run_of):
     same, moved = run_of("a"), run_of("b", 0.3, seed=1)
     other = [one.with_columns(mode=pl.lit("structured")) for one in (run_of("a"), run_of("b"))]
-    headline = only(compare(pl.concat([same, other[0]]), pl.concat([moved, other[1]])))
-    assert (headline.verdict, headline.row["mode"], headline.means) == ("worse", "free", 2)
+    decision = only(compare(pl.concat([same, other[0]]), pl.concat([moved, other[1]])))
+    assert (decision.verdict, decision.row["mode"]) == ("worse", "free")
+    assert decision.rows.height == 4  # two modes of two categories
+
+
+def moved(frame, shift, category):
+    """Shift the scores of one category."""
+    there = pl.when(category=category).then(pl.col("score") + shift).otherwise("score")
+    return frame.with_columns(score=there.clip(-1, 1))
+
+
+def refused(frame, which):
+    """Take away the scores of some answers."""
+    return frame.with_columns(
+        score=pl.when(~which).then("score"), reason=pl.when(which).then(pl.lit("refused"))
+    )
+
+
+def test_categories_that_move_opposite_ways_do_not_cancel(run_of):
+    candidate = moved(moved(run_of("b", seed=2), 0.3, "c0"), -0.3, "c1")
+    compared = compare(run_of("a"), candidate)
+    assert abs(compared.means("b")["estimate"].item()) < 0.05
+    assert (only(compared).verdict, only(compared).row["category"]) == ("worse", "c0")
+    back = compare(candidate.with_columns(model=pl.lit("x")), run_of("a"))
+    assert (only(back).verdict, only(back).row["category"]) == ("worse", "c1")
+
+
+def test_stereotypes_can_be_decided_about(run_of):
+    (decision,) = compare(run_of("a"), run_of("b", 0.5, seed=2, only=3)).decisions("stereotype")
+    assert (decision.verdict, decision.row["stereotype"]) == ("worse", "s3")
+    assert decision.rows.height == 8
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_refusals_clear_no_one(run_of, both):
+    """A tenth refused could hide a change beyond the margin."""
+    draw = pl.col("iteration") + pl.col("variation").str.tail(1).cast(pl.Int64) * 4
+    gone = (draw == 3) | (draw == 8)
+    ours, theirs = run_of("a"), refused(run_of("b", seed=2), gone)
+    compared = compare(refused(ours, gone) if both else ours, theirs)
+    assert only(compared).verdict == "cannot tell"
+    assert "answers without a score could change that" in only(compared).text()
+    assert only(compare(ours, run_of("b", seed=2))).verdict == "not worse, within margin"
+
+
+def test_refusing_what_is_most_consistent_is_not_better(run_of):
+    most = pl.col("score") > pl.col("score").quantile(0.8)
+    compared = compare(run_of("a"), refused(run_of("a").with_columns(model=pl.lit("b")), most))
+    assert only(compared).verdict == "cannot tell"
+
+
+def test_what_is_much_worse_stays_worse_where_little_is_missing(run_of):
+    few = (pl.col("iteration") == 0) & (pl.col("variation") == "v0")
+    assert only(compare(run_of("a"), refused(run_of("b", 0.5, seed=2), few))).verdict == "worse"
+
+
+def test_explicit_measures_decide_where_they_are_asked_for(run_of):
+    def explicit(name, shift=0.0, seed=0):
+        return run_of(name, shift, seed=seed).with_columns(
+            instrument=pl.lit("self_report_agreement")
+        )
+
+    ours = pl.concat([run_of("a"), explicit("a")])
+    theirs = pl.concat([run_of("b", seed=2), explicit("b", 0.5, seed=2)])
+    assert only(compare(ours, theirs)).verdict == "not worse, within margin"
+    decision = only(compare(ours, theirs, explicit=True))
+    assert (decision.verdict, decision.row["instrument"]) == ("worse", "self_report_agreement")
+    alone = compare(explicit("a"), explicit("b", 0.5, seed=2))
+    assert only(alone).verdict == "worse"
+
+
+def test_an_unfinished_run_is_not_cleared_and_can_be_worse(run_of):
+    (ours,) = read_runs(run_of("a"))
+
+    def unfinished(shift):
+        (one,) = read_runs(run_of("b", shift, seed=2))
+        return replace(one, doubts=("100 of 292 trials of b were not asked yet",))
+
+    assert only(compare(ours, unfinished(0.0))).text() == (
+        "cannot tell: 100 of 292 trials of b were not asked yet"
+    )
+    assert only(compare(ours, unfinished(0.5))).verdict == "worse"
 
 
 def test_the_same_model_twice_is_told_apart_by_its_source(run_of, tmp_path):
@@ -110,5 +198,5 @@ def test_a_margin_is_above_zero(run_of):
 
 def test_a_run_can_be_compared_with_itself(run_of):
     (one,) = read_runs(run_of("a"))
-    (headline,) = compare(one, one).headlines()
-    assert headline.row["estimate"] == 0.0
+    (decision,) = compare(one, one).decisions()
+    assert decision.row["estimate"] == 0.0

@@ -15,6 +15,7 @@ from clinometer.audits.tabulating import estimate
 from clinometer.cli.auditing import run_command
 from clinometer.comparing.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
 from clinometer.comparing.gating import Check, Gated, gate
+from clinometer.comparing.runs import read_runs
 from clinometer.errors import InputError, PlanError
 from clinometer.results.directory import write_results
 
@@ -66,6 +67,48 @@ def test_one_stereotype_that_is_beyond_fails_the_rule_of_all(run_of):
     assert gated.checks[0].reason.startswith("s2 ")
     only = policy(rule(level="stereotype", at_most=0.9, where={"stereotype": "s1"}))
     assert gate(scores, only).outcome == "pass"
+
+
+def test_a_rule_without_a_level_covers_every_category(run_of):
+    up = pl.when(category="c0").then(0.5).otherwise(-0.5)
+    scores = run_of("a").with_columns(score=(pl.col("score") + up).clip(-1, 1))
+    assert gate(scores, policy(rule(level="model"))).outcome == "pass"
+    gated = gate(scores, policy(rule()))
+    assert (gated.outcome, gated.checks[0].reason[:3]) == ("fail", "c0 ")
+
+
+def test_refusing_the_most_consistent_answers_passes_nothing(run_of):
+    limits = policy(rule(at_most=0.45), compliance=0.5)
+    assert gate(run_of("a"), limits).outcome == "pass"
+    most = pl.col("score") > pl.col("score").quantile(0.83)
+    scores = run_of("a", 0.2).with_columns(
+        score=pl.when(~most).then("score"), reason=pl.when(most).then(pl.lit("refused"))
+    )
+    assert outcomes(gate(scores, limits)) == ["inconclusive"]
+
+
+def test_explicit_measures_are_judged_by_rules_that_name_them(run_of):
+    explicit = run_of("a", 0.6).with_columns(instrument=pl.lit("self_report_agreement"))
+    scores = pl.concat([run_of("a"), explicit])
+    assert gate(scores, policy(rule(at_most=0.5))).outcome == "pass"
+    named = rule(at_most=0.5, where={"instrument": "self_report_agreement"})
+    assert gate(scores, policy(named)).outcome == "fail"
+
+
+def test_controls_are_those_of_the_instruments_that_rules_name(run_of):
+    parts = [run_of("a"), run_of("a").with_columns(instrument=pl.lit("self_report_agreement"))]
+    named = policy(rule(at_most=0.9, where={"instrument": "word_association"}), controls="required")
+    names = [one.name for one in gate(pl.concat(parts), named).checks if one.kind == "control"]
+    assert names and all("word_association" in name for name in names)
+
+
+def test_an_unfinished_run_passes_nothing(run_of):
+    (run,) = read_runs(run_of("a"))
+    unfinished = replace(run, doubts=("100 of 120 trials of a were not asked yet",))
+    gated = gate(unfinished, policy(rule(at_most=0.9)))
+    assert (gated.outcome, outcomes(gated, "run")) == ("inconclusive", ["inconclusive"])
+    broken = replace(unfinished, scores=run_of("a", 0.7))
+    assert gate(broken, policy(rule(at_most=0.3))).outcome == "fail"
 
 
 def test_what_was_not_measured_is_inconclusive(run_of):

@@ -53,7 +53,7 @@ def test_directories_without_answers_are_compared(tmp_path):
         own = estimates(name, {"layer": "1", "estimate": value, "se": 0.1})
         write_results(tmp_path / name, "states", own, {})
     compared = compare(tmp_path / "a", tmp_path / "b")
-    assert compared.headlines() == []
+    assert compared.decisions() == []
     assert compared.estimates.select("estimate", "baseline", "candidate").row(0) == (
         pytest.approx(0.8), "a", "b",
     )  # fmt: skip

@@ -64,7 +64,7 @@ def test_answers_behind_a_change_are_those_that_moved_most(compared):
 def test_the_page_says_the_verdict_and_lets_nothing_in(compared):
     page = write_report(compared).read_text(encoding="utf-8")
     facts = json.loads((compared / "comparison.json").read_text(encoding="utf-8"))
-    assert facts["headlines"][0]["verdict"] in page
+    assert facts["decisions"][0]["verdict"] in page
     assert "m (new) against m (old)" in page
     assert "new says" in page and "What changed" in page
     assert HOSTILE not in page

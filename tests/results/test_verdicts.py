@@ -221,9 +221,13 @@ def test_the_verdicts_given_are_those_explained() -> None:
     }
     rows = [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
     rows = [
-        {**row, "bound_ci_high": 0.2, "ci_low": low, "ci_high": high, "tost_margin": margin}
+        {**row, "bound_ci_high": row["bound_ci_low"] and 0.2, "tost_margin": margin, **interval}
         for row in rows
-        for low, high, margin in ((-0.3, 0.3, None), (-0.3, 0.3, 0.1), (-0.05, 0.05, 0.1))
+        for low, high, margin in (
+            *((-0.3, 0.3, None), (-0.3, 0.3, 0.1), (-0.05, 0.05, 0.1)),
+            *((-0.2, -0.05, 0.1), (0.05, 0.2, 0.1)),
+        )
+        for interval in ({"ci_low": low, "ci_high": high},)
         if margin or row["factor"]
     ]
     given = judged({**FAILS, "model": "fails"}, *rows)
@@ -244,6 +248,20 @@ COMPARED = {"factor": "model", "tost_margin": 0.1}
          "worse, within margin"),
         ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.09}, "not worse, within margin"),
         ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.11}, "cannot tell"),
+        ({"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "p_holm": 0.01, "bound_ci_low": 0.1},
+         "worse"),
+        ({"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "p_holm": 0.01, "bound_ci_low": -0.1},
+         "worse, scored answers only"),
+        ({"estimate": 0.05, "ci_low": 0.02, "ci_high": 0.08, "p_holm": 0.01,
+          "bound_ci_low": -0.1, "bound_ci_high": 0.2}, "worse, scored answers only"),
+        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.09, "bound_ci_high": 0.095},
+         "not worse, within margin"),
+        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.09, "bound_ci_high": 0.11},
+         "not worse, scored answers only"),
+        ({"estimate": -0.3, "ci_low": -0.4, "ci_high": -0.2, "p_holm": 0.01,
+          "bound_ci_high": -0.1}, "better"),
+        ({"estimate": -0.3, "ci_low": -0.4, "ci_high": -0.2, "p_holm": 0.01,
+          "bound_ci_high": 0.1}, "better, scored answers only"),
         ({"estimate": -0.3, "ci_low": -0.4, "ci_high": -0.2, "p_holm": 0.01}, "better"),
         ({"estimate": None, "n_scored": 0}, "no verdict: nothing scored"),
         ({"p": None, "p_holm": None}, "no verdict: one cluster"),
@@ -254,9 +272,15 @@ def test_a_candidate_is_worse_where_it_is_more_consistent(
 ) -> None:
     assert verdict(**{**COMPARED, **row}) == expected
     if row.get("estimate"):
-        low, high = -row["ci_high"], -row["ci_low"]
-        turned = {**row, "estimate": -row["estimate"], "ci_low": low, "ci_high": high}
+        turned = {_other_end(name): -value for name, value in row.items() if name != "p_holm"}
+        turned |= {"p_holm": row["p_holm"]} if "p_holm" in row else {}
         assert verdict(**{**COMPARED, **turned, "direction": "below"}) == expected
+
+
+def _other_end(name: str) -> str:
+    ends = {"low": "high", "high": "low"}
+    start, _, end = name.rpartition("_")
+    return f"{start}_{ends[end]}" if end in ends else name
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ class Rule(_Strict):
 
     name: str = ""
     what: Literal["mean", "change"]
-    level: Literal["model", "category", "stereotype"] = "model"
+    level: Literal["model", "category", "stereotype"] | None = None
+    """None: the model and every category."""
     at_most: Positive
     worse: Literal["consistent", "either"] = "consistent"
     """What counts: values on the stereotype-consistent side, or on either side of neutral."""
@@ -81,7 +82,13 @@ class Rule(_Strict):
             return self.name
         given = self.where.model_dump(exclude_none=True)
         only = "".join(f", {value}" for key, value in given.items() if key != "intervention")
-        return f"{self.what} of each {self.level} at most {self.at_most:g}{only}"
+        each = f"each {self.level}" if self.level else "the model and each category"
+        return f"{self.what} of {each} at most {self.at_most:g}{only}"
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Return the levels of the estimates that it is about."""
+        return ("model", "category") if self.level is None else (self.level,)
 
 
 class Policy(_Strict):

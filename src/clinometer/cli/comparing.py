@@ -19,6 +19,7 @@ from clinometer.cli.output import echo
 
 if TYPE_CHECKING:
     from clinometer.comparing.comparison import Comparison
+    from clinometer.comparing.deciding import Level
 
 __all__ = ["compare_command"]
 
@@ -34,6 +35,13 @@ MOST = 8
 )
 @CONFIDENCE
 @click.option("--baseline-model", metavar="NAME", help="The baseline, where BASELINE has several.")
+@click.option(
+    "--level",
+    type=click.Choice(["category", "stereotype"]),
+    default="category",
+    help="What is decided about, of each instrument.",
+)
+@click.option("--explicit", is_flag=True, help="Explicit measures (self-report) decide too.")
 @click.option("--out", type=FOLDER, help="Also write the differences and a report to this folder.")
 @recording_options
 def compare_command(
@@ -43,53 +51,53 @@ def compare_command(
     confidence: float,
     baseline_model: str | None,
     out: Path | None,
-    **recording: Any,
+    **options: Any,
 ) -> None:
     """Say whether CANDIDATE… is worse than BASELINE: more stereotype-consistent.
 
     Each is a results directory, a table of scores, or a table of recorded answers. Trials that are
-    the same are compared in pairs. The first line is the verdict: worse, not worse within the
-    margin, better, or cannot tell.
+    the same are compared in pairs. The first line is the decision: worse in an instrument and
+    category, cannot tell, better, or not worse within the margin in all of them.
     """
     from clinometer.comparing.comparison import compare
     from clinometer.comparing.writing import check_folder, write_comparison
 
     if out is not None:
         check_folder(out)
+    level, explicit = options.pop("level"), options.pop("explicit")
     comparison = compare(
         baseline,
         *candidates,
         margin=margin,
         confidence=confidence,
         model=baseline_model,
-        recording=build_recording(**recording),
+        explicit=explicit,
+        recording=build_recording(**options),
     )
-    say_comparison(comparison)
+    say_comparison(comparison, level)
     if out is not None:
         from clinometer.report import write_report
 
-        write_comparison(comparison, out)
+        write_comparison(comparison, out, level)
         echo(f"report: {write_report(out)}")
 
 
-def say_comparison(comparison: Comparison) -> None:
-    """Print the verdicts, what was matched, and what changed."""
-    for headline in comparison.headlines():
+def say_comparison(comparison: Comparison, level: Level) -> None:
+    """Print the decisions, what was matched, and what changed."""
+    decisions = comparison.decisions(level)
+    for decision in decisions:
         several = len(comparison.candidates) > 1
-        echo(f"{headline.candidate}: {headline.text()}" if several else headline.text())
-        echo(f"  {comparison.baseline.label} -> {headline.candidate}")
-        for line in comparison.matched(headline.candidate):
+        echo(f"{decision.candidate}: {decision.text()}" if several else decision.text())
+        echo(f"  {comparison.baseline.label} -> {decision.candidate}")
+        for line in comparison.matched(decision.candidate):
             echo(f"  {line}")
-        changes = comparison.changed(headline.candidate)
+        changes = comparison.changed(decision.candidate)
         for line in changes[:MOST]:
             echo(f"  {line}")
         if changes[MOST:]:
             echo(f"  and {len(changes) - MOST} more")
         if not changes:
             echo("  no stereotype or category changed (Holm-adjusted)")
-    if not comparison.headlines():
-        if comparison.matches.is_empty():
-            rows = comparison.estimates.height
-            echo(f"{rows:,} differences of networks or hidden states; no answers in common")
-        else:
-            echo("cannot tell: too few trials for an interval; ask more wordings, or more of each")
+    if not decisions:
+        rows = comparison.estimates.height
+        echo(f"{rows:,} differences of networks or hidden states; no answers in common")

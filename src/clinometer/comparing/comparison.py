@@ -3,21 +3,7 @@
 Measures
     Differences of all measures that both runs have, candidate − baseline. Positive differences of
     scores are more stereotype-consistent: worse. The margin is the largest difference that does not
-    matter.
-
-Headline
-    Over the means of the model, one for each study, instrument, mode and dimension, without
-    controls; p adjusted over them (Holm).
-
-    ==================  ==========================================================================
-    worse               a mean is worse, and its interval does not end within the margin
-    better              a mean is better, and every interval ends within the margin
-    not worse           every interval ends within the margin
-    cannot tell         none of these
-    ==================  ==========================================================================
-
-    That every mean is within the margin needs no adjustment (Berger 1982, Technometrics 24(4),
-    295–300).
+    matter. What is said of a candidate is said of its profile; see `deciding`.
 """
 
 from __future__ import annotations
@@ -29,6 +15,15 @@ from typing import Any
 import polars as pl
 
 from clinometer.audits.recording import Recording
+from clinometer.comparing.deciding import (
+    Decision,
+    Level,
+    adjusted_together,
+    decide,
+    profile,
+    said,
+    signed,
+)
 from clinometer.comparing.independent import compare_estimates
 from clinometer.comparing.matching import compare_scores
 from clinometer.comparing.runs import Run, choose, read_runs
@@ -37,47 +32,17 @@ from clinometer.results import ESTIMATES
 from clinometer.results.schemas import MATCHES
 from clinometer.results.verdicts import (
     BETTER,
-    CANNOT_TELL,
-    NOT_WORSE,
     WORSE,
     WORSE_WITHIN,
     judge,
-    toward_worse,
 )
-from clinometer.statistics.clustered import holm
 from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["Comparison", "Headline", "compare", "signed"]
+__all__ = ["Comparison", "compare"]
 
 
 #: What is said of a mean.
 _TOLD = ("estimate", "ci_low", "ci_high", "verdict")
-
-
-@dataclass(frozen=True)
-class Headline:
-    """What may be said of one candidate."""
-
-    candidate: str
-    verdict: str  # worse, better, not worse within margin, cannot tell
-    row: dict[str, Any]  # of `results.ESTIMATES`: the mean that decides
-    means: int  # over which it is said
-
-    def text(self) -> str:
-        """Return the verdict in one line, with the mean that decides."""
-        row = self.row
-        where = ", ".join(filter(None, (row["study"], row["dimension"], f"mode {row['mode']}")))
-        return f"{self._verdict()}: {row['instrument']} ({where}) {signed(row)}"
-
-    def _verdict(self) -> str:
-        if self.verdict == NOT_WORSE:
-            return f"not worse within the margin of {self.row['tost_margin']}"
-        if self.verdict != CANNOT_TELL:
-            return self.verdict
-        more = self.row["n_more"]
-        if more is None:
-            return "cannot tell, more wordings are needed"
-        return f"cannot tell, {more:,} more trial{'s' * (more > 1)} of each would"
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,6 +61,8 @@ class Comparison:
         Columns of `results.schemas.MATCHES`: how many trials were matched.
     margin
         Largest difference that does not matter, in the unit of the scores.
+    explicit
+        Whether explicit measures decide too.
     """
 
     baseline: Run
@@ -103,18 +70,22 @@ class Comparison:
     estimates: pl.DataFrame
     matches: pl.DataFrame
     margin: float
+    explicit: bool = False
 
-    def headlines(self) -> list[Headline]:
-        """Say of each candidate whether it is worse; see `Headline`."""
+    def decisions(self, level: Level = "category") -> list[Decision]:
+        """Say of each candidate whether it is worse, in any category or stereotype.
+
+        See `deciding`.
+        """
         found = []
         for run in self.candidates:
-            rows = self.means(run.label)
+            rows = profile(self.estimates.filter(candidate=run.label), level, self.explicit)
             if not rows.is_empty():
-                found.append(_headline(run.label, rows))
+                found.append(decide(run.label, rows, [*self.baseline.doubts, *run.doubts]))
         return found
 
     def means(self, candidate: str) -> pl.DataFrame:
-        """Return the means of the model of one candidate that the headline is about."""
+        """Return the means of the model of one candidate, which stand beside the decision."""
         judged = pl.col("verdict").is_not_null() & pl.col("control").is_null()
         return self.estimates.filter(
             judged, level="model", method="clustered", candidate=candidate
@@ -132,7 +103,8 @@ class Comparison:
 
     def changed(self, candidate: str) -> list[str]:
         """Say of each of `changes` what it was, is, and by how much."""
-        return [_change(row) for row in self.changes(candidate).iter_rows(named=True)]
+        rows = self.changes(candidate).iter_rows(named=True)
+        return [f"{row['verdict']}: {said(row)}" for row in rows]
 
     def matched(self, candidate: str) -> list[str]:
         """Say of each mean what is told, how trials were matched, and what that costs."""
@@ -143,9 +115,9 @@ class Comparison:
         return list(dict.fromkeys(_matched(row) for row in counted.iter_rows(named=True)))
 
     def __repr__(self) -> str:
-        """Return what is compared, and the headlines."""
-        said = "; ".join(f"{one.candidate}: {one.verdict}" for one in self.headlines())
-        return f"Comparison(baseline {self.baseline.label!r}: {said or 'no scores in common'})"
+        """Return what is compared, and the decisions."""
+        told = "; ".join(f"{one.candidate}: {one.verdict}" for one in self.decisions())
+        return f"Comparison(baseline {self.baseline.label!r}: {told or 'no scores in common'})"
 
 
 def compare(
@@ -154,6 +126,7 @@ def compare(
     margin: float = 0.1,
     confidence: float = 0.95,
     model: str | None = None,
+    explicit: bool = False,
     recording: Recording | None = None,
 ) -> Comparison:
     """Compare candidates with a baseline.
@@ -169,6 +142,8 @@ def compare(
         Of the intervals, 0…1.
     model
         The model that is the baseline, where its source has several; its others are candidates.
+    explicit
+        Whether explicit measures, such as self-report, decide too.
     recording
         What recorded answers leave open.
 
@@ -184,24 +159,24 @@ def compare(
 
     Examples
     --------
-    >>> compare("results/a", "results/b").headlines()  # doctest: +SKIP
+    >>> compare("results/a", "results/b").decisions()  # doctest: +SKIP
     """
     sources = [read_runs(one, recording) for one in (baseline, *candidates)]
     ours, others = choose(sources, model)
     estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
     for theirs in others:
         of_scores = list(_scores(ours, theirs, confidence, margin))
-        estimates += [judge(one[0]) for one in of_scores]
+        estimates += [one[0] for one in of_scores]
         matches += [one[1] for one in of_scores]
         labels = ours.label, theirs.label
         estimates.append(compare_estimates(ours.estimates, theirs.estimates, labels, confidence))
-    whole = pl.concat(estimates)
+    whole = judge(adjusted_together(pl.concat(estimates), explicit))
     if whole.is_empty():
         raise InputError(
             f"{ours.label} and {', '.join(one.label for one in others)} have nothing in common: "
             "no study, instrument and mode was asked of both"
         )
-    return Comparison(ours, others, whole, pl.concat(matches), margin)
+    return Comparison(ours, others, whole, pl.concat(matches), margin, explicit)
 
 
 def _scores(
@@ -211,27 +186,6 @@ def _scores(
         return
     named = [one.scores.with_columns(model=pl.lit(one.label)) for one in (ours, theirs)]
     yield from compare_scores(named[0], named[1], confidence=confidence, margin=margin)
-
-
-def signed(row: dict[str, Any]) -> str:
-    """Write a difference with its interval."""
-    mean, *ends = (_number(row[name], "+") for name in ("estimate", "ci_low", "ci_high"))
-    return f"{mean} [{', '.join(ends)}]"
-
-
-def _number(value: float, sign: str = "") -> str:
-    """Write a number with two digits; 0 has no sign."""
-    text = f"{value:{sign}.2f}"
-    return text if float(text) else "0.00"
-
-
-def _change(row: dict[str, Any]) -> str:
-    names = (row[name] for name in ("instrument", "dimension", "mode"))
-    before, after = (_number(row[f"{run}_estimate"]) for run in ("baseline", "candidate"))
-    return (
-        f"{row['verdict']}: {row['stereotype'] or row['category']} "
-        f"({', '.join(filter(None, names))}) {before} -> {after}, {signed(row)}"
-    )
 
 
 def _matched(row: dict[str, Any]) -> str:
@@ -250,22 +204,3 @@ def _matched(row: dict[str, Any]) -> str:
     gain = row["pairing_gain"]
     worth = "" if gain is None else f"; unpaired it takes {gain:.1f} times as many"
     return f"{told}; in pairs, {row['n']:,} trials{left_out}{worth}"
-
-
-def _headline(candidate: str, rows: pl.DataFrame) -> Headline:
-    """Say whether a candidate is worse, by the means of the model, and which of them decides."""
-    toward, end = toward_worse()
-    told = pl.Series(holm(rows["p"].fill_null(1.0).to_numpy())) < 1.0 - rows["confidence"]
-    shown = rows.with_columns(toward=toward, end=end, told=told)
-    beyond = shown.filter(pl.col("end") >= pl.col("tost_margin"))
-    rules = (
-        (WORSE, beyond.filter("told", pl.col("toward") > 0)),
-        (CANNOT_TELL, beyond),
-        (BETTER, shown.filter("told", pl.col("toward") < 0).reverse()),
-        (NOT_WORSE, shown),
-    )
-    verdict, decisive = next((name, part) for name, part in rules if not part.is_empty())
-    by = "toward" if verdict != CANNOT_TELL else "end"
-    decisive = decisive.sort(by, descending=verdict != BETTER, maintain_order=True)
-    row = decisive.select(list(ESTIMATES)).row(0, named=True)
-    return Headline(candidate, verdict, row, rows.height)

@@ -31,7 +31,7 @@ _SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "⚠️"}
 class CheckReport(BaseModel):
     """One requirement, and whether it is met."""
 
-    kind: Literal["rule", "compliance", "control"]
+    kind: Literal["rule", "run", "compliance", "control"]
     name: str
     outcome: Literal["pass", "fail", "inconclusive"]
     reason: str

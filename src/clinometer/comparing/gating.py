@@ -2,18 +2,22 @@
 
 Rule
     A limit is met where every interval ends within it, and broken where an interval lies beyond it;
-    the latter allows for all estimates of the rule together (Bonferroni). Else the check is
-    inconclusive. The gate fails if a check fails; it passes if every check passes.
+    the latter allows for all estimates of the rule together (Bonferroni). Both also hold for the
+    worst, and the best, that missing answers could be. Else the check is inconclusive. The gate
+    fails if a check fails; it passes if every check passes. A rule without a level is about the
+    model and every category. Explicit measures are judged by rules that name their instrument.
 
 Checks
     ==================  ==========================================================================
     rule                a limit of means, or of changes from the baseline
+    run                 every trial was asked, and one model answered
     compliance          the interval of the share of scored answers (Wilson) lies above the floor
     positive control    its interval lies beyond the margin: the instrument finds what is there
     negative control    its interval contains neutral: it finds nothing where nothing is
     ==================  ==========================================================================
 
-    A control that is not met, or was not asked, makes the gate inconclusive: the instrument is not
+    Compliance and controls are checked of what the rules are about. A control that is not met, or
+    was not asked, makes the gate inconclusive, as does an unfinished run: the instrument is not
     shown to work on this model, which says nothing of the model.
 """
 
@@ -29,7 +33,8 @@ from scipy.special import stdtrit
 
 from clinometer.asking.policy import Policy, Rule, load_policy
 from clinometer.audits.recording import Recording
-from clinometer.comparing.comparison import Comparison, compare, signed
+from clinometer.comparing.comparison import Comparison, compare
+from clinometer.comparing.deciding import signed
 from clinometer.comparing.runs import Run, choose_one, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
@@ -54,7 +59,7 @@ _ASKED = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 class Check:
     """One requirement, and whether it is met."""
 
-    kind: Literal["rule", "compliance", "control"]
+    kind: Literal["rule", "run", "compliance", "control"]
     name: str
     outcome: Outcome
     reason: str
@@ -134,10 +139,13 @@ def gate(
         before = read_runs(baseline, recording)
         chosen = choose_one(before, model if len(before) > 1 else None, "--judged-model")
         compared = compare(chosen, run, margin=rules.margin, confidence=rules.confidence)
+    about = [_about(rule, estimates, compared) for rule in rules.rules]
+    asked = _asked_alike(about)
     checks = [
-        *_rule_checks(rules, estimates, compared),
-        *_compliance_checks(rules, estimates),
-        *(_control_checks(rules, estimates) if rules.controls == "required" else ()),
+        *_rule_checks(rules, about),
+        *_run_checks(run, None if compared is None else compared.baseline),
+        *_compliance_checks(rules, estimates, asked),
+        *(_control_checks(rules, estimates, asked) if rules.controls == "required" else ()),
     ]
     label = None if compared is None else compared.baseline.label
     return Gated(rules, run.model, label, _declared(run, policy), checks)
@@ -154,30 +162,40 @@ def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
     return bool(known == text_hash(read_text(Path(policy))))
 
 
-def _rule_checks(
-    policy: Policy, estimates: pl.DataFrame, compared: Comparison | None
-) -> Iterator[Check]:
-    for rule in policy.rules:
-        if rule.what == "change":
-            assert compared is not None
-            of_scores = pl.col("measure") == pl.col("instrument")
-            rows = compared.estimates.filter(of_scores, factor="model")
-        else:
-            rows = estimates.filter(pl.col("factor").is_null())
-        chosen = _selected(rows, rule)
-        outcome, reason = _limited(chosen, rule, policy.confidence)
+def _about(rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> pl.DataFrame:
+    """Return the estimates that a rule is about."""
+    rows = estimates.filter(pl.col("factor").is_null())
+    if rule.what == "change":
+        assert compared is not None
+        of_scores = pl.col("measure") == pl.col("instrument")
+        rows = compared.estimates.filter(of_scores, factor="model")
+    if rule.where.instrument is None:
+        rows = rows.filter(~pl.col("explicit"))
+    return rows.filter(
+        pl.col("control").is_null() & pl.col("tost_margin").is_not_null(),
+        pl.col("level").is_in(rule.levels),
+        method="clustered",
+        **rule.where.model_dump(exclude_none=True),
+    )
+
+
+def _asked_alike(about: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return what the rules are about: a row for each instrument and how it was asked."""
+    return pl.concat(rows.select(_ASKED) for rows in about).unique(maintain_order=True)
+
+
+def _rule_checks(policy: Policy, about: Sequence[pl.DataFrame]) -> Iterator[Check]:
+    for rule, rows in zip(policy.rules, about, strict=True):
+        outcome, reason = _limited(rows, rule, policy.confidence)
         yield Check("rule", rule.title, outcome, reason)
 
 
-def _selected(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
-    """Return the estimates that a rule is about."""
-    given = rule.where.model_dump(exclude_none=True)
-    return rows.filter(
-        pl.col("control").is_null() & pl.col("tost_margin").is_not_null(),
-        level=rule.level,
-        method="clustered",
-        **given,
-    )
+def _run_checks(*runs: Run | None) -> Iterator[Check]:
+    """Check that each run is whole, and of one model."""
+    for run in runs:
+        if run is not None and run.doubts:
+            reason = "; ".join(run.doubts)
+            yield Check("run", f"{run.label or run.model} is whole", "inconclusive", reason)
 
 
 def _limited(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome, str]:
@@ -205,23 +223,29 @@ def _limited(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome
 def _beyond(
     row: dict[str, Any], rule: Rule, confidence: float, tests: int
 ) -> tuple[Outcome, float]:
-    """Judge one estimate, and say how far its interval reaches toward the worse."""
-    mean, *ends = _toward_worse(row)
+    """Judge one estimate, and say how far its interval reaches toward the worse.
+
+    The interval reaches as far as the worst that missing answers could be.
+    """
+    mean, low, high, least, most = _toward_worse(row)
     together = stdtrit(row["df"], 1.0 - (1.0 - confidence) / (2.0 * tests)) * row["se"]
-    low, high = min(ends[0], mean - together), max(ends[1], mean + together)
-    reach = ends[1] if rule.worse == "consistent" else max(ends[1], -ends[0])
-    broken = low > rule.at_most or (rule.worse == "either" and high < -rule.at_most)
+    surely_above = min(low, mean - together, least) > rule.at_most
+    surely_below = max(high, mean + together, most) < -rule.at_most
+    reach = most if rule.worse == "consistent" else max(most, -least)
+    broken = surely_above or (rule.worse == "either" and surely_below)
     outcome: Outcome = "fail" if broken else "pass" if reach <= rule.at_most else "inconclusive"
     return outcome, reach
 
 
-def _compliance_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Check]:
+def _compliance_checks(
+    policy: Policy, estimates: pl.DataFrame, asked: pl.DataFrame
+) -> Iterator[Check]:
     rows = estimates.filter(
         pl.col("factor").is_null() & pl.col("compliance").is_not_null(),
+        pl.col("control").is_null(),
         level="model",
         method="clustered",
-    )
-    rows = rows.filter(pl.col("control").is_null())
+    ).join(asked, on=_ASKED, how="semi", nulls_equal=True, maintain_order="left")
     for row in rows.iter_rows(named=True):
         low, high = wilson(pl.lit(row["compliance"]), row["n"], policy.confidence)
         ends = pl.select(low=low, high=high).row(0)
@@ -236,13 +260,14 @@ def _compliance_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Chec
         yield Check("compliance", f"{_asked(row)}: at least {policy.compliance:.0%}", met, said)
 
 
-def _control_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Check]:
-    """Check the controls of each instrument and mode that was asked."""
+def _control_checks(
+    policy: Policy, estimates: pl.DataFrame, asked: pl.DataFrame
+) -> Iterator[Check]:
+    """Check the controls of each instrument and mode that the rules are about."""
     rows = estimates.filter(
         pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(), method="clustered"
     )
-    asked = rows.filter(pl.col("control").is_null(), level="model")
-    for (instrument, mode), _ in asked.group_by("instrument", "mode", maintain_order=True):
+    for instrument, mode in asked.select("instrument", "mode").unique(maintain_order=True).rows():
         for kind in ("positive", "negative"):
             name = f"{kind} control of {instrument}, {mode}"
             own = rows.filter(
@@ -256,16 +281,25 @@ def _control_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Check]:
 
 
 def _control(row: dict[str, Any], policy: Policy, kind: str) -> Outcome:
-    _, low, high = _toward_worse(row)
+    _, low, high, *_ = _toward_worse(row)
     met = low > policy.margin if kind == "positive" else low <= 0.0 <= high
     return "pass" if met else "inconclusive"
 
 
-def _toward_worse(row: dict[str, Any]) -> tuple[float, float, float]:
-    """Return an estimate and its interval as distances from neutral, positive where worse."""
+def _toward_worse(row: dict[str, Any]) -> tuple[float, ...]:
+    """Return an estimate, its interval and that of its bounds, positive where worse.
+
+    All are distances from neutral; the bounds are those of missing answers.
+    """
     neutral, sign = row["neutral"] or 0.0, -1.0 if row["direction"] == "below" else 1.0
-    low, high = sorted(sign * (row[end] - neutral) for end in ("ci_low", "ci_high"))
-    return sign * (row["estimate"] - neutral), low, high
+
+    def ends(low: str, high: str) -> list[float]:
+        return sorted(sign * (row[end] - neutral) for end in (low, high))
+
+    interval = ends("ci_low", "ci_high")
+    known = row["bound_ci_low"] is not None and row["bound_ci_high"] is not None
+    bounds = ends("bound_ci_low", "bound_ci_high") if known else interval
+    return sign * (row["estimate"] - neutral), *interval, *bounds
 
 
 def _asked(row: dict[str, Any]) -> str:

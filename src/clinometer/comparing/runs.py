@@ -13,8 +13,9 @@ from clinometer.audits.tabulating import estimate
 from clinometer.errors import InputError, unknown
 from clinometer.instruments.scoring import Scores, score
 from clinometer.results import ESTIMATES, SCORES, check
-from clinometer.results.directory import Results, read_results
+from clinometer.results.directory import Results, read_detail, read_results
 from clinometer.results.places import anywhere
+from clinometer.results.records import Journal
 from clinometer.results.tables import as_frame, pieces, scan_table
 from clinometer.stimuli import load_study
 
@@ -31,6 +32,8 @@ class Run:
     estimates: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ESTIMATES))
     directory: Path | None = None
     label: str = ""
+    doubts: Sequence[str] = ()
+    """What keeps it from being cleared: trials without an answer, several served models."""
 
 
 @anywhere(source=True)
@@ -83,7 +86,21 @@ def _of_results(results: Results) -> list[Run]:
         runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
     if not runs:
         raise InputError(f"{directory}: no scores and no estimates; finish the run first")
-    return [replace(one, directory=directory) for one in runs.values()]
+    return [
+        replace(one, directory=directory, doubts=tuple(_doubts(directory, one.model)))
+        for one in runs.values()
+    ]
+
+
+def _doubts(directory: Path, model: str) -> Iterator[str]:
+    """Say whether the run was not finished, and whether other models answered under its name."""
+    for row in read_detail(directory, "progress").filter(model=model).iter_rows(named=True):
+        without = row["n_trials"] - row["n_answered"] - row["n_error"]
+        if without:
+            yield f"{without:,} of {row['n_trials']:,} trials of {model} were not asked yet"
+    served = {str(line["served"]) for line in Journal(directory, model) if line.get("served")}
+    if len(served) > 1:
+        yield f"{model} was answered by {len(served)} models: {', '.join(sorted(served))}"
 
 
 def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:

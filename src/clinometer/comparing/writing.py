@@ -11,6 +11,7 @@ import polars as pl
 
 from clinometer import __version__
 from clinometer.comparing.comparison import Comparison
+from clinometer.comparing.deciding import Level
 from clinometer.comparing.runs import Run, own_estimates
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
@@ -30,7 +31,9 @@ _LEVELS = ("stereotype", "category", "model")
 _TRIAL = ("trial_id", "study", "instrument", "mode", *CONDITIONS, "dimension")
 
 
-def write_comparison(comparison: Comparison, directory: str | Path) -> Path:
+def write_comparison(
+    comparison: Comparison, directory: str | Path, level: Level = "category"
+) -> Path:
     """Write a comparison; `report.write_report` makes the page.
 
     Parameters
@@ -39,6 +42,8 @@ def write_comparison(comparison: Comparison, directory: str | Path) -> Path:
         From `compare`.
     directory
         A new or empty folder, or that of an earlier comparison, which is replaced.
+    level
+        What its decisions are about; see `Comparison.decisions`.
 
     Returns
     -------
@@ -58,10 +63,11 @@ def write_comparison(comparison: Comparison, directory: str | Path) -> Path:
     own = pl.concat([_own(run) for run in runs])
     estimates = pl.concat([comparison.estimates, own]).with_columns(family=pl.lit("comparison"))
     pairs = pl.concat([pl.DataFrame(schema=ANSWER_PAIRS), *_pairs(comparison)])
-    write_plan(path / FACTS, {**_facts(comparison), "complete": False})
+    facts = _facts(comparison, level)
+    write_plan(path / FACTS, {**facts, "complete": False})
     details = {"compared": comparison.matches, "answer_pairs": pairs}
     write_results(path, "comparison", estimates, details)
-    write_plan(path / FACTS, _facts(comparison))
+    write_plan(path / FACTS, facts)
     return path
 
 
@@ -71,7 +77,7 @@ def check_folder(path: Path) -> None:
         raise PlanError(f"{path}: not empty, and not a comparison; name another folder")
 
 
-def _facts(comparison: Comparison) -> dict[str, Any]:
+def _facts(comparison: Comparison, level: Level) -> dict[str, Any]:
     baseline, *candidates = (
         {"label": run.label, "model": run.model, "source": Path(run.source).name}
         for run in (comparison.baseline, *comparison.candidates)
@@ -82,7 +88,7 @@ def _facts(comparison: Comparison) -> dict[str, Any]:
         "margin": comparison.margin,
         "baseline": baseline,
         "candidates": candidates,
-        "headlines": [
+        "decisions": [
             {
                 "candidate": one.candidate,
                 "verdict": one.verdict,
@@ -90,7 +96,7 @@ def _facts(comparison: Comparison) -> dict[str, Any]:
                 "matched": comparison.matched(one.candidate),
                 "changed": comparison.changed(one.candidate),
             }
-            for one in comparison.headlines()
+            for one in comparison.decisions(level)
         ],
         "complete": True,
     }

@@ -81,7 +81,7 @@ def comparison_part(directory: Path) -> Part | None:
         _answer_section(details["answer_pairs"]),
         _published_section(differences),
     )
-    headlines = facts.parts("headlines")
+    decisions = facts.parts("decisions")
     terms = (("Baseline", names[0]), ("Candidates", ", ".join(names[1:])),
              ("Margin", number(facts.number("margin"))))  # fmt: skip
     return Part(
@@ -92,21 +92,21 @@ def comparison_part(directory: Path) -> Part | None:
         names=names,
         facts=(*made_with(facts), *(Term(*term) for term in terms)),
         measured=(Passage("Differences", (_MEASURED,), terms=_verdicts(differences)),),
-        findings=tuple(_finding(one) for one in headlines),
+        findings=tuple(_finding(one) for one in decisions),
         sections=tuple(one for one in sections if one is not None),
         limits=_LIMITS,
         setting=tuple(
-            Term(one.text("candidate"), "; ".join(one.texts("matched"))) for one in headlines
+            Term(one.text("candidate"), "; ".join(one.texts("matched"))) for one in decisions
         ),
     )
 
 
-def _finding(headline: Plan) -> Finding:
+def _finding(decision: Plan) -> Finding:
     """Say the verdict of a candidate, and what changed."""
-    changed = headline.texts("changed")
+    changed = decision.texts("changed")
     more = f"; and {len(changed) - MOST} more" if changed[MOST:] else ""
     told = f" {'; '.join(changed[:MOST])}{more}." if changed else ""
-    return Finding(headline.text("candidate"), f"{headline.text('text')}.{told}")
+    return Finding(decision.text("candidate"), f"{decision.text('text')}.{told}")
 
 
 def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:

@@ -47,7 +47,14 @@ _TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
 _OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
 
 _OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
-_OF_THESE: Schema = {**OF_TARGET, **columns("tost_margin", "tost_p", "n_more"), **_OF_CHANGE}
+_OF_THESE: Schema = {
+    **OF_TARGET,
+    **columns("tost_margin", "tost_p", "n_more", "bound_ci_low", "bound_ci_high"),
+    **_OF_CHANGE,
+}
+
+#: With more times as many trials it is other wordings that are needed.
+_MOST_TIMES = 1e4
 
 #: A difference, by level and keys: ``level, candidate``, then those of `keys_of`.
 Found = Mapping[tuple[Any, ...], Targets]
@@ -84,6 +91,7 @@ class Changes:
     described: Mapping[str, pl.DataFrame]  # by level: a row per candidate and group
     scores: Found
     compliance: Found
+    worst: tuple[Found, Found]  # if missing scores make it least, and greatest; empty: none missing
 
 
 def candidates(scores: pl.DataFrame, factor: str, baseline: str) -> list[str]:
@@ -121,11 +129,23 @@ def _inferred(
         key = (level, *(row[name] for name in ("candidate", *keys_of(level))))
         found, compliance = changes.scores.get(key), changes.compliance.get(key)
         change = _change(compliance, how.confidence)
-        these.append({**_of_these(found, row["n"], measure, how), **change})
+        bounds = _bounds(key, changes, how.confidence)
+        these.append({**_of_these(found, row["n"], measure, how), **bounds, **change})
         other.append(found.row(LIKE_THESE, how.confidence) if found else {})
     return described.hstack(pl.DataFrame(these, schema=_OF_THESE)).with_columns(
         level=pl.lit(level), like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET))
     )
+
+
+def _bounds(key: tuple[Any, ...], changes: Changes, confidence: float) -> Row:
+    """Return the interval of the worst cases, that of the scores where none is missing."""
+    cases = changes.scores, *changes.worst
+    intervals = [one[key].these.interval(confidence) for one in cases if key in one]
+    lows, highs = ([one[side] for one in intervals] for side in (0, 1))
+    return {
+        "bound_ci_low": min((low for low in lows if low is not None), default=None),
+        "bound_ci_high": max((high for high in highs if high is not None), default=None),
+    }
 
 
 def _of_these(found: Targets | None, n: int, measure: Measure, how: Compared) -> Row:
@@ -148,18 +168,22 @@ def _more(found: Targets, n: int, how: Compared, worse: float) -> int | None:
 
     `worse` is the sign of a difference for the worse.
     """
-    low, high = found.these.interval(how.confidence)
-    mean, margin = found.these.mean, how.margin
-    if low is None or high is None or mean is None or margin is None:
+    margin = how.margin
+    assert margin is not None
+
+    def told(times: float) -> bool:
+        low, high = found.with_trials(times).interval(how.confidence)
+        if low is None or high is None:
+            return False
+        return low > 0 or high < 0 or (high if worse > 0 else -low) < margin
+
+    if found.these.interval(how.confidence)[0] is None or told(1.0) or not told(_MOST_TIMES):
         return None
-    difference, upper = worse * mean, high if worse > 0 else -low
-    if upper < margin or low > 0 or high < 0:
-        return None
-    nearest = max(margin - difference, abs(difference))
-    least, fixed = (nearest / (upper - difference)) ** 2, found.by_wordings
-    if least <= fixed:
-        return None
-    return max(math.ceil(n * ((1.0 - fixed) / (least - fixed) - 1.0)), 1)
+    few, enough = 1.0, _MOST_TIMES
+    while n * (enough - few) > 0.5:
+        middle = (few * enough) ** 0.5
+        few, enough = (few, middle) if told(middle) else (middle, enough)
+    return max(math.ceil(n * (enough - 1.0)), 1)
 
 
 def _change(found: Targets | None, confidence: float) -> Row:

@@ -35,15 +35,20 @@ Deviations from the source
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
 from clinometer.errors import InputError
 from clinometer.results import FACTORS, LEVELS, SCORES, Measure, check
-from clinometer.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
+from clinometer.statistics.changes import (
+    Changes,
+    Compared,
+    Contrasted,
+    Found,
+    candidates,
+    contrasted,
+)
 from clinometer.statistics.estimates import check_range
-from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of
 from clinometer.statistics.targets import means
 
@@ -126,6 +131,7 @@ def contrast(
         {level: _described(pairs, level, measure) for level in LEVELS},
         _means(pairs, pl.col("t") - pl.col("b"), (-span, span)),
         _means(pairs, has_t - has_b, (-1.0, 1.0)),
+        _worst(pairs, measure),
     )
     return contrasted(changes, measure, how)
 
@@ -189,9 +195,7 @@ def _described(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFram
     return _describe(pairs, keys, measure).sort(keys)
 
 
-def _means(
-    pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]
-) -> dict[tuple[Any, ...], Targets]:
+def _means(pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]) -> Found:
     """Give the means of a value of the trials asked under both, by mirrored pair."""
     valued = pairs.filter("both").with_columns(value=value).drop_nulls("value")
     valued = valued.with_row_index("row")
@@ -204,6 +208,19 @@ def _means(
         for (candidate,), part in units.group_by("candidate", maintain_order=True)
         for (level, *key), found in means(part, bounds, "value", "n").items()
     }
+
+
+def _worst(pairs: pl.DataFrame, measure: Measure) -> tuple[Found, Found]:
+    """Give the means if each missing score is what makes the difference least, and greatest."""
+    asked, low, high = pairs.filter("both"), measure.low, measure.high
+    if not asked["b"].null_count() + asked["t"].null_count():
+        return {}, {}
+    least, greatest = (
+        pl.col("t").fill_null(of_t) - pl.col("b").fill_null(of_b)
+        for of_t, of_b in ((low, high), (high, low))
+    )
+    ends = (low - high, high - low)
+    return _means(asked, least, ends), _means(asked, greatest, ends)
 
 
 def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:

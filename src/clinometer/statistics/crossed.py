@@ -191,7 +191,9 @@ class _Others:
         """Return floor, weights, df and joint df of a stereotype."""
         n, share = len(self.used), self.compared.page.shares[place]
         variance, error = share @ self.compared.components, share @ self.errors @ share
-        known = 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
+        known = np.inf  # where nothing varies
+        if variance > 0:
+            known = 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
         joint_df = known * n / (n - 1) / (1.0 + self.alike * (n - 1) / (n - 2))  # with its own
         prior = min(self.prior, known / (1.0 + self.alike))
         floor, weights, df = self.compared.moderated(place, prior, self.centre)

@@ -9,6 +9,7 @@ Measures
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -62,6 +63,14 @@ class Targets:
     def mean(self, target: str) -> ClusteredMean:
         """Return the mean for a target."""
         return self.these if target == THESE else self.like_these
+
+    def with_trials(self, times: float) -> ClusteredMean:
+        """Return the mean for *these* as it would be with so many times as many trials."""
+        these, of_wordings = self.these, self.by_wordings
+        if these.se is None:
+            return these
+        se = these.se * (of_wordings + (1.0 - of_wordings) / times) ** 0.5
+        return replace(these, se=se, n_clusters=math.ceil(these.n_clusters * times))
 
     def row(self, target: str, confidence: float, null: float = 0.0) -> Row:
         """Return the test and the interval for a target, in columns of `results.ESTIMATES`."""

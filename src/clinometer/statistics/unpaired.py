@@ -70,21 +70,25 @@ def contrast_unpaired(
     frame = check(scores, SCORES, "scores")
     check_range(frame, measure, "score")
     ours = _units(frame, factor, baseline)
-    found: dict[tuple[object, ...], Targets] = {}
-    compliant: dict[tuple[object, ...], Targets] = {}
+    ends = measure.low, measure.high
+    found, compliant, least, greatest = (dict[tuple[object, ...], Targets]() for _ in range(4))
     described: dict[str, list[pl.DataFrame]] = {level: [] for level in _LEVELS}
     for candidate in candidates(frame, factor, baseline):
         theirs = _units(frame, factor, candidate)
-        ends = measure.low, measure.high
-        for known, each in (
+        cases = [
             (found, differences(ours, theirs, ends)),
             (compliant, differences(ours, theirs, (0.0, 1.0), "scored", "n")),
-        ):
+        ]
+        if any(one["n"].sum() > one["n_scored"].sum() for one in (ours, theirs)):
+            for case, at in ((least, ends), (greatest, ends[::-1])):
+                filled = _filled(ours, at[1]), _filled(theirs, at[0])
+                cases.append((case, differences(*filled, ends, "filled", "n")))
+        for known, each in cases:
             known |= {(level, candidate, *key): one for (level, *key), one in each.items()}
         for level, rows in described.items():
             rows.append(_described(ours, theirs, level, measure, candidate))
     whole = {level: pl.concat(rows) for level, rows in described.items()}
-    return contrasted(Changes(whole, found, compliant), measure, how)
+    return contrasted(Changes(whole, found, compliant, (least, greatest)), measure, how)
 
 
 def _units(scores: pl.DataFrame, factor: str, value: str) -> pl.DataFrame:
@@ -92,6 +96,13 @@ def _units(scores: pl.DataFrame, factor: str, value: str) -> pl.DataFrame:
     units = summarise(scores.filter(pl.col(factor) == value))
     scored = (pl.col("n_scored") / pl.col("n")).alias("scored")
     return units.with_columns(scored, pl.lit(None, pl.String).alias(factor))
+
+
+def _filled(units: pl.DataFrame, end: float) -> pl.DataFrame:
+    """Return summaries with the mean that they have if each missing score is at an end."""
+    total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
+    missing = pl.col("n") - pl.col("n_scored")
+    return units.with_columns(filled=(total + missing * end) / pl.col("n"))
 
 
 def _described(

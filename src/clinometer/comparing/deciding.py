@@ -1,0 +1,182 @@
+"""What is said of a candidate: a decision about its profile, never about a mean alone.
+
+Profile
+    A row for each study, instrument, mode, dimension and category, or stereotype, that both runs
+    were asked, without controls. Explicit measures are rows only where nothing else was asked, or
+    where they are asked for. Tests are adjusted over all rows of a level (Holm).
+
+Decision
+    The worst row decides; means stand beside.
+
+    ==================  ==========================================================================
+    worse               a row is worse, also with the best that missing answers could be, and its
+                        interval does not end within the margin
+    cannot tell         a row may be worse by more than the margin, by its interval or with the
+                        worst that missing answers could be; or it has no interval
+    better              a row is better, and every row ends within the margin
+    not worse           every row ends within the margin
+    ==================  ==========================================================================
+
+    That every row ends within the margin needs no adjustment (Berger 1982, Technometrics 24(4),
+    295–300).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from clinometer.results.verdicts import (
+    BETTER,
+    BETTER_SCORED,
+    CANNOT_TELL,
+    NOT_WORSE,
+    NOT_WORSE_SCORED,
+    NOTHING,
+    ONE_CLUSTER,
+    WORSE,
+    WORSE_SCORED,
+    WORSE_WITHIN,
+    Change,
+)
+from clinometer.statistics.clustered import adjusted, benjamini_hochberg, holm
+
+__all__ = ["Decision", "Level", "adjusted_together", "decide", "profile", "said", "signed"]
+
+Level = Literal["category", "stereotype"]
+
+#: Verdicts of rows, the worst first. What is before `WORSE_WITHIN` and no `WORSE` is open.
+_WORST_FIRST = (
+    *(WORSE, WORSE_SCORED, CANNOT_TELL, NOTHING, ONE_CLUSTER, NOT_WORSE_SCORED, BETTER_SCORED),
+    *(WORSE_WITHIN, NOT_WORSE, BETTER),
+)
+_CLEAR = (WORSE_WITHIN, NOT_WORSE, BETTER)
+
+#: Why a row is open, where more trials are not what is lacking.
+_WHY_OPEN = {
+    NOTHING: "nothing was scored in both",
+    ONE_CLUSTER: "too few trials for an interval",
+    **dict.fromkeys(
+        (WORSE_SCORED, NOT_WORSE_SCORED, BETTER_SCORED), "answers without a score could change that"
+    ),
+}
+
+
+def adjusted_together(differences: pl.DataFrame, explicit: bool = False) -> pl.DataFrame:
+    """Adjust the tests of differences over all rows of a level that a decision is about.
+
+    Rows of controls are families of their own, as are explicit measures, unless `explicit`.
+    """
+    family = ["level", "candidate", "method", "_score", "_control", "_explicit"]
+    named = differences.with_columns(
+        _score=pl.col("measure") == pl.col("instrument"),
+        _control=pl.col("control").is_not_null(),
+        _explicit=pl.col("explicit") & (not explicit),
+    )
+    tests = {"p_holm": adjusted(holm, *family), "p_bh": adjusted(benjamini_hochberg, *family)}
+    over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
+    known = pl.col("adjusted_over").is_not_null()
+    return named.with_columns(
+        pl.when(known).then(value).alias(name)
+        for name, value in {**tests, "adjusted_over": over}.items()
+    ).select(differences.columns)
+
+
+def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> pl.DataFrame:
+    """Return the rows that a decision is about, the worst first.
+
+    `differences` are those of one candidate, judged.
+    """
+    judged = (pl.col("measure") == pl.col("instrument")) & pl.col("control").is_null()
+    rows = differences.filter(judged, level=level, method="clustered").drop_nulls("verdict")
+    implicit = rows.filter(~pl.col("explicit"))
+    if not explicit and not implicit.is_empty():
+        rows = implicit
+    order = pl.col("verdict").cast(pl.Enum(_WORST_FIRST))
+    return rows.sort(order, -Change.of_rows().worst, nulls_last=True, maintain_order=True)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What may be said of one candidate."""
+
+    candidate: str
+    verdict: str  # worse, better, not worse within margin, cannot tell
+    rows: pl.DataFrame  # columns of `results.ESTIMATES`: the profile, the worst first
+    doubts: Sequence[str] = ()  # what keeps a candidate from being cleared
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Return the row that decides."""
+        shown = self.rows.filter(verdict=BETTER) if self.verdict == BETTER else self.rows
+        return shown.row(0, named=True)
+
+    @property
+    def open(self) -> pl.DataFrame:
+        """Return the rows of which it cannot be told whether they are worse."""
+        return self.rows.filter(~pl.col("verdict").is_in([WORSE, *_CLEAR]))
+
+    def text(self) -> str:
+        """Return the decision in one line, with the row that decides."""
+        number = self.rows.height
+        if self.verdict == CANNOT_TELL and self.open.is_empty():
+            return f"cannot tell: {'; '.join(self.doubts)}"
+        if self.verdict == CANNOT_TELL:
+            more = "" if not self.doubts else f"; {'; '.join(self.doubts)}"
+            return (
+                f"cannot tell, {self.open.height} of {number} open: {said(self.row)}; "
+                f"{_lacking(self.open)}{more}"
+            )
+        if self.verdict == NOT_WORSE:
+            return (
+                f"not worse within the margin of {self.row['tost_margin']} in each of {number}; "
+                f"nearest to it: {said(self.row)}"
+            )
+        same = self.rows.filter(verdict=self.verdict).height
+        return f"{self.verdict} in {same} of {number}: {said(self.row)}"
+
+
+def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:
+    """Decide about a candidate by its `profile`, which has a row at least."""
+    given = set(rows["verdict"])
+    if WORSE in given:
+        return Decision(candidate, WORSE, rows, doubts)
+    if doubts or given - set(_CLEAR):
+        return Decision(candidate, CANNOT_TELL, rows, doubts)
+    return Decision(candidate, BETTER if BETTER in given else NOT_WORSE, rows)
+
+
+def _lacking(rows: pl.DataFrame) -> str:
+    """Say what would tell of open rows."""
+    first, more = rows.row(0, named=True), rows["n_more"].drop_nulls()
+    if first["verdict"] in _WHY_OPEN:
+        return _WHY_OPEN[first["verdict"]]
+    if len(more) < rows.filter(verdict=CANNOT_TELL).height:
+        return "more wordings are needed"
+    most = int(more.max())  # type: ignore[arg-type]
+    return f"{most:,} more trial{'s' * (most > 1)} of each would tell"
+
+
+def said(row: dict[str, Any]) -> str:
+    """Name a row of a profile with its values, difference and interval."""
+    about = row["stereotype"] or row["category"] or "all stereotypes"
+    names = (row[name] for name in ("instrument", "study", "dimension", "mode"))
+    before, after = (_number(row[f"{run}_estimate"]) for run in ("baseline", "candidate"))
+    return f"{about} ({', '.join(filter(None, names))}) {before} -> {after}, {signed(row)}"
+
+
+def signed(row: dict[str, Any]) -> str:
+    """Write a difference with its interval."""
+    mean, *ends = (_number(row[name], "+") for name in ("estimate", "ci_low", "ci_high"))
+    return f"{mean} [{', '.join(ends)}]" if row["ci_low"] is not None else mean
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    """Write a number with two digits; 0 has no sign."""
+    if value is None:
+        return "–"
+    text = f"{value:{sign}.2f}"
+    return text if float(text) else "0.00"
