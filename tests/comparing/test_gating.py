@@ -13,7 +13,17 @@ from clinometer.asking.claim import claim
 from clinometer.asking.policy import Policy, parse_policy
 from clinometer.audits.tabulating import estimate
 from clinometer.cli.auditing import run_command
-from clinometer.comparing.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
+from clinometer.cli.group import run_group
+from clinometer.comparing.exports import (
+    FORMATS,
+    GateReport,
+    as_json,
+    as_junit,
+    as_markdown,
+    as_sarif,
+    no_outcome,
+    report_of,
+)
 from clinometer.comparing.gating import Check, Gated, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.errors import InputError, PlanError
@@ -202,9 +212,8 @@ HOSTILE = "m\x1b[31m|<script>`\n[x](javascript:1)"
 @pytest.fixture
 def gated(run_of):
     known = gate(run_of("a", 0.6), policy(rule(at_most=0.3), rule(at_most=0.9, name="wide")))
-    return Gated(
-        known.policy, HOSTILE, None, None, [*known.checks, Check("rule", HOSTILE, "fail", HOSTILE)]
-    )
+    checks = [*known.checks, Check("rule", HOSTILE, "fail", HOSTILE)]
+    return report_of(Gated(known.policy, HOSTILE, None, None, checks), "rules/policy 1.yaml")
 
 
 def test_markdown_shows_hostile_names_as_text(gated):
@@ -230,9 +239,58 @@ def test_sarif_has_a_result_per_check_that_is_not_met(gated):
 
 def test_json_fits_the_published_schema(gated):
     report = GateReport.model_validate_json(as_json(gated))
-    assert (report.outcome, report.exit_code) == ("fail", 1)
+    assert (report, report.outcome, report.exit_code) == (gated, "fail", 1)
     published = json.loads((DOCS / "reference" / "gate.schema.json").read_text(encoding="utf-8"))
     assert published == GateReport.model_json_schema()
+
+
+def test_sarif_points_at_the_line_of_the_policy(run_of):
+    rules = "- what: mean\n  at_most: 0.9\n- {what: mean, at_most: 0.3}\n"
+    text = f"name: p\ncontrols: ignored\nrules:\n\n{rules}"
+    report = report_of(gate(run_of("a", 0.6), parse_policy(text, "p.yaml")), "rules/policy 1.yaml")
+    (result,) = json.loads(as_sarif(report))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "rules/policy%201.yaml"},
+        "region": {"startLine": 7},
+    }
+
+
+def test_without_an_outcome_every_file_says_so():
+    report = no_outcome("policy.yaml", HOSTILE, 4)
+    texts = {form: write(report) for form, write in FORMATS.items()}
+    assert "\x1b" not in texts["markdown"] and "error" in texts["markdown"].splitlines()[0]
+    assert json.loads(texts["json"])["outcome"] == "error"
+    suite = ET.fromstring(texts["junit"])[0]
+    assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
+    (run,) = json.loads(texts["sarif"])["runs"]
+    assert run["invocations"] == [{"executionSuccessful": False, "exitCode": 4}]
+    assert [one["level"] for one in run["results"]] == ["error"]
+
+
+@pytest.mark.parametrize(("error", "code"), [(ZeroDivisionError("x"), 4), (InputError("x"), 2)])
+def test_an_error_is_no_verdict_and_its_files_say_so(
+    run_of, tmp_path, monkeypatch, capsys, error, code
+):
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.chdir(tmp_path)
+    run_of("a").write_parquet("a.parquet")
+    Path("policy.yaml").write_text("name: p\nrules:\n- {what: mean, at_most: 0.9}")
+    monkeypatch.setattr("clinometer.comparing.gating.gate", broken)
+    files = [f"--{form}=out.{form}" for form in FORMATS]
+    monkeypatch.setattr(
+        "sys.argv", ["clinometer", "gate", "a.parquet", "--policy", "policy.yaml", *files]
+    )
+    assert run_group() == code
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    if code == 4:
+        details = Path(said.strip().split("details: ")[1])
+        assert "ZeroDivisionError" in details.read_text(encoding="utf-8")
+        details.unlink()
+    assert json.loads(Path("out.json").read_text())["exit_code"] == code
+    assert all("x" in Path(f"out.{form}").read_text() for form in FORMATS)
 
 
 def test_the_policy_in_the_docs_is_one():

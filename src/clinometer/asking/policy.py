@@ -10,11 +10,18 @@ import math
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    model_validator,
+)
 
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.stimuli.yaml_text import parse_yaml, validate
+from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text
 
 __all__ = ["Policy", "Rule", "Where", "declared", "load_policy", "parse_policy"]
@@ -74,6 +81,12 @@ class Rule(_Strict):
     worse: Literal["consistent", "either"] = "consistent"
     """What counts: values on the stereotype-consistent side, or on either side of neutral."""
     where: Where = Where()
+    _line: int | None = PrivateAttr(None)
+
+    @property
+    def line(self) -> int | None:
+        """Return the line of the policy's file that it begins in; None without a file."""
+        return self._line
 
     @property
     def title(self) -> str:
@@ -131,7 +144,10 @@ def parse_policy(text: str, source: str) -> Policy:
         content, root = parse_yaml(text, source)
         if not isinstance(content, dict):
             raise InputError(f"{source}:1: expected a mapping with name and rules")
-        return validate(Policy, content, root, source)
+        policy = validate(Policy, content, root, source)
+        for number, rule in enumerate(policy.rules):
+            rule._line = line_of(root, "rules", number)
+        return policy
     except StudyError as error:
         raise InputError(str(error)) from None
 

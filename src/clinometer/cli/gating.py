@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from clinometer.cli.options import FILE, OUT, build_recording, command, recording_options
-from clinometer.cli.output import echo
+from clinometer.cli.output import echo, exit_code
+from clinometer.errors import one_line
 
 __all__ = ["gate_command"]
 
@@ -36,20 +37,27 @@ def gate_command(
     """Judge RESULTS by a policy: pass (exit code 0), fail (1) or inconclusive (3).
 
     RESULTS are a results directory, a table of scores, or recorded answers. Every check is judged
-    on its interval. An error in the input has exit code 2.
+    on its interval. An error in the input has exit code 2, anything unexpected 4; files of the
+    outcome then say so.
     """
-    from clinometer.comparing.exports import FORMATS, write_gate
-    from clinometer.comparing.gating import CODES, gate
+    from clinometer.comparing.exports import FORMATS, no_outcome, report_of, write_gate
+    from clinometer.comparing.gating import gate
 
-    files = {form: options.pop(form) for form in FORMATS}
-    recording = build_recording(**options)
-    gated = gate(results, policy, baseline, model=judged_model, recording=recording)
+    files = {form: path for form in FORMATS if (path := options.pop(form)) is not None}
+    try:
+        recording = build_recording(**options)
+        gated = gate(results, policy, baseline, model=judged_model, recording=recording)
+    except Exception as error:
+        code, said = exit_code(error), one_line(error)
+        for form, path in files.items():
+            write_gate(no_outcome(str(policy), said, code), path, form)
+        raise
     against = f" against {gated.baseline}" if gated.baseline else ""
     echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
     for check in gated.checks:
         echo(f"  {check.outcome}: {check.name}: {check.reason}")
     echo(f"  {gated.declaration}")
+    report = report_of(gated, str(policy))
     for form, path in files.items():
-        if path is not None:
-            write_gate(gated, path, form)
-    sys.exit(CODES[gated.outcome])
+        write_gate(report, path, form)
+    sys.exit(report.exit_code)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import logging
+import tempfile
+import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from clinometer import __version__
 from clinometer.cli import COMMANDS, HELP
-from clinometer.cli.output import echo, remark
-from clinometer.errors import ClinometerError, ClinometerWarning, unknown
+from clinometer.cli.output import echo, exit_code, remark
+from clinometer.errors import ClinometerError, ClinometerWarning, one_line, unknown
+from clinometer.texts import redacted
 
 __all__ = ["LateGroup", "run_group"]
 
@@ -63,7 +66,8 @@ _group = click.version_option(__version__, prog_name="clinometer")(
 def run_group() -> int:
     """Run the command that was named, and return the exit code.
 
-    The code is 2 for an error in the input, 130 when stopped, else the command's.
+    The code is 2 for an error in the input, 4 for anything unexpected, 130 when stopped, else the
+    command's.
     """
     logger = logging.getLogger("clinometer")
     logger.handlers, logger.propagate = [_Said()], False
@@ -74,17 +78,32 @@ def run_group() -> int:
             _group(prog_name="clinometer", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
-        return _fail(error.format_message())
-    except ClinometerError as error:
-        return _fail(*str(error).splitlines())
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
-        _fail("stopped; repeat the command to continue")
+        remark("stopped; repeat the command to continue")
         return 130
+    except Exception as error:
+        for line in _lines_of(error):
+            remark(line)
+        return exit_code(error)
     return 0
+
+
+def _lines_of(error: Exception) -> Sequence[str]:
+    """Say what went wrong; where it is unexpected, in one line with a file of details."""
+    match error:
+        case click.ClickException():
+            return [error.format_message()]
+        case ClinometerError():
+            return str(error).splitlines()
+        case OSError():
+            where = f"{error.filename}: " if error.filename else ""
+            return [f"{where}{error.strerror or error}"]
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", prefix="clinometer-", suffix=".txt", delete=False
+    ) as file:
+        file.write(redacted("".join(traceback.format_exception(error))))
+    name = type(error).__name__
+    return [f"unexpected, please report it: {name}: {one_line(error)}; details: {file.name}"]
 
 
 class _Said(logging.Handler):
@@ -102,9 +121,3 @@ def _warn(message: Warning | str, category: type[Warning], *where: Any, **others
     else:
         filename, line = where[:2]
         echo(warnings.formatwarning(message, category, filename, line), err=True, nl=False)
-
-
-def _fail(*lines: str) -> int:
-    for line in lines:
-        remark(line)
-    return 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clinometer.errors import ClinometerError
 from clinometer.texts import by_address, redacted, visible
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from clinometer.asking.budget import Cost
 
-__all__ = ["counting_bar", "echo", "progress_bar", "remark", "say_batches", "say_cost",
-           "say_unfinished", "say_unscored"]  # fmt: skip
+__all__ = ["counting_bar", "echo", "exit_code", "progress_bar", "remark", "say_batches",
+           "say_cost", "say_unfinished", "say_unscored"]  # fmt: skip
 
 #: Longest line of a remark, in characters.
 LINE = 200
@@ -45,6 +46,11 @@ def remark(text: str) -> None:
     if len(line) > LINE:
         line = f"{line[: LINE // 2]} … {line[3 - LINE // 2 :]}"
     click.echo(line, err=True)
+
+
+def exit_code(error: Exception) -> int:
+    """Return the exit code of an error: 2 in the input, 4 for anything unexpected."""
+    return 2 if isinstance(error, click.ClickException | ClinometerError | OSError) else 4
 
 
 def say_cost(costs: list[Cost], asked: str = "trials", *, batches: bool = False) -> None:

@@ -2,8 +2,11 @@
 
 Formats
     JUnit: a test case per check; a broken limit is a failure, an inconclusive check an error.
-    SARIF 2.1.0 (OASIS): a result per check that is not met, level ``error`` or ``warning``.
+    SARIF 2.1.0 (OASIS): a result per check that is not met, level ``error`` or ``warning``, at the
+    line of the policy that it comes from.
     JSON: `GateReport`, whose schema is ``docs/reference/gate.schema.json``.
+
+Each is also written where the gate came to no outcome, and says why.
 
 Names of models and studies are untrusted: each format escapes them in its own way.
 """
@@ -16,16 +19,27 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 from pydantic import BaseModel
 
 from clinometer import __version__
-from clinometer.comparing.gating import CODES, Check, Gated
+from clinometer.comparing.gating import CODES, Gated
 from clinometer.texts import visible, write_text
 
-__all__ = ["FORMATS", "GateReport", "as_json", "as_junit", "as_markdown", "as_sarif", "write_gate"]
+__all__ = [
+    "FORMATS",
+    "GateReport",
+    "as_json",
+    "as_junit",
+    "as_markdown",
+    "as_sarif",
+    "no_outcome",
+    "report_of",
+    "write_gate",
+]
 
-_SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "⚠️"}
+_SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "⚠️", "error": "❗"}
 
 
 class CheckReport(BaseModel):
@@ -35,51 +49,82 @@ class CheckReport(BaseModel):
     name: str
     outcome: Literal["pass", "fail", "inconclusive"]
     reason: str
+    line: int | None = None
+
+    @property
+    def title(self) -> str:
+        """Return the kind with the name, in one line."""
+        return _printable(f"{self.kind}: {self.name}")
 
 
 class GateReport(BaseModel):
-    """The outcome of a gate, with every check."""
+    """The outcome of a gate, with every check; or why there is none."""
 
-    format: Literal["clinometer gate 1"] = "clinometer gate 1"
-    clinometer: str
+    format: Literal["clinometer gate 2"] = "clinometer gate 2"
+    clinometer: str = __version__
     policy: str
-    model: str
-    baseline: str | None
-    outcome: Literal["pass", "fail", "inconclusive"]
+    policy_file: str | None = None
+    model: str | None = None
+    baseline: str | None = None
+    outcome: Literal["pass", "fail", "inconclusive", "error"]
     exit_code: int
-    declared_before_the_run: bool | None
-    checks: list[CheckReport]
+    error: str | None = None
+    confidence: float | None = None
+    declared_before_the_run: bool | None = None
+    declaration: str | None = None
+    checks: list[CheckReport] = []
 
 
-def as_json(gated: Gated) -> str:
-    """Return the outcome as JSON; see `GateReport`."""
-    report = GateReport(
-        clinometer=__version__,
+def report_of(gated: Gated, policy_file: str | None = None) -> GateReport:
+    """Set out the outcome of a gate; `policy_file` is where SARIF points to."""
+    return GateReport(
         policy=gated.policy.name,
+        policy_file=policy_file,
         model=gated.model,
         baseline=gated.baseline,
         outcome=gated.outcome,
         exit_code=CODES[gated.outcome],
+        confidence=gated.policy.confidence,
         declared_before_the_run=gated.declared,
+        declaration=gated.declaration,
         checks=[CheckReport(**vars(check)) for check in gated.checks],
     )
+
+
+def no_outcome(policy_file: str, error: str, exit_code: int) -> GateReport:
+    """Say that a gate came to no outcome, and why."""
+    return GateReport(
+        policy=Path(policy_file).name,
+        policy_file=policy_file,
+        outcome="error",
+        exit_code=exit_code,
+        error=error,
+    )
+
+
+def as_json(report: GateReport) -> str:
+    """Return the outcome as JSON; see `GateReport`."""
     return report.model_dump_json(indent=1) + "\n"
 
 
-def as_markdown(gated: Gated) -> str:
+def as_markdown(report: GateReport) -> str:
     """Return the outcome as Markdown, for a comment on a pull request."""
-    against = f" against {_marked(gated.baseline)}" if gated.baseline else ""
+    title = f"## {_SIGNS[report.outcome]} {_marked(report.policy)}: {report.outcome}"
+    if report.error is not None:
+        said = f"No outcome: {_marked(report.error)}"
+        return "\n".join([title, "", said, "", "This says nothing about the model."]) + "\n"
+    against = f" against {_marked(report.baseline)}" if report.baseline else ""
     lines = [
-        f"## {_SIGNS[gated.outcome]} {_marked(gated.policy.name)}: {gated.outcome}",
+        title,
         "",
-        f"{_marked(gated.model)}{against}; {gated.declaration}. Judged on "
-        f"{gated.policy.confidence:.0%} intervals.",
+        f"{_marked(report.model or '')}{against}; {report.declaration}. Judged on "
+        f"{report.confidence:.0%} intervals.",
         "",
         "| | check | what was found |",
         "|---|---|---|",
         *(
             f"| {_SIGNS[one.outcome]} {one.outcome} | {_marked(one.name)} | {_marked(one.reason)} |"
-            for one in gated.checks
+            for one in report.checks
         ),
         "",
         "A pass does not say that the model is free of bias; it says that what was measured lies "
@@ -93,20 +138,20 @@ def _marked(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~&@-])", r"\\\1", _printable(text))
 
 
-def as_junit(gated: Gated) -> str:
+def as_junit(report: GateReport) -> str:
     """Return the outcome as JUnit XML."""
-    counts = [check.outcome for check in gated.checks]
+    counts = [check.outcome for check in report.checks]
+    broken = report.error is not None
     suite = ET.Element(
         "testsuite",
-        name=_printable(f"clinometer gate: {gated.policy.name}"),
-        tests=str(len(counts)),
+        name=_printable(f"clinometer gate: {report.policy}"),
+        tests=str(len(counts) + broken),
         failures=str(counts.count("fail")),
-        errors=str(counts.count("inconclusive")),
+        errors=str(counts.count("inconclusive") + broken),
     )
-    for check in gated.checks:
-        case = ET.SubElement(
-            suite, "testcase", classname=_printable(gated.model), name=_printable(_title(check))
-        )
+    model = _printable(report.model or "")
+    for check in report.checks:
+        case = ET.SubElement(suite, "testcase", classname=model, name=check.title)
         reason = _printable(check.reason)
         if check.outcome == "fail":
             ET.SubElement(case, "failure", message=reason)
@@ -114,33 +159,46 @@ def as_junit(gated: Gated) -> str:
             ET.SubElement(case, "error", message=f"inconclusive: {reason}")
         else:
             ET.SubElement(case, "system-out").text = reason
+    if report.error is not None:
+        case = ET.SubElement(suite, "testcase", classname=model, name="outcome")
+        ET.SubElement(case, "error", message=f"no outcome: {_printable(report.error)}")
     root = ET.Element("testsuites")
     root.append(suite)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def as_sarif(gated: Gated) -> str:
+def as_sarif(report: GateReport) -> str:
     """Return the checks that are not met as SARIF 2.1.0."""
     levels = {"fail": "error", "inconclusive": "warning"}
-    names = list(dict.fromkeys(_printable(_title(check)) for check in gated.checks))
+    found = [
+        (one.title, levels[one.outcome], f"{one.outcome}: {one.reason}", one.line)
+        for one in report.checks
+        if one.outcome in levels
+    ]
+    if report.error is not None:
+        found.append(("gate: outcome", "error", f"no outcome: {report.error}", None))
     results = [
         {
-            "ruleId": _printable(_title(check)),
-            "level": levels[check.outcome],
-            "message": {"text": f"{check.outcome}: {_printable(check.reason)}"},
-            "locations": [
-                {"logicalLocations": [{"name": _printable(gated.model), "kind": "module"}]}
-            ],
+            "ruleId": name,
+            "level": level,
+            "message": {"text": _printable(text)},
+            "locations": [_location(report, line)],
         }
-        for check in gated.checks
-        if check.outcome in levels
+        for name, level, text, line in found
     ]
+    names = dict.fromkeys([*(check.title for check in report.checks), *(one[0] for one in found)])
     driver = {
         "name": "Clinometer",
         "version": __version__,
         "rules": [{"id": name, "shortDescription": {"text": name}} for name in names],
     }
-    run: dict[str, Any] = {"tool": {"driver": driver}, "results": results}
+    run: dict[str, Any] = {
+        "tool": {"driver": driver},
+        "invocations": [
+            {"executionSuccessful": report.error is None, "exitCode": report.exit_code}
+        ],
+        "results": results,
+    }
     whole = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -149,8 +207,17 @@ def as_sarif(gated: Gated) -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def _title(check: Check) -> str:
-    return f"{check.kind}: {check.name}"
+def _location(report: GateReport, line: int | None) -> dict[str, Any]:
+    """Point at a line of the policy, its first where a check comes from no rule."""
+    uri = quote(Path(report.policy_file or "policy.yaml").as_posix())
+    logical = {"name": _printable(report.model or report.policy), "kind": "module"}
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri},
+            "region": {"startLine": line or 1},
+        },
+        "logicalLocations": [logical],
+    }
 
 
 def _printable(text: str) -> str:
@@ -159,7 +226,7 @@ def _printable(text: str) -> str:
 
 
 #: Option of the command → the format it writes.
-FORMATS: dict[str, Callable[[Gated], str]] = {
+FORMATS: dict[str, Callable[[GateReport], str]] = {
     "markdown": as_markdown,
     "junit": as_junit,
     "sarif": as_sarif,
@@ -167,12 +234,12 @@ FORMATS: dict[str, Callable[[Gated], str]] = {
 }
 
 
-def write_gate(gated: Gated, path: Path, form: str) -> None:
+def write_gate(report: GateReport, path: Path, form: str) -> None:
     """Write the outcome atomically in one of `FORMATS`.
 
     Raises InputError if the file cannot be written.
     """
-    write_text(path, FORMATS[form](gated))
+    write_text(path, FORMATS[form](report))
 
 
 if __name__ == "__main__":

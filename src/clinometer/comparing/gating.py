@@ -63,6 +63,8 @@ class Check:
     name: str
     outcome: Outcome
     reason: str
+    line: int | None = None
+    """Of the policy's file, where a rule begins."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ def _asked_alike(about: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def _rule_checks(policy: Policy, about: Sequence[pl.DataFrame]) -> Iterator[Check]:
     for rule, rows in zip(policy.rules, about, strict=True):
         outcome, reason = _limited(rows, rule, policy.confidence)
-        yield Check("rule", rule.title, outcome, reason)
+        yield Check("rule", rule.title, outcome, reason, rule.line)
 
 
 def _run_checks(*runs: Run | None) -> Iterator[Check]:

@@ -31,7 +31,7 @@ def clinometer_gate() -> Callable[..., Gated]:
         results: object, policy: Any, baseline: object = None, *, inconclusive: str = "fail",
         **options: Any,
     ) -> Gated:  # fmt: skip
-        from clinometer.comparing.exports import as_markdown
+        from clinometer.comparing.exports import as_markdown, report_of
         from clinometer.comparing.gating import gate
 
         if inconclusive not in ("fail", "skip"):
@@ -40,7 +40,7 @@ def clinometer_gate() -> Callable[..., Gated]:
         if gated.outcome == "inconclusive" and inconclusive == "skip":
             pytest.skip(f"inconclusive: {gated.policy.name}")
         if gated.outcome != "pass":
-            pytest.fail(as_markdown(gated), pytrace=False)
+            pytest.fail(as_markdown(report_of(gated)), pytrace=False)
         return gated
 
     return judge

@@ -14,7 +14,7 @@ from yaml.composer import Composer
 
 from clinometer.errors import StudyError, unknown
 
-__all__ = ["parse_yaml", "validate"]
+__all__ = ["line_of", "parse_yaml", "validate"]
 
 #: Characters of a field that an error shows, at most.
 _LONGEST = 40
@@ -114,7 +114,7 @@ def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, 
                 message, about = unknown("field", str(place[-1]), _fields(model)), place[:-1]
             named = ".".join(str(part)[:_LONGEST] for part in about if part != "[key]")
             where = f"{named}: " if named else "" if about != place else "study: "
-            lines.append(f"{source}:{_line(root, place)}: {where}{message}")
+            lines.append(f"{source}:{line_of(root, *place)}: {where}{message}")
         raise StudyError("\n".join(lines)) from None
 
 
@@ -125,10 +125,10 @@ def _fields(model: type[BaseModel]) -> list[str]:
     return list(dict.fromkeys(name for part in parts for name in part.get("properties", {})))
 
 
-def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int:
-    """Line of the deepest node on the way to `loc`."""
+def line_of(node: yaml.Node | None, *place: int | str) -> int:
+    """Return the line of the deepest node on the way to a place."""
     line = 1
-    for part in loc:
+    for part in place:
         step = _step(node, part)
         if step is None:
             break
