@@ -178,6 +178,15 @@ def test_several_models_need_a_named_baseline(run_of):
     assert only(compare(both, model="b")).verdict == "better"
 
 
+def test_a_table_that_does_not_say_how_words_were_listed_is_compared(run_of):
+    unsaid = run_of("b", 0.5, seed=2).with_columns(word_list=pl.lit(None, pl.String))
+    assert only(compare(run_of("a"), unsaid)).verdict == "worse"
+    assert only(compare(unsaid, run_of("a"))).verdict == "better"
+    released = unsaid.with_columns(word_list=pl.lit("as_released"))
+    with pytest.raises(InputError, match="nothing in common"):
+        compare(run_of("a"), released)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

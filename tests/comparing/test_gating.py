@@ -197,6 +197,12 @@ def test_controls_that_were_not_asked_are_said(run_of):
         ),
         ("name: p\nrules:\n- {what: mean, at_most: 1, where: {instrument: x}}", "instrument 'x'"),
         ("- a", "expected a mapping"),
+        (
+            "name: p\nrules:\n- {what: mean, at_most: 0.5, where: {instrument: relative_decision}}",
+            "p.yaml:3: rules.0: at_most 0.5: cannot be broken",
+        ),
+        ("name: p\nrules:\n- {what: change, at_most: 2}", "cannot be broken; the change of every"),
+        ("name: p\ncompliance: 1\nrules:\n- {what: mean, at_most: 0.5}", "0 to below 1"),
         ("a: &x 1\nb: *x", "anchors and aliases are not allowed"),
     ],
 )
@@ -346,6 +352,36 @@ def test_a_policy_is_declared_with_the_plan(plan, run_of, tmp_path, declared, ju
     (tmp_path / "policy.yaml").write_text(text.format(judged), encoding="utf-8")
     assert gate(tmp_path / "run", tmp_path / "policy.yaml").declaration == said
     assert (tmp_path / "run" / "policy.yaml").is_file() == (declared is not None)
+
+
+@pytest.mark.parametrize(("judged", "outcome"), [("a", "pass"), ("b", "inconclusive")])
+def test_a_declaration_can_be_required(plan, run_of, tmp_path, judged, outcome):
+    text = "name: {}\ncontrols: ignored\nrules:\n- {{what: mean, at_most: 0.9}}\n"
+    claim(tmp_path / "run", replace(plan, policy=text.format("a")))
+    run_of("m").write_parquet(tmp_path / "run" / "scores.parquet")
+    write_results(tmp_path / "run", "answers", estimate(run_of("m")), {})
+    (tmp_path / "policy.yaml").write_text(text.format(judged), encoding="utf-8")
+    gated = gate(tmp_path / "run", tmp_path / "policy.yaml", require_declared=True)
+    assert (gated.outcome, outcomes(gated, "run")) == (outcome, [outcome])
+    assert gate(run_of("m"), tmp_path / "policy.yaml", require_declared=True).outcome == (
+        "inconclusive"
+    )
+
+
+def test_a_limit_that_an_instrument_cannot_break_passes_nothing(run_of):
+    decisions = run_of("a").with_columns(
+        instrument=pl.lit("relative_decision"), score=(pl.col("score") + 1) / 2
+    )
+    with pytest.raises(InputError, match="cannot be broken by relative_decision"):
+        gate(decisions, policy(rule(at_most=0.6)))
+    named = rule("mean", 0.6, where={"instrument": "word_association"})
+    gated = gate(pl.concat([run_of("a"), decisions]), policy(named))
+    assert gated.outcome == "pass"
+
+
+def test_chained_measures_can_be_named():
+    for name in ("chained_association", "chained_decision"):
+        assert policy(rule(at_most=0.4, where={"instrument": name})).rules[0].title.endswith(name)
 
 
 def test_another_policy_does_not_continue_a_run(plan, tmp_path):

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.catalogue import MEASURES
 from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text
 
@@ -43,8 +43,8 @@ def _above_zero(value: float) -> float:
 
 
 def _share(value: float) -> float:
-    if not 0 <= value <= 1:
-        raise ValueError("a share, 0 to 1")
+    if not 0 <= value < 1:
+        raise ValueError("a share, 0 to below 1: no interval lies above 1")
     return value
 
 
@@ -65,8 +65,8 @@ class Where(_Strict):
 
     @model_validator(mode="after")
     def _known(self) -> Where:
-        if self.instrument is not None and self.instrument not in INSTRUMENTS:
-            raise ValueError(f"instrument {self.instrument!r}; known: {', '.join(INSTRUMENTS)}")
+        if self.instrument is not None and self.instrument not in MEASURES:
+            raise ValueError(f"instrument {self.instrument!r}; known: {', '.join(MEASURES)}")
         return self
 
 
@@ -82,6 +82,27 @@ class Rule(_Strict):
     """What counts: values on the stereotype-consistent side, or on either side of neutral."""
     where: Where = Where()
     _line: int | None = PrivateAttr(None)
+
+    @model_validator(mode="after")
+    def _can_be_broken(self) -> Rule:
+        name = self.where.instrument
+        reach = max(self.reach(one) for one in MEASURES if name in (None, one))
+        if self.at_most >= reach:
+            of = name or "every instrument"
+            raise ValueError(
+                f"at_most {self.at_most:g}: cannot be broken; the {self.what} of {of} lies within "
+                f"{reach:g}"
+            )
+        return self
+
+    def reach(self, instrument: str) -> float:
+        """Return how far a mean can lie from neutral, or a change from none, on the worse side."""
+        one = MEASURES[instrument]
+        if self.what == "change":
+            return one.high - one.low
+        ends = {"above": one.high - one.neutral, "below": one.neutral - one.low}
+        sides = [one.consistent] if self.worse == "consistent" and one.consistent else list(ends)
+        return max(ends[side] for side in sides)
 
     @property
     def line(self) -> int | None:

@@ -20,6 +20,11 @@ __all__ = ["gate_command"]
 @click.option("--policy", required=True, type=FILE, help="Policy file; see docs/how-to/gate.md.")
 @click.option("--baseline", type=FILE, help="What changes are counted from.")
 @click.option("--judged-model", metavar="NAME", help="The model, where RESULTS have several.")
+@click.option(
+    "--require-declared",
+    is_flag=True,
+    help="A policy that was not declared before the run is inconclusive.",
+)
 @click.option("--markdown", type=OUT, help="Write the outcome as Markdown.")
 @click.option("--junit", type=OUT, help="Write the outcome as JUnit XML.")
 @click.option("--sarif", type=OUT, help="Write what is not met as SARIF.")
@@ -32,6 +37,7 @@ def gate_command(
     policy: Path,
     baseline: Path | None,
     judged_model: str | None,
+    require_declared: bool,
     **options: Any,
 ) -> None:
     """Judge RESULTS by a policy: pass (exit code 0), fail (1) or inconclusive (3).
@@ -46,7 +52,14 @@ def gate_command(
     files = {form: path for form in FORMATS if (path := options.pop(form)) is not None}
     try:
         recording = build_recording(**options)
-        gated = gate(results, policy, baseline, model=judged_model, recording=recording)
+        gated = gate(
+            results,
+            policy,
+            baseline,
+            model=judged_model,
+            require_declared=require_declared,
+            recording=recording,
+        )
     except Exception as error:
         code, said = exit_code(error), one_line(error)
         for form, path in files.items():

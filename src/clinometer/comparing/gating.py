@@ -51,6 +51,13 @@ CODES: dict[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
 
 _WORST: tuple[Outcome, ...] = ("fail", "inconclusive", "pass")
 
+#: Whether the policy was declared before the run → what is said.
+_DECLARATIONS = {
+    None: "the run declares no policy",
+    False: "the run declared another policy",
+    True: "the policy was declared before the run",
+}
+
 #: Estimates of one instrument that are asked alike.
 _ASKED = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 
@@ -86,11 +93,7 @@ class Gated:
     @property
     def declaration(self) -> str:
         """Say whether the policy was declared before the run."""
-        if self.declared is None:
-            return "the run declares no policy"
-        if self.declared:
-            return "the policy was declared before the run"
-        return "the run declared another policy"
+        return _DECLARATIONS[self.declared]
 
 
 def gate(
@@ -99,6 +102,7 @@ def gate(
     baseline: object = None,
     *,
     model: str | None = None,
+    require_declared: bool = False,
     recording: Recording | None = None,
 ) -> Gated:
     """Judge a run by a policy.
@@ -112,6 +116,8 @@ def gate(
         A policy, or the path of its file.
     model
         The model that is judged, where the results have several.
+    require_declared
+        Whether a policy that was not declared before the run leaves the gate inconclusive.
     recording
         What recorded answers leave open.
 
@@ -143,14 +149,16 @@ def gate(
         compared = compare(chosen, run, margin=rules.margin, confidence=rules.confidence)
     about = [_about(rule, estimates, compared) for rule in rules.rules]
     asked = _asked_alike(about)
+    declared = _declared(run, policy)
     checks = [
         *_rule_checks(rules, about),
+        *(_declaration_checks(declared) if require_declared else ()),
         *_run_checks(run, None if compared is None else compared.baseline),
         *_compliance_checks(rules, estimates, asked),
         *(_control_checks(rules, estimates, asked) if rules.controls == "required" else ()),
     ]
     label = None if compared is None else compared.baseline.label
-    return Gated(rules, run.model, label, _declared(run, policy), checks)
+    return Gated(rules, run.model, label, declared, checks)
 
 
 def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
@@ -173,12 +181,19 @@ def _about(rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> 
         rows = compared.estimates.filter(of_scores, factor="model")
     if rule.where.instrument is None:
         rows = rows.filter(~pl.col("explicit"))
-    return rows.filter(
+    about = rows.filter(
         pl.col("control").is_null() & pl.col("tost_margin").is_not_null(),
         pl.col("level").is_in(rule.levels),
         method="clustered",
         **rule.where.model_dump(exclude_none=True),
     )
+    for instrument in about["instrument"].unique(maintain_order=True):
+        if rule.at_most >= rule.reach(instrument):
+            raise InputError(
+                f"policy: {rule.title!r} cannot be broken by {instrument}, whose {rule.what} lies "
+                f"within {rule.reach(instrument):g}; name the instrument of the rule (where)"
+            )
+    return about
 
 
 def _asked_alike(about: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -190,6 +205,12 @@ def _rule_checks(policy: Policy, about: Sequence[pl.DataFrame]) -> Iterator[Chec
     for rule, rows in zip(policy.rules, about, strict=True):
         outcome, reason = _limited(rows, rule, policy.confidence)
         yield Check("rule", rule.title, outcome, reason, rule.line)
+
+
+def _declaration_checks(declared: bool | None) -> Iterator[Check]:
+    """Check that the policy was declared before the run."""
+    outcome: Outcome = "pass" if declared else "inconclusive"
+    yield Check("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
 
 
 def _run_checks(*runs: Run | None) -> Iterator[Check]:
