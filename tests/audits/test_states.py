@@ -15,8 +15,10 @@ from clinometer.audits.state_directory import measure_models, read_answers
 from clinometer.audits.states import Profiling, Testing, measure_states
 from clinometer.errors import InputError, ModelError
 from clinometer.models.readers.states import States
+from clinometer.report import write_report
 from clinometer.results import ESTIMATES, SCORES
 from clinometer.results.directory import TABLES, read_detail, read_estimates
+from clinometer.results.estimates import KEYS as ESTIMATE_KEYS
 from clinometer.states import word_tests
 from clinometer.states.contexts import InContext, in_prompt, place_terms, place_words
 from clinometer.states.dictionary import Dictionary, read_dictionary
@@ -207,6 +209,34 @@ def test_scores_of_a_table_are_related_by_stereotype(
     means = scores().group_by("stereotype").agg(pl.col("score").mean()).sort("stereotype")
     r = pl.DataFrame({"x": weat["estimate"], "y": means["score"]}).select(pl.corr("x", "y")).item()
     assert related.filter(layer="1")["estimate"].item() == pytest.approx(r)
+
+
+def test_decisions_are_related_with_each_number_of_components_removed(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    said = scores(instrument="chained_association")
+    number = pl.int_range(pl.len())
+    decided = scores(instrument="chained_decision").with_columns(
+        score=(number % 2).cast(pl.Float64)
+    )
+    # A table of one's own may call the text of decisions what we call their score.
+    both = pl.concat([said, decided]).with_columns(decision=pl.lit("Eric leads."))
+    both.write_parquet(tmp_path / "s.parquet")
+    answers = read_answers(tmp_path / "s.parquet")
+    assert answers.scores["decision"].drop_nulls().n_unique() == 2
+    tables = measure_models(
+        [fake_reader()], [asking(answers=answers)], tmp_path / "r", removed=(0, 2)
+    )
+    fits = tables.estimates.filter(measure="log_odds", missing_as="left_out", method="published")
+    assert fits.select(list(ESTIMATE_KEYS)).is_duplicated().sum() == 0
+    assert sorted(fits.select("predictor", "removed").unique().rows()) == [
+        ("hidden_states", 0), ("hidden_states", 2), ("word_association", None)
+    ]  # fmt: skip
+    assert fits["n_scored"].n_unique() == 1  # all on the same rows
+    alone = measure_states(fake_reader(), [asking(answers=answers)], removed=(2,)).estimates
+    key = {"measure": "correlation", "missing_as": "left_out", "removed": 2}
+    assert alone.filter(**key).equals(tables.estimates.filter(**key))
+    assert "Table of decisions" in write_report(out).read_text(encoding="utf-8")
 
 
 def test_answers_are_related_to_the_states_of_other_models(

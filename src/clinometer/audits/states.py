@@ -223,6 +223,7 @@ class Testing:
         contexts = read(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
         words, setting = average_contexts(contexts, terms), self.setting
+        effects = []
         for k in removed:
             of = {"model": model, "contexts": self.words.kind, "removed": k}
             averaged = remove_components(words, k)
@@ -233,8 +234,9 @@ class Testing:
                 yield Tables(one.estimates, {"state_tests": one.tests})
                 tested.append(one.estimates)
             if self.answers is not None:
-                effects = _effects(self.answers, averaged, k, tested[0])
-                yield from _relate(self.answers, effects, model, setting.confidence)
+                effects.append(_effects(self.answers, averaged, k, tested[0]))
+        if self.answers is not None:
+            yield from _relate(self.answers, pl.concat(effects), model, setting.confidence)
 
     def describe(self) -> dict[str, Any]:
         """Describe what is tested, for the record; paths without their folders."""
