@@ -236,7 +236,7 @@ def test_decisions_are_related_with_each_number_of_components_removed(
     alone = measure_states(fake_reader(), [asking(answers=answers)], removed=(2,)).estimates
     key = {"measure": "correlation", "missing_as": "left_out", "removed": 2}
     assert alone.filter(**key).equals(tables.estimates.filter(**key))
-    assert "Table of decisions" in write_report(out).read_text(encoding="utf-8")
+    assert "Table of decisions" in write_report(tmp_path / "r").read_text(encoding="utf-8")
 
 
 def test_answers_are_related_to_the_states_of_other_models(
