@@ -110,9 +110,11 @@ def read_answers(path: Path) -> ScoredAnswers:
         .unique(keys, keep="first")
     )
     chosen = answers.filter(pl.col("mode").eq_missing(pl.lit(mode)))
-    joined = chosen.drop("decision", strict=False).join(decisions, on=keys, how="left")
+    joined = chosen.drop("decision", strict=False).join(
+        decisions, on=keys, how="left", maintain_order="left"
+    )
     scores = joined.select("model", stereotype_name(), _trial_name(), "score", "decision")
-    scores = scores.unique(["model", "stereotype", "trial"], keep="first")
+    scores = scores.unique(["model", "stereotype", "trial"], keep="first", maintain_order=True)
     words = _trial_words(load_plan(path)) if path.is_dir() else None
     return ScoredAnswers(scores, words, str(mode))
 

@@ -126,7 +126,7 @@ def relate(
     for way in missing_as:
         counted = pl.col("score").fill_null(pl.lit(MISSING[way], pl.Float64))
         filled = answers.with_columns(counted).drop_nulls("score")
-        joined = effects.join(filled, on=keys, how="inner")
+        joined = effects.join(filled, on=keys, how="inner", maintain_order="left_right")
         if joined.is_empty() and way != "left_out":
             raise InputError("scores and associations: no stereotype and trial is in both")
         correlations += _correlations(joined, way, confidence, "trial" in keys)
