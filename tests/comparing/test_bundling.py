@@ -1,6 +1,7 @@
 """Bundles: the same bytes, every changed byte caught, every number recomputed."""
 
 import copy
+import hashlib
 import json
 import random
 import shutil
@@ -12,7 +13,7 @@ import pytest
 from clinometer.audits.recording import audit_recorded
 from clinometer.audits.tabulating import tabulate
 from clinometer.cli.evidence import bundle_command, verify_command
-from clinometer.comparing.bundling import bundle
+from clinometer.comparing.bundling import bundle, write_archive
 from clinometer.comparing.verifying import _compared, verify
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
@@ -147,7 +148,8 @@ def test_networks_by_themselves_are_bundled_and_known_by_their_hash(tmp_path):
     write_results(tmp_path / "nets", "networks", pl.DataFrame(schema=ESTIMATES), {})
     (tmp_path / "nets" / "networks.json").write_text("{}")
     found = verify(bundle(tmp_path / "nets", tmp_path / "nets.zip"))
-    assert found.holds and found.tables == () and found.unchecked == ("estimates",)
+    assert (found.problems, found.follows, found.tables) == ((), None, ())
+    assert not found.holds and "estimates.parquet" in found.unchecked
 
 
 def test_the_rules_by_which_answers_were_scored_are_those_of_the_bundle(results, tmp_path):
@@ -156,6 +158,90 @@ def test_the_rules_by_which_answers_were_scored_are_those_of_the_bundle(results,
     tabulate(published, "published")
     found = verify(bundle(published, tmp_path / "published.zip"))
     assert found.holds, found.problems
+
+
+def forged(results, folder, change):
+    """Bundle a changed copy of results: every file agrees with the manifest."""
+    shutil.copytree(results, folder / "forged")
+    change(folder / "forged")
+    return bundle(folder / "forged", folder / "forged.zip")
+
+
+@pytest.mark.parametrize("number", [float("-inf"), float("inf"), float("nan")])
+def test_an_infinite_number_is_no_rounding(results, tmp_path, number):
+    def change(folder):
+        path = folder / "estimates.parquet"
+        pl.read_parquet(path).with_columns(ci_low=number).write_parquet(path)
+
+    found = verify(forged(results, tmp_path, change))
+    assert found.follows is False
+    assert [one.split(" differs")[0] for one in found.differing] == ["estimates.parquet: ci_low"]
+
+
+def resealed(archive, target, change):
+    """Write an archive with changed files, and a manifest and a seal that fit them."""
+    with zipfile.ZipFile(archive) as old:
+        files = {name: old.read(name) for name in old.namelist()}
+    change(files)
+    manifest = json.loads(files["manifest.json"])
+    manifest["files"] = {
+        name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+        for name, data in sorted(files.items())
+        if name not in ("manifest.json", "SHA256")
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    files["manifest.json"] = text.encode()
+    seal = hashlib.sha256(files["manifest.json"]).hexdigest()
+    files["SHA256"] = f"{seal}  manifest.json\n".encode()
+    folder = target.with_suffix("")
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    write_archive(target, {name: folder / name for name in files})
+    return target
+
+
+def change_card(files, **changes):
+    files["card.json"] = (
+        json.dumps({**json.loads(files["card.json"]), **changes}, indent=1, ensure_ascii=False,
+                   sort_keys=True) + "\n"
+    ).encode()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda files: change_card(files, models=["another"]), "card.json: recomputing"),
+        (lambda files: files.update({"deviations.json": b"[1]\n"}), "deviations.json: recomputing"),
+        (lambda files: files.update({"hidden/run.sh": b"x"}), "hidden/run.sh: no file of a bundle"),
+        (lambda files: files.update({"x.exe": b"x"}), "x.exe: no file of a bundle"),
+    ],
+)
+def test_what_fits_its_manifest_and_does_not_follow_is_caught(archive, tmp_path, change, said):
+    found = verify(resealed(archive, tmp_path / "other.zip", change))
+    assert any(one.startswith(said) for one in found.problems), found.problems
+
+
+def test_what_the_auditor_states_and_the_report_are_not_checked_and_that_is_said(archive, tmp_path):
+    def change(files):
+        change_card(files, auditor="B. Auditor")
+        files["report.html"] = b"<p>All is well.</p>"
+
+    found = verify(resealed(archive, tmp_path / "other.zip", change))
+    assert found.holds and found.unchecked == ("report.html",)
+
+
+def test_without_a_plan_nothing_follows(archive, tmp_path, capsys):
+    def change(files):
+        for name in ("plan.json", "card.json", "deviations.json"):
+            del files[name]
+
+    found = verify(resealed(archive, tmp_path / "other.zip", change))
+    assert (found.problems, found.follows, found.holds) == ((), None, False)
+    with pytest.raises(SystemExit) as stop:
+        verify_command.main([str(tmp_path / "other.zip")], standalone_mode=False)
+    assert stop.value.code == 3
+    assert "not known, nothing could be recomputed" in capsys.readouterr().out
 
 
 def test_overlapping_files_are_refused(archive, tmp_path):

@@ -34,7 +34,7 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
     echo(f"seal {found.seal}")
     for problem in found.problems:
         remark(problem)
-    sys.exit(0 if found.holds else 1)
+    sys.exit(1 if found.problems else 0)
 
 
 @command("verify")
@@ -46,18 +46,29 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
 def verify_command(archive: Path, states: bool, inputs: Path | None) -> None:
     """Check every byte of ARCHIVE and recompute its tables; nothing is asked.
 
-    Exit code 0: everything is as stated; 1: something differs, and is named.
+    Says whether it is unchanged, whether each number follows from the answers, and what is not
+    checked. Exit code 0: everything is as stated; 1: something differs, and is named; 3: nothing
+    could be recomputed.
     """
     from clinometer.comparing.verifying import verify
 
     found = verify(archive, states=states, inputs=inputs)
     for problem in found.problems:
         echo(problem)
-    if found.holds:
-        tables = ", ".join(found.tables) or "none"
-        echo(f"holds: {found.files} files unchanged; recomputed: {tables}")
-        if found.unchecked:
-            kept = ", ".join(found.unchecked)
-            echo(f"unchanged, but not recomputed (see --states, --inputs): {kept}")
+    unchanged = "no" if found.changed else f"yes, {found.files} files are those of the manifest"
+    echo(f"unchanged: {unchanged}")
+    if not found.changed:
+        echo(f"follows from the answers: {_FOLLOWS[found.follows]}{', '.join(found.tables)}")
+        kept = ", ".join(found.unchecked) or "nothing"
+        echo(f"not checked, but for its hash (see --states, --inputs): {kept}")
+    echo("unsigned; whether this is the archive that was published, its seal tells")
     echo(f"seal {found.seal}")
-    sys.exit(0 if found.holds else 1)
+    sys.exit(1 if found.problems else 0 if found.holds else 3)
+
+
+#: Whether numbers follow from the answers → what is said before the tables.
+_FOLLOWS = {
+    True: "yes, recomputed were ",
+    False: "no; recomputed were ",
+    None: "not known, nothing could be recomputed",
+}

@@ -19,7 +19,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -36,12 +36,18 @@ from clinometer.results.tables import pieces, scan_table
 from clinometer.texts import write_text
 
 __all__ = [
+    "CARD",
+    "DEVIATIONS",
+    "EVIDENCE",
+    "HELD",
     "MANIFEST",
     "PROMPTS",
     "SEAL",
     "bundle",
     "deviations",
     "file_hash",
+    "follow_from",
+    "is_one_of",
     "seal_line",
     "write_archive",
     "write_prompts",
@@ -50,11 +56,17 @@ __all__ = [
 MANIFEST, SEAL, CARD, DEVIATIONS = "manifest.json", "SHA256", "card.json", "deviations.json"
 PROMPTS = "prompts.jsonl"
 
-#: What is bundled, as patterns of paths in a results directory.
-HELD = (
-    *("*.json", "*.parquet", "policy.yaml", "report.html", "studies/*.yaml", "answers/*/*.jsonl"),
-    *("answers/*/model.json", "judge/*/*/*.jsonl", "judge/*.json", "logs/*.eval"),
+#: What the audit card has of the auditor.
+STATED = ("auditor", "scope", "access", "expires")
+
+#: What numbers are recomputed from, as patterns of paths in a results directory.
+EVIDENCE = (
+    *("plan.json", "policy.yaml", "studies/*.yaml", "answers/*/*.jsonl", "answers/*/model.json"),
+    *("judge/*/*/*.jsonl", "judge/*.json"),
 )
+
+#: What is bundled.
+HELD = (*EVIDENCE, "*.json", "*.parquet", "report.html", "logs/*.eval")
 
 #: The date of every file in the archive: the first that zip knows.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -125,6 +137,27 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
     return target
 
 
+def is_one_of(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a file of a bundle has a name of some patterns, such as `HELD`."""
+    path = PurePosixPath(name)
+    alike = (one for one in patterns if len(PurePosixPath(one).parts) == len(path.parts))
+    return any(path.match(one) for one in alike)
+
+
+def follow_from(directory: Path, card: Path) -> dict[str, str]:
+    """Make departures and audit card of a directory anew, with what the auditor stated in `card`.
+
+    Returns their texts by name. What the auditor stated is taken as it stands.
+    """
+    try:
+        content = json.loads(card.read_bytes())
+        given = {name: str(content[name]) for name in STATED}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        given = {}
+    departures = deviations(directory)
+    return {DEVIATIONS: _json(departures), CARD: _json(_card(directory, given, departures))}
+
+
 def _names(path: Path) -> list[str]:
     """Return the files that are bundled, sorted."""
     found = {one for pattern in HELD for one in path.glob(pattern) if one.is_file()}
@@ -192,9 +225,8 @@ def _card(
     """Return the audit card: who, scope, access, method, limits, expiry."""
     file = directory / "plan.json"
     plan = read_plan(file) if file.is_file() else {}
-    known = ("auditor", "scope", "access", "expires")
-    if wrong := [name for name in given if name not in known]:
-        raise InputError(f"card {wrong[0]!r}; known: {', '.join(known)}")
+    if wrong := [name for name in given if name not in STATED]:
+        raise InputError(f"card {wrong[0]!r}; known: {', '.join(STATED)}")
     return {
         "auditor": given.get("auditor", "not stated"),
         "models": plan.get("models", []),

@@ -1,10 +1,14 @@
-"""Verification of a bundle: every byte compared with its manifest, every number recomputed.
+"""Verification of a bundle, in three questions.
 
-Every file is compared with the manifest, and the archive with one made anew of its files. Then
-prompts and tables are recomputed from plan and answers, and each is compared with the one in the
-bundle, value by value; what differs is named. Hidden states are read again if that is asked for,
-and networks measured again if their inputs are at hand, which are not in the archive; without it,
-the hash of their tables is all that is compared.
+Is it unchanged?
+    Every file is compared with the manifest, and the archive with one made anew of its files.
+Does each number follow from the answers?
+    Prompts, tables, departures from the plan and the audit card are made anew from plan and
+    answers, and compared with those in the bundle, value by value; what differs is named. Hidden
+    states are read again if that is asked for, and networks measured again if their inputs are at
+    hand, which are not in the archive.
+What is not checked?
+    Files that follow from nothing in the archive, and were not made anew, are named.
 """
 
 from __future__ import annotations
@@ -28,10 +32,16 @@ from clinometer.audits.state_directory import FACTS as STATES
 from clinometer.audits.state_directory import audit_states
 from clinometer.audits.tabulating import tabulate
 from clinometer.comparing.bundling import (
+    CARD,
+    DEVIATIONS,
+    EVIDENCE,
+    HELD,
     MANIFEST,
     PROMPTS,
     SEAL,
     file_hash,
+    follow_from,
+    is_one_of,
     seal_line,
     write_archive,
     write_prompts,
@@ -57,14 +67,25 @@ class Verified:
 
     seal: str  # SHA-256 of its manifest
     files: int
-    tables: tuple[str, ...]  # that were recomputed
-    unchecked: tuple[str, ...]  # tables known by their hash only: model or inputs would be needed
-    problems: tuple[str, ...]  # empty: it is what it says
+    changed: tuple[str, ...] = ()  # files that are not those of the manifest
+    tables: tuple[str, ...] = ()  # that were recomputed
+    differing: tuple[str, ...] = ()  # what does not follow from the answers
+    unchecked: tuple[str, ...] = ()  # files known by their hash only
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what is not as stated."""
+        return (*self.changed, *self.differing)
+
+    @property
+    def follows(self) -> bool | None:
+        """Whether each number follows from the answers; None where none was recomputed."""
+        return not self.differing if self.tables or self.differing else None
 
     @property
     def holds(self) -> bool:
-        """Whether every file and every number is as stated."""
-        return not self.problems
+        """Whether every file is unchanged, and what was recomputed is as stated."""
+        return not self.changed and self.follows is True
 
 
 @anywhere(archive=False)
@@ -103,11 +124,14 @@ def verify(
         again.unlink()
         seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
         if problems:
-            return Verified(seal, len(files), (), (), tuple(problems))
+            return Verified(seal, len(files), changed=tuple(problems))
         families = _families(stated, states, inputs)
         tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
-    kept = [name for name in TABLES if f"{name}.parquet" in files and name not in tables]
-    return Verified(seal, len(files), tables, tuple(kept), tuple(differ))
+    made = {MANIFEST, SEAL, *(f"{name}.parquet" for name in tables)}
+    if "answers" in families:
+        made |= {PROMPTS, DEVIATIONS, CARD}
+        made |= {name for name in files if is_one_of(name, EVIDENCE)}
+    return Verified(seal, len(files), (), tables, tuple(differ), tuple(sorted({*files} - made)))
 
 
 def _unpack(path: Path, folder: Path) -> dict[str, Path]:
@@ -145,7 +169,7 @@ def _is_plain(name: str) -> bool:
 
 
 def _altered(files: Mapping[str, Path]) -> Iterator[str]:
-    """Yield what differs from the manifest."""
+    """Yield what differs from the manifest, and what no bundle holds."""
     missing = [name for name in (MANIFEST, SEAL) if name not in files]
     if missing:
         yield f"{missing[0]}: missing"
@@ -166,6 +190,8 @@ def _altered(files: Mapping[str, Path]) -> Iterator[str]:
             yield f"{name}: not in the manifest"
         elif file_hash(files[name]) != known[name]:
             yield f"{name}: changed"
+        elif not is_one_of(name, (*HELD, PROMPTS)):
+            yield f"{name}: no file of a bundle"
 
 
 def _families(stated: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:
@@ -200,13 +226,20 @@ def _recomputed(
         return (), [f"the tables cannot be recomputed: {why}"]
     if "networks" in families and inputs is not None:
         measure_again(again, Path(inputs))
-    problems = []
-    if not _same(stated / PROMPTS, again / PROMPTS):
-        problems.append(f"{PROMPTS}: recomputing gives other prompts")
+    problems = [*_other_texts(stated, again)] if "answers" in families else []
     for name in ("estimates", *names):
         problems += _compared(name, stated / f"{name}.parquet", again / f"{name}.parquet")
     tables = ("estimates", *names) if families else ()
     return tuple(name for name in tables if (stated / f"{name}.parquet").is_file()), problems
+
+
+def _other_texts(stated: Path, again: Path) -> Iterator[str]:
+    """Yield which of prompts, departures and card are not as recomputed."""
+    if not _same(stated / PROMPTS, again / PROMPTS):
+        yield f"{PROMPTS}: recomputing gives other prompts"
+    for name, text in follow_from(again, stated / CARD).items():
+        if not (stated / name).is_file() or (stated / name).read_bytes() != text.encode():
+            yield f"{name}: recomputing gives another"
 
 
 def _scoring(stated: Path) -> str:
@@ -260,7 +293,8 @@ def _differences(
         differ = ours.ne_missing(theirs)
         if ours.dtype.is_float():
             near = (ours - theirs).abs() <= share * (ours.abs() + theirs.abs() + 1.0)
-            differ &= ~near.fill_null(False)
+            finite = ours.is_finite() & theirs.is_finite()
+            differ &= ~(near & finite).fill_null(False)
         if differ.any():
             row = differ.arg_max() or 0
             yield (
