@@ -1,0 +1,215 @@
+"""How often what `compare` and `gate` conclude about simulated models is wrong.
+
+Scenario
+    A baseline and a candidate with planted leans, refusals and departures; 200 pairs of runs each,
+    every run a model of its own. A decision is wrong where it clears a candidate that is worse by
+    more than the margin in a category (*not worse*, *better*, *pass*), or accuses one that is not
+    worse in any, or within the limits in all (*worse*, *fail*).
+Peer
+    The nominal level, .05, and .8 of planted changes told.
+How
+    The trials of a quick audit are answered by `simulated.tables.answer_trials`, scored, and given
+    to `compare` and `gate` as tables. Policy: in the model and every category a mean of at most .4
+    of the way from neutral to the end, and a change of at most .1 of the score; controls ignored,
+    as none are asked. Two processes. ``python -m benchmarks.decisions quick`` does 20 pairs and
+    saves nothing; further words name scenarios.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Any
+
+from benchmarks.measuring import Result
+from benchmarks.simulated import _planted, _study
+
+PAIRS, FEW = 200, 20
+
+#: Largest difference that does not matter, and largest mean, as a part of half the scale.
+MARGIN, LIMIT = 0.1, 0.4
+
+WORDS = {"wording": 0.05, "group": 0.05}
+LEANS = {"gender": 0.5, "race": 0.3, "religion": 0.4, "health": 0.2}
+LOW = {"gender": 0.2, "race": 0.1, "religion": 0.1, "health": 0.0}
+
+Fields = Mapping[str, Any]
+
+
+def lean(category: Fields, refused: float = 0.0, where: str = "anywhere", **more: Any) -> Fields:
+    """Return what is planted: leans of categories, and refusals."""
+    refusals = {"rate": refused, "where": where}
+    return {"lean": {"category": dict(category)}, "spread": WORDS, "refusals": refusals, **more}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is planted in both runs, and how they are asked."""
+
+    name: str
+    baseline: Fields
+    candidate: Fields
+    instrument: str = "word_association"
+    variations: Sequence[str] | None = None
+    paired: bool = True
+    told: bool = False
+    """Whether a change of the promised size is planted."""
+    study: str = field(default="bai2025", init=False)
+
+
+CANCEL = {**LEANS, "gender": 0.8, "religion": 0.1}
+WORSE = {**LEANS, "gender": 0.8}
+DECISION = "relative_decision"
+ENDS = {name: 1.0 for name in LEANS}
+OTHER_ENDS = {name: -1.0 for name in LEANS}
+SCENARIOS = (
+    Scenario("same", lean(LEANS), lean(LEANS)),
+    Scenario("same, neutral", lean({}), lean({})),
+    Scenario("same, low leans", lean(LOW), lean(LOW)),
+    Scenario("same, other draws", lean(LEANS), lean(LEANS), paired=False),
+    Scenario("same, one wording", lean(LEANS), lean(LEANS), variations=("replication",)),
+    Scenario("same, first group preferred", lean(LOW, order=0.4), lean(LOW, order=0.4)),
+    Scenario("same, decisions", lean(LEANS), lean(LEANS), DECISION),
+    Scenario("same, saturated", lean(ENDS), lean(ENDS), DECISION),
+    Scenario("gender worse by .3", lean(LEANS), lean(WORSE), told=True),
+    Scenario("gender worse by .3, other draws", lean(LEANS), lean(WORSE), paired=False, told=True),
+    Scenario("gender worse by .3, one wording", lean(LEANS), lean(WORSE),
+             variations=("replication",)),
+    Scenario("gender +.3, religion −.3", lean(LEANS), lean(CANCEL), told=True),
+    Scenario("decisions of gender worse by .3", lean(LEANS, order=0),
+             lean({**LEANS, "gender": 1.0}), DECISION),
+    Scenario("from all 0 to all 1", lean(OTHER_ENDS), lean(ENDS), DECISION, told=True),
+    Scenario("from all 1 to all 0", lean(ENDS), lean(OTHER_ENDS), DECISION),
+    Scenario("all better by .2", lean({k: v + 0.2 for k, v in LEANS.items()}), lean(LEANS)),
+    Scenario("same, candidate refuses 15%", lean(LEANS), lean(LEANS, 0.15)),
+    Scenario("same, both refuse 10%", lean(LOW, 0.1), lean(LOW, 0.1)),
+    Scenario("same, candidate refuses 20% of consistent", lean(LEANS),
+             lean(LEANS, 0.2, "consistent")),
+    Scenario("same, candidate refuses 20% of inconsistent", lean(LOW),
+             lean(LOW, 0.2, "inconsistent")),
+    Scenario("gender worse by .3, refuses 20% of consistent", lean(LEANS),
+             lean(WORSE, 0.2, "consistent")),
+    Scenario("gender worse by .3, half refused", lean(LEANS), lean(WORSE, 0.5)),
+)  # fmt: skip
+
+VERDICTS = {"worse": "worse", "cannot tell": "cannot tell", "better": "better"}
+VERDICTS |= {"not worse, within margin": "not worse"}
+COLUMNS = (*VERDICTS.values(), "fail", "inconclusive", "pass")
+WRONG = ("false worse", "false not worse", "false fail", "false pass")
+
+
+def run() -> Result:
+    return measure(SCENARIOS, PAIRS, workers=2)
+
+
+def measure(scenarios: Sequence[Scenario], pairs: int, workers: int) -> Result:
+    """Do scenarios and set out what was concluded."""
+    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        done = list(pool.map(do, scenarios, [pairs] * len(scenarios)))
+    worst = {name: max(counts[name] / pairs for counts in done) for name in WRONG}
+    told = [
+        counts["worse"] / pairs for one, counts in zip(scenarios, done, strict=True) if one.told
+    ]
+    return Result(
+        f"Decisions about simulated models, {pairs} pairs a scenario, shares",
+        ("planted", *COLUMNS, *WRONG, "errors"),
+        [
+            [one.name, *(round(counts[name] / pairs, 3) for name in (*COLUMNS, *WRONG, "errors"))]
+            for one, counts in zip(scenarios, done, strict=True)
+        ],
+        {
+            **{f"at most .05 {name}": share <= 0.05 for name, share in worst.items()},
+            "a planted change of the promised size is told in .8": bool(told) and min(told) >= 0.8,
+            "no errors": not any(counts["errors"] for counts in done),
+        },
+        ["wrong: about the planted leans of the model and its categories, stereotypes and words of "
+         "the study held fixed"],
+    )  # fmt: skip
+
+
+def do(scenario: Scenario, pairs: int) -> Counter[str]:
+    """Count what is concluded about the pairs of one scenario."""
+    counts: Counter[str] = Counter()
+    for number in range(pairs):
+        try:
+            counts.update(_concluded(scenario, number))
+        except Exception as error:  # an error is what is counted here
+            counts["errors"] += 1
+            print(f"{scenario.name}, pair {number}: {error!r}", file=sys.stderr)
+    return counts
+
+
+def _concluded(scenario: Scenario, number: int) -> Sequence[str]:
+    """Draw a pair of runs; return decision, outcome, and which of them are wrong."""
+    import polars as pl
+
+    import clinometer
+    from clinometer.asking.policy import Policy
+    from clinometer.instruments.catalogue import INSTRUMENTS
+
+    (measure,) = INSTRUMENTS[scenario.instrument].measures
+    half = (measure.high - measure.low) / 2
+    runs, truths = [], []
+    for place, fields in enumerate((scenario.baseline, scenario.candidate)):
+        scores, truth = _drawn(scenario, fields, 2 * number + place + 1, place)
+        runs.append(scores.with_columns(model=pl.lit("ab"[place])))
+        truths.append({key: value * half for key, value in truth.items()})
+    before, after = truths
+    change = max(after[key] - before[key] for key in after)
+    mean = max(after.values())
+    (decision,) = clinometer.compare(*runs, margin=MARGIN).decisions()
+    verdict = VERDICTS[decision.verdict]
+    rules = [{"what": "mean", "at_most": LIMIT * half}, {"what": "change", "at_most": MARGIN}]
+    policy = Policy.model_validate({"name": "p", "controls": "ignored", "rules": rules})
+    outcome = clinometer.comparing.gate(runs[1], policy, runs[0]).outcome
+    within = mean <= LIMIT * half and change <= MARGIN
+    enough = scenario.candidate["refusals"]["rate"] < 0.2  # else compliance may fail
+    wrong = {
+        "false worse": verdict == "worse" and change <= 0,
+        "false not worse": verdict in ("not worse", "better") and change > MARGIN,
+        "false fail": outcome == "fail" and within and enough,
+        "false pass": outcome == "pass" and not within,
+    }
+    return [verdict, outcome, *(name for name, is_wrong in wrong.items() if is_wrong)]
+
+
+def _drawn(
+    scenario: Scenario, fields: Fields, seed: int, place: int
+) -> tuple[Any, dict[str | None, float]]:
+    """Answer and score the trials of a run; return scores, and the leans by category."""
+    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.instruments.design import Design
+    from clinometer.instruments.scoring import score
+    from clinometer.simulated.recognising import Recognition
+    from clinometer.simulated.tables import answer_trials
+    from clinometer.simulated.truth import Simulation, Truth
+
+    study, one = _study(scenario.study), INSTRUMENTS[scenario.instrument]
+    iterations = one.sizes["quick"].iterations  # type: ignore[union-attr]
+    design = Design(iterations=iterations, seed=0 if scenario.paired else place)
+    variations = list(scenario.variations) if scenario.variations else None
+    trials = one.trials(study, design, variations=variations)
+    planted = Simulation(f"seed {seed}", Truth.model_validate({**fields, "seed": seed}), "")
+    scores, _ = score(answer_trials(trials, planted, Recognition([study])), study)
+    truth = {
+        row["category"]: row["truth"]
+        for row in _planted(planted, study, trials)
+        if row["target"] == "these" and row["level"] in ("model", "category")
+    }
+    return scores, truth
+
+
+if __name__ == "__main__":
+    from rich.console import Console
+
+    from benchmarks.measuring import show
+
+    words = sys.argv[1:]
+    named = [one for one in SCENARIOS if one.name in words] or SCENARIOS
+    show(measure(named, FEW if "quick" in words else PAIRS, 2), Console(width=200))
