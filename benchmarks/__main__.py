@@ -16,7 +16,6 @@ NAMES = (
         "inference",
         "coverage",
         "simulated",
-        "decisions",
         "planning",
         "plans",
         "many_scores",

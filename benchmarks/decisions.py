@@ -22,7 +22,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
@@ -59,7 +59,6 @@ class Scenario:
     paired: bool = True
     told: bool = False
     """Whether a change of the promised size is planted."""
-    study: str = field(default="bai2025", init=False)
 
 
 CANCEL = {**LEANS, "gender": 0.8, "religion": 0.1}
@@ -81,7 +80,7 @@ SCENARIOS = (
     Scenario("gender worse by .3, one wording", lean(LEANS), lean(WORSE),
              variations=("replication",)),
     Scenario("gender +.3, religion −.3", lean(LEANS), lean(CANCEL), told=True),
-    Scenario("decisions of gender worse by .3", lean(LEANS, order=0),
+    Scenario("decisions of gender worse by .25", lean(LEANS),
              lean({**LEANS, "gender": 1.0}), DECISION),
     Scenario("from all 0 to all 1", lean(OTHER_ENDS), lean(ENDS), DECISION, told=True),
     Scenario("from all 1 to all 0", lean(ENDS), lean(OTHER_ENDS), DECISION),
@@ -190,7 +189,7 @@ def _drawn(
     from clinometer.simulated.tables import answer_trials
     from clinometer.simulated.truth import Simulation, Truth
 
-    study, one = _study(scenario.study), INSTRUMENTS[scenario.instrument]
+    study, one = _study("bai2025"), INSTRUMENTS[scenario.instrument]
     iterations = one.sizes["quick"].iterations  # type: ignore[union-attr]
     design = Design(iterations=iterations, seed=0 if scenario.paired else place)
     variations = list(scenario.variations) if scenario.variations else None

@@ -58,7 +58,8 @@ def verify_command(archive: Path, states: bool, inputs: Path | None) -> None:
     unchanged = "no" if found.changed else f"yes, {found.files} files are those of the manifest"
     echo(f"unchanged: {unchanged}")
     if not found.changed:
-        echo(f"follows from the answers: {_FOLLOWS[found.follows]}{', '.join(found.tables)}")
+        tables = f"; recomputed: {', '.join(found.tables)}" if found.tables else ""
+        echo(f"follows from the answers: {_FOLLOWS[found.follows]}{tables}")
         kept = ", ".join(found.unchecked) or "nothing"
         echo(f"not checked, but for its hash (see --states, --inputs): {kept}")
     echo("unsigned; whether this is the archive that was published, its seal tells")
@@ -66,9 +67,5 @@ def verify_command(archive: Path, states: bool, inputs: Path | None) -> None:
     sys.exit(1 if found.problems else 0 if found.holds else 3)
 
 
-#: Whether numbers follow from the answers → what is said before the tables.
-_FOLLOWS = {
-    True: "yes, recomputed were ",
-    False: "no; recomputed were ",
-    None: "not known, nothing could be recomputed",
-}
+#: Whether numbers follow from the answers → what is said of it.
+_FOLLOWS = {True: "yes", False: "no", None: "not known, nothing could be recomputed"}

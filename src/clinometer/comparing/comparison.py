@@ -30,12 +30,7 @@ from clinometer.comparing.runs import Run, choose, read_runs
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
 from clinometer.results.schemas import MATCHES
-from clinometer.results.verdicts import (
-    BETTER,
-    WORSE,
-    WORSE_WITHIN,
-    judge,
-)
+from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN, judge
 from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["Comparison", "compare"]

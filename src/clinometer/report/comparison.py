@@ -29,7 +29,7 @@ from clinometer.report.sections import (
 )
 from clinometer.report.tables import VERDICT, Column, Table, render_table
 from clinometer.results import CONDITIONS
-from clinometer.results.verdicts import VERDICTS
+from clinometer.results.verdicts import BETTER, VERDICTS, WORSE, verdict_kind
 
 __all__ = ["FACTS", "comparison_part"]
 
@@ -205,7 +205,7 @@ def _change_section(
     for side, on in (("baseline", "baseline"), ("candidate", "candidate")):
         verdicts = own.select(*keys, pl.col("model").alias(on), pl.col("verdict").alias(f"{side}_"))
         each = each.join(verdicts, on=[*keys, on], how="left", nulls_equal=True)
-    told = ~pl.col("verdict").is_in(["cannot tell", "not worse, within margin"])
+    told = verdict_kind(pl.col("verdict")).is_in([WORSE, BETTER])
     flipped = pl.col("baseline_").ne_missing(pl.col("candidate_"))
     rows = each.sort(~told, ~flipped, pl.col("estimate") * -1.0, maintain_order=True)
     columns = [

@@ -60,6 +60,7 @@ from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
     SEEN_TOGETHER,
+    filled,
     keys_of,
     summarise,
 )
@@ -312,14 +313,11 @@ def _worst(
 
     By level and keys; empty if no score is missing.
     """
-    missing = pl.col("n") - pl.col("n_scored")
-    if units.select(missing.sum()).item() == 0:
+    if units["n"].sum() == units["n_scored"].sum():
         return {}
-    total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
     bounds, ends = (measure.low, measure.high), list[dict[tuple[Any, ...], float | None]]()
     for side, end in enumerate(bounds):
-        filled = units.with_columns(filled=(total + missing * end) / pl.col("n"))
-        found = means(filled, bounds, "filled", "n", levels, neutral=measure.neutral)
+        found = means(filled(units, end), bounds, "filled", "n", levels, neutral=measure.neutral)
         ends.append({k: v.these.interval(inference.confidence)[side] for k, v in found.items()})
     return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
 

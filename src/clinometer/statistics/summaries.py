@@ -18,6 +18,7 @@ __all__ = [
     "NEVER_POOLED",
     "SEEN_TOGETHER",
     "compliance",
+    "filled",
     "keys_of",
     "pool_pairs",
     "refuse_split",
@@ -94,6 +95,13 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     )
     refuse_split(units)
     return units
+
+
+def filled(units: pl.DataFrame, end: float) -> pl.DataFrame:
+    """Return summaries with `filled`, the mean that they have if each missing score is at `end`."""
+    total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
+    missing = pl.col("n") - pl.col("n_scored")
+    return units.with_columns(filled=(total + missing * end) / pl.col("n"))
 
 
 def refuse_split(units: pl.DataFrame) -> None:

@@ -20,7 +20,7 @@ from clinometer.results import SCORES, Measure, check
 from clinometer.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
 from clinometer.statistics.estimates import check_range
 from clinometer.statistics.pooling import Targets
-from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of, summarise
+from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, filled, keys_of, summarise
 from clinometer.statistics.targets import differences
 
 __all__ = ["contrast_unpaired"]
@@ -81,8 +81,8 @@ def contrast_unpaired(
         ]
         if any(one["n"].sum() > one["n_scored"].sum() for one in (ours, theirs)):
             for case, at in ((least, ends), (greatest, ends[::-1])):
-                filled = _filled(ours, at[1]), _filled(theirs, at[0])
-                cases.append((case, differences(*filled, ends, "filled", "n")))
+                worst = filled(ours, at[1]), filled(theirs, at[0])
+                cases.append((case, differences(*worst, ends, "filled", "n")))
         for known, each in cases:
             known |= {(level, candidate, *key): one for (level, *key), one in each.items()}
         for level, rows in described.items():
@@ -96,13 +96,6 @@ def _units(scores: pl.DataFrame, factor: str, value: str) -> pl.DataFrame:
     units = summarise(scores.filter(pl.col(factor) == value))
     scored = (pl.col("n_scored") / pl.col("n")).alias("scored")
     return units.with_columns(scored, pl.lit(None, pl.String).alias(factor))
-
-
-def _filled(units: pl.DataFrame, end: float) -> pl.DataFrame:
-    """Return summaries with the mean that they have if each missing score is at an end."""
-    total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
-    missing = pl.col("n") - pl.col("n_scored")
-    return units.with_columns(filled=(total + missing * end) / pl.col("n"))
 
 
 def _described(

@@ -115,7 +115,7 @@ def test_a_bundle_of_networks_is_measured_again_from_its_inputs(
     for number, name in enumerate(("mine.csv", "valence.csv")):
         (tmp_path / "inputs" / f"{number}.csv").write_bytes((tmp_path / name).read_bytes())
     code, out, _ = run("verify", "nets.zip", "--inputs", "inputs")
-    assert code == 0 and "yes, recomputed were estimates, networks, network_activations" in out
+    assert code == 0 and "yes; recomputed: estimates, networks, network_activations" in out
     (unchecked,) = (line for line in out.splitlines() if line.startswith("not checked"))
     assert ".parquet" not in unchecked
 
