@@ -90,3 +90,19 @@ def test_an_unfinished_comparison_has_no_page(compared):
     path.write_text(json.dumps({**facts, "complete": False}), encoding="utf-8")
     with pytest.raises(InputError, match="was not finished"):
         write_report(compared)
+
+
+def test_what_missing_answers_leave_open_is_no_change(run_of, tmp_path):
+    gone = pl.col("iteration") == 0
+    runs = [
+        run_of(name).with_columns(
+            score=pl.when(~gone).then("score"), reason=pl.when(gone).then(pl.lit("refused"))
+        )
+        for name in ("a", "b")
+    ]
+    comparison = compare(*runs, margin=0.4)
+    each = comparison.estimates.filter(level="stereotype", method="clustered")
+    assert set(each["verdict"].drop_nulls()) == {"not worse, scored answers only"}
+    page = write_report(write_comparison(comparison, tmp_path / "c")).read_text(encoding="utf-8")
+    assert "Differences per stereotype." in page
+    assert "Stereotypes that are worse or better" not in page
