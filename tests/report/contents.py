@@ -38,7 +38,6 @@ def plan(helpers, models, modes, dimensions, stereotypes):
         "sources": {"mist2025": {"title": "MIST"}},
         "variations": ["template1", "template2"],
         "dimensions": {"mist2025": dimensions},
-        "controls": {CONTROL: "positive"},
         "instruments": [
             {"name": name, "title": title, "low": -1, "high": 1, "neutral": 0,
              "direction": "positive is against the marginalized group", "reference": "Li et al."}

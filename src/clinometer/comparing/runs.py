@@ -9,14 +9,16 @@ from pathlib import Path
 import polars as pl
 
 from clinometer.audits.recording import Recording, read_recorded
-from clinometer.audits.tabulating import estimate
+from clinometer.audits.tabulating import estimate_means
 from clinometer.errors import InputError, unknown
+from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import Scores, score
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.directory import Results, read_detail, read_results
 from clinometer.results.places import anywhere
-from clinometer.results.records import Journal
+from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
+from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import load_study
 
 __all__ = ["Run", "choose", "choose_one", "own_estimates", "read_runs"]
@@ -86,21 +88,11 @@ def _of_results(results: Results) -> list[Run]:
         runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
     if not runs:
         raise InputError(f"{directory}: no scores and no estimates; finish the run first")
+    known = doubts(read_detail(directory, "progress"))
     return [
-        replace(one, directory=directory, doubts=tuple(_doubts(directory, one.model)))
+        replace(one, directory=directory, doubts=tuple(known.get(one.model, {}).values()))
         for one in runs.values()
     ]
-
-
-def _doubts(directory: Path, model: str) -> Iterator[str]:
-    """Say whether the run was not finished, and whether other models answered under its name."""
-    for row in read_detail(directory, "progress").filter(model=model).iter_rows(named=True):
-        without = row["n_trials"] - row["n_answered"] - row["n_error"]
-        if without:
-            yield f"{without:,} of {row['n_trials']:,} trials of {model} were not asked yet"
-    served = {str(line["served"]) for line in Journal(directory, model) if line.get("served")}
-    if len(served) > 1:
-        yield f"{model} was answered by {len(served)} models: {', '.join(sorted(served))}"
 
 
 def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
@@ -110,6 +102,8 @@ def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
     if scores["model"].null_count():
         raise InputError(f"{source}: {scores['model'].null_count()} scores without a model")
     models = scores["model"].unique(maintain_order=True)
+    # A table that does not say how words were listed had them listed as usual.
+    scores = scores.with_columns(pl.col("word_list").fill_null(Design().word_list))
     return [Run(model, source, scores.filter(model=model)) for model in models]
 
 
@@ -153,9 +147,11 @@ def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
     return runs[0 if model is None else names.index(model)]
 
 
-def own_estimates(run: Run) -> pl.DataFrame:
-    """Return the estimates of a run's answers by itself."""
-    return pl.DataFrame(schema=ESTIMATES) if run.scores.is_empty() else estimate(run.scores)
+def own_estimates(run: Run, inference: Inference | None = None) -> pl.DataFrame:
+    """Return the means of a run's scores by itself, judged."""
+    if run.scores.is_empty():
+        return pl.DataFrame(schema=ESTIMATES)
+    return estimate_means(run.scores, inference)
 
 
 def _labelled(runs: Sequence[Run]) -> Iterator[Run]:

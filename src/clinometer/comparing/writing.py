@@ -12,7 +12,7 @@ import polars as pl
 from clinometer import __version__
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.deciding import Level
-from clinometer.comparing.runs import Run, own_estimates
+from clinometer.comparing.runs import Run
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
 from clinometer.results.directory import read_detail, write_results
@@ -60,7 +60,7 @@ def write_comparison(
     path = Path(directory)
     check_folder(path)
     runs = [comparison.baseline, *comparison.candidates]
-    own = pl.concat([_own(run) for run in runs])
+    own = pl.concat([_own(comparison, run) for run in runs])
     estimates = pl.concat([comparison.estimates, own]).with_columns(family=pl.lit("comparison"))
     pairs = pl.concat([pl.DataFrame(schema=ANSWER_PAIRS), *_pairs(comparison)])
     facts = _facts(comparison, level)
@@ -102,9 +102,9 @@ def _facts(comparison: Comparison, level: Level) -> dict[str, Any]:
     }
 
 
-def _own(run: Run) -> pl.DataFrame:
+def _own(comparison: Comparison, run: Run) -> pl.DataFrame:
     """Return the means of a run by itself, under its label."""
-    own = own_estimates(run).filter(
+    own = comparison.own[run.label].filter(
         pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(),
         pl.col("level").is_in(_LEVELS),
         method="clustered",

@@ -16,7 +16,7 @@ from clinometer.report.plan import Plan
 from clinometer.results import Measure
 from clinometer.texts import visible
 
-__all__ = ["ALPHA", "CONTROL", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
+__all__ = ["ALPHA", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
            "bracketed", "capital", "category_title", "counted", "cut", "endings", "file_names",
            "first_few", "interval", "interval_title", "many", "number", "p_value", "percent",
            "place", "rank", "scale", "short_names", "shown_names", "splits_text", "spoken",
@@ -24,9 +24,6 @@ __all__ = ["ALPHA", "CONTROL", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answe
 
 #: A result with a larger p is not significant.
 ALPHA = 0.05
-
-#: The category of stimuli with a known answer.
-CONTROL = "control"
 
 #: What a reason for having no score means.
 MEANINGS = {
@@ -58,6 +55,9 @@ SIGNS = {
     "better": ("▼", "better"),
     "not worse": ("■", "not worse"),
     "cannot tell": ("○", "cannot tell"),
+    "passed": ("✓", "passed"),
+    "failed": ("✗", "failed"),
+    "not known": ("○", "not known"),
 }
 
 

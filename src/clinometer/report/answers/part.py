@@ -11,7 +11,7 @@ from clinometer.report.answers.changes import changes
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.instrument import answers, brief, sections, warned
-from clinometer.report.answers.results import Asked, Results, all_asked, read_results, unfinished
+from clinometer.report.answers.results import Asked, Results, all_asked, read_results
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import in_brief
 from clinometer.report.answers.validity import validity
@@ -26,6 +26,7 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.report.sections import Finding, Part, Passage, Source, Term, made_with
+from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import VERDICTS
 
 __all__ = ["answer_part"]
