@@ -13,13 +13,10 @@ Reference
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
 import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -29,47 +26,28 @@ from clinometer.asking.plan import load_plan
 from clinometer.asking.sent import sent
 from clinometer.errors import InputError
 from clinometer.results import RESPONSES
+from clinometer.results.bundles import (
+    ENDING,
+    HELD,
+    MANIFEST,
+    PROMPTS,
+    SEAL,
+    file_hash,
+    seal_line,
+    write_archive,
+)
 from clinometer.results.places import anywhere
 from clinometer.results.records import journals, read_plan
 from clinometer.results.subjects import simulated
 from clinometer.results.tables import pieces, scan_table
 from clinometer.texts import write_text
 
-__all__ = [
-    "CARD",
-    "DEVIATIONS",
-    "EVIDENCE",
-    "HELD",
-    "MANIFEST",
-    "PROMPTS",
-    "SEAL",
-    "bundle",
-    "deviations",
-    "file_hash",
-    "follow_from",
-    "is_one_of",
-    "seal_line",
-    "write_archive",
-    "write_prompts",
-]
+__all__ = ["CARD", "DEVIATIONS", "bundle", "deviations", "follow_from", "write_prompts"]
 
-MANIFEST, SEAL, CARD, DEVIATIONS = "manifest.json", "SHA256", "card.json", "deviations.json"
-PROMPTS = "prompts.jsonl"
+CARD, DEVIATIONS = "card.json", "deviations.json"
 
 #: What the audit card has of the auditor.
 STATED = ("auditor", "scope", "access", "expires")
-
-#: What numbers are recomputed from, as patterns of paths in a results directory.
-EVIDENCE = (
-    *("plan.json", "policy.yaml", "studies/*.yaml", "answers/*/*.jsonl", "answers/*/model.json"),
-    *("judge/*/*/*.jsonl", "judge/*.json"),
-)
-
-#: What is bundled.
-HELD = (*EVIDENCE, "*.json", "*.parquet", "report.html", "logs/*.eval")
-
-#: The date of every file in the archive: the first that zip knows.
-_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 @anywhere(directory=True, out=False)
@@ -99,8 +77,8 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
         If a plan is malformed, or a study file was changed.
     """
     path, target = Path(directory), Path(out)
-    if target.suffix != ".zip":
-        raise InputError(f"{target}: ending {target.suffix!r}; a bundle ends in .zip")
+    if target.suffix != ENDING:
+        raise InputError(f"{target}: ending {target.suffix!r}; a bundle ends in {ENDING}")
     if not (path / "estimates.parquet").is_file():
         raise InputError(f"{path}: no estimates; finish the run first")
     asked = (path / "plan.json").is_file()
@@ -137,13 +115,6 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
     return target
 
 
-def is_one_of(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a file of a bundle has a name of some patterns, such as `HELD`."""
-    path = PurePosixPath(name)
-    alike = (one for one in patterns if len(PurePosixPath(one).parts) == len(path.parts))
-    return any(path.match(one) for one in alike)
-
-
 def follow_from(directory: Path, card: Path) -> dict[str, str]:
     """Make departures and audit card of a directory anew, with what the auditor stated in `card`.
 
@@ -162,17 +133,6 @@ def _names(path: Path) -> list[str]:
     """Return the files that are bundled, sorted."""
     found = {one for pattern in HELD for one in path.glob(pattern) if one.is_file()}
     return sorted(one.relative_to(path).as_posix() for one in found if not one.is_symlink())
-
-
-def write_archive(target: Path, files: Mapping[str, Path]) -> None:
-    """Write an archive whose bytes follow from the files alone."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-        for name, file in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.create_system, entry.external_attr = 3, 0o644 << 16
-            entry.file_size = file.stat().st_size
-            with file.open("rb") as source, archive.open(entry, "w") as held:
-                shutil.copyfileobj(source, held)
 
 
 def write_prompts(directory: Path, out: Path) -> None:
@@ -282,17 +242,6 @@ def _answered(directory: Path) -> dict[str, Any]:
             ],
         }
     return found
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def seal_line(manifest: Path) -> str:
-    """Return the content of `SEAL`."""
-    return f"{file_hash(manifest)}  {MANIFEST}\n"
 
 
 def _json(value: object) -> str:
