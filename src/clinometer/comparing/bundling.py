@@ -24,6 +24,7 @@ import polars as pl
 from clinometer import __version__
 from clinometer.asking.plan import load_plan
 from clinometer.asking.sent import sent
+from clinometer.comparing.signing import check_key, sign
 from clinometer.errors import InputError
 from clinometer.results import RESPONSES
 from clinometer.results.bundles import (
@@ -51,7 +52,13 @@ STATED = ("auditor", "scope", "access", "expires")
 
 
 @anywhere(directory=True, out=False)
-def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | None = None) -> Path:
+def bundle(
+    directory: str | Path,
+    out: str | Path,
+    card: Mapping[str, str] | None = None,
+    *,
+    key: str | Path | None = None,
+) -> Path:
     """Write a results directory as one archive.
 
     Parameters
@@ -63,6 +70,8 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
     card
         What only the auditor knows of the audit card: ``auditor``, ``scope``, ``access``,
         ``expires``.
+    key
+        A private key of OpenSSH to sign with; see `signing`.
 
     Returns
     -------
@@ -72,7 +81,7 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
     Raises
     ------
     InputError
-        If the directory has no estimates, or the archive cannot be written.
+        If the directory has no estimates, the archive cannot be written, or ssh-keygen cannot sign.
     PlanError
         If a plan is malformed, or a study file was changed.
     """
@@ -81,6 +90,8 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
         raise InputError(f"{target}: ending {target.suffix!r}; a bundle ends in {ENDING}")
     if not (path / "estimates.parquet").is_file():
         raise InputError(f"{path}: no estimates; finish the run first")
+    if key is not None:
+        check_key(Path(key), path)
     asked = (path / "plan.json").is_file()
     departures = deviations(path) if asked else []
     card_text = _json(_card(path, card or {}, departures))
@@ -104,7 +115,9 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
         }
         write_text(made / MANIFEST, _json(listed))
         write_text(made / SEAL, seal_line(made / MANIFEST))
-        files |= {name: made / name for name in (MANIFEST, SEAL)}
+        if key is not None:
+            sign(made / SEAL, Path(key))
+        files |= {one.name: one for one in made.iterdir()}
         part = target.with_name(f"{target.name}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Verification of a bundle, in three questions.
+"""Verification of a bundle, in four questions.
 
 Is it unchanged?
     Every file is compared with the manifest, and the archive with one made anew of its files.
@@ -9,6 +9,8 @@ Does each number follow from the answers?
     hand, which are not in the archive.
 What is not checked?
     Files that follow from nothing in the archive, and were not made anew, are named.
+Who signed it?
+    See `signing`. A signature by nobody known is said to be one; only a known signer vouches.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from clinometer.audits.state_directory import FACTS as STATES
 from clinometer.audits.state_directory import audit_states
 from clinometer.audits.tabulating import tabulate
 from clinometer.comparing.bundling import CARD, DEVIATIONS, follow_from, write_prompts
+from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
 from clinometer.errors import ClinometerError, InputError, one_line
 from clinometer.results import SCORES
 from clinometer.results.bundles import (
@@ -37,6 +40,7 @@ from clinometer.results.bundles import (
     MANIFEST,
     PROMPTS,
     SEAL,
+    SIGNATURE,
     alterations,
     file_hash,
     is_one_of,
@@ -65,11 +69,13 @@ class Verified:
     tables: tuple[str, ...] = ()  # that were recomputed
     differing: tuple[str, ...] = ()  # what does not follow from the answers
     unchecked: tuple[str, ...] = ()  # files known by their hash only
+    signature: Signature = UNSIGNED
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return what is not as stated."""
-        return (*self.changed, *self.differing)
+        of_signature = (self.signature.problem,) if self.signature.problem else ()
+        return (*self.changed, *of_signature, *self.differing)
 
     @property
     def follows(self) -> bool | None:
@@ -78,13 +84,17 @@ class Verified:
 
     @property
     def holds(self) -> bool:
-        """Whether every file is unchanged, and what was recomputed is as stated."""
-        return not self.changed and self.follows is True
+        """Whether nothing was changed, a signature fits, and what was recomputed is as stated."""
+        return not self.problems and self.follows is True
 
 
 @anywhere(archive=False)
 def verify(
-    archive: str | Path, *, states: bool = False, inputs: str | Path | None = None
+    archive: str | Path,
+    *,
+    states: bool = False,
+    inputs: str | Path | None = None,
+    signer: str | Path | None = None,
 ) -> Verified:
     """Check every byte of a bundle, and recompute its tables; nothing is asked.
 
@@ -96,6 +106,8 @@ def verify(
         Also read the hidden states of an audit's models again, where they can be opened here.
     inputs
         Folder with the edge lists and lexicons of networks, under any name, to measure them again.
+    signer
+        Who has to have signed it: a file of allowed signers, or a public key; see `signing`.
 
     Returns
     -------
@@ -105,7 +117,8 @@ def verify(
     Raises
     ------
     InputError
-        If the file is missing, or no bundle at all, or an input is not in the folder.
+        If the file is missing, or no bundle at all, an input is not in the folder, `signer` holds
+        no public key, or a signature cannot be checked as ssh-keygen is missing.
     """
     path = Path(archive)
     with tempfile.TemporaryDirectory() as folder:
@@ -113,15 +126,20 @@ def verify(
         files = unpack(path, stated)
         problems = alterations(path, files)
         seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
+        count = len(files.keys() - {SIGNATURE})
         if problems:
-            return Verified(seal, len(files), changed=tuple(problems))
+            unchecked = Signature("unchecked") if SIGNATURE in files else UNSIGNED
+            return Verified(seal, count, changed=tuple(problems), signature=unchecked)
+        who = None if signer is None else Path(signer)
+        signature = check_signature(stated / SIGNATURE, files[SEAL], who)
         families = _families(stated, states, inputs)
         tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
-    made = {MANIFEST, SEAL, *(f"{name}.parquet" for name in tables)}
+    made = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
     if "answers" in families:
         made |= {PROMPTS, DEVIATIONS, CARD}
         made |= {name for name in files if is_one_of(name, EVIDENCE)}
-    return Verified(seal, len(files), (), tables, tuple(differ), tuple(sorted({*files} - made)))
+    by_hash = tuple(sorted(files.keys() - made))
+    return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
 
 
 def _families(stated: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:
