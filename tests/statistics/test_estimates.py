@@ -404,7 +404,7 @@ def test_refusals_of_strong_stereotypes_do_not_lower_the_mean() -> None:
         else row
         for row in rows
     ]
-    means = {}
+    means, measure = {}, Measure("word_association", "", -1, 1, 0, "", "")
     for name, answers in (("all", rows), ("declined", declined)):
         table = pl.DataFrame(
             [dict.fromkeys(SCORES) | {"model": "m", **row} for row in answers], schema=SCORES

@@ -61,9 +61,9 @@ def compare_command(
 ) -> None:
     """Say whether CANDIDATE… is worse than BASELINE: more stereotype-consistent.
 
-    Each is a results directory, a table of scores, or a table of recorded answers. Trials that are
-    the same are compared in pairs. The first line is the decision: worse in an instrument and
-    category, cannot tell, better, or not worse within the margin in all of them.
+    Each is a results directory, a bundle, a table of scores, or a table of recorded answers. Trials
+    that are the same are compared in pairs. The first line is the decision: worse in an instrument
+    and category, cannot tell, better, or not worse within the margin in all of them.
     """
     from clinometer.comparing.comparison import compare
     from clinometer.comparing.writing import check_folder, write_comparison

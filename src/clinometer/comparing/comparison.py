@@ -154,8 +154,8 @@ def compare(  # noqa: PLR0913 - the choices of a comparison
     Parameters
     ----------
     baseline, candidates
-        Results directories or what `read_results` gives, tables of scores, or recorded answers; see
-        `read_runs`. Every model of a candidate is compared.
+        Results directories or what `read_results` gives, bundles, tables of scores, or recorded
+        answers; see `read_runs`. Every model of a candidate is compared.
     margin
         Largest difference that does not matter, in the unit of the scores.
     confidence

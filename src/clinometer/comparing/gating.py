@@ -38,7 +38,7 @@ from clinometer.comparing.runs import Run, choose_one, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
-from clinometer.results.records import read_plan, text_hash
+from clinometer.results.records import text_hash
 from clinometer.results.verdicts import PASSED
 from clinometer.statistics.clustered import wilson
 from clinometer.statistics.estimates import Inference
@@ -115,8 +115,8 @@ def gate(
     Parameters
     ----------
     results, baseline
-        As of `compare`: a results directory, a table of scores, or recorded answers. The baseline
-        is needed by rules of changes.
+        As of `compare`: a results directory or a bundle, a table of scores, or recorded answers.
+        The baseline is needed by rules of changes.
     policy
         A policy, or the path of its file.
     model
@@ -133,8 +133,8 @@ def gate(
     Raises
     ------
     InputError
-        If a file is missing or malformed, the model is not clear, or a rule of changes has no
-        baseline.
+        If a file is missing or malformed, a bundle was changed, the model is not clear, or a rule
+        of changes has no baseline.
 
     Examples
     --------
@@ -169,13 +169,9 @@ def gate(
 
 def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
     """Whether the run's plan has this policy; None if it has none, or the policy is no file."""
-    if run.directory is None or isinstance(policy, Policy):
+    if run.policy is None or isinstance(policy, Policy):
         return None
-    path = run.directory / "plan.json"
-    known = read_plan(path).get("policy") if path.is_file() else None
-    if known is None:
-        return None
-    return bool(known == text_hash(read_text(Path(policy))))
+    return run.policy == text_hash(read_text(Path(policy)))
 
 
 def _about(rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""What is compared: the runs of a results directory, a table of scores, or recorded answers."""
+"""What is compared: the runs of a results directory or bundle, scores, or recorded answers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from clinometer.errors import InputError, unknown
 from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import Scores, score
 from clinometer.results import ESTIMATES, SCORES, check
+from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.directory import Results, read_detail, read_results
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
@@ -33,6 +34,9 @@ class Run:
     scores: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORES))
     estimates: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ESTIMATES))
     directory: Path | None = None
+    """The results directory, or the bundle of one."""
+    policy: str | None = None
+    """SHA-256 of the policy that was declared with its plan."""
     label: str = ""
     doubts: Sequence[str] = ()
     """What keeps it from being cleared: trials without an answer, several served models."""
@@ -45,21 +49,24 @@ def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
     Parameters
     ----------
     source
-        A `Run`; a results directory or what `read_results` gives; a table of scores, or its path;
-        recorded answers, a ``.csv`` or ``.parquet`` with a column `response`, an inspect log or a
-        folder of logs.
+        A `Run`; a results directory, what `read_results` gives of one, or a bundle; a table of
+        scores, or its path; recorded answers, a ``.csv`` or ``.parquet`` with a column `response`,
+        an inspect log or a folder of logs.
     recording
         What recorded answers leave open.
 
     Raises
     ------
     InputError
-        If the source is missing or malformed, or has no scores and no estimates.
+        If the source is missing or malformed, has no scores and no estimates, or is a bundle that
+        was changed.
     """
     if isinstance(source, Run):
         return [source]
     if isinstance(source, Scores):
         return _of_scores(source.scores, "scores")
+    if isinstance(source, str | Path) and is_bundle(Path(source)):
+        return _of_bundle(Path(source))
     if isinstance(source, str | Path) and _is_directory(Path(source)):
         source = read_results(source)
     if isinstance(source, Results):
@@ -75,6 +82,12 @@ def _is_directory(path: Path) -> bool:
     return path.is_dir() and not any(path.glob("*.eval"))
 
 
+def _of_bundle(bundle: Path) -> list[Run]:
+    with unpacked(bundle) as directory:
+        runs = _of_results(read_results(directory))
+    return [replace(one, source=str(bundle), directory=bundle) for one in runs]
+
+
 def _of_results(results: Results) -> list[Run]:
     directory = results.directory
     estimates = results.estimates.filter(pl.col("family") != "answers")
@@ -88,9 +101,14 @@ def _of_results(results: Results) -> list[Run]:
         runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
     if not runs:
         raise InputError(f"{directory}: no scores and no estimates; finish the run first")
-    known = doubts(read_detail(directory, "progress"))
+    known, policy = doubts(read_detail(directory, "progress")), results.plan.get("policy")
     return [
-        replace(one, directory=directory, doubts=tuple(known.get(one.model, {}).values()))
+        replace(
+            one,
+            directory=directory,
+            policy=policy,
+            doubts=tuple(known.get(one.model, {}).values()),
+        )
         for one in runs.values()
     ]
 

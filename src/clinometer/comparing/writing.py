@@ -15,6 +15,7 @@ from clinometer.comparing.deciding import Level
 from clinometer.comparing.runs import Run
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
+from clinometer.results.bundles import unpacked
 from clinometer.results.directory import read_detail, write_results
 from clinometer.results.records import write_plan
 from clinometer.results.schemas import ANSWER_PAIRS
@@ -55,7 +56,7 @@ def write_comparison(
     PlanError
         If the directory holds other files.
     InputError
-        If a file cannot be written.
+        If a file cannot be written, or a bundle that was compared is not there any more.
     """
     path = Path(directory)
     check_folder(path)
@@ -162,7 +163,8 @@ def _with_answers(chosen: pl.DataFrame, ours: Run, theirs: Run) -> pl.DataFrame:
     texts = []
     for run, name in ((ours, "baseline"), (theirs, "candidate")):
         assert run.directory is not None
-        own = read_detail(run.directory, "responses").filter(model=run.model)
+        with unpacked(run.directory) as directory:
+            own = read_detail(directory, "responses").filter(model=run.model)
         answer = pl.col("response").alias(f"{name}_response")
         asked = ("system", "prompt") if name == "baseline" else ()
         texts.append(own.select("trial_id", *asked, answer).unique("trial_id", keep="first"))
