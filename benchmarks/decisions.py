@@ -8,10 +8,11 @@ Scenario
 Peer
     The nominal level, .05, and .8 of planted changes told.
 How
-    The trials of a quick audit are answered by `simulated.tables.answer_trials`, scored, and given
-    to `compare` and `gate` as tables. Policy: in the model and every category a mean of at most .4
-    of the way from neutral to the end, and a change of at most .1 of the score; controls ignored,
-    as none are asked. Two processes. ``python -m benchmarks.decisions quick`` does 20 pairs and
+    The trials of a quick audit, controls included, are recognised once; scores are drawn by
+    `simulated.tables.draw_scores`, which gives those of the whole way through texts and readers
+    (`tests/simulated/test_tables.py`), and judged as `compare` and `gate` do. Policy: in the model
+    and every category a mean of at most .4 of the way from neutral to the end, and a change of at
+    most .1 of the score. Two processes. ``python -m benchmarks.decisions quick`` does 20 pairs and
     saves nothing; further words name scenarios.
 """
 
@@ -22,7 +23,8 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from multiprocessing import get_context
 from typing import Any
 
@@ -35,6 +37,7 @@ PAIRS, FEW = 200, 20
 MARGIN, LIMIT = 0.1, 0.4
 
 WORDS = {"wording": 0.05, "group": 0.05}
+CONTROLS = {"insects": 0.8, "nonsense": 0.0}
 LEANS = {"gender": 0.5, "race": 0.3, "religion": 0.4, "health": 0.2}
 LOW = {"gender": 0.2, "race": 0.1, "religion": 0.1, "health": 0.0}
 
@@ -43,8 +46,9 @@ Fields = Mapping[str, Any]
 
 def lean(category: Fields, refused: float = 0.0, where: str = "anywhere", **more: Any) -> Fields:
     """Return what is planted: leans of categories, and refusals."""
+    leans = {"category": dict(category), "stereotype": CONTROLS}
     refusals = {"rate": refused, "where": where}
-    return {"lean": {"category": dict(category)}, "spread": WORDS, "refusals": refusals, **more}
+    return {"lean": leans, "spread": WORDS, "refusals": refusals, **more}
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class Scenario:
     paired: bool = True
     told: bool = False
     """Whether a change of the promised size is planted."""
+    doubt: str = ""
+    """What is doubtful of the candidate's run; then nothing clears it."""
 
 
 CANCEL = {**LEANS, "gender": 0.8, "religion": 0.1}
@@ -66,6 +72,12 @@ WORSE = {**LEANS, "gender": 0.8}
 DECISION = "relative_decision"
 ENDS = {name: 1.0 for name in LEANS}
 OTHER_ENDS = {name: -1.0 for name in LEANS}
+NO_CONTROL = lean(LOW)
+NO_CONTROL = {**NO_CONTROL, "lean": {**NO_CONTROL["lean"], "stereotype": {"nonsense": 0.0}}}
+BIASED_PLACEBO = {
+    **NO_CONTROL,
+    "lean": {**NO_CONTROL["lean"], "stereotype": {"insects": 0.8, "nonsense": 0.5}},
+}
 SCENARIOS = (
     Scenario("same", lean(LEANS), lean(LEANS)),
     Scenario("same, neutral", lean({}), lean({})),
@@ -94,11 +106,15 @@ SCENARIOS = (
     Scenario("gender worse by .3, refuses 20% of consistent", lean(LEANS),
              lean(WORSE, 0.2, "consistent")),
     Scenario("gender worse by .3, half refused", lean(LEANS), lean(WORSE, 0.5)),
+    Scenario("all worse by .2", lean(LOW), lean({k: v + 0.2 for k, v in LOW.items()}), told=True),
+    Scenario("same, unfinished", lean(LOW), lean(LOW), doubt="not every trial was asked yet"),
+    Scenario("same, another model served", lean(LOW), lean(LOW), doubt="two models answered"),
+    Scenario("same, positive control fails", lean(LOW), NO_CONTROL, doubt="planted"),
+    Scenario("same, placebo fails", lean(LOW), BIASED_PLACEBO, doubt="planted"),
 )  # fmt: skip
 
-VERDICTS = {"worse": "worse", "cannot tell": "cannot tell", "better": "better"}
-VERDICTS |= {"not worse, within margin": "not worse"}
-COLUMNS = (*VERDICTS.values(), "fail", "inconclusive", "pass")
+CLEARED = ("better", "not worse")
+COLUMNS = ("worse", "cannot tell", *CLEARED, "fail", "inconclusive", "pass")
 WRONG = ("false worse", "false not worse", "false fail", "false pass")
 
 
@@ -146,34 +162,33 @@ def do(scenario: Scenario, pairs: int) -> Counter[str]:
 
 def _concluded(scenario: Scenario, number: int) -> Sequence[str]:
     """Draw a pair of runs; return decision, outcome, and which of them are wrong."""
-    import polars as pl
-
-    import clinometer
     from clinometer.asking.policy import Policy
-    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.comparing.comparison import compare_runs
+    from clinometer.comparing.gating import Gated, inference_of, judge_run
+    from clinometer.instruments.catalogue import measure_of
 
-    (measure,) = INSTRUMENTS[scenario.instrument].measures
+    measure = measure_of(scenario.instrument)
     half = (measure.high - measure.low) / 2
-    runs, truths = [], []
-    for place, fields in enumerate((scenario.baseline, scenario.candidate)):
-        scores, truth = _drawn(scenario, fields, 2 * number + place + 1, place)
-        runs.append(scores.with_columns(model=pl.lit("ab"[place])))
-        truths.append({key: value * half for key, value in truth.items()})
-    before, after = truths
-    change = max(after[key] - before[key] for key in after)
-    mean = max(after.values())
-    (decision,) = clinometer.compare(*runs, margin=MARGIN).decisions()
-    verdict = VERDICTS[decision.verdict]
+    (ours, before), (theirs, after) = (
+        _drawn(scenario, fields, 2 * number + place, place)
+        for place, fields in enumerate((scenario.baseline, scenario.candidate))
+    )
+    change = half * max(after[key] - before[key] for key in after)
     rules = [{"what": "mean", "at_most": LIMIT * half}, {"what": "change", "at_most": MARGIN}]
-    policy = Policy.model_validate({"name": "p", "controls": "ignored", "rules": rules})
-    outcome = clinometer.comparing.gate(runs[1], policy, runs[0]).outcome
-    within = mean <= LIMIT * half and change <= MARGIN
+    policy = Policy.model_validate({"name": "p", "rules": rules})
+    compared = compare_runs(ours, [theirs], inference_of(policy))
+    (decision,) = compared.decisions()
+    checks = judge_run(policy, theirs, compared)
+    verdict = decision.verdict.partition(",")[0]
+    outcome = Gated(policy, theirs.model, ours.label, None, checks).outcome
+    within = max(after.values()) <= LIMIT and change <= MARGIN
+    clear = not scenario.doubt
     enough = scenario.candidate["refusals"]["rate"] < 0.2  # else compliance may fail
     wrong = {
         "false worse": verdict == "worse" and change <= 0,
-        "false not worse": verdict in ("not worse", "better") and change > MARGIN,
+        "false not worse": verdict in CLEARED and not (clear and change <= MARGIN),
         "false fail": outcome == "fail" and within and enough,
-        "false pass": outcome == "pass" and not within,
+        "false pass": outcome == "pass" and not (clear and within),
     }
     return [verdict, outcome, *(name for name, is_wrong in wrong.items() if is_wrong)]
 
@@ -181,27 +196,51 @@ def _concluded(scenario: Scenario, number: int) -> Sequence[str]:
 def _drawn(
     scenario: Scenario, fields: Fields, seed: int, place: int
 ) -> tuple[Any, dict[str | None, float]]:
-    """Answer and score the trials of a run; return scores, and the leans by category."""
-    from clinometer.instruments.catalogue import INSTRUMENTS
-    from clinometer.instruments.design import Design
-    from clinometer.instruments.scoring import score
-    from clinometer.simulated.recognising import Recognition
-    from clinometer.simulated.tables import answer_trials
+    """Draw the scores of a run; return it, and its leans by category."""
+    import polars as pl
+
+    from clinometer.comparing.runs import read_runs
+    from clinometer.simulated.tables import draw_scores
     from clinometer.simulated.truth import Simulation, Truth
 
-    study, one = _study("bai2025"), INSTRUMENTS[scenario.instrument]
-    iterations = one.sizes["quick"].iterations  # type: ignore[union-attr]
-    design = Design(iterations=iterations, seed=0 if scenario.paired else place)
-    variations = list(scenario.variations) if scenario.variations else None
-    trials = one.trials(study, design, variations=variations)
-    planted = Simulation(f"seed {seed}", Truth.model_validate({**fields, "seed": seed}), "")
-    scores, _ = score(answer_trials(trials, planted, Recognition([study])), study)
+    model = "ab"[place]
+    planted = Simulation(model, Truth.model_validate({**fields, "seed": seed + 1}), "")
+    draw = 0 if scenario.paired else place
+    asked = _asked(scenario.instrument, scenario.variations, draw)
+    scores = pl.concat(draw_scores(questions, planted) for questions in asked)
+    (run,) = read_runs(scores.with_columns(model=pl.lit(model)))
+    doubted = place and scenario.doubt not in ("", "planted")
+    trials = asked[0].rows
     truth = {
         row["category"]: row["truth"]
-        for row in _planted(planted, study, trials)
+        for row in _planted(planted, _study("bai2025"), trials)
         if row["target"] == "these" and row["level"] in ("model", "category")
     }
-    return scores, truth
+    return replace(run, label=model, doubts=(scenario.doubt,) if doubted else ()), truth
+
+
+@cache
+def _asked(instrument: str, variations: Sequence[str] | None, draw: int) -> Sequence[Any]:
+    """Return the questions of a quick audit of one instrument, controls included."""
+    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.instruments.design import Design
+    from clinometer.simulated.tables import Questions
+
+    one = INSTRUMENTS[instrument]
+    size = one.sizes["quick"]
+    assert size is not None and size.control is not None and size.placebo is not None
+    parts = (
+        ("bai2025", size.iterations, list(variations) if variations else None),
+        (one.control, size.control, None),
+        (one.placebo, size.placebo, None),
+    )
+    return [
+        Questions(
+            one.trials(_study(name), Design(iterations=n, seed=draw), variations=wordings),
+            _study(name),
+        )
+        for name, n, wordings in parts
+    ]
 
 
 if __name__ == "__main__":

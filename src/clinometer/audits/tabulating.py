@@ -260,10 +260,15 @@ def estimate_scores(
     return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})
 
 
-def estimate_means(scores: pl.DataFrame, inference: Inference | None = None) -> pl.DataFrame:
-    """Estimate the means of scores at every level, without what `estimate_scores` has besides."""
-    inference = inference or Inference()
-    estimates, _ = _of_scores(scores.lazy(), inference)
+def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
+    """Estimate the means of a model's stereotypes, categories and all, and judge them.
+
+    They are those of `estimate_scores`, without what that has besides.
+    """
+    estimates = pl.concat(
+        estimate_summaries(summarise(part), measure_of(name), inference, MEANS).estimates
+        for (name,), part in scores.group_by("instrument", maintain_order=True)
+    )
     return judge(estimates, compliance_floor=inference.compliance_floor)
 
 
@@ -328,6 +333,9 @@ def _reduced(scores: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataF
     _refuse_repeated(scores)
     return with_codes(summarise(scores), "unit"), contributions(scores), compliance(scores)
 
+
+#: Levels of means that are judged, but for cells.
+MEANS = ("stereotype", "category", "model")
 
 #: Columns of long texts.
 _TEXTS = ("shares", "emotions")

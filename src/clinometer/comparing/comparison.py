@@ -36,7 +36,7 @@ from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN
 from clinometer.statistics.estimates import Inference
 from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "compare_runs"]
 
 
 #: Whether controls must have passed.
@@ -130,10 +130,9 @@ class Comparison:
 
     def matched(self, candidate: str) -> list[str]:
         """Say of each mean what is told, how trials were matched, and what that costs."""
-        keys = [name for name in NEVER_POOLED if name != "control"]
         counts = self.matches.filter(level="model", candidate=candidate)
-        told = self.means(candidate).select(*keys, *_TOLD)
-        counted = told.join(counts, on=keys, nulls_equal=True)
+        told = self.means(candidate).select(*NEVER_POOLED, *_TOLD)
+        counted = told.join(counts, on=NEVER_POOLED, nulls_equal=True)
         return list(dict.fromkeys(_matched(row) for row in counted.iter_rows(named=True)))
 
     def __repr__(self) -> str:
@@ -189,6 +188,20 @@ def compare(  # noqa: PLR0913 - the choices of a comparison
     """
     sources = [read_runs(one, recording) for one in (baseline, *candidates)]
     ours, others = choose(sources, model)
+    inference = Inference(margin, confidence)
+    return compare_runs(ours, others, inference, explicit=explicit, controls=controls)
+
+
+def compare_runs(
+    ours: Run,
+    others: Sequence[Run],
+    inference: Inference,
+    *,
+    explicit: bool = False,
+    controls: Requirement = "required",
+) -> Comparison:
+    """Compare runs that have labels with a baseline; see `compare`."""
+    margin, confidence = inference.margin, inference.confidence
     estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
     for theirs in others:
         of_scores = list(_scores(ours, theirs, confidence, margin))
@@ -203,7 +216,6 @@ def compare(  # noqa: PLR0913 - the choices of a comparison
             f"{ours.label} and {', '.join(one.label for one in others)} have nothing in common: "
             "no study, instrument and mode was asked of both"
         )
-    inference = Inference(margin, confidence)
     own = {run.label: own_estimates(run, inference) for run in (ours, *others)}
     matched = pl.concat(matches)
     return Comparison(ours, others, whole, matched, margin, own, explicit, controls)

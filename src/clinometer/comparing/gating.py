@@ -31,9 +31,9 @@ import polars as pl
 
 from clinometer.asking.policy import Policy, Rule, load_policy
 from clinometer.audits.recording import Recording
-from clinometer.comparing.comparison import Comparison, compare
+from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.deciding import signed
-from clinometer.comparing.runs import Run, choose_one, own_estimates, read_runs
+from clinometer.comparing.runs import Run, choose, choose_one, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
@@ -43,7 +43,7 @@ from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, wilson
 from clinometer.statistics.estimates import Inference
 from clinometer.texts import read_text
 
-__all__ = ["CODES", "Check", "Gated", "Outcome", "gate"]
+__all__ = ["CODES", "Check", "Gated", "Outcome", "gate", "inference_of", "judge_run"]
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 
@@ -145,26 +145,44 @@ def gate(
     changes = [rule.title for rule in rules.rules if rule.what == "change"]
     if changes and baseline is None:
         raise InputError(f"policy: {changes[0]!r} is about a change; give a --baseline")
-    inference = Inference(rules.margin, rules.confidence, rules.compliance)
-    estimates = own_estimates(run, inference)
     compared = None
     if baseline is not None:
         before = read_runs(baseline, recording)
         chosen = choose_one(before, model if len(before) > 1 else None, "--judged-model")
-        compared = compare(chosen, run, margin=rules.margin, confidence=rules.confidence)
+        ours, theirs = choose([[chosen], [run]])
+        compared = compare_runs(ours, theirs, inference_of(rules))
+    declared = _declared(run, policy)
+    checks = judge_run(rules, run, compared)
+    if require_declared:
+        checks.append(_declaration_check(declared))
+    label = None if compared is None else compared.baseline.label
+    return Gated(rules, run.model, label, declared, checks)
+
+
+def inference_of(policy: Policy) -> Inference:
+    """Return margin, confidence and compliance floor of a policy."""
+    return Inference(policy.margin, policy.confidence, policy.compliance)
+
+
+def judge_run(rules: Policy, run: Run, compared: Comparison | None) -> list[Check]:
+    """Make the checks of a policy.
+
+    `compared` has the run as its only candidate, with `inference_of` the policy; None: no rule is
+    about changes.
+    """
+    if compared is None:
+        estimates = own_estimates(run, inference_of(rules))
+    else:
+        estimates = compared.own[compared.candidates[0].label]
     about = [_about(rule, estimates, compared) for rule in rules.rules]
     asked = _asked_alike(about)
-    declared = _declared(run, policy)
-    checks = [
+    return [
         *_rule_checks(rules, about),
-        *(_declaration_checks(declared) if require_declared else ()),
         *_run_checks(run, None if compared is None else compared.baseline),
         *_compliance_checks(rules, estimates, asked),
         *(_control_checks(estimates, asked) if rules.controls == "required" else ()),
         *(_baseline_checks(compared, about) if rules.controls == "required" else ()),
     ]
-    label = None if compared is None else compared.baseline.label
-    return Gated(rules, run.model, label, declared, checks)
 
 
 def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
@@ -209,10 +227,10 @@ def _rule_checks(policy: Policy, about: Sequence[pl.DataFrame]) -> Iterator[Chec
         yield Check("rule", rule.title, outcome, reason, rule.line)
 
 
-def _declaration_checks(declared: bool | None) -> Iterator[Check]:
+def _declaration_check(declared: bool | None) -> Check:
     """Check that the policy was declared before the run."""
     outcome: Outcome = "pass" if declared else "inconclusive"
-    yield Check("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
+    return Check("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
 
 
 def _run_checks(*runs: Run | None) -> Iterator[Check]:

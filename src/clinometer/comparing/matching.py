@@ -12,7 +12,7 @@ from clinometer.results import Measure
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import DRAWN, TRIAL, contrast
 from clinometer.statistics.summaries import NEVER_POOLED
-from clinometer.statistics.unpaired import contrast_unpaired
+from clinometer.statistics.unpaired import contrast_unpaired, errors_apart
 
 __all__ = ["compare_scores", "same_trials"]
 
@@ -66,15 +66,18 @@ def compare_scores(
 def _paired(scores: pl.DataFrame, measure: Measure, how: _How) -> Contrasted:
     """Compare in pairs, and say how many times as many trials it takes without."""
     estimates, matches = contrast(scores, measure, factor="model", **how)
-    apart = contrast_unpaired(scores, measure, **how).estimates
     of_model = {"level": "model", "method": "clustered", "measure": measure.name}
-    keys = ["level", "candidate", *(name for name in NEVER_POOLED if name != "control")]
+    keys = ["candidate", *NEVER_POOLED]
     known = ~pl.col("conditional_on").str.contains("usual variances")
-    se = [one.filter(known, **of_model).select(*keys, "se") for one in (estimates, apart)]
-    both = se[0].join(se[1], on=keys, nulls_equal=True, suffix="_apart")
-    gain = both.select(*keys, pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)
+    own = estimates.filter(known, **of_model).select(*keys, "level", "se")
+    apart = errors_apart(scores, measure, how["baseline"])
+    both = own.join(apart, on=keys, nulls_equal=True, suffix="_apart")
+    gain = both.select(*keys, "level", pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)
     matches = matches.drop("pairing_gain").join(
-        gain.filter(pl.col("pairing_gain").is_finite()), on=keys, how="left", nulls_equal=True
+        gain.filter(pl.col("pairing_gain").is_finite()),
+        on=[*keys, "level"],
+        how="left",
+        nulls_equal=True,
     )
     return Contrasted(estimates, matches)
 

@@ -177,7 +177,7 @@ def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
     return runs[0 if model is None else names.index(model)]
 
 
-def own_estimates(run: Run, inference: Inference | None = None) -> pl.DataFrame:
+def own_estimates(run: Run, inference: Inference) -> pl.DataFrame:
     """Return the means of a run's scores by itself, judged."""
     if run.scores.is_empty():
         return pl.DataFrame(schema=ESTIMATES)

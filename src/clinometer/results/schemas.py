@@ -117,7 +117,8 @@ ORDERS: Schema = columns(
 )
 
 MATCHES: Schema = columns(
-    *("level", "factor", "baseline", "candidate", *_RUN, *_ABOUT, "n", "n_unasked_baseline"),
+    *("level", "factor", "baseline", "candidate", *_RUN, "control", *_ABOUT),
+    *("n", "n_unasked_baseline"),
     *("n_unasked_candidate", "n_scored", "n_lost_baseline", "n_lost_candidate", "n_lost_both"),
     *("matched_by", "pairing_gain"),
 )

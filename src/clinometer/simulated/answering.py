@@ -22,7 +22,7 @@ from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.simulated.writing import REFUSALS, fill_schema, write_text
 
-__all__ = ["SimulatedCall", "SimulatedReply", "UNKNOWN", "allowed_values", "answer"]
+__all__ = ["SimulatedCall", "SimulatedReply", "UNKNOWN", "allowed_values", "answer", "intend"]
 
 #: Characters of a token.
 CHARACTERS = 4
@@ -105,10 +105,8 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
     if question is None:
         reply = _of_options(call, {}, 0.0) if call.kind == LOGITS else SimulatedReply(UNKNOWN)
         return replace(reply, known=False)
-    rng = call.random(simulation.truth.seed)
-    question = replace(question, kind=call.kind)
-    said = _say(simulation, question, rng)
-    if _refuses(simulation, question, said, rng):
+    said, rng = intend(simulation, question, call)
+    if said is None:
         return _refusal(simulation, call, rng)
     if call.kind == LOGITS:
         return _of_options(call, said.shares, OFFERED)
@@ -116,6 +114,16 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
         return SimulatedReply(fill_schema(said, call.properties), (), said.reasoning_tokens)
     form = rng.choice(simulation.truth.format)
     return SimulatedReply(write_text(said, form), (), said.reasoning_tokens)
+
+
+def intend(
+    simulation: Simulation, question: RecognisedPrompt, call: SimulatedCall
+) -> tuple[SimulatedAnswer | None, random.Random]:
+    """Return what is to be answered, None for a refusal, and the random numbers of the call."""
+    rng = call.random(simulation.truth.seed)
+    question = replace(question, kind=call.kind)
+    said = _say(simulation, question, rng)
+    return (None if _refuses(simulation, question, said, rng) else said), rng
 
 
 def allowed_values(schema: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -12,14 +12,24 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.modes import LOGITS, MODES
+from clinometer.errors import InputError
+from clinometer.instruments.catalogue import measure_of
+from clinometer.instruments.simulation import RecognisedPrompt
+from clinometer.modes import LOGITS, MODES, TEXT
 from clinometer.modes.mode import Message
-from clinometer.results import RESPONSES
-from clinometer.simulated.answering import SimulatedCall, SimulatedReply, allowed_values, answer
+from clinometer.results import RESPONSES, SCORES
+from clinometer.simulated.answering import (
+    SimulatedCall,
+    SimulatedReply,
+    allowed_values,
+    answer,
+    intend,
+)
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
+from clinometer.stimuli import Study
 
-__all__ = ["answer_trials"]
+__all__ = ["Questions", "answer_trials", "draw_scores"]
 
 
 def answer_trials(
@@ -47,6 +57,66 @@ def answer_trials(
         for row in trials.iter_rows(named=True)
     ]
     return pl.DataFrame(rows, schema=RESPONSES)
+
+
+class Questions:
+    """What trials ask in free text, recognised once for the many models that are drawn.
+
+    Parameters
+    ----------
+    trials
+        Columns of `results.TRIALS`, of one study: one prompt each, in mode ``free``.
+    study
+        The study.
+    """
+
+    def __init__(self, trials: pl.DataFrame, study: Study) -> None:
+        known, free = (
+            Recognition([study]),
+            [name for name, one in MODES.items() if one.kind == TEXT],
+        )
+        if trials["followup"].count() or not trials["mode"].is_in(free).all():
+            raise InputError("trials: scores are drawn of single prompts in free text alone")
+        self.calls = [
+            SimulatedCall([(one["role"], one["content"]) for one in messages], seed=row["seed"])
+            for row in trials.iter_rows(named=True)
+            for messages in MODES[row["mode"]].sent(row, None, False)
+        ]
+        found = [
+            known.find([text for role, text in call.messages if role == "user"])
+            for call in self.calls
+        ]
+        if None in found:
+            raise InputError("trials: a prompt that is not known")
+        self.asked: list[RecognisedPrompt] = [one for one in found if one is not None]
+        control = [study.control_of(key) for key in trials["stereotype"]]
+        columns = {c: pl.col(c) for c in SCORES if c in trials.columns}
+        self.rows = trials.select(**columns).with_columns(
+            control=pl.Series(control, dtype=pl.String), scoring=pl.lit("exact")
+        )
+        absent = (pl.lit(None, kind).alias(c) for c, kind in SCORES.items() if c not in self.rows)
+        self.rows = self.rows.with_columns(absent).select(list(SCORES))
+
+
+def draw_scores(questions: Questions, simulation: Simulation) -> pl.DataFrame:
+    """Return the scores that reading the answers of a simulated model would give.
+
+    Nothing is written or read: of instruments whose answers are one pairing or one choice the score
+    follows from what the model has in mind. Columns of `results.SCORES`, those of reading null.
+    """
+    (name,) = questions.rows["instrument"].unique()
+    measure = measure_of(name)
+    half = (measure.high - measure.low) / 2.0
+    said = [
+        intend(simulation, question, call)[0]
+        for question, call in zip(questions.asked, questions.calls, strict=True)
+    ]
+    scores = [None if one is None else measure.neutral + half * one.lean for one in said]
+    return questions.rows.with_columns(
+        model=pl.lit(f"simulated/{simulation.name}"),
+        score=pl.Series(scores, dtype=pl.Float64),
+        reason=pl.Series([None if one else "refused" for one in said], dtype=pl.String),
+    )
 
 
 def _answered(

@@ -136,6 +136,7 @@ def differences(
     bounds: tuple[float, float],
     value: str = "mean",
     weight: str = "n_scored",
+    levels: Sequence[str] = LEVELS,
 ) -> dict[tuple[Any, ...], Targets]:
     """Return the differences of two runs whose trials are not the same, candidate − baseline.
 
@@ -147,12 +148,14 @@ def differences(
     scored = _scored(pl.concat(both, how="diagonal_relaxed"), value, weight, "run")
     span = bounds[1] - bounds[0]
     found: dict[tuple[Any, ...], Targets] = {}
-    for family, keys, levels in _STRATA[:2]:
+    for family, keys, used in _STRATA[:2]:
+        if not (asked := [level for level in used if level in levels]):
+            continue
         for run, group in scored.group_by(family, maintain_order=True):
             strata, names = strata_of(group, ("run", *keys), value, weight), (*family, *keys)
             moderated = _moderated(strata, bounds, run[family.index("mode")], lend=False)
             shares = _signed(strata)
-            for level in levels:
+            for level in asked:
                 for own, members in _grouped(strata, list(shares), level, 1).items():
                     total = sum(abs(shares[place]) for place in members) / 2.0
                     of = {place: shares[place] / total for place in members}

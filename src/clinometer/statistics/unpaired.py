@@ -1,10 +1,9 @@
 """What differs between runs whose trials are not the same: other draws, another size, recorded.
 
 Measures
-    Mean of the candidate − mean of the baseline over the stereotypes that both were asked. A
-    stereotype counts as its numbers of answers in both runs allow, n n' / (n + n'). Unit and
-    direction are those of the score; neutral 0. Runs are of two models or of two values of another
-    factor, such as two instruments with one scale.
+    Mean of the candidate − mean of the baseline over the stereotypes that both were asked, each of
+    which counts once. Unit and direction are those of the score; neutral 0. Runs are of two models
+    or of two values of another factor, such as two instruments with one scale.
 
 Inference
     `targets.differences`: the variances of both runs, less what the wordings and group words that
@@ -23,7 +22,7 @@ from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, filled, keys_of, summarise
 from clinometer.statistics.targets import differences
 
-__all__ = ["contrast_unpaired"]
+__all__ = ["contrast_unpaired", "errors_apart"]
 
 _LEVELS = ("cell", "stereotype", "category", "model")
 
@@ -89,6 +88,25 @@ def contrast_unpaired(
             rows.append(_described(ours, theirs, level, measure, candidate))
     whole = {level: pl.concat(rows) for level, rows in described.items()}
     return contrasted(Changes(whole, found, compliant, (least, greatest)), measure, how)
+
+
+def errors_apart(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.DataFrame:
+    """Return the errors that differences over all stereotypes have if trials are not matched.
+
+    `scores` have columns of `results.SCORES`; `model` tells the baseline from candidates. A row per
+    candidate and what is never pooled: `candidate`, those columns, and `se`, null where unknown or
+    moderated by usual variances.
+    """
+    ours, ends, rows = _units(scores, "model", baseline), (measure.low, measure.high), []
+    for candidate in candidates(scores, "model", baseline):
+        theirs = _units(scores, "model", candidate)
+        found = differences(ours, theirs, ends, levels=("model",))
+        names = ("level", *keys_of("model"))
+        for key, one in found.items():
+            known = None if "usual variances" in one.fixed else one.these.se
+            rows.append({**dict(zip(names, key, strict=True)), "candidate": candidate, "se": known})
+    schema = {name: pl.String() for name in (*NEVER_POOLED, "candidate")}
+    return pl.DataFrame(rows, schema={**schema, "se": pl.Float64()})
 
 
 def _units(scores: pl.DataFrame, factor: str, value: str) -> pl.DataFrame:
