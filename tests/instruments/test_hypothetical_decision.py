@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate
+from clinometer.comparing.comparison import compare
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.design import Design
 from clinometer.instruments.hypothetical_decision import INSTRUMENT
@@ -141,3 +142,33 @@ def test_the_items_are_those_in_the_index() -> None:
     index = (folder / "README.md").read_text(encoding="utf-8")
     stated = re.search(r"`discrim_eval\.csv`.*?`([0-9a-f]{64})`", index)[1]
     assert stated == hashlib.sha256((folder / "discrim_eval.csv").read_bytes()).hexdigest()
+
+
+def test_a_wording_that_names_no_one_is_in_no_mean() -> None:
+    """It is the baseline of the published shifts; its answers are no answers about a group."""
+    frames = [
+        person(race=race, response=said, wording=wording).with_columns(
+            id=pl.lit(("0", "14", "21", "29")[k % 4]), iteration=pl.lit(k)
+        )
+        for wording, theirs in (("default", "Yes."), ("removed", "No."))
+        for race, said in (("Black", "No."), ("white", theirs))
+        for k in range(20)
+    ]
+    answers = pl.concat(frames).rename({"wording": "variation"})
+    scores = score(answers, STUDY, instrument=NAME).scores
+    assert set(scores.filter("unnamed")["variation"]) == {"removed"}
+    made = estimate(scores).filter(measure=NAME, method="clustered")
+    assert made.filter(level="cell")["variation"].unique().to_list() == ["default"]
+    assert made.filter(level="model").select("estimate", "n").rows() == [(1.0, 40)]
+    both = compare(scores, scores.with_columns(model=pl.lit("n")))
+    assert "removed" not in both.estimates["variation"]
+
+
+def test_the_wording_without_a_person_is_left_out_of_the_means_of_gpt41(gpt41) -> None:
+    made, _ = gpt41
+    whole = made.filter(measure=NAME, method="clustered", stereotype="race_black")
+    cells = whole.filter(level="cell")
+    assert cells.height == 5
+    assert whole.filter(level="stereotype")["estimate"].item() == pytest.approx(
+        cells["estimate"].mean()
+    )

@@ -15,7 +15,7 @@ from clinometer.errors import InputError
 from clinometer.instruments.design import Design
 from clinometer.instruments.reasoning_cost import INSTRUMENT
 from clinometer.instruments.scoring import score
-from clinometer.stimuli import load_study
+from clinometer.stimuli import load_study, study_hash
 
 RMIAT = load_study("rmiat2025")
 CONDITIONS = ("compatible", "incompatible")
@@ -236,3 +236,40 @@ def test_a_file_that_is_no_gzip_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_text("model,test")
     with pytest.raises(InputError, match=r"t\.csv\.gz: not readable as gzip"):
         score_responses(tmp_path / "t.csv.gz", {RMIAT.name: RMIAT}, tmp_path / "s.csv")
+
+
+def test_the_nature_tests_are_positive_controls_and_in_no_mean() -> None:
+    nature = [
+        trial(word, condition, 100 + k + (100 if condition == "incompatible" else 0), prompt=str(k))
+        for word in ("wasp", "rose")
+        for k in range(20)
+        for condition in CONDITIONS
+    ]
+    made = estimate_scores(scored(*nature).lazy()).estimates
+    rows = made.filter(measure="reasoning_cost", method="clustered", level="stereotype")
+    assert rows.select("stereotype", "control", "verdict").rows() == [
+        ("flowers_insects", "positive", "not known: too few trials")
+    ]
+    kinds = {key: RMIAT.control_of(key) for key in RMIAT.stereotypes}
+    assert [key for key, kind in kinds.items() if kind == "positive"] == [
+        "flowers_insects",
+        "instruments_weapons",
+    ]
+
+
+def test_controls_of_a_study_keep_its_draws() -> None:
+    """Whether a stereotype is a control reaches no prompt and no score."""
+    plain = {key: one.model_copy(update={"control": ""}) for key, one in RMIAT.stereotypes.items()}
+    assert study_hash(RMIAT.model_copy(update={"stereotypes": plain})) == study_hash(RMIAT)
+
+
+def test_the_mean_over_social_tests_leaves_the_nature_tests_out(recorded: Any) -> None:
+    """Of o3-mini .173 over eight social tests; with the controls of its authors it is .265."""
+    _, estimates, _ = recorded
+    rows = estimates.filter(measure="reasoning_cost", method="clustered", level="model")
+    mean = rows.filter(pl.col("control").is_null())
+    assert mean["n_stereotypes"].item() == 8
+    if mean["model"].item() == "o3-mini":
+        assert mean["estimate"].item() == pytest.approx(0.173, abs=5e-4)
+    controls = estimates.filter(control="positive", level="stereotype", method="clustered")
+    assert controls.filter(measure="reasoning_cost").height == 2

@@ -204,7 +204,7 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     parts = [*plan.selections]
     if options.controls:
         named = {(part.study.name, part.instrument) for part in parts}
-        beside = _controls({part.instrument for part in parts}, battery)
+        beside = _controls(parts, battery)
         parts += [part for part in beside if (part.study.name, part.instrument) not in named]
     sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
@@ -258,14 +258,23 @@ def _tells(of_size: Size, study: str) -> bool:
     return of_size.studies is None or study in of_size.studies
 
 
-def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
-    """Add the control and the placebo of each instrument, if its size has them."""
+def _controls(parts: Sequence[Selection], battery: Mapping[str, Size]) -> list[Selection]:
+    """Return the control and the placebo of each instrument, if its size has them.
+
+    An instrument whose studies have positive controls of their own needs no other.
+    """
+    names = {part.instrument for part in parts}
+    own = {
+        part.instrument
+        for part in parts
+        if any(part.study.control_of(key) == "positive" for key in part.stereotypes)
+    }
     return [
         select_study(study, iterations=iterations, instrument=name)
         for name, of_size in battery.items()
         if name in names
         for study, iterations in (
-            (INSTRUMENTS[name].control, of_size.control),
+            (INSTRUMENTS[name].control, None if name in own else of_size.control),
             (INSTRUMENTS[name].placebo, of_size.placebo),
         )
         if iterations is not None

@@ -235,6 +235,7 @@ def estimate_scores(
     """
     inference = inference or Inference()
     frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
+    whole, frame = frame, frame.filter(~pl.col("unnamed").fill_null(False))
     of_scores, tables = _of_scores(frame, inference)
     if of_scores.is_empty():
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
@@ -247,14 +248,14 @@ def estimate_scores(
     estimates += [details.relativity(scores_only)]
     estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
     estimates += [explicit_gaps(of_scores, inference.confidence)]
-    estimates += [details.reliabilities(scores_only), details.analyses(frame.select(list(SCORES)))]
+    estimates += [details.reliabilities(scores_only), details.analyses(whole.select(list(SCORES)))]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor, doubts=doubts)
     tables = {
         **tables,
         "matches": pl.concat([interventions.matches, groups.matches]),
         "fits": regressions.fits,
         "chained": answers,
-        "yes_shares": details.yes_shares(frame),
+        "yes_shares": details.yes_shares(whole),
         "attributions": details.attributions(frame),
     }
     return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})

@@ -134,6 +134,7 @@ def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
     models = scores["model"].unique(maintain_order=True)
     # A table that does not say how words were listed had them listed as usual.
     scores = scores.with_columns(pl.col("word_list").fill_null(Design().word_list))
+    scores = scores.filter(~pl.col("unnamed").fill_null(False))
     return [Run(model, source, scores.filter(model=model)) for model in models]
 
 

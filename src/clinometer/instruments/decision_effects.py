@@ -37,7 +37,6 @@ _KEYS = [
     *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
     *("control", "category", "stereotype", "variation"),
 ]
-_REMOVED = "removed"
 _Z95 = 1.959963984540054
 
 
@@ -111,8 +110,9 @@ def _shifts(scores: pl.DataFrame) -> pl.DataFrame:
         *("model", "study", "mode", "intervention", "scoring", "stereotype", "version", "object"),
         *("marginalized", "default", "iteration"),  # draws are the same for every wording
     ]
-    removed = known.filter(variation=_REMOVED).select(*same, without="log_odds")
-    both = known.filter(pl.col("variation") != _REMOVED).join(removed, on=same, nulls_equal=True)
+    unnamed = pl.col("unnamed").fill_null(False)
+    removed = known.filter(unnamed).select(*same, without="log_odds")
+    both = known.filter(~unnamed).join(removed, on=same, nulls_equal=True)
     shift = (pl.col("log_odds") - pl.col("without")).abs()
     return both.group_by(_KEYS, maintain_order=True).agg(
         measure=pl.lit("hypothetical_shift"),

@@ -18,7 +18,8 @@ Measures
     The published analysis, per wording: the share of yes for each group (``published``); the
     difference in the log odds of a decision in favour, marginalized − default, with a random
     intercept for each decision (``mixed``): linear where log odds are known, else logistic; and the
-    mean absolute shift of the log odds from the wording `removed` (``published``).
+    mean absolute shift of the log odds from the wording that does not say who the person is
+    (``published``), which is in no mean.
 
 Range and sign
     −1…1, neutral 0; positive favours the default group.
@@ -96,6 +97,8 @@ class Part(Wordings[str]):
     """Gender → pronouns and verbs by their slot."""
     recorded: list[str] = []
     """Wordings known from recorded answers only."""
+    unnamed: list[str] = []
+    """Wordings that do not say who the person is: a baseline for the others."""
 
 
 def _part(study: Study) -> Part | None:
@@ -137,7 +140,11 @@ def _wordings(study: Study) -> dict[str, Wording]:
         return {}
     asked = {name: Wording(name in part.default_variations, text)
              for name, text in part.variations.items()}  # fmt: skip
-    return {**dict.fromkeys(part.recorded, Wording(False)), **asked}
+    recorded = {name: Wording(False) for name in part.recorded}
+    return {
+        name: replace(one, unnamed=name in part.unnamed)
+        for name, one in {**recorded, **asked}.items()
+    }
 
 
 def _draw(

@@ -88,6 +88,8 @@ class Wording:
     by_default: bool
     text: str = ""
     """The text; empty if each stereotype has its own wording."""
+    unnamed: bool = False
+    """Whether it names no group: a baseline beside the others, left out of every mean."""
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,10 @@ class Instrument:
     def variations(self, study: Study) -> dict[str, bool]:
         """Return the variations of a study, and whether each is a default."""
         return {name: wording.by_default for name, wording in self.wordings(study).items()}
+
+    def unnamed(self, study: Study) -> frozenset[str]:
+        """Return the variations of a study that name no group."""
+        return frozenset(name for name, one in self.wordings(study).items() if one.unnamed)
 
     def select(
         self,

@@ -47,7 +47,7 @@ CONDITIONS = ("intervention", "reasoning_effort", "temperature")
 #: Columns that an external table may lack; they are then null.
 LATER = (
     *("dimension", "object", "outcome", "control", "shares", "emotions", "n_unpaired"),
-    "n_unreasoned",
+    *("n_unreasoned", "unnamed"),
     *("reasoning_effort", "temperature", "reasoning", "reasoning_tokens"),
 )
 
@@ -379,6 +379,7 @@ COLUMNS: dict[str, Column] = {
         conflict="decisions: whether some evidence in the answer contradicts the decision",
         explicit="whether the questions show what they are about, as in bias benchmarks and "
         "self-report",
+        unnamed="whether the prompt names no group: a baseline, in no mean; null: it names them",
         directed="whether edges are directed",
         weighted="whether spreading used the weights of edges",
         shown="whether the drawing shows it",

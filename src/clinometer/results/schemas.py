@@ -86,7 +86,7 @@ RESPONSES: Schema = columns(
 PROGRESS: Schema = columns("model", "n_trials", "n_answered", "n_error", "n_served", "served_as")
 
 SCORES: Schema = columns(
-    *(*FACTORS, "control", "word_list", "trial_id", "iteration", "pair_id", "order"),
+    *(*FACTORS, "control", "unnamed", "word_list", "trial_id", "iteration", "pair_id", "order"),
     *("marginalized", "default", "tied", "counter", "attribute_order", "version", "object"),
     *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "shares"),
     "emotions",

@@ -235,6 +235,8 @@ def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, An
         and (not (needed := getattr(part, "needs", "")) or getattr(study, needed))
     }
     content = study.instruments.model_dump(include=names)
+    for shared in content.values():
+        shared.pop("unnamed", None)  # how answers are pooled, not what is asked
     for name in names & Instruments.model_fields.keys():
         shared = content[name]
         for variation in shared["variations"].values():
@@ -247,7 +249,7 @@ def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, An
 
 def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
     """Drop fields that no prompt and no score of `parts` depends on."""
-    del stereotype["label"], stereotype["source_defect"], stereotype["also"]
+    del stereotype["label"], stereotype["source_defect"], stereotype["also"], stereotype["control"]
     if not stereotype["aligned"]:  # as before there was the field
         del stereotype["aligned"]
     for override in stereotype["variations"].values():

@@ -8,7 +8,7 @@ than 200,000 characters, the first and the last 100,000 are read.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, partial
 from pathlib import Path
@@ -132,6 +132,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         sets = _sets(shown, scored, key)
         row = _row(shown, scored, key.scoring)
         row["control"] = study.control_of(key.stereotype)
+        row["unnamed"] = shown["variation"] in keys.unnamed(shown["instrument"]) or None
         row["shares"] = as_shares(scored.shares, sets) if shown["instrument"] in paired else None
         rows.append(row)
         numbers.append(number - start)
@@ -230,6 +231,7 @@ class _Keys:
         self.of = cache(self._of)
         self.stereotype = cache(partial(_find, "stereotype", study.stereotypes))
         self.variation = cache(self._variation)
+        self.unnamed = cache(self._unnamed)
         self._dimension = cache(partial(_find, "dimension", study.dimensions))
 
     def _variation(self, asked: Instrument, named: str | None) -> str:
@@ -256,6 +258,10 @@ class _Keys:
             return self._dimension(named)
         lists = {n: self.of(asked, row["stereotype"], row["variation"], n).words for n in known}
         return most_named(row["response"] or "", lists)
+
+    def _unnamed(self, name: str) -> Collection[str]:
+        """Return the variations of an instrument that name no group."""
+        return INSTRUMENTS[name].unnamed(self.study) if name in INSTRUMENTS else ()
 
     def _of(self, asked: Instrument, stereotype: str, variation: str, dimension: str | None) -> Key:
         scoring = self.scoring if self.scoring in asked.scorings else asked.scorings[0]

@@ -1,0 +1,38 @@
+"""Scores of simulated models: through texts and readers, and drawn straight."""
+
+import pytest
+
+from clinometer.errors import InputError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.instruments.scoring import score
+from clinometer.results import FACTORS
+from clinometer.simulated.recognising import Recognition
+from clinometer.simulated.tables import Questions, answer_trials, draw_scores
+from clinometer.simulated.truth import Simulation, Truth
+from clinometer.stimuli import load_study
+
+
+@pytest.mark.parametrize("instrument", ["word_association", "relative_decision"])
+@pytest.mark.parametrize("name", ["bai2025", "control_insects", "control_nonsense"])
+def test_scores_drawn_straight_are_those_that_are_read(instrument: str, name: str) -> None:
+    study = load_study(name)
+    trials = INSTRUMENTS[instrument].trials(study, Design(iterations=2))
+    planted = {"lean": {"default": 0.3}, "order": 0.2, "spread": {"wording": 0.05, "group": 0.05},
+               "refusals": {"rate": 0.3, "where": "consistent"}}  # fmt: skip
+    simulation = Simulation("own", Truth.model_validate(planted), "")
+    read, _ = score(answer_trials(trials, simulation, Recognition([study])), study)
+    drawn = draw_scores(Questions(trials, study), simulation)
+    assert 0 < drawn["score"].null_count() < drawn.height
+    assert drawn["score"].to_list() == pytest.approx(read["score"].to_list(), abs=1e-12)
+    kept = [*FACTORS, "control", "trial_id", "iteration", "pair_id", "order", "marginalized",
+            "default", "tied", "counter", "attribute_order", "word_list", "scoring"]  # fmt: skip
+    assert drawn.select(kept).equals(read.select(kept))
+    assert (drawn["score"].is_null() == drawn["reason"].is_not_null()).all()
+
+
+def test_scores_of_two_prompts_are_not_drawn_straight() -> None:
+    study = load_study("bai2025")
+    forced = INSTRUMENTS["word_association"].trials(study, Design(iterations=2, mode="forced"))
+    with pytest.raises(InputError, match="single prompts in free text"):
+        Questions(forced, study)
