@@ -40,8 +40,8 @@ def plan(helpers, models, modes, dimensions, stereotypes):
         "dimensions": {"mist2025": dimensions},
         "controls": {CONTROL: "positive"},
         "instruments": [
-            {"name": name, "title": title, "low": -1, "high": 1, "neutral": 0,
-             "direction": "positive is against the marginalized group", "reference": "Li et al."}
+            helpers.kept(name, title=title, reference="Li et al.",
+                         direction="positive is against the marginalized group")
             for name, title in INSTRUMENTS.items()
         ],
         "stereotypes": {

@@ -18,7 +18,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
-from clinometer.report.prose import CONTROL, capital, interval, number, p_value, spoken
+from clinometer.report.prose import capital, interval, number, p_value, spoken
 from clinometer.report.sections import Section, in_order
 from clinometer.report.tables import FROM, VERDICT, Column, Table, alike, render_table
 from clinometer.results.verdicts import HIGHER, LOWER
@@ -123,7 +123,7 @@ def _figures(results: Results) -> tuple[Figure, ...]:
     own = results.estimates.filter(
         pl.col("instrument").is_in(compared),
         pl.col("level").is_in(["category", "model"]),
-        (pl.col("category") != CONTROL).fill_null(True),
+        pl.col("control").is_null(),
         ~pl.col("study").is_in(plan.controls()),
     )
     ends = {name: share_of_scale(name) for name in ("estimate", "ci_low", "ci_high")}

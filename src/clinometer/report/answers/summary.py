@@ -6,6 +6,7 @@ an answer; what changed since the last audit; what this does not show; what to d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from statistics import median
 
 import polars as pl
 
+from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
 from clinometer.report.answers.earlier import changes
 from clinometer.report.answers.results import Asked, Results, all_asked, read_results, unfinished
@@ -29,6 +31,8 @@ from clinometer.report.prose import (
     counted,
     cut,
     first_few,
+    leaning,
+    lowered,
     number,
     short_names,
     spoken,
@@ -38,10 +42,19 @@ from clinometer.results.logprobs import in_words
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["in_brief"]
+__all__ = ["in_brief", "overall"]
 
 #: Characters shown of a prompt and of an answer.
 SHOWN = 150
+
+#: What is said of several means, by the kind of their verdict.
+_MEANS = {
+    "consistent": "leaning as the stereotype says",
+    "reversed": "leaning against it",
+    "equivalent": "near neutral",
+    "inconclusive": "open",
+    "no verdict": "without a verdict",
+}
 
 _NOT_SHOWN = (
     "A score describes answers to these prompts: no intent, no decision in use, no other language. "
@@ -123,6 +136,7 @@ def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
                 instrument=name,
                 stereotype=asked.plan.label(row["stereotype"]),
                 verdict=verdict_kind(row["verdict"]),
+                lean=leaning(row["verdict"]),
                 mean=row["estimate"],
                 low=row["ci_low"],
                 high=row["ci_high"],
@@ -176,24 +190,35 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) ->
         parts.append(f"{len(leaning)} lean {how} ({_first(names)})")
     found = "; ".join(parts) or "none could be told to lean"
     of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
+    of = f"{of} of single stereotypes" if runs > 1 else of
     valid = f" (not valid {'on some models' if runs > 1 else 'here'})" if failed else ""
-    return f"{capital(name)}{valid}: of {of}, {found}.{_overall(asked, runs)}"
+    first = "; ".join(filter(None, (overall(asked), lowered(largest_effect(asked)))))
+    said = filter(None, (first, f"Of {of}, {found}"))
+    return f"{capital(name)}{valid}: {'. '.join(said)}."
 
 
-def _overall(asked: Asked, runs: int) -> str:
-    """State the mean over all stereotypes; of several models and modes the ends of their range."""
+def overall(asked: Asked) -> str:
+    """Say of the mean over all stereotypes whether it leans.
+
+    Of several models and modes: how many means lean, and the ends of their range.
+    """
     rows = asked.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
     if not rows:
         return ""
-    if runs == 1:
+    neutral = f"neutral is {asked.measure.neutral:g}"
+    if not rows[1:]:
         row = rows[0]
         value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
-        return f" Mean {value}; neutral is {asked.measure.neutral:g}."
-    low, high = rows[0], rows[-1]
+        return f"the mean over all, {value}, {leaning(row['verdict'])} ({neutral})"
+    kinds = Counter(verdict_kind(row["verdict"]) for row in rows)
+    counts = [f"{kinds[kind]} {says}" for kind, says in _MEANS.items() if kinds[kind]]
+    ends = [
+        f"{number(row['estimate'])}, which {leaning(row['verdict'])} ({row['model']}, "
+        f"{row['mode']})"
+        for row in (rows[0], rows[-1])
+    ]
     return (
-        f" Means from {number(low['estimate'])} ({low['model']}, {low['mode']}) to "
-        f"{number(high['estimate'])} ({high['model']}, {high['mode']}); neutral is "
-        f"{asked.measure.neutral:g}."
+        f"of {len(rows)} means over all, {', '.join(counts)}: from {' to '.join(ends)}; {neutral}"
     )
 
 
