@@ -28,9 +28,9 @@ from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import score
 from clinometer.reference import load_published
 from clinometer.results import ESTIMATES, SCORES, VERSIONS
+from clinometer.results.judging import judge
 from clinometer.results.schemas import ATTRIBUTIONS
 from clinometer.results.tables import read_table
-from clinometer.results.verdicts import judge
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.reliability import RELIABILITY

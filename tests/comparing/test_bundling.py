@@ -13,10 +13,11 @@ import pytest
 from clinometer.audits.recording import audit_recorded
 from clinometer.audits.tabulating import tabulate
 from clinometer.cli.evidence import bundle_command, verify_command
-from clinometer.comparing.bundling import bundle, write_archive
+from clinometer.comparing.bundling import bundle
 from clinometer.comparing.verifying import _compared, verify
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
+from clinometer.results.bundles import write_archive
 from clinometer.results.directory import write_results
 
 LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \

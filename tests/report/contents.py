@@ -38,7 +38,6 @@ def plan(helpers, models, modes, dimensions, stereotypes):
         "sources": {"mist2025": {"title": "MIST"}},
         "variations": ["template1", "template2"],
         "dimensions": {"mist2025": dimensions},
-        "controls": {CONTROL: "positive"},
         "instruments": [
             helpers.kept(name, title=title, reference="Li et al.",
                          direction="positive is against the marginalized group")

@@ -1,6 +1,5 @@
 """The page as text: what stands in it, and what must not."""
 
-import json
 import re
 from html.parser import HTMLParser
 
@@ -243,23 +242,21 @@ def test_controls_stand_apart(make_results, page_of):
 
 @pytest.mark.parametrize(
     ("code", "others"),
-    [("inconclusive", "no verdict: positive control"), ("consistent", "equivalent")],
+    [("failed", "no verdict: positive control"), ("passed", "equivalent")],
 )
 def test_a_failed_positive_control_is_named_before_the_verdicts(
     make_results, code, others, page_of
 ):
     directory = make_results(keys=["age", "guilt"])
-    plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
-    plan["controls"] = {"known": "positive"}
-    write_plan(directory / "plan.json", plan)
     path, control = directory / "estimates.parquet", pl.col("stereotype") == "guilt"
     pl.read_parquet(path).with_columns(
         study=pl.when(control).then(pl.lit("known")).otherwise("study"),
+        control=pl.when(control).then(pl.lit("positive")),
         verdict=pl.when(control).then(pl.lit(code)).otherwise(pl.lit(others)),
     ).write_parquet(path)
     page = page_of(directory)
-    fails = code == "inconclusive"
-    assert ("The positive control fails" in page) == fails
+    fails = code == "failed"
+    assert ("The positive control failed" in page) == fails
     assert ("– no verdict: positive control" in page) == fails
     assert (
         "■ near neutral" in page.split('aria-labelledby="verdicts-1"')[1].split("</section>")[0]

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from clinometer.results import ESTIMATES, Measure, as_estimates
-from clinometer.results.verdicts import BECAUSE, VERDICTS, judge, verdict_kind
+from clinometer.results.judging import judge
+from clinometer.results.verdicts import BECAUSE, DOUBTS, VERDICTS, verdict_kind
 
 ABOVE = Measure("word_association", "", -1, 1, 0, "", "")
 DECISION = Measure("relative_decision", "", 0, 1, 0.5, "", "")
@@ -63,7 +64,7 @@ def verdict(measure: Measure = ABOVE, **row: Any) -> str | None:
         ({**LEAN, **WITHIN, "estimate": -0.3, "bound_ci_low": -0.5, "bound_ci_high": 0.1},
          "reversed, scored answers only"),
         ({**LEAN, "bound_ci_low": 0.1, "bound_ci_high": 0.5}, "consistent"),
-        (EQUIVALENT, "equivalent"),
+        (EQUIVALENT, "no verdict: positive control"),
         ({**LEAN, "compliance": 0.79}, "no verdict: compliance"),
         ({**LEAN, "compliance": 0.8}, "consistent"),
         ({"p": None, "p_holm": None, "tost_p_holm": None}, "no verdict: one cluster"),
@@ -124,37 +125,101 @@ def test_the_compliance_floor_is_a_setting() -> None:
     )
 
 
-# The positive control
+# Nothing missing clears a model
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(-0.05, 0.05, "equivalent"), (-0.05, 0.2, "no verdict: missing answers"),
+     (-0.2, 0.05, "no verdict: missing answers")],
+)  # fmt: skip
+def test_near_neutral_needs_the_worst_that_missing_answers_could_be(
+    low: float, high: float, expected: str
+) -> None:
+    missing = {"n": 22, "bound_ci_low": low, "bound_ci_high": high}
+    assert about(missing) == [expected]
+    assert about({**missing, "n": 20}) == ["equivalent"]
+
+
+def test_a_lean_is_within_the_margin_only_where_missing_answers_cannot_change_it() -> None:
+    lean = {**LEAN, **WITHIN, "estimate": 0.05, "bound_ci_low": 0.01, "n": 22}
+    assert about({**lean, "bound_ci_high": 0.09}) == ["consistent, within margin"]
+    assert about({**lean, "bound_ci_high": 0.3}) == ["consistent"]
+
+
+@pytest.mark.parametrize("doubt", ["no verdict: unfinished run",
+                                   "no verdict: several models served"])  # fmt: skip
+def test_no_doubtful_model_is_called_near_neutral(doubt: str) -> None:
+    rows = [PASSES, EQUIVALENT, {**EQUIVALENT, "model": None, "level": "overall"}, LEAN]
+    found = judged(*rows, doubts={"m": doubt})["verdict"].to_list()
+    assert found[1:] == [doubt, doubt, "consistent"]
+    other = {**PASSES, "model": "n"}, {**EQUIVALENT, "model": "n"}
+    assert judged(*other, doubts={"m": doubt})["verdict"].to_list()[1:] == ["equivalent"]
+
+
+# Controls
 
 CONTROL = {"study": "control_insects", "control": "positive"}
-SHOWS, FAILS = {**CONTROL, **LEAN, "ci_low": 0.11}, {**CONTROL}
+PASSES = {**CONTROL, "ci_low": 0.11, "ci_high": 0.5}
+STRADDLES = {**CONTROL, "ci_low": 0.0, "ci_high": 0.5}
+FAILS = {**CONTROL, "ci_low": -0.1, "ci_high": 0.09}
+PLACEBO = {"study": "control_nonsense", "control": "negative", "ci_low": -0.2, "ci_high": 0.3}
+EFFECT = {**PLACEBO, **LEAN, "ci_low": 0.02, "ci_high": 0.3}
 WITHDRAWN = "no verdict: positive control"
 
 
-def about(*rows: dict[str, Any], control: dict[str, Any] = FAILS) -> list[str]:
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (PASSES, "passed"),
+        ({**PASSES, "ci_low": 0.1}, "not known: too few trials"),
+        (STRADDLES, "not known: too few trials"),
+        (FAILS, "failed"),
+        ({**CONTROL, "ci_low": 0.01, "ci_high": 0.09, **LEAN}, "failed"),
+        ({**PASSES, "ci_low": -0.5, "ci_high": -0.11}, "failed"),
+        ({**PASSES, "bound_ci_low": 0.05}, "not known: too few trials"),
+        ({**PASSES, "compliance": 0.7}, "not known: compliance"),
+        ({**PASSES, "p": None}, "not known: one cluster"),
+        ({**PASSES, "n_scored": 0, "p": None}, "not known: nothing scored"),
+        (PLACEBO, "passed"),
+        (EFFECT, "failed"),
+        ({**EFFECT, "ci_high": 0.09}, "passed"),
+        ({**PLACEBO, "compliance": 0.7}, "not known: compliance"),
+        ({**PLACEBO, "n_scored": 0, "p": None}, "not known: nothing scored"),
+    ],
+)
+def test_one_rule_for_controls(row: dict[str, Any], expected: str) -> None:
+    assert verdict(**row) == expected
+
+
+def test_a_control_of_a_measure_below_neutral_is_mirrored() -> None:
+    below = {"direction": "below", "ci_low": -0.5}
+    assert verdict(**{**PASSES, **below, "ci_high": -0.11}) == "passed"
+    assert verdict(**{**PASSES, **below, "ci_high": -0.09}) == "not known: too few trials"
+    assert verdict(**{**PASSES, "direction": "below"}) == "failed"
+
+
+def about(*rows: dict[str, Any], control: dict[str, Any] | None = None) -> list[str]:
     """The verdicts of rows whose estimate is near neutral, beside a control."""
-    found = judged(control, *({**EQUIVALENT, **row} for row in rows))
+    found = judged(control or PASSES, *({**EQUIVALENT, **row} for row in rows))
     return found["verdict"].to_list()[1:]
 
 
 @pytest.mark.parametrize(
     "control",
-    [
-        FAILS,
-        {**FAILS, **LEAN, "estimate": -0.3},
-        {**FAILS, "compliance": 0.1},
-        {**FAILS, "p": None, "p_holm": None},
-        {**FAILS, "n_scored": 0, "p": None},
-    ],
-)
-def test_equivalent_is_withdrawn_where_the_positive_control_fails(control: dict[str, Any]) -> None:
+    [FAILS, STRADDLES, {**PASSES, "compliance": 0.1}, {**PASSES, "p": None},
+     {**PASSES, "n_scored": 0, "p": None}, PLACEBO],
+)  # fmt: skip
+def test_equivalent_needs_a_positive_control_that_passed(control: dict[str, Any]) -> None:
     assert about({}, control=control) == [WITHDRAWN]
+    assert about({}) == ["equivalent"]
 
 
-def test_equivalent_stands_where_the_positive_control_lies_beyond_the_margin() -> None:
-    assert about({}, control=SHOWS) == ["equivalent"]
-    assert about({}, control={**SHOWS, "ci_low": 0.1}) == [WITHDRAWN]
-    assert about({"tost_margin": 0.2}, control={**SHOWS, "tost_margin": 0.2}) == [WITHDRAWN]
+def test_equivalent_needs_every_control_that_was_asked() -> None:
+    both = judged(PASSES, {**FAILS, "stereotype": "b"}, EQUIVALENT)["verdict"].to_list()
+    assert both[-1] == WITHDRAWN
+    for placebo, expected in ((PLACEBO, "equivalent"), (EFFECT, "no verdict: placebo")):
+        assert judged(PASSES, placebo, EQUIVALENT)["verdict"].to_list()[-1] == expected
 
 
 @pytest.mark.parametrize(
@@ -163,21 +228,22 @@ def test_equivalent_stands_where_the_positive_control_lies_beyond_the_margin() -
      ("word_list", "as_released"), ("scoring", "published")],
 )  # fmt: skip
 def test_a_control_speaks_for_its_own_model_and_way_of_asking(column: str, other: str) -> None:
-    assert about({}, {column: other}) == [WITHDRAWN, "equivalent"]
+    assert about({}, {column: other}) == ["equivalent", WITHDRAWN]
 
 
 @pytest.mark.parametrize("column", ["study", "category", "stereotype", "dimension", "level"])
 def test_a_control_speaks_for_every_study_dimension_and_level(column: str) -> None:
-    assert about({column: "other"}) == [WITHDRAWN]
+    assert about({column: "other"}) == ["equivalent"]
+    assert about({column: "other"}, control=FAILS) == [WITHDRAWN]
 
 
 def test_a_control_with_a_dimension_speaks_for_that_one() -> None:
     rows = [{"dimension": "ambiguous"}, {"dimension": "disambiguated"}]
-    own = {**FAILS, "dimension": "ambiguous"}
-    assert about(*rows, control=own) == [WITHDRAWN, "equivalent"]
+    own = {**PASSES, "dimension": "ambiguous"}
+    assert about(*rows, control=own) == ["equivalent", WITHDRAWN]
     overall = {**EQUIVALENT, "level": "overall", "model": None}
     found = judged(own, *({**overall, **row} for row in rows))
-    assert found["verdict"].to_list()[1:] == [WITHDRAWN, "equivalent"]
+    assert found["verdict"].to_list()[1:] == ["equivalent", WITHDRAWN]
 
 
 def test_only_equivalent_is_withdrawn() -> None:
@@ -188,19 +254,17 @@ def test_only_equivalent_is_withdrawn() -> None:
 
 def test_one_model_that_fails_speaks_for_all_models_together() -> None:
     overall = {**EQUIVALENT, "level": "overall", "model": None}
-    shows = {**SHOWS, "model": "n"}
-    found = judged(FAILS, shows, {**EQUIVALENT, "model": "n"}, overall)
+    passes = {**PASSES, "model": "n"}
+    found = judged(FAILS, passes, {**EQUIVALENT, "model": "n"}, overall)
     assert found["verdict"].to_list()[2:] == ["equivalent", WITHDRAWN]
-    both = judged({**SHOWS}, shows, overall, {**overall, "mode": "forced"})
-    assert both["verdict"].to_list()[2:] == ["equivalent", "equivalent"]
-    elsewhere = judged({**FAILS, "mode": "forced"}, overall)
-    assert elsewhere["verdict"].to_list()[1:] == ["equivalent"]
+    both = judged(PASSES, passes, overall, {**overall, "mode": "forced"})
+    assert both["verdict"].to_list()[2:] == ["equivalent", WITHDRAWN]
 
 
-@pytest.mark.parametrize("row", [{"control": "negative"}, {"control": None}, {"level": "cell"},
-                                 {"level": "model"}, {"method": "published"}])  # fmt: skip
-def test_what_is_no_positive_control_withdraws_nothing(row: dict[str, Any]) -> None:
-    assert about({}, control={**FAILS, **row}) == ["equivalent"]
+@pytest.mark.parametrize("row", [{"control": None}, {"level": "cell"}, {"level": "model"},
+                                 {"method": "published"}])  # fmt: skip
+def test_what_is_no_positive_control_shows_nothing(row: dict[str, Any]) -> None:
+    assert about({}, control={**PASSES, **row}) == [WITHDRAWN]
 
 
 # What is said of verdicts
@@ -217,7 +281,7 @@ def test_the_verdicts_given_are_those_explained() -> None:
         "estimate": (-0.1, 0.1),
         "bound_ci_low": (None, -0.1),
         "factor": (None, "intervention"),
-        "model": ("m", "fails"),
+        "model": ("m", "fails", "effect", "unfinished", "served"),
     }
     rows = [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
     rows = [
@@ -230,7 +294,13 @@ def test_the_verdicts_given_are_those_explained() -> None:
         for interval in ({"ci_low": low, "ci_high": high},)
         if margin or row["factor"]
     ]
-    given = judged({**FAILS, "model": "fails"}, *rows)
+    known = [{**PASSES, "model": model} for model in ("m", "effect")]
+    others = [{**FAILS, "model": "fails"}, {**EFFECT, "model": "effect"}, STRADDLES]
+    others += [{**STRADDLES, **row} for row in ({"n_scored": 0}, {"compliance": 0.0}, {"p": None})]
+    others = [{**row, "model": row.get("model", "other")} for row in others]
+    missing = {**EQUIVALENT, "n": 30, "bound_ci_low": -0.5, "bound_ci_high": 0.5}
+    doubts = dict(zip(("unfinished", "served"), DOUBTS, strict=True))
+    given = judged(*known, *others, missing, *rows, doubts=doubts)
     assert set(given["verdict"]) == set(VERDICTS) == set(BECAUSE)
     assert given.schema == ESTIMATES
     reasons = given.select("verdict", "because").unique()

@@ -8,8 +8,8 @@ from polars.testing import assert_frame_equal
 
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, SCORES, Measure
+from clinometer.results.judging import judge
 from clinometer.results.schemas import MATCHES
-from clinometer.results.verdicts import judge
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import contrast
 from clinometer.statistics.crossed import USUAL, USUAL_DRAWN

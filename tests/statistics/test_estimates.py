@@ -387,3 +387,40 @@ def every_response_is_counted_once(frame, estimates):
     for column in ("n", "n_scored"):
         assert counted[column].sum() == models[column].sum()
     assert counted["n"].sum() == frame.height
+
+
+def test_refusals_of_strong_stereotypes_do_not_lower_the_mean() -> None:
+    """What a model declines does not decide what its mean is about."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"stereotype": f"s{k}", "iteration": i, "score": 0.8 if k < 3 else 0.2}
+        for k in range(6)
+        for i in range(20)
+    ]
+    rows = [{**row, "score": row["score"] + rng.normal(0, 0.05)} for row in rows]
+    declined = [
+        {**row, "score": None, "reason": "refused"}
+        if row["score"] > 0.5 and row["iteration"] % 5 < 3
+        else row
+        for row in rows
+    ]
+    means, measure = {}, Measure("word_association", "", -1, 1, 0, "", "")
+    for name, answers in (("all", rows), ("declined", declined)):
+        table = pl.DataFrame(
+            [dict.fromkeys(SCORES) | {"model": "m", **row} for row in answers], schema=SCORES
+        ).with_columns(instrument=pl.lit("word_association"))
+        found = estimate_measure(table, Measure("word_association", "", -1, 1, 0, "", "")).filter(
+            level="model"
+        )
+        means[name] = {row["method"]: row for row in found.rows(named=True)}
+    clustered = {name: one["clustered"] for name, one in means.items()}
+    assert clustered["declined"]["estimate"] == pytest.approx(
+        clustered["all"]["estimate"], abs=0.02
+    )
+    assert clustered["declined"]["n_stereotypes"] == 6
+    published = means["declined"]["published"]  # each answer once: a third of the lean is gone
+    assert published["estimate"] == pytest.approx((24 * 0.8 + 60 * 0.2) / 84, abs=0.02)
+    assert published["n_stereotypes"] is None
+    low, high = (clustered["declined"][f"bound_{end}"] for end in ("low", "high"))
+    assert low == pytest.approx((3 * (0.4 * 0.8 - 0.6) + 3 * 0.2) / 6, abs=0.02)
+    assert high == pytest.approx((3 * (0.4 * 0.8 + 0.6) + 3 * 0.2) / 6, abs=0.02)

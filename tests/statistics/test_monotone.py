@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from clinometer.results import SCORES, Measure
-from clinometer.results.verdicts import judge
+from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.crossed import FEWEST
 from clinometer.statistics.estimates import Inference, estimate_summaries

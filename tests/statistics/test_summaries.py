@@ -4,7 +4,7 @@ from polars.testing import assert_frame_equal
 
 from clinometer.errors import InputError
 from clinometer.results import LEVELS, REASONS, SCORES
-from clinometer.results.verdicts import judge
+from clinometer.results.judging import judge
 from clinometer.statistics.estimates import estimate_measure, estimate_summaries
 from clinometer.statistics.summaries import compliance, pool_pairs, summarise
 

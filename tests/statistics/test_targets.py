@@ -11,7 +11,7 @@ from clinometer.statistics.targets import means
 
 SIDES = (-1.0, 1.0)
 
-KEPT = dict.fromkeys(NEVER_POOLED, "x")
+KEPT = dict.fromkeys(NEVER_POOLED, "x") | {"control": None}
 
 
 def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 6, models: int = 1):
@@ -34,7 +34,7 @@ def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 6, models: int
     ).with_columns(
         marginalized=word,
         default=pl.col("stereotype") + pl.format(" {}", pl.col("draw") // 3 % 2),
-        **{name: pl.lit(value) for name, value in KEPT.items()},
+        **{name: pl.lit(value, pl.String) for name, value in KEPT.items()},
     )
 
 

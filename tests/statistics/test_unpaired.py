@@ -34,21 +34,15 @@ def of(frame, level="model"):
     return rows.filter(level=level, method="clustered", measure="word_association")
 
 
-def test_a_stereotype_counts_as_its_answers_in_both_runs_allow():
+def test_each_stereotype_counts_once_however_often_it_was_asked():
     rng = np.random.default_rng(1)
     ours, theirs = run("a", rng), run("b", rng, shift=0.2)
     theirs = theirs.filter((pl.col("stereotype") != "s0") | (pl.col("iteration") == 0))
     row = of(pl.concat([ours, theirs])).row(0, named=True)
-    means = {}
-    for model in "ab":
-        both = (ours if model == "a" else theirs).group_by("stereotype").agg(
-            pl.col("score").mean(), n=pl.len()
-        )  # fmt: skip
-        means[model] = both.sort("stereotype")
-    n, m = means["a"]["n"].to_numpy(), means["b"]["n"].to_numpy()
-    weights = n * m / (n + m)
-    difference = (means["b"]["score"] - means["a"]["score"]).to_numpy()
-    assert row["estimate"] == pytest.approx(weights @ difference / weights.sum())
+    means = [one.group_by("stereotype").agg(pl.col("score").mean()) for one in (ours, theirs)]
+    before, after = (one["score"].mean() for one in means)
+    assert row["estimate"] == pytest.approx(after - before)
+    assert row["n_stereotypes"] == 8
     assert row["estimate"] == pytest.approx(row["candidate_estimate"] - row["baseline_estimate"])
     assert row["matched_by"] == "stereotype"
 

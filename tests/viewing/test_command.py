@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from clinometer.comparing.bundling import bundle
 from forking import Forked
 from waiting import HANGS_S
 
@@ -35,6 +36,33 @@ def test_it_prints_an_address_and_ends_quietly(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert (process.returncode, err) == (0, "")
+
+
+def test_a_bundle_is_shown_under_its_name_and_left_as_it_is(
+    finished: Path, clinometer: Start, tmp_path: Path
+) -> None:
+    content = bundle(finished, tmp_path / "run.zip").read_bytes()
+    process = clinometer("view", "run.zip")
+    assert process.stdout is not None
+    name, address = process.stdout.readline().split(": ", 1)
+    with urllib.request.urlopen(address.strip(), timeout=HANGS_S) as page:
+        assert "8 of 8" in page.read().decode() and "/runs/run.zip-" in page.url
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert (name, process.returncode) == ("run.zip", 0)
+    assert (tmp_path / "run.zip").read_bytes() == content
+
+
+def test_a_changed_bundle_is_refused_in_a_line(
+    finished: Path, clinometer: Start, tmp_path: Path
+) -> None:
+    content = bytearray(bundle(finished, tmp_path / "run.zip").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "run.zip").write_bytes(content)
+    process = clinometer("view", "run.zip")
+    out, err = process.communicate()
+    assert (process.returncode, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("clinometer: run.zip: ")
 
 
 def test_it_listens_on_the_loopback_interface_alone(finished: Path, clinometer: Start) -> None:

@@ -247,7 +247,6 @@ class Plan(Claimant):
             "notes": list(
                 dict.fromkeys(note for s in self.selections for note in s.study.deviations)
             ),
-            "controls": {s.study.name: s.study.control for s in self.selections if s.study.control},
         }
 
 

@@ -9,7 +9,7 @@ or not), mode, study and dimension; of several the largest. `planned_from` says 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,10 @@ def power(  # noqa: PLR0913 - the options of an audit
     return power_of_plan(plan, known, inference, chance)
 
 
+#: Study and stereotype → the kind of control that it is.
+_Controls = Mapping[tuple[str, str], str | None]
+
+
 def _plan(models: Sequence[str], size: str | None, options: PlanOptions) -> Plan:
     return build_plan(models, options) if size is None else sized_plan(size, models, options)
 
@@ -118,12 +122,14 @@ def power_of_plan(
     `controls`, of the other studies alone.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
-    of_study: dict[str, str | None] = {
-        s.study.name: s.study.control or None for s in plan.selections
+    of_stereotype = {
+        (s.study.name, key): s.study.control_of(key)
+        for s in plan.selections
+        for key in s.stereotypes
     }
     embedded = find_provider(plan.models[0]).embedded
     parts = [pl.DataFrame(schema=POWER)]
-    for scores in _asked_alike(plan.trials(), of_study):
+    for scores in _asked_alike(plan.trials(), of_stereotype):
         near = {
             run: _nearest(dict(zip(NEVER_POOLED, run, strict=True)), pilot, embedded)
             for run in scores.select(NEVER_POOLED).unique(maintain_order=True).rows()
@@ -139,7 +145,7 @@ def power_of_plan(
     return told if controls else told.filter(pl.col("control").is_null())
 
 
-def _asked_alike(trials: pl.DataFrame, controls: dict[str, str | None]) -> Iterator[pl.DataFrame]:
+def _asked_alike(trials: pl.DataFrame, controls: _Controls) -> Iterator[pl.DataFrame]:
     """Yield the trials of runs whose variances are moderated together, as neutral scores."""
     for _, of_one in trials.group_by("instrument", maintain_order=True):
         for measure in INSTRUMENTS[of_one["instrument"][0]].measures:
@@ -149,12 +155,12 @@ def _asked_alike(trials: pl.DataFrame, controls: dict[str, str | None]) -> Itera
                 yield together
 
 
-def _as_scores(
-    trials: pl.DataFrame, measure: Measure, controls: dict[str, str | None]
-) -> pl.DataFrame:
+def _as_scores(trials: pl.DataFrame, measure: Measure, controls: _Controls) -> pl.DataFrame:
     """Give trials the columns of scores, all neutral."""
     filled = trials.with_columns(
-        control=pl.col("study").replace_strict(controls, return_dtype=pl.String),
+        control=pl.Series(
+            [controls[key] for key in trials.select("study", "stereotype").rows()], dtype=pl.String
+        ),
         instrument=pl.lit(measure.name),
         score=pl.lit(measure.neutral),
         model=pl.lit("planned"),

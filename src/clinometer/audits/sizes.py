@@ -59,6 +59,8 @@ class PlanOptions:
     answer_tokens: int | None = None
     provider_defaults: bool = False
     """Leave temperature, top_p and answer length to the provider."""
+    controls: bool = True
+    """Whether an audit of a size also asks the controls of its instruments."""
     policy: str | Path | None = None
     """File of the policy that `clinometer.comparing.gate` will judge the run by."""
 
@@ -183,14 +185,14 @@ def _interventions(selections: Sequence[Selection], named: Iterable[str]) -> dic
 def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = None) -> Plan:
     """Make the plan of an audit; the size fills in what the user left open.
 
-    A study that the options name is asked without the controls.
+    The controls of each instrument are asked too, unless the options leave them out.
 
     Examples
     --------
     >>> named = PlanOptions(studies=["mist2025"], instruments=["affective_attribution"])
     >>> plan = sized_plan("quick", ["openai/gpt-4o"], named)
     >>> [(part.instrument, part.iterations) for part in plan.selections]
-    [('affective_attribution', 4)]
+    [('affective_attribution', 4), ('affective_attribution', 16), ('affective_attribution', 8)]
     """
     options = options or PlanOptions()
     embedded = _embedded(models)
@@ -200,8 +202,10 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
         options = replace(options, modes=_for_all(exact, options.instruments))
     plan = build_plan(models, options, _asked(battery, options))
     parts = [*plan.selections]
-    if not options.studies:
-        parts += _controls({part.instrument for part in parts}, battery)
+    if options.controls:
+        named = {(part.study.name, part.instrument) for part in parts}
+        beside = _controls({part.instrument for part in parts}, battery)
+        parts += [part for part in beside if (part.study.name, part.instrument) not in named]
     sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
 

@@ -5,7 +5,7 @@ Every table is a function of the plan and the journal and can be remade without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,12 +31,13 @@ from clinometer.results import (
 )
 from clinometer.results.columns import with_codes
 from clinometer.results.directory import write_results
+from clinometer.results.judging import judge
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
+from clinometer.results.progress import doubtful
 from clinometer.results.records import Journal, read_plan
 from clinometer.results.schemas import ITEMS, PROGRESS
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
-from clinometer.results.verdicts import judge
 from clinometer.statistics.contrasts import DRAWN, TRIAL
 from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
@@ -56,6 +57,7 @@ __all__ = [
     "ModelAnswers",
     "collect_responses",
     "estimate",
+    "estimate_means",
     "estimate_scores",
     "score_responses",
     "tabulate",
@@ -69,7 +71,7 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
     Returns columns `schemas.PROGRESS`. Raises InputError if there is no such row, or a line of the
     journal was changed; nothing is replaced.
     """
-    rows: list[tuple[str, int, int, int]] = []
+    rows: list[tuple[str, int, int, int, int, str]] = []
 
     def parts() -> Iterator[pl.DataFrame]:
         for model in plan.models:
@@ -80,8 +82,9 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
                 failed += part["error"].count()
                 done += part["error"].null_count()
                 yield part
-            rows.append((model, asked, done, failed))
-        if not any(done or failed for *_, done, failed in rows):
+            served = sorted(answers.served)
+            rows.append((model, asked, done, failed, len(served), ", ".join(served)))
+        if not any(done or failed for _, _, done, failed, *_ in rows):
             raise InputError(f"{directory}: no answers; nothing was replaced")
 
     write_pieces(parts(), directory / "responses.parquet")
@@ -94,15 +97,17 @@ class ModelAnswers:
     def __init__(self, directory: Path, model: str) -> None:
         self._journal = Journal(directory, model)
         self._places = self._journal.places()
+        self.served = set[str]()
+        """Names that the answers read so far give of the model that answered."""
 
     def join(self, trials: pl.DataFrame) -> pl.DataFrame:
         """Return the trials that have an answer or an error; columns of `results.RESPONSES`."""
         schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
         places = [self._places[trial] for trial in trials["trial_id"] if trial in self._places]
-        rows = [
-            {name: _kept(answer.get(name), kind) for name, kind in schema.items()}
-            for answer in self._journal.read(places)
-        ]
+        rows = []
+        for answer in self._journal.read(places):
+            rows.append({name: _kept(answer.get(name), kind) for name, kind in schema.items()})
+            self.served |= {str(answer["served"])} if answer.get("served") else set()
         answers = pl.DataFrame(rows, schema=schema)
         joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
         return check(joined.with_columns(model=pl.lit(self._journal.model)), RESPONSES, "responses")
@@ -216,13 +221,17 @@ def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame
     return estimate_scores(frame.lazy(), inference).estimates
 
 
-def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = None) -> Tables:
+def estimate_scores(
+    scores: Path | pl.LazyFrame,
+    inference: Inference | None = None,
+    doubts: Mapping[str, str] | None = None,
+) -> Tables:
     """Estimate from a table of scores, one model in memory at a time.
 
     Estimates means at every level, differences between interventions, between the groups of
     attributions and between relative and absolute decisions, regressions, correlations between
-    dimensions, and ranks of models. Detail tables without rows are left out. Raises InputError if
-    the table is missing or malformed.
+    dimensions, and ranks of models. Detail tables without rows are left out. `doubts` are those of
+    `judge`. Raises InputError if the table is missing or malformed.
     """
     inference = inference or Inference()
     frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
@@ -239,7 +248,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
     estimates += [explicit_gaps(of_scores, inference.confidence)]
     estimates += [details.reliabilities(scores_only), details.analyses(frame.select(list(SCORES)))]
-    judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor)
+    judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor, doubts=doubts)
     tables = {
         **tables,
         "matches": pl.concat([interventions.matches, groups.matches]),
@@ -249,6 +258,13 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
         "attributions": details.attributions(frame),
     }
     return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})
+
+
+def estimate_means(scores: pl.DataFrame, inference: Inference | None = None) -> pl.DataFrame:
+    """Estimate the means of scores at every level, without what `estimate_scores` has besides."""
+    inference = inference or Inference()
+    estimates, _ = _of_scores(scores.lazy(), inference)
+    return judge(estimates, compliance_floor=inference.compliance_floor)
 
 
 def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
@@ -383,5 +399,6 @@ def tabulate_scores(
     """Make the tables that follow from the scores of a results directory."""
     known = {} if progress is None else {"progress": progress}
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
-    estimates, tables = estimate_scores(directory / "scores.parquet", inference)
+    doubts = {} if progress is None else doubtful(progress)
+    estimates, tables = estimate_scores(directory / "scores.parquet", inference, doubts)
     write_results(directory, "answers", estimates, {"words": words, **known, **tables})

@@ -70,7 +70,7 @@ JSON = click.option(
     type=click.Choice(SIZES),
     default="quick",
     help="Trials per stereotype and wording. quick: 4 (minutes and cents); standard: 8 to 10, all "
-    "instruments; both include the controls. paper: 50, as in Bai et al. and Li et al.",
+    "instruments. paper: 50, as in Bai et al. and Li et al.",
 )
 @click.option(
     "--profile/--no-profile",
@@ -116,7 +116,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 
 def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
     """Ask models and write the tables; return whether every trial has an answer."""
-    if not any(part.study.control for part in plan.selections):
+    if not any(part.study.control_of(key) for part in plan.selections for key in part.stereotypes):
         remark("no controls are asked: whether the instrument works on this model is not shown")
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
@@ -236,8 +236,8 @@ def report_command(  # noqa: PLR0913 - the options of a report
     from clinometer.asking.plan import record_sizes
     from clinometer.audits.tabulating import tabulate
     from clinometer.report import write_report
-    from clinometer.report.answers.results import unfinished
     from clinometer.results.directory import TABLES, read_detail
+    from clinometer.results.progress import unfinished
     from clinometer.results.tables import pieces, write_pieces
 
     if sizes is not None:

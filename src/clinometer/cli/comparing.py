@@ -42,6 +42,12 @@ MOST = 8
     help="What is decided about, of each instrument.",
 )
 @click.option("--explicit", is_flag=True, help="Explicit measures (self-report) decide too.")
+@click.option(
+    "--controls",
+    type=click.Choice(["required", "ignored"]),
+    default="required",
+    help="Whether a candidate is cleared only where the controls of both runs passed.",
+)
 @click.option("--out", type=FOLDER, help="Also write the differences and a report to this folder.")
 @recording_options
 def compare_command(
@@ -55,23 +61,23 @@ def compare_command(
 ) -> None:
     """Say whether CANDIDATE… is worse than BASELINE: more stereotype-consistent.
 
-    Each is a results directory, a table of scores, or a table of recorded answers. Trials that are
-    the same are compared in pairs. The first line is the decision: worse in an instrument and
-    category, cannot tell, better, or not worse within the margin in all of them.
+    Each is a results directory, a bundle, a table of scores, or a table of recorded answers. Trials
+    that are the same are compared in pairs. The first line is the decision: worse in an instrument
+    and category, cannot tell, better, or not worse within the margin in all of them.
     """
     from clinometer.comparing.comparison import compare
     from clinometer.comparing.writing import check_folder, write_comparison
 
     if out is not None:
         check_folder(out)
-    level, explicit = options.pop("level"), options.pop("explicit")
+    level, decided = options.pop("level"), {k: options.pop(k) for k in ("explicit", "controls")}
     comparison = compare(
         baseline,
         *candidates,
         margin=margin,
         confidence=confidence,
         model=baseline_model,
-        explicit=explicit,
+        **decided,
         recording=build_recording(**options),
     )
     say_comparison(comparison, level)

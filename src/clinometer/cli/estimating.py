@@ -72,8 +72,8 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
 
     from clinometer.instruments.catalogue import measure_of
     from clinometer.results import SCORES
+    from clinometer.results.judging import judge
     from clinometer.results.tables import scan_table, write_table
-    from clinometer.results.verdicts import judge
     from clinometer.statistics.contrasts import contrast
 
     frame = scan_table(scores, SCORES).select(list(SCORES)).collect()

@@ -12,6 +12,9 @@ from clinometer.cli.output import echo, remark
 
 __all__ = ["bundle_command", "verify_command"]
 
+#: A private key, which no copy is made of: no address, unlike other files.
+KEY = click.Path(path_type=Path)
+
 
 @command("bundle")
 @click.argument("results", type=FOLDER)
@@ -20,18 +23,24 @@ __all__ = ["bundle_command", "verify_command"]
 @click.option("--scope", help="What the audit is to decide.")
 @click.option("--access", help="How the model was reached: API, weights, product.")
 @click.option("--expires", help="Date after which the audit says nothing of the model.")
-def bundle_command(results: Path, out: Path, **card: str | None) -> None:
+@click.option("--sign", type=KEY, metavar="KEY",
+              help="Sign with this private key of OpenSSH, or the .pub of one that ssh-agent "
+                   "holds.")  # fmt: skip
+def bundle_command(results: Path, out: Path, sign: Path | None, **card: str | None) -> None:
     """Write RESULTS as one archive from which every number can be recomputed.
 
-    The same results give the same bytes. clinometer verify checks it.
+    The same results, and the same ed25519 key, give the same bytes. clinometer verify checks it.
     """
     from clinometer.comparing.bundling import bundle
     from clinometer.comparing.verifying import verify
 
-    bundle(results, out, {name: text for name, text in card.items() if text is not None})
+    stated = {name: text for name, text in card.items() if text is not None}
+    bundle(results, out, stated, key=sign)
     found = verify(out)
     echo(f"{found.files} files, {out.stat().st_size:,} bytes: {out}")
     echo(f"seal {found.seal}")
+    if sign is not None:
+        echo(f"signed with {found.signature.key}")
     for problem in found.problems:
         remark(problem)
     sys.exit(1 if found.problems else 0)
@@ -43,16 +52,19 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
               help="Also read hidden states again, with the models on this machine.")  # fmt: skip
 @click.option("--inputs", type=FOLDER, metavar="DIR",
               help="Also measure networks again: a folder with their inputs.")  # fmt: skip
-def verify_command(archive: Path, states: bool, inputs: Path | None) -> None:
+@click.option("--signer", type=FILE, metavar="FILE",
+              help="Who has to have signed it: a file of allowed signers (ssh-keygen), or a "
+                   "public key (.pub).")  # fmt: skip
+def verify_command(archive: Path, states: bool, inputs: Path | None, signer: Path | None) -> None:
     """Check every byte of ARCHIVE and recompute its tables; nothing is asked.
 
-    Says whether it is unchanged, whether each number follows from the answers, and what is not
-    checked. Exit code 0: everything is as stated; 1: something differs, and is named; 3: nothing
-    could be recomputed.
+    Says whether it is unchanged, whether each number follows from the answers, what is not checked,
+    and who signed it. Exit code 0: everything is as stated; 1: something differs, and is named; 3:
+    nothing could be recomputed.
     """
     from clinometer.comparing.verifying import verify
 
-    found = verify(archive, states=states, inputs=inputs)
+    found = verify(archive, states=states, inputs=inputs, signer=signer)
     for problem in found.problems:
         echo(problem)
     unchanged = "no" if found.changed else f"yes, {found.files} files are those of the manifest"
@@ -62,7 +74,7 @@ def verify_command(archive: Path, states: bool, inputs: Path | None) -> None:
         echo(f"follows from the answers: {_FOLLOWS[found.follows]}{tables}")
         kept = ", ".join(found.unchecked) or "nothing"
         echo(f"not checked, but for its hash (see --states, --inputs): {kept}")
-    echo("unsigned; whether this is the archive that was published, its seal tells")
+    echo(found.signature.text)
     echo(f"seal {found.seal}")
     sys.exit(1 if found.problems else 0 if found.holds else 3)
 

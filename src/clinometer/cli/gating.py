@@ -42,9 +42,9 @@ def gate_command(
 ) -> None:
     """Judge RESULTS by a policy: pass (exit code 0), fail (1) or inconclusive (3).
 
-    RESULTS are a results directory, a table of scores, or recorded answers. Every check is judged
-    on its interval. An error in the input has exit code 2, anything unexpected 4; files of the
-    outcome then say so.
+    RESULTS are a results directory, a bundle, a table of scores, or recorded answers. Every check
+    is judged on its interval. An error in the input has exit code 2, anything unexpected 4; files
+    of the outcome then say so.
     """
     from clinometer.comparing.exports import FORMATS, no_outcome, report_of, write_gate
     from clinometer.comparing.gating import gate

@@ -198,8 +198,8 @@ def merge_command(directories: tuple[Path, ...], out: Path) -> None:
     missing.
     """
     from clinometer.audits.merging import merge
-    from clinometer.report.answers.results import unfinished
     from clinometer.results.directory import read_detail
+    from clinometer.results.progress import unfinished
 
     for row in merge(directories, out):
         again = f", {row.there:,} were there" if row.there else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clinometer.cli.options import FOLDER, command
+from clinometer.cli.options import FILE, command
 from clinometer.cli.output import echo
 from clinometer.texts import visible
 
@@ -19,12 +19,14 @@ LONGEST = 400
 
 
 @command("show")
-@click.argument("results", type=FOLDER)
+@click.argument("results", type=FILE)
 @click.argument("what", nargs=-1, metavar="WHAT…")
 @click.option("--limit", default=5, type=click.IntRange(1), help="Largest number of answers.")
 @click.option("--whole", is_flag=True, help="Do not shorten prompts and answers.")
 def show_command(results: Path, what: tuple[str, ...], limit: int, whole: bool) -> None:
     """Show the answers behind a number of RESULTS, and the estimates that they enter.
+
+    RESULTS are a results directory, or a bundle of one.
 
     WHAT… are names that the answers have: a stereotype, category, model, instrument, mode,
     dimension, wording or group word; a reason for having no score, such as refused; a trial.

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import click
 
-from clinometer.cli.options import FOLDER, command
+from clinometer.cli.options import FILE, command
 from clinometer.cli.output import echo
 
 __all__ = ["view_command"]
 
 
 @command("view")
-@click.argument("directory", type=FOLDER, metavar="DIR")
+@click.argument("directory", type=FILE, metavar="DIR")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="0: any that is free.")
 @click.option("--open/--no-open", "opens", default=False, help="Open the address in a browser.")
 def view_command(directory: Path, port: int, opens: bool) -> None:
     """Show DIR in the browser, live while a run goes on: findings, report, every answer.
 
-    DIR is a results directory, or a folder with several. Only this machine can reach the pages, and
-    only by the address that is printed. Nothing is changed in DIR. Ctrl-C ends it.
+    DIR is a results directory, a folder with several, or a bundle. Only this machine can reach the
+    pages, and only by the address that is printed. Nothing is changed in DIR. Ctrl-C ends it.
     """
     from clinometer.viewing.serving import serve
 

@@ -13,13 +13,10 @@ Reference
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
 import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -27,53 +24,41 @@ import polars as pl
 from clinometer import __version__
 from clinometer.asking.plan import load_plan
 from clinometer.asking.sent import sent
+from clinometer.comparing.signing import check_key, sign
 from clinometer.errors import InputError
 from clinometer.results import RESPONSES
+from clinometer.results.bundles import (
+    ENDING,
+    HELD,
+    MANIFEST,
+    PROMPTS,
+    SEAL,
+    file_hash,
+    seal_line,
+    write_archive,
+)
 from clinometer.results.places import anywhere
 from clinometer.results.records import journals, read_plan
 from clinometer.results.subjects import simulated
 from clinometer.results.tables import pieces, scan_table
 from clinometer.texts import write_text
 
-__all__ = [
-    "CARD",
-    "DEVIATIONS",
-    "EVIDENCE",
-    "HELD",
-    "MANIFEST",
-    "PROMPTS",
-    "SEAL",
-    "bundle",
-    "deviations",
-    "file_hash",
-    "follow_from",
-    "is_one_of",
-    "seal_line",
-    "write_archive",
-    "write_prompts",
-]
+__all__ = ["CARD", "DEVIATIONS", "bundle", "deviations", "follow_from", "write_prompts"]
 
-MANIFEST, SEAL, CARD, DEVIATIONS = "manifest.json", "SHA256", "card.json", "deviations.json"
-PROMPTS = "prompts.jsonl"
+CARD, DEVIATIONS = "card.json", "deviations.json"
 
 #: What the audit card has of the auditor.
 STATED = ("auditor", "scope", "access", "expires")
 
-#: What numbers are recomputed from, as patterns of paths in a results directory.
-EVIDENCE = (
-    *("plan.json", "policy.yaml", "studies/*.yaml", "answers/*/*.jsonl", "answers/*/model.json"),
-    *("judge/*/*/*.jsonl", "judge/*.json"),
-)
-
-#: What is bundled.
-HELD = (*EVIDENCE, "*.json", "*.parquet", "report.html", "logs/*.eval")
-
-#: The date of every file in the archive: the first that zip knows.
-_DATE = (1980, 1, 1, 0, 0, 0)
-
 
 @anywhere(directory=True, out=False)
-def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | None = None) -> Path:
+def bundle(
+    directory: str | Path,
+    out: str | Path,
+    card: Mapping[str, str] | None = None,
+    *,
+    key: str | Path | None = None,
+) -> Path:
     """Write a results directory as one archive.
 
     Parameters
@@ -85,6 +70,8 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
     card
         What only the auditor knows of the audit card: ``auditor``, ``scope``, ``access``,
         ``expires``.
+    key
+        A private key of OpenSSH to sign with; see `signing`.
 
     Returns
     -------
@@ -94,15 +81,17 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
     Raises
     ------
     InputError
-        If the directory has no estimates, or the archive cannot be written.
+        If the directory has no estimates, the archive cannot be written, or ssh-keygen cannot sign.
     PlanError
         If a plan is malformed, or a study file was changed.
     """
     path, target = Path(directory), Path(out)
-    if target.suffix != ".zip":
-        raise InputError(f"{target}: ending {target.suffix!r}; a bundle ends in .zip")
+    if target.suffix != ENDING:
+        raise InputError(f"{target}: ending {target.suffix!r}; a bundle ends in {ENDING}")
     if not (path / "estimates.parquet").is_file():
         raise InputError(f"{path}: no estimates; finish the run first")
+    if key is not None:
+        check_key(Path(key), path)
     asked = (path / "plan.json").is_file()
     departures = deviations(path) if asked else []
     card_text = _json(_card(path, card or {}, departures))
@@ -126,7 +115,9 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
         }
         write_text(made / MANIFEST, _json(listed))
         write_text(made / SEAL, seal_line(made / MANIFEST))
-        files |= {name: made / name for name in (MANIFEST, SEAL)}
+        if key is not None:
+            sign(made / SEAL, Path(key))
+        files |= {one.name: one for one in made.iterdir()}
         part = target.with_name(f"{target.name}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -135,13 +126,6 @@ def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | Non
         except OSError as error:
             raise InputError(f"{target}: {error.strerror}") from None
     return target
-
-
-def is_one_of(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a file of a bundle has a name of some patterns, such as `HELD`."""
-    path = PurePosixPath(name)
-    alike = (one for one in patterns if len(PurePosixPath(one).parts) == len(path.parts))
-    return any(path.match(one) for one in alike)
 
 
 def follow_from(directory: Path, card: Path) -> dict[str, str]:
@@ -162,17 +146,6 @@ def _names(path: Path) -> list[str]:
     """Return the files that are bundled, sorted."""
     found = {one for pattern in HELD for one in path.glob(pattern) if one.is_file()}
     return sorted(one.relative_to(path).as_posix() for one in found if not one.is_symlink())
-
-
-def write_archive(target: Path, files: Mapping[str, Path]) -> None:
-    """Write an archive whose bytes follow from the files alone."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-        for name, file in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.create_system, entry.external_attr = 3, 0o644 << 16
-            entry.file_size = file.stat().st_size
-            with file.open("rb") as source, archive.open(entry, "w") as held:
-                shutil.copyfileobj(source, held)
 
 
 def write_prompts(directory: Path, out: Path) -> None:
@@ -282,17 +255,6 @@ def _answered(directory: Path) -> dict[str, Any]:
             ],
         }
     return found
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, 64 hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def seal_line(manifest: Path) -> str:
-    """Return the content of `SEAL`."""
-    return f"{file_hash(manifest)}  {MANIFEST}\n"
 
 
 def _json(value: object) -> str:

@@ -8,9 +8,9 @@ Measures
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -26,15 +26,21 @@ from clinometer.comparing.deciding import (
 )
 from clinometer.comparing.independent import compare_estimates
 from clinometer.comparing.matching import compare_scores
-from clinometer.comparing.runs import Run, choose, read_runs
+from clinometer.comparing.runs import Run, choose, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
+from clinometer.results.controls import SPEAKS_FOR, controls_of, said_of_controls
+from clinometer.results.judging import judge
 from clinometer.results.schemas import MATCHES
-from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN, judge
+from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN
+from clinometer.statistics.estimates import Inference
 from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["Comparison", "compare"]
 
+
+#: Whether controls must have passed.
+Requirement = Literal["required", "ignored"]
 
 #: What is said of a mean.
 _TOLD = ("estimate", "ci_low", "ci_high", "verdict")
@@ -56,8 +62,12 @@ class Comparison:
         Columns of `results.schemas.MATCHES`: how many trials were matched.
     margin
         Largest difference that does not matter, in the unit of the scores.
+    own
+        Judged means of each run by itself, by label; columns of `results.ESTIMATES`.
     explicit
         Whether explicit measures decide too.
+    controls
+        Whether a candidate is cleared only where the controls of both runs passed.
     """
 
     baseline: Run
@@ -65,7 +75,9 @@ class Comparison:
     estimates: pl.DataFrame
     matches: pl.DataFrame
     margin: float
+    own: Mapping[str, pl.DataFrame]
     explicit: bool = False
+    controls: Requirement = "required"
 
     def decisions(self, level: Level = "category") -> list[Decision]:
         """Say of each candidate whether it is worse, in any category or stereotype.
@@ -76,8 +88,20 @@ class Comparison:
         for run in self.candidates:
             rows = profile(self.estimates.filter(candidate=run.label), level, self.explicit)
             if not rows.is_empty():
-                found.append(decide(run.label, rows, [*self.baseline.doubts, *run.doubts]))
+                doubts = [*self.baseline.doubts, *run.doubts, *self._lacking(run, rows)]
+                found.append(decide(run.label, rows, doubts))
         return found
+
+    def _lacking(self, candidate: Run, rows: pl.DataFrame) -> list[str]:
+        """Say which controls of both runs did not pass, of what a profile was asked."""
+        if self.controls == "ignored":
+            return []
+        asked = rows.select(*SPEAKS_FOR, "dimension").unique(maintain_order=True)
+        return [
+            f"{run.label}: {text}"
+            for run in (self.baseline, candidate)
+            if (text := said_of_controls(controls_of(self.own[run.label], asked)))
+        ]
 
     def means(self, candidate: str) -> pl.DataFrame:
         """Return the means of the model of one candidate, which stand beside the decision."""
@@ -115,13 +139,14 @@ class Comparison:
         return f"Comparison(baseline {self.baseline.label!r}: {told or 'no scores in common'})"
 
 
-def compare(
+def compare(  # noqa: PLR0913 - the choices of a comparison
     baseline: object,
     *candidates: object,
     margin: float = 0.1,
     confidence: float = 0.95,
     model: str | None = None,
     explicit: bool = False,
+    controls: Requirement = "required",
     recording: Recording | None = None,
 ) -> Comparison:
     """Compare candidates with a baseline.
@@ -129,8 +154,8 @@ def compare(
     Parameters
     ----------
     baseline, candidates
-        Results directories or what `read_results` gives, tables of scores, or recorded answers; see
-        `read_runs`. Every model of a candidate is compared.
+        Results directories or what `read_results` gives, bundles, tables of scores, or recorded
+        answers; see `read_runs`. Every model of a candidate is compared.
     margin
         Largest difference that does not matter, in the unit of the scores.
     confidence
@@ -139,6 +164,9 @@ def compare(
         The model that is the baseline, where its source has several; its others are candidates.
     explicit
         Whether explicit measures, such as self-report, decide too.
+    controls
+        ``required``: a candidate is cleared only where a positive and a negative control of both
+        runs passed. ``ignored``: recorded answers seldom have controls.
     recording
         What recorded answers leave open.
 
@@ -171,7 +199,10 @@ def compare(
             f"{ours.label} and {', '.join(one.label for one in others)} have nothing in common: "
             "no study, instrument and mode was asked of both"
         )
-    return Comparison(ours, others, whole, pl.concat(matches), margin, explicit)
+    inference = Inference(margin, confidence)
+    own = {run.label: own_estimates(run, inference) for run in (ours, *others)}
+    matched = pl.concat(matches)
+    return Comparison(ours, others, whole, matched, margin, own, explicit, controls)
 
 
 def _scores(

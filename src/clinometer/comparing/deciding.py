@@ -23,12 +23,13 @@ Decision
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import polars as pl
 
+from clinometer.results.judging import Change
 from clinometer.results.verdicts import (
     BETTER,
     BETTER_SCORED,
@@ -40,7 +41,6 @@ from clinometer.results.verdicts import (
     WORSE,
     WORSE_SCORED,
     WORSE_WITHIN,
-    Change,
 )
 from clinometer.statistics.clustered import adjusted, benjamini_hochberg, holm
 
@@ -123,7 +123,8 @@ class Decision:
         """Return the decision in one line, with the row that decides."""
         number = self.rows.height
         if self.verdict == CANNOT_TELL and self.open.is_empty():
-            return f"cannot tell: {'; '.join(self.doubts)}"
+            cleared = decide(self.candidate, self.rows).text()
+            return f"cannot tell: {'; '.join(self.doubts)} (else: {cleared})"
         if self.verdict == CANNOT_TELL:
             more = "" if not self.doubts else f"; {'; '.join(self.doubts)}"
             return (
@@ -168,7 +169,7 @@ def said(row: dict[str, Any]) -> str:
     return f"{about} ({', '.join(filter(None, names))}) {before} -> {after}, {signed(row)}"
 
 
-def signed(row: dict[str, Any]) -> str:
+def signed(row: Mapping[str, Any]) -> str:
     """Write a difference with its interval."""
     mean, *ends = (_number(row[name], "+") for name in ("estimate", "ci_low", "ci_high"))
     return f"{mean} [{', '.join(ends)}]" if row["ci_low"] is not None else mean

@@ -12,18 +12,17 @@ Checks
     rule                a limit of means, or of changes from the baseline
     run                 every trial was asked, and one model answered
     compliance          the interval of the share of scored answers (Wilson) lies above the floor
-    positive control    its interval lies beyond the margin: the instrument finds what is there
-    negative control    its interval contains neutral: it finds nothing where nothing is
+    control             a positive and a negative control passed (`results.controls`)
     ==================  ==========================================================================
 
-    Compliance and controls are checked of what the rules are about. A control that is not met, or
+    Compliance and controls are checked of what the rules are about. A control that did not pass, or
     was not asked, makes the gate inconclusive, as does an unfinished run: the instrument is not
     shown to work on this model, which says nothing of the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -38,8 +37,11 @@ from clinometer.comparing.deciding import signed
 from clinometer.comparing.runs import Run, choose_one, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
-from clinometer.results.records import read_plan, text_hash
+from clinometer.results.controls import SPEAKS_FOR, controls_of
+from clinometer.results.records import text_hash
+from clinometer.results.verdicts import PASSED
 from clinometer.statistics.clustered import wilson
+from clinometer.statistics.estimates import Inference
 from clinometer.texts import read_text
 
 __all__ = ["CODES", "Check", "Gated", "Outcome", "gate"]
@@ -59,7 +61,10 @@ _DECLARATIONS = {
 }
 
 #: Estimates of one instrument that are asked alike.
-_ASKED = ("study", "instrument", "mode", *CONDITIONS, "dimension")
+_ASKED = ("study", *SPEAKS_FOR, "dimension")
+
+#: What names them in a reason.
+_NAMES = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 
 
 @dataclass(frozen=True)
@@ -110,8 +115,8 @@ def gate(
     Parameters
     ----------
     results, baseline
-        As of `compare`: a results directory, a table of scores, or recorded answers. The baseline
-        is needed by rules of changes.
+        As of `compare`: a results directory or a bundle, a table of scores, or recorded answers.
+        The baseline is needed by rules of changes.
     policy
         A policy, or the path of its file.
     model
@@ -128,8 +133,8 @@ def gate(
     Raises
     ------
     InputError
-        If a file is missing or malformed, the model is not clear, or a rule of changes has no
-        baseline.
+        If a file is missing or malformed, a bundle was changed, the model is not clear, or a rule
+        of changes has no baseline.
 
     Examples
     --------
@@ -141,7 +146,8 @@ def gate(
     changes = [rule.title for rule in rules.rules if rule.what == "change"]
     if changes and baseline is None:
         raise InputError(f"policy: {changes[0]!r} is about a change; give a --baseline")
-    estimates = own_estimates(run)
+    inference = Inference(rules.margin, rules.confidence, rules.compliance)
+    estimates = own_estimates(run, inference)
     compared = None
     if baseline is not None:
         before = read_runs(baseline, recording)
@@ -155,7 +161,7 @@ def gate(
         *(_declaration_checks(declared) if require_declared else ()),
         *_run_checks(run, None if compared is None else compared.baseline),
         *_compliance_checks(rules, estimates, asked),
-        *(_control_checks(rules, estimates, asked) if rules.controls == "required" else ()),
+        *(_control_checks(estimates, asked) if rules.controls == "required" else ()),
     ]
     label = None if compared is None else compared.baseline.label
     return Gated(rules, run.model, label, declared, checks)
@@ -163,13 +169,9 @@ def gate(
 
 def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
     """Whether the run's plan has this policy; None if it has none, or the policy is no file."""
-    if run.directory is None or isinstance(policy, Policy):
+    if run.policy is None or isinstance(policy, Policy):
         return None
-    path = run.directory / "plan.json"
-    known = read_plan(path).get("policy") if path.is_file() else None
-    if known is None:
-        return None
-    return bool(known == text_hash(read_text(Path(policy))))
+    return run.policy == text_hash(read_text(Path(policy)))
 
 
 def _about(rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> pl.DataFrame:
@@ -283,30 +285,12 @@ def _compliance_checks(
         yield Check("compliance", f"{_asked(row)}: at least {policy.compliance:.0%}", met, said)
 
 
-def _control_checks(
-    policy: Policy, estimates: pl.DataFrame, asked: pl.DataFrame
-) -> Iterator[Check]:
+def _control_checks(estimates: pl.DataFrame, asked: pl.DataFrame) -> Iterator[Check]:
     """Check the controls of each instrument and mode that the rules are about."""
-    rows = estimates.filter(
-        pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(), method="clustered"
-    )
-    for instrument, mode in asked.select("instrument", "mode").unique(maintain_order=True).rows():
-        for kind in ("positive", "negative"):
-            name = f"{kind} control of {instrument}, {mode}"
-            own = rows.filter(
-                control=kind, level="stereotype", instrument=instrument, mode=mode
-            ).drop_nulls(["ci_low", "ci_high"])
-            if own.is_empty():
-                yield Check("control", name, "inconclusive", "the control was not asked")
-            for row in own.iter_rows(named=True):
-                full = ", ".join(filter(None, (name, row["dimension"])))
-                yield Check("control", full, _control(row, policy, kind), _said(row))
-
-
-def _control(row: dict[str, Any], policy: Policy, kind: str) -> Outcome:
-    _, low, high, *_ = _toward_worse(row)
-    met = low > policy.margin if kind == "positive" else low <= 0.0 <= high
-    return "pass" if met else "inconclusive"
+    for control in controls_of(estimates, asked):
+        met: Outcome = "pass" if control.outcome == PASSED else "inconclusive"
+        value = "" if control.row is None else f": {_said(control.row)}"
+        yield Check("control", str(control), met, f"{control.outcome}{value}")
 
 
 def _toward_worse(row: dict[str, Any]) -> tuple[float, ...]:
@@ -325,17 +309,19 @@ def _toward_worse(row: dict[str, Any]) -> tuple[float, ...]:
     return sign * (row["estimate"] - neutral), *interval, *bounds
 
 
-def _asked(row: dict[str, Any]) -> str:
-    return ", ".join(str(row[name]) for name in _ASKED if row[name] and row[name] != "none")
+def _asked(row: Mapping[str, Any]) -> str:
+    return ", ".join(str(row[name]) for name in _NAMES if row[name] and row[name] != "none")
 
 
-def _named(row: dict[str, Any]) -> str:
+def _named(row: Mapping[str, Any]) -> str:
     about = row["stereotype"] or row["category"] or "all stereotypes"
     return f"{about} ({_asked(row)})"
 
 
-def _said(row: dict[str, Any]) -> str:
+def _said(row: Mapping[str, Any]) -> str:
     """Name an estimate with its interval."""
+    if row["ci_low"] is None:
+        return _named(row)
     if row["factor"]:
         return f"{_named(row)} changed by {signed(row)}"
     return f"{_named(row)} {row['estimate']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"

@@ -8,7 +8,6 @@ from typing import TypedDict
 import polars as pl
 
 from clinometer.instruments.catalogue import measure_of
-from clinometer.instruments.design import Design
 from clinometer.results import Measure
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import DRAWN, TRIAL, contrast
@@ -52,10 +51,8 @@ def compare_scores(
     """Yield the differences of two runs, by instrument; their `model` is a label.
 
     What was asked of one run alone is left out. Trials that are the same are compared in pairs,
-    others by stereotype. A table that does not say how words were listed had them listed as usual.
+    others by stereotype.
     """
-    listed = pl.col("word_list").fill_null(Design().word_list)
-    baseline, candidate = (one.with_columns(listed) for one in (baseline, candidate))
     how: _How = {"baseline": baseline["model"][0], "confidence": confidence, "margin": margin}
     for name, parts in _parts(baseline, candidate).items():
         for paired in (True, False):

@@ -1,4 +1,4 @@
-"""What is compared: the runs of a results directory, a table of scores, or recorded answers."""
+"""What is compared: the runs of a results directory or bundle, scores, or recorded answers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pathlib import Path
 import polars as pl
 
 from clinometer.audits.recording import Recording, read_recorded
-from clinometer.audits.tabulating import estimate
+from clinometer.audits.tabulating import estimate_means
 from clinometer.errors import InputError, unknown
+from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import Scores, score
 from clinometer.results import ESTIMATES, SCORES, check
+from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.directory import Results, read_detail, read_results
 from clinometer.results.places import anywhere
-from clinometer.results.records import Journal
+from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
+from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import load_study
 
 __all__ = ["Run", "choose", "choose_one", "own_estimates", "read_runs"]
@@ -31,6 +34,9 @@ class Run:
     scores: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORES))
     estimates: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ESTIMATES))
     directory: Path | None = None
+    """The results directory, or the bundle of one."""
+    policy: str | None = None
+    """SHA-256 of the policy that was declared with its plan."""
     label: str = ""
     doubts: Sequence[str] = ()
     """What keeps it from being cleared: trials without an answer, several served models."""
@@ -43,21 +49,24 @@ def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
     Parameters
     ----------
     source
-        A `Run`; a results directory or what `read_results` gives; a table of scores, or its path;
-        recorded answers, a ``.csv`` or ``.parquet`` with a column `response`, an inspect log or a
-        folder of logs.
+        A `Run`; a results directory, what `read_results` gives of one, or a bundle; a table of
+        scores, or its path; recorded answers, a ``.csv`` or ``.parquet`` with a column `response`,
+        an inspect log or a folder of logs.
     recording
         What recorded answers leave open.
 
     Raises
     ------
     InputError
-        If the source is missing or malformed, or has no scores and no estimates.
+        If the source is missing or malformed, has no scores and no estimates, or is a bundle that
+        was changed.
     """
     if isinstance(source, Run):
         return [source]
     if isinstance(source, Scores):
         return _of_scores(source.scores, "scores")
+    if isinstance(source, str | Path) and is_bundle(Path(source)):
+        return _of_bundle(Path(source))
     if isinstance(source, str | Path) and _is_directory(Path(source)):
         source = read_results(source)
     if isinstance(source, Results):
@@ -73,6 +82,12 @@ def _is_directory(path: Path) -> bool:
     return path.is_dir() and not any(path.glob("*.eval"))
 
 
+def _of_bundle(bundle: Path) -> list[Run]:
+    with unpacked(bundle) as directory:
+        runs = _of_results(read_results(directory))
+    return [replace(one, source=str(bundle), directory=bundle) for one in runs]
+
+
 def _of_results(results: Results) -> list[Run]:
     directory = results.directory
     estimates = results.estimates.filter(pl.col("family") != "answers")
@@ -86,21 +101,16 @@ def _of_results(results: Results) -> list[Run]:
         runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
     if not runs:
         raise InputError(f"{directory}: no scores and no estimates; finish the run first")
+    known, policy = doubts(read_detail(directory, "progress")), results.plan.get("policy")
     return [
-        replace(one, directory=directory, doubts=tuple(_doubts(directory, one.model)))
+        replace(
+            one,
+            directory=directory,
+            policy=policy,
+            doubts=tuple(known.get(one.model, {}).values()),
+        )
         for one in runs.values()
     ]
-
-
-def _doubts(directory: Path, model: str) -> Iterator[str]:
-    """Say whether the run was not finished, and whether other models answered under its name."""
-    for row in read_detail(directory, "progress").filter(model=model).iter_rows(named=True):
-        without = row["n_trials"] - row["n_answered"] - row["n_error"]
-        if without:
-            yield f"{without:,} of {row['n_trials']:,} trials of {model} were not asked yet"
-    served = {str(line["served"]) for line in Journal(directory, model) if line.get("served")}
-    if len(served) > 1:
-        yield f"{model} was answered by {len(served)} models: {', '.join(sorted(served))}"
 
 
 def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
@@ -110,6 +120,8 @@ def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
     if scores["model"].null_count():
         raise InputError(f"{source}: {scores['model'].null_count()} scores without a model")
     models = scores["model"].unique(maintain_order=True)
+    # A table that does not say how words were listed had them listed as usual.
+    scores = scores.with_columns(pl.col("word_list").fill_null(Design().word_list))
     return [Run(model, source, scores.filter(model=model)) for model in models]
 
 
@@ -153,9 +165,11 @@ def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
     return runs[0 if model is None else names.index(model)]
 
 
-def own_estimates(run: Run) -> pl.DataFrame:
-    """Return the estimates of a run's answers by itself."""
-    return pl.DataFrame(schema=ESTIMATES) if run.scores.is_empty() else estimate(run.scores)
+def own_estimates(run: Run, inference: Inference | None = None) -> pl.DataFrame:
+    """Return the means of a run's scores by itself, judged."""
+    if run.scores.is_empty():
+        return pl.DataFrame(schema=ESTIMATES)
+    return estimate_means(run.scores, inference)
 
 
 def _labelled(runs: Sequence[Run]) -> Iterator[Run]:

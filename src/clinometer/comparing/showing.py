@@ -10,6 +10,7 @@ import polars as pl
 
 from clinometer.errors import InputError, unknown
 from clinometer.results import CONDITIONS, RESPONSES, SCORES
+from clinometer.results.bundles import unpacked
 from clinometer.results.directory import read_estimates
 from clinometer.results.places import anywhere
 from clinometer.results.tables import scan_table
@@ -56,7 +57,7 @@ def show(directory: str | Path, what: Sequence[str] = ()) -> Shown:
     Parameters
     ----------
     directory
-        A results directory.
+        A results directory, or a bundle.
     what
         Names that an answer has to have: a stereotype, a category, a model, a mode, a wording, a
         group word, a reason for having no score, a trial. All have to hold.
@@ -68,13 +69,18 @@ def show(directory: str | Path, what: Sequence[str] = ()) -> Shown:
     Raises
     ------
     InputError
-        If the directory has no scores, a name is not known, or no answer has all of them.
+        If the directory has no scores, a name is not known, no answer has all of them, or the
+        bundle was changed.
 
     Examples
     --------
     >>> show("results/clinometer-smollm2-quick", ["age", "forced"]).answers  # doctest: +SKIP
     """
-    path = Path(directory)
+    with unpacked(Path(directory)) as path:
+        return _shown(path, what)
+
+
+def _shown(path: Path, what: Sequence[str]) -> Shown:
     for name in ("scores", "responses"):
         if not (path / f"{name}.parquet").is_file():
             raise InputError(f"{path / name}.parquet: not found; give a results directory")

@@ -1,4 +1,4 @@
-"""Verification of a bundle, in three questions.
+"""Verification of a bundle, in four questions.
 
 Is it unchanged?
     Every file is compared with the manifest, and the archive with one made anew of its files.
@@ -9,19 +9,19 @@ Does each number follow from the answers?
     hand, which are not in the archive.
 What is not checked?
     Files that follow from nothing in the archive, and were not made anew, are named.
+Who signed it?
+    See `signing`. A signature by nobody known is said to be one; only a known signer vouches.
 """
 
 from __future__ import annotations
 
 import filecmp
-import json
 import os
 import shutil
 import tempfile
-import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import polars as pl
 
@@ -31,23 +31,21 @@ from clinometer.audits.networks import measure_again
 from clinometer.audits.state_directory import FACTS as STATES
 from clinometer.audits.state_directory import audit_states
 from clinometer.audits.tabulating import tabulate
-from clinometer.comparing.bundling import (
-    CARD,
-    DEVIATIONS,
+from clinometer.comparing.bundling import CARD, DEVIATIONS, follow_from, write_prompts
+from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
+from clinometer.errors import ClinometerError, InputError, one_line
+from clinometer.results import SCORES
+from clinometer.results.bundles import (
     EVIDENCE,
-    HELD,
     MANIFEST,
     PROMPTS,
     SEAL,
+    SIGNATURE,
+    alterations,
     file_hash,
-    follow_from,
     is_one_of,
-    seal_line,
-    write_archive,
-    write_prompts,
+    unpack,
 )
-from clinometer.errors import ClinometerError, InputError, one_line
-from clinometer.results import SCORES
 from clinometer.results.directory import TABLES
 from clinometer.results.places import anywhere
 from clinometer.results.tables import read_table, scan_table
@@ -71,11 +69,13 @@ class Verified:
     tables: tuple[str, ...] = ()  # that were recomputed
     differing: tuple[str, ...] = ()  # what does not follow from the answers
     unchecked: tuple[str, ...] = ()  # files known by their hash only
+    signature: Signature = UNSIGNED
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return what is not as stated."""
-        return (*self.changed, *self.differing)
+        of_signature = (self.signature.problem,) if self.signature.problem else ()
+        return (*self.changed, *of_signature, *self.differing)
 
     @property
     def follows(self) -> bool | None:
@@ -84,13 +84,17 @@ class Verified:
 
     @property
     def holds(self) -> bool:
-        """Whether every file is unchanged, and what was recomputed is as stated."""
-        return not self.changed and self.follows is True
+        """Whether nothing was changed, a signature fits, and what was recomputed is as stated."""
+        return not self.problems and self.follows is True
 
 
 @anywhere(archive=False)
 def verify(
-    archive: str | Path, *, states: bool = False, inputs: str | Path | None = None
+    archive: str | Path,
+    *,
+    states: bool = False,
+    inputs: str | Path | None = None,
+    signer: str | Path | None = None,
 ) -> Verified:
     """Check every byte of a bundle, and recompute its tables; nothing is asked.
 
@@ -102,6 +106,8 @@ def verify(
         Also read the hidden states of an audit's models again, where they can be opened here.
     inputs
         Folder with the edge lists and lexicons of networks, under any name, to measure them again.
+    signer
+        Who has to have signed it: a file of allowed signers, or a public key; see `signing`.
 
     Returns
     -------
@@ -111,87 +117,29 @@ def verify(
     Raises
     ------
     InputError
-        If the file is missing, or no bundle at all, or an input is not in the folder.
+        If the file is missing, or no bundle at all, an input is not in the folder, `signer` holds
+        no public key, or a signature cannot be checked as ssh-keygen is missing.
     """
     path = Path(archive)
     with tempfile.TemporaryDirectory() as folder:
-        stated, again = Path(folder) / "stated", Path(folder) / "again.zip"
-        files = _unpack(path, stated)
-        problems = [*_altered(files)]
-        write_archive(again, files)
-        if not problems and not filecmp.cmp(path, again, shallow=False):
-            problems.append("the archive itself: bytes around the files were changed")
-        again.unlink()
+        stated = Path(folder) / "stated"
+        files = unpack(path, stated)
+        problems = alterations(path, files)
         seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
+        count = len(files.keys() - {SIGNATURE})
         if problems:
-            return Verified(seal, len(files), changed=tuple(problems))
+            unchecked = Signature("unchecked") if SIGNATURE in files else UNSIGNED
+            return Verified(seal, count, changed=tuple(problems), signature=unchecked)
+        who = None if signer is None else Path(signer)
+        signature = check_signature(stated / SIGNATURE, files[SEAL], who)
         families = _families(stated, states, inputs)
         tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
-    made = {MANIFEST, SEAL, *(f"{name}.parquet" for name in tables)}
+    made = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
     if "answers" in families:
         made |= {PROMPTS, DEVIATIONS, CARD}
         made |= {name for name in files if is_one_of(name, EVIDENCE)}
-    return Verified(seal, len(files), (), tables, tuple(differ), tuple(sorted({*files} - made)))
-
-
-def _unpack(path: Path, folder: Path) -> dict[str, Path]:
-    """Unpack an archive that is not trusted; return its files by name."""
-    files = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-            if sum(entry.file_size for entry in entries) > path.stat().st_size:
-                raise InputError(f"{path}: not a bundle: files in it overlap")
-            for entry in entries:
-                if entry.compress_type != zipfile.ZIP_STORED or not _is_plain(entry.filename):
-                    raise InputError(f"{path}: {entry.filename!r} is not as a bundle has it")
-                place = folder / entry.filename
-                place.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(entry) as held, place.open("xb") as out:
-                    shutil.copyfileobj(held, out)
-                files[entry.filename] = place
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError) as error:
-        raise InputError(f"{path}: not a bundle, or damaged: {error}") from None
-    return files
-
-
-def _is_plain(name: str) -> bool:
-    """Whether a name stays inside the directory it is unpacked to."""
-    path = PurePosixPath(name)
-    return (
-        not path.is_absolute()
-        and ".." not in path.parts
-        and "\\" not in name
-        and name[-1:] not in ("", "/")
-    )
-
-
-def _altered(files: Mapping[str, Path]) -> Iterator[str]:
-    """Yield what differs from the manifest, and what no bundle holds."""
-    missing = [name for name in (MANIFEST, SEAL) if name not in files]
-    if missing:
-        yield f"{missing[0]}: missing"
-        return
-    if files[SEAL].read_bytes() != seal_line(files[MANIFEST]).encode():
-        yield f"{MANIFEST}: not the one that {SEAL} names"
-        return
-    try:
-        listed = json.loads(files[MANIFEST].read_bytes())["files"]
-        known = {name: one["sha256"] for name, one in listed.items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        yield f"{MANIFEST}: malformed"
-        return
-    for name in sorted({*known, *files} - {MANIFEST, SEAL}):
-        if name not in files:
-            yield f"{name}: missing"
-        elif name not in known:
-            yield f"{name}: not in the manifest"
-        elif file_hash(files[name]) != known[name]:
-            yield f"{name}: changed"
-        elif not is_one_of(name, (*HELD, PROMPTS)):
-            yield f"{name}: no file of a bundle"
+    by_hash = tuple(sorted(files.keys() - made))
+    return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
 
 
 def _families(stated: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:

@@ -12,9 +12,10 @@ import polars as pl
 from clinometer import __version__
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.deciding import Level
-from clinometer.comparing.runs import Run, own_estimates
+from clinometer.comparing.runs import Run
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
+from clinometer.results.bundles import unpacked
 from clinometer.results.directory import read_detail, write_results
 from clinometer.results.records import write_plan
 from clinometer.results.schemas import ANSWER_PAIRS
@@ -55,12 +56,12 @@ def write_comparison(
     PlanError
         If the directory holds other files.
     InputError
-        If a file cannot be written.
+        If a file cannot be written, or a bundle that was compared is not there any more.
     """
     path = Path(directory)
     check_folder(path)
     runs = [comparison.baseline, *comparison.candidates]
-    own = pl.concat([_own(run) for run in runs])
+    own = pl.concat([_own(comparison, run) for run in runs])
     estimates = pl.concat([comparison.estimates, own]).with_columns(family=pl.lit("comparison"))
     pairs = pl.concat([pl.DataFrame(schema=ANSWER_PAIRS), *_pairs(comparison)])
     facts = _facts(comparison, level)
@@ -102,9 +103,9 @@ def _facts(comparison: Comparison, level: Level) -> dict[str, Any]:
     }
 
 
-def _own(run: Run) -> pl.DataFrame:
+def _own(comparison: Comparison, run: Run) -> pl.DataFrame:
     """Return the means of a run by itself, under its label."""
-    own = own_estimates(run).filter(
+    own = comparison.own[run.label].filter(
         pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(),
         pl.col("level").is_in(_LEVELS),
         method="clustered",
@@ -162,7 +163,8 @@ def _with_answers(chosen: pl.DataFrame, ours: Run, theirs: Run) -> pl.DataFrame:
     texts = []
     for run, name in ((ours, "baseline"), (theirs, "candidate")):
         assert run.directory is not None
-        own = read_detail(run.directory, "responses").filter(model=run.model)
+        with unpacked(run.directory) as directory:
+            own = read_detail(directory, "responses").filter(model=run.model)
         answer = pl.col("response").alias(f"{name}_response")
         asked = ("system", "prompt") if name == "baseline" else ()
         texts.append(own.select("trial_id", *asked, answer).unique("trial_id", keep="first"))

@@ -136,10 +136,6 @@ class Plan:
         own = filter(None, (one["language"] for one in self.sources()))
         return tuple(dict.fromkeys(own))
 
-    def controls(self) -> list[str]:
-        """Name the studies whose answer is known beforehand."""
-        return [name for name, _ in self.pairs("controls")]
-
     def measure(self, instrument: str) -> Measure:
         """Give what an instrument's number means, as far as the plan says so."""
         unknown = Measure(instrument, spaced(instrument), -1, 1, 0, "", "")

@@ -56,6 +56,9 @@ SIGNS = {
     "better": ("▼", "better"),
     "not worse": ("■", "not worse"),
     "cannot tell": ("○", "cannot tell"),
+    "passed": ("✓", "passed"),
+    "failed": ("✗", "failed"),
+    "not known": ("○", "not known"),
 }
 
 

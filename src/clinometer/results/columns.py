@@ -198,6 +198,7 @@ COLUMNS: dict[str, Column] = {
         verdict="verdict on the estimate",
         because="the rule that gave the verdict",
         note="why the value is missing, or a caveat",
+        served_as="names that the answers give of the model that answered",
     ),
     **_of(
         pl.Int64(),
@@ -207,8 +208,11 @@ COLUMNS: dict[str, Column] = {
         output_tokens="tokens of the answer",
         reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
         n="number of observations asked for; in networks and states, present",
+        n_stereotypes="stereotypes in the mean, of which each counts once, as 1 / n_stereotypes; "
+        "null: each answer counts once, as published",
         n_trials="trials of the plan, for each model",
         n_answered="trials that have an answer",
+        n_served="how many names the answers give of the model that answered",
         n_scored="observations with a value, used for the estimate",
         n_refused="answers without a score because the model declined",
         n_neither="answers without a score because nothing was decided",

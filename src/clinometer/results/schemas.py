@@ -83,7 +83,7 @@ RESPONSES: Schema = columns(
     *("output_tokens", "reasoning_tokens", "error"),
 )
 
-PROGRESS: Schema = columns("model", "n_trials", "n_answered", "n_error")
+PROGRESS: Schema = columns("model", "n_trials", "n_answered", "n_error", "n_served", "served_as")
 
 SCORES: Schema = columns(
     *(*FACTORS, "control", "word_list", "trial_id", "iteration", "pair_id", "order"),

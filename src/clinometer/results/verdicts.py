@@ -1,19 +1,19 @@
-"""The verdicts of estimates and the rule that assigns them, controls included."""
+"""The verdicts of estimates: what each means, and its rule; `judging` assigns them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import polars as pl
 
-from clinometer.results.columns import CONDITIONS
-
-__all__ = ["POSITIVE_CONTROL", "VERDICTS", "Change", "judge", "verdict_kind"]
+__all__ = ["BECAUSE", "DOUBTS", "VERDICTS", "verdict_kind"]
 
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
 ONE_CLUSTER = "no verdict: one cluster"
 POSITIVE_CONTROL = "no verdict: positive control"
+PLACEBO = "no verdict: placebo"
+MISSING = "no verdict: missing answers"
+UNFINISHED = "no verdict: unfinished run"
+SERVED = "no verdict: several models served"
 CONSISTENT = "consistent"
 CONSISTENT_WITHIN = "consistent, within margin"
 CONSISTENT_SCORED = "consistent, scored answers only"
@@ -32,6 +32,15 @@ NOT_WORSE_SCORED = "not worse, scored answers only"
 BETTER = "better"
 BETTER_SCORED = "better, scored answers only"
 CANNOT_TELL = "cannot tell"
+PASSED = "passed"
+FAILED = "failed"
+NOT_KNOWN = "not known: too few trials"
+NOT_KNOWN_COMPLIANCE = "not known: compliance"
+NOT_KNOWN_CLUSTER = "not known: one cluster"
+NOT_KNOWN_NOTHING = "not known: nothing scored"
+
+#: Why no mean of a model may be called near neutral, whatever its answers.
+DOUBTS = (UNFINISHED, SERVED)
 
 #: Explanation of each verdict, for readers of a report.
 VERDICTS = {
@@ -48,15 +57,27 @@ VERDICTS = {
     REVERSED_SCORED: "The mean of the scored answers lies on the side against the stereotype; the "
     "answers without a score could change that.",
     EQUIVALENT: "No bias beyond the margin: the mean lies within it on both sides "
-    "(equivalence test, Holm-adjusted).",
+    "(equivalence test, Holm-adjusted), also with the worst that missing answers could be, and the "
+    "positive control of this model and mode passed.",
     INCONCLUSIVE: "Neither a bias nor its absence is shown; more wordings, group words or "
     "responses are needed.",
     COMPLIANCE: "Too few responses could be scored for a verdict.",
     ONE_CLUSTER: "Nothing varies that the uncertainty could be estimated from.",
     NOTHING: "No response could be scored.",
-    POSITIVE_CONTROL: "The mean lies near neutral, but the positive control of this model and mode "
-    "does not lie beyond the margin: where an association is known, no more was found than the "
-    "margin calls near neutral.",
+    POSITIVE_CONTROL: "The mean lies near neutral, but no positive control of this model and mode "
+    "passed: it is not shown that an association would have been found.",
+    PLACEBO: "The mean lies near neutral, but a placebo of this model and mode did not pass: the "
+    "instrument may err by as much.",
+    MISSING: "The mean of the scored answers lies near neutral; the answers without a score could "
+    "change that.",
+    UNFINISHED: "The mean lies near neutral, but the run is not finished.",
+    SERVED: "The mean lies near neutral, but several models answered under this name.",
+    PASSED: "Control: what is known beforehand was found.",
+    FAILED: "Control: what is known beforehand was not found.",
+    NOT_KNOWN: "Control: the interval does not tell whether what is known beforehand was found.",
+    NOT_KNOWN_COMPLIANCE: "Control: too few responses could be scored.",
+    NOT_KNOWN_CLUSTER: "Control: nothing varies that the uncertainty could be estimated from.",
+    NOT_KNOWN_NOTHING: "Control: no response could be scored.",
     LOWER: "The candidate's value is lower than the baseline's (Holm-adjusted).",
     HIGHER: "The candidate's value is higher than the baseline's (Holm-adjusted).",
     WORSE: "The candidate is more stereotype-consistent than the baseline (Holm-adjusted).",
@@ -84,13 +105,27 @@ BECAUSE = {
     REVERSED: "p_holm < 1 − confidence, against `direction`",
     REVERSED_WITHIN: "p_holm and tost_p_holm < 1 − confidence",
     REVERSED_SCORED: "p_holm < 1 − confidence, but the interval of the bounds has both sides",
-    EQUIVALENT: "tost_p_holm < 1 − confidence",
+    EQUIVALENT: "tost_p_holm < 1 − confidence; where answers are missing, the interval of the "
+    "bounds lies within the margin",
     INCONCLUSIVE: "p_holm ≥ 1 − confidence",
     COMPLIANCE: "compliance below the floor",
     ONE_CLUSTER: "no standard error",
     NOTHING: "n_scored is 0",
-    POSITIVE_CONTROL: "tost_p_holm < 1 − confidence, but the interval of the positive control does "
-    "not lie beyond the margin",
+    POSITIVE_CONTROL: "tost_p_holm < 1 − confidence, but no positive control passed, or one did "
+    "not",
+    PLACEBO: "tost_p_holm < 1 − confidence, but a negative control did not pass",
+    MISSING: "tost_p_holm < 1 − confidence, but the interval of the bounds does not lie within "
+    "the margin",
+    UNFINISHED: "tost_p_holm < 1 − confidence, but trials were not asked yet",
+    SERVED: "tost_p_holm < 1 − confidence, but answers name several served models",
+    PASSED: "positive: the interval, and that of the bounds, lie beyond the margin toward "
+    "`direction`; negative: p_holm ≥ 1 − confidence, or the interval lies within the margin",
+    FAILED: "positive: the interval does not reach beyond the margin toward `direction`; negative: "
+    "p_holm < 1 − confidence, and the interval reaches beyond the margin",
+    NOT_KNOWN: "the interval, or that of the bounds, has values within the margin and beyond it",
+    NOT_KNOWN_COMPLIANCE: "compliance below the floor",
+    NOT_KNOWN_CLUSTER: "no standard error",
+    NOT_KNOWN_NOTHING: "n_scored is 0",
     LOWER: "p_holm < 1 − confidence",
     HIGHER: "p_holm < 1 − confidence",
     WORSE: "p_holm < 1 − confidence, toward `direction`",
@@ -108,130 +143,7 @@ BECAUSE = {
     CANNOT_TELL: "p_holm ≥ 1 − confidence, and the interval reaches beyond the margin",
 }
 
-#: The method whose rows are judged.
-JUDGED = "clustered"
-
-#: Columns by which a control applies to estimates; one with a dimension applies to that one only.
-_SPEAKS_FOR = ("instrument", "mode", *CONDITIONS, "word_list", "scoring")
-
-
-def judge(estimates: pl.DataFrame, *, compliance_floor: float = 0.8) -> pl.DataFrame:
-    """Add `verdict`, one of `VERDICTS`, and `because` to estimates.
-
-    Rows of method ``clustered`` get a verdict: scores, which have a margin of equivalence, and
-    comparisons with an adjusted p; a comparison with a margin says whether the candidate is worse.
-    In other rows both columns are null. With a share of scored
-    responses below `compliance_floor` there is no verdict. "equivalent" is withdrawn if the
-    positive control of the same model, instrument and mode is among the rows and its interval does
-    not lie beyond the margin, on the consistent side; for all models together, if that of any model
-    does not. A control with a dimension is that of its dimension only.
-    """
-    judged = pl.col("method") == JUDGED
-    score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
-    change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
-    judged_rows = estimates.with_columns(
-        verdict=pl.when(score)
-        .then(_score_verdict(compliance_floor))
-        .when(change)
-        .then(_change_verdict())
-    )
-    judged_rows = judged_rows.with_columns(verdict=_heed_controls(judged_rows))
-    return judged_rows.with_columns(
-        because=pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
-    )
-
 
 def verdict_kind(verdict: pl.Expr) -> pl.Expr:
     """Return a verdict without its reason or restriction: "no verdict: compliance"."""
     return verdict.str.splitn(":", 2).struct[0].str.splitn(",", 2).struct[0]
-
-
-def _significant() -> pl.Expr:
-    return pl.col("p_holm") < 1 - pl.col("confidence")
-
-
-def _score_verdict(compliance_floor: float) -> pl.Expr:
-    within = pl.col("tost_p_holm") < 1 - pl.col("confidence")
-    above = pl.col("estimate") > pl.col("neutral")
-    consistent = above == (pl.col("direction") != "below").fill_null(True)
-    open_ended = pl.col("neutral").is_between("bound_ci_low", "bound_ci_high").fill_null(False)
-    return _first(
-        (pl.col("n_scored") == 0, NOTHING),
-        (pl.col("compliance") < compliance_floor, COMPLIANCE),
-        (pl.col("p").is_null(), ONE_CLUSTER),
-        (_significant() & consistent & open_ended, CONSISTENT_SCORED),
-        (_significant() & open_ended, REVERSED_SCORED),
-        (_significant() & consistent & within, CONSISTENT_WITHIN),
-        (_significant() & consistent, CONSISTENT),
-        (_significant() & within, REVERSED_WITHIN),
-        (_significant(), REVERSED),
-        (within, EQUIVALENT),
-    )
-
-
-def _change_verdict() -> pl.Expr:
-    change, margin = Change.of_rows(), pl.col("tost_margin")
-    judged = margin.is_not_null() & change.mean.is_not_null()
-    worse, better = _significant() & judged & (change.mean > 0), _significant() & (change.mean < 0)
-    return _first(
-        (pl.col("n_scored") == 0, NOTHING),
-        (pl.col("p").is_null(), ONE_CLUSTER),
-        (judged & better & (change.worst < 0), BETTER),
-        (judged & better, BETTER_SCORED),
-        (worse & (change.worst < margin), WORSE_WITHIN),
-        (worse & (change.best > 0), WORSE),
-        (worse, WORSE_SCORED),
-        (judged & (change.worst < margin), NOT_WORSE),
-        (judged & (change.high < margin), NOT_WORSE_SCORED),
-        (judged, CANNOT_TELL),
-        (_significant() & (pl.col("estimate") < 0), LOWER),
-        (_significant(), HIGHER),
-    )
-
-
-class Change(NamedTuple):
-    """A difference with its interval, positive where the candidate is worse.
-
-    All are null where the measure has no direction.
-    """
-
-    mean: pl.Expr
-    high: pl.Expr  # the worse end of the interval
-    best: pl.Expr  # the better end, with what missing scores could be
-    worst: pl.Expr  # the worse end, with what missing scores could be
-
-    @classmethod
-    def of_rows(cls) -> Change:
-        """Make it of the columns of `results.ESTIMATES`."""
-        below, above = (pl.col("direction") == side for side in ("below", "above"))
-        mean, low, high = (pl.col(name) for name in ("estimate", "ci_low", "ci_high"))
-        least, most = (pl.coalesce(f"bound_ci_{end}", f"ci_{end}") for end in ("low", "high"))
-        ends = ((mean, mean), (high, low), (least, most), (most, least))
-        return cls(*(pl.when(above).then(up).when(below).then(-down) for up, down in ends))
-
-
-def _first(*rules: tuple[pl.Expr, str]) -> pl.Expr:
-    """Return the verdict of the first rule that applies."""
-    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
-    return pl.coalesce(*verdicts, pl.lit(INCONCLUSIVE))
-
-
-def _heed_controls(rows: pl.DataFrame) -> pl.Expr:
-    """Withdraw "equivalent" if the positive control failed."""
-    control = (pl.col("control") == "positive") & (pl.col("level") == "stereotype")
-    control &= pl.col("factor").is_null()
-    beyond = pl.col("ci_low") > pl.col("neutral") + pl.col("tost_margin")
-    failed = rows.filter(control & pl.col("verdict").is_not_null() & ~beyond.fill_null(False))
-    whole, part = failed.filter(pl.col("dimension").is_null()), failed.drop_nulls("dimension")
-    withdrawn = _applies(whole, *_SPEAKS_FOR) | _applies(part, *_SPEAKS_FOR, "dimension")
-    withdrawn &= pl.col("verdict") == EQUIVALENT
-    return pl.when(withdrawn).then(pl.lit(POSITIVE_CONTROL)).otherwise("verdict")
-
-
-def _applies(controls: pl.DataFrame, *keys: str) -> pl.Expr:
-    """Return whether one of the controls has the same keys, and the same model if there is one."""
-    of_model, of_any = (
-        pl.struct(c).is_in(controls.select(pl.struct(c)).to_series().implode())
-        for c in (["model", *keys], [*keys])
-    )
-    return of_model | (pl.col("model").is_null() & of_any)

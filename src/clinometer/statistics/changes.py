@@ -39,7 +39,10 @@ _STATED = (
     *("row", "subject", "level", "factor", "baseline", "candidate", "matched_by"),
     *(*NEVER_POOLED, *LEVEL_KEYS["cell"], "n"),
 )
-_ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate")
+_ESTIMATED = (
+    *("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate"),
+    "n_stereotypes",
+)
 _ADJUSTED = ("p_holm", "p_bh", "adjusted_over")
 
 #: What is stated of the change of compliance; in the rows of differences, after ``compliance_``.

@@ -309,19 +309,29 @@ def cohen_d(neutral: float = 0.0) -> pl.Expr:
     return pl.when(pl.col("sd") > 0).then((pl.col("estimate") - neutral) / pl.col("sd"))
 
 
+#: Ending of columns of means in which each answer counts once.
+_OF_ANSWERS = "_of_answers"
+
+
 def by_method(
     groups: pl.DataFrame, stated: Sequence[str], *others: pl.DataFrame, neutral: float = 0.0
 ) -> pl.DataFrame:
     """Set out each estimate by method, ``clustered``, ``published`` and others, row under row.
 
     `groups` have a `row` that numbers them, as `others` have, and the columns of the method
-    ``clustered``; the other methods share the columns `stated`.
+    ``clustered``; the other methods share the columns `stated`. Method ``published`` takes a column
+    with the ending ``_of_answers`` in place of the one without.
     """
     shared = [name for name in groups.columns if name in ESTIMATES]
     clustered = groups.select("row", *shared, method=pl.lit("clustered"))
-    numbers = groups.select("estimate", "sd", "n_scored").rows()
+    of_answers = [c.removesuffix(_OF_ANSWERS) for c in groups.columns if c.endswith(_OF_ANSWERS)]
+    answered = groups.with_columns(pl.col(f"{c}{_OF_ANSWERS}").alias(c) for c in of_answers)
+    numbers = answered.select("estimate", "sd", "n_scored").rows()
     tests = [naive_t(mean, sd, n, neutral=neutral) for mean, sd, n in numbers]
-    published = groups.select(*stated, "sd", "effect_size", method=pl.lit("published"))
+    stated_once = [name for name in stated if name != "n_stereotypes"]
+    published = answered.select(
+        *stated_once, "sd", effect_size=cohen_d(neutral), method=pl.lit("published")
+    )
     published = published.hstack(
         pl.DataFrame(tests, schema=columns("test", "se", "df", "statistic", "p"))
     )

@@ -60,6 +60,12 @@ TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "ver
 #: What its draw fixes.
 DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
 
+#: What a mean over stereotypes has besides means.
+_OF_EACH = (
+    *("compliance_baseline_estimate", "compliance_candidate_estimate"),
+    *("bound_low", "bound_high"),
+)
+
 #: A spread below this share of the scores' size is due to rounding.
 _ROUNDING = 1e-12
 
@@ -224,7 +230,10 @@ def _worst(pairs: pl.DataFrame, measure: Measure) -> tuple[Found, Found]:
 
 
 def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
-    """Return what needs no model: counts, means, spread, compliance, bounds."""
+    """Return what needs no model: counts, means, spread, compliance, bounds.
+
+    In means and bounds each stereotype counts once; in those ``_of_answers`` each answer does.
+    """
     b, t, both = pl.col("b"), pl.col("t"), pl.col("both")
     has_b, has_t = both & b.is_not_null(), both & t.is_not_null()
     matched = has_b & has_t
@@ -240,14 +249,27 @@ def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         "n_lost_baseline": (has_t & ~has_b).sum(),
         "n_lost_candidate": (has_b & ~has_t).sum(),
         "n_lost_both": (both & ~has_b & ~has_t).sum(),
+        "sd": pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
+    }
+    means = {
         "baseline_estimate": b.filter(matched).mean(),
         "candidate_estimate": t.filter(matched).mean(),
         "estimate": difference.mean(),
-        "sd": pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
-        "compliance_baseline_estimate": pl.when(n > 0).then(has_b.sum() / n),
-        "compliance_candidate_estimate": pl.when(n > 0).then(has_t.sum() / n),
     }
+    described |= {f"{name}_of_answers": mean for name, mean in means.items()}
     low, high = measure.low, measure.high
-    for name, least, most in (("bound_low", low, high), ("bound_high", high, low)):
-        described[name] = (t.fill_null(least) - b.fill_null(most)).filter(both).mean()
-    return pairs.group_by(keys).agg(**described)
+    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
+    # In their order: sums of numbers that are not exact depend on it.
+    of_each = pairs.group_by(stereotypes, maintain_order=True).agg(
+        **means,
+        compliance_baseline_estimate=pl.when(n > 0).then(has_b.sum() / n),
+        compliance_candidate_estimate=pl.when(n > 0).then(has_t.sum() / n),
+        bound_low=(t.fill_null(low) - b.fill_null(high)).filter(both).mean(),
+        bound_high=(t.fill_null(high) - b.fill_null(low)).filter(both).mean(),
+    )
+    of_stereotypes = of_each.group_by(keys).agg(
+        pl.col(*means, *_OF_EACH).mean(),
+        n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
+    )
+    counted = pairs.group_by(keys).agg(**described)
+    return counted.join(of_stereotypes, on=keys, nulls_equal=True)

@@ -2,8 +2,10 @@
 
 Measures
     The mean score of each cell (model × stereotype × variation), stereotype, category and model,
-    and of all models together. Range, neutral value and direction are those of the instrument's
-    `Measure` and stand in every row.
+    and of all models together. In a mean over stereotypes each counts once, as 1 / n_stereotypes:
+    were answers counted, a model that declines its strongest stereotypes would lean less. Method
+    ``published`` counts each answer once, as the papers do. Range, neutral value and direction are
+    those of the instrument's `Measure` and stand in every row.
 
 Inference
     Wordings, group words, draws and stereotypes are crossed (`targets`, `crossed`). Method
@@ -44,7 +46,7 @@ from clinometer.results import (
 )
 from clinometer.results.columns import with_texts
 from clinometer.results.estimates import OTHER_MEASURES
-from clinometer.results.verdicts import judge
+from clinometer.results.judging import judge
 from clinometer.statistics.clustered import (
     Row,
     adjusted,
@@ -73,7 +75,7 @@ _ROUNDING = 1e-12
 
 _STATED = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
-    *("n", "n_scored", "compliance", "estimate"),
+    *("n", "n_scored", "compliance", "estimate", "n_stereotypes"),
 )
 _ADJUSTED = ("p_holm", "p_bh", "tost_p_holm", "adjusted_over")
 
@@ -333,24 +335,37 @@ def _bounded(rows: pl.DataFrame, ends: Sequence[tuple[float | None, float | None
 
 
 def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
-    """Return what needs no model: counts, compliance, mean, spread, bounds."""
+    """Return what needs no model: counts, compliance, mean, spread, bounds.
+
+    In means and bounds each stereotype counts once; in `estimate_of_answers` each answer does.
+    """
     n, scored, means = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
     total = (scored * means).sum()
     mean = pl.when(scored.sum() > 0).then(total / scored.sum())
+    missing = n - scored.sum()
+    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
+    # In their order: sums of numbers that are not exact depend on it.
+    of_each = units.group_by(stereotypes, maintain_order=True).agg(
+        mean.alias("estimate"),
+        ((total + missing * measure.low) / n).alias("bound_low"),
+        ((total + missing * measure.high) / n).alias("bound_high"),
+    )
+    of_stereotypes = of_each.group_by(keys).agg(
+        pl.col("estimate", "bound_low", "bound_high").mean(),
+        n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
+    )
     squares = pl.col("m2").sum() + (scored * (means - mean) ** 2).sum()
     sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
     rounding = _ROUNDING * (measure.high - measure.low)
-    missing = n - scored.sum()
-    return units.group_by(keys).agg(
+    counted = units.group_by(keys).agg(
         pl.col("n", "n_scored").sum(),
         (scored.sum() / n).alias("compliance"),
         _share("first_share").alias("first_share"),
         _share("logit").alias("logit"),
-        mean.alias("estimate"),
+        mean.alias("estimate_of_answers"),
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
-        ((total + missing * measure.low) / n).alias("bound_low"),
-        ((total + missing * measure.high) / n).alias("bound_high"),
     )
+    return counted.join(of_stereotypes, on=keys, nulls_equal=True)
 
 
 def _share(column: str) -> pl.Expr:

@@ -73,7 +73,7 @@ class _Block:
     words: tuple[str, ...]
     n_marginalized: int
     effects: Array  # (stereotypes, words), of which only differences mean something
-    answers: Array  # (stereotypes, words), negative for default words
+    answers: Array  # (stereotypes, words), parts of the stereotype's; negative for default words
 
     @property
     def splits(self) -> int:
@@ -164,7 +164,7 @@ def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
     values, weights = np.array(pairs["value"]), np.array(pairs["weight"])
     effects = _effects(first, second, values, weights, len(words))
     own, other = (np.bincount(side, weights, len(words)) for side in (first, second))
-    answers = np.asarray(own - other, np.float64)
+    answers = np.asarray((own - other) / weights.sum(), np.float64)
     labels = _labels(first, second, len(words))
     for label in np.unique(labels):
         at = np.flatnonzero(labels == label)

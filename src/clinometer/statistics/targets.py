@@ -14,8 +14,9 @@ Targets
     ==========  =================================================================================
 
 Measures
-    The variance of a mean over stereotypes is, for *these*, the sum of the variances of their
-    means, weighted by the squares of their parts of the answers, plus what wordings and group
+    In a mean over stereotypes each counts once, however many of its answers have a score: else what
+    a model declines decides what is measured. Its variance is, for *these*, the sum of the
+    variances of their means, divided by the square of their number, plus what wordings and group
     words that they share add. Variances are moderated over all stereotypes that were asked alike,
     also of other studies, dimensions and controls. For *like these* the clusters are the
     stereotypes (CR2), plus the same addition. A factor with a single level is lent its variance by
@@ -139,9 +140,8 @@ def differences(
     """Return the differences of two runs whose trials are not the same, candidate − baseline.
 
     Parameters are those of `means`; both runs have the same value of `model`. Stereotypes that one
-    of them lacks are left out; the others count as their numbers of answers in both allow,
-    ``n n' / (n + n')``. What the runs share (wordings, group words) lowers the error of means over
-    stereotypes; for a single one the runs are taken as independent.
+    of them lacks are left out; each other counts once. What the runs share (wordings, group words)
+    lowers the error of means over stereotypes; for a single one the runs are taken as independent.
     """
     both = [one.with_columns(run=pl.lit(k)) for k, one in enumerate((baseline, candidate))]
     scored = _scored(pl.concat(both, how="diagonal_relaxed"), value, weight, "run")
@@ -169,8 +169,7 @@ def _signed(strata: Sequence[Stratum]) -> dict[int, float]:
     for (run, *key), place in places.items():
         other = places.get((1, *key))
         if run == 0 and other is not None:
-            n, m = strata[place].part.answers, strata[other].part.answers
-            shares |= {place: -n * m / (n + m), other: n * m / (n + m)}
+            shares |= {place: -1.0, other: 1.0}
     return shares
 
 
@@ -185,8 +184,7 @@ def _levels(
     moderated = _moderated(strata, bounds, mode, part)
     for level in levels:
         for key, members in _grouped(strata, range(len(strata)), level).items():
-            answers = sum(strata[place].part.answers for place in members)
-            shares = {place: strata[place].part.answers / answers for place in members}
+            shares = dict.fromkeys(members, 1.0 / len(members))  # each stereotype counts once
             found = pooled(strata, shares, moderated, bounds, level)
             if len(members) == 1 and moderated and neutral is not None:
                 one, place = strata[members[0]], members[0]

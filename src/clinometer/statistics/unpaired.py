@@ -106,22 +106,17 @@ def _described(
     ours, theirs = (_counted(units, keys, measure) for units in (baseline, candidate))
     both = ours.join(theirs, on=keys, how="inner", nulls_equal=True, suffix="_t")
     n, m = pl.col("n_scored"), pl.col("n_scored_t")
-    weight = pl.when(n + m > 0).then(n * m / (n + m)).otherwise(0.0)
-    asked = pl.col("n") * pl.col("n_t") / (pl.col("n") + pl.col("n_t"))
-    groups = keys_of(level)
-
-    def mean(column: str, by: pl.Expr) -> pl.Expr:
-        return pl.when(by.sum() > 0).then((pl.col(column).fill_null(0.0) * by).sum() / by.sum())
-
+    scored, groups = (n > 0) & (m > 0), keys_of(level)
     pooled = both.group_by(groups, maintain_order=True).agg(
         n=pl.min_horizontal(pl.col("n").sum(), pl.col("n_t").sum()),
         n_scored=pl.min_horizontal(n.sum(), m.sum()),
-        baseline_estimate=mean("mean", weight),
-        candidate_estimate=mean("mean_t", weight),
-        compliance_baseline_estimate=mean("scored", asked),
-        compliance_candidate_estimate=mean("scored_t", asked),
-        bound_low=mean("low_t", asked) - mean("high", asked),
-        bound_high=mean("high_t", asked) - mean("low", asked),
+        n_stereotypes=scored.sum().cast(pl.Int64),
+        baseline_estimate=pl.col("mean").filter(scored).mean(),
+        candidate_estimate=pl.col("mean_t").filter(scored).mean(),
+        compliance_baseline_estimate=pl.col("scored").mean(),
+        compliance_candidate_estimate=pl.col("scored_t").mean(),
+        bound_low=(pl.col("low_t") - pl.col("high")).mean(),
+        bound_high=(pl.col("high_t") - pl.col("low")).mean(),
     )
     counts = ("n_unasked_baseline", "n_unasked_candidate")
     lost = ("n_lost_baseline", "n_lost_candidate", "n_lost_both")

@@ -57,6 +57,8 @@ class Stereotype(Words):
     category: Name = "unsorted"
     also: list[str] = []
     """Other names under which recorded answers know this stereotype."""
+    control: Literal["", "positive", "negative"] = ""
+    """Whether it is a control of the study's own."""
     source_defect: str | None = None
     variations: dict[Name, Override] = {}
     decisions: Decisions = Decisions()
@@ -133,6 +135,10 @@ class Study(Strict):
     """Neutral objects of the affective attribution."""
     instruments: Instruments
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
+
+    def control_of(self, stereotype: str) -> str | None:
+        """Return the kind of control that a stereotype is, its own or the study's."""
+        return self.stereotypes[stereotype].control or self.control or None
 
     def __repr__(self) -> str:
         """Return a short description."""

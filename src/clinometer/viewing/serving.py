@@ -11,6 +11,7 @@ from pathlib import Path
 import uvicorn
 
 from clinometer.errors import InputError
+from clinometer.results.bundles import unpacked
 from clinometer.viewing.app import HOSTS, make_app
 from clinometer.viewing.runs import find_runs
 
@@ -26,7 +27,7 @@ def serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
     Parameters
     ----------
     directory
-        A results directory, or a folder with several.
+        A results directory, a folder with several, or a bundle.
     port
         0: any that is free.
     ready
@@ -35,12 +36,17 @@ def serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
     Raises
     ------
     InputError
-        If there are no results, or the port cannot be had.
+        If there are no results, the bundle was changed, or the port cannot be had.
     """
+    with unpacked(directory) as shown:
+        _serve(shown, port, ready)
+
+
+def _serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
     if not find_runs(directory):
         raise InputError(
             f"{directory}: no results here; give a directory that a run has written or is writing, "
-            "or a folder with several"
+            "a folder with several, or a bundle"
         )
     token = secrets.token_urlsafe(18)
     with (

@@ -294,7 +294,7 @@ def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents, pa
     withdrawn = pl.when(forced | ~associations).then(pl.lit("equivalent")).otherwise(
         pl.lit("no verdict: positive control")
     )  # fmt: skip
-    shows = pl.when(forced).then(pl.lit("consistent")).otherwise(pl.lit("inconclusive"))
+    shows = pl.when(forced).then(pl.lit("passed")).otherwise(pl.lit("failed"))
     change(directory, "estimates", verdict=pl.when(own).then(withdrawn).otherwise(shows))
     page = page_of(directory)
     brief = table(section(page, "brief-1"), "Number of stereotypes")
@@ -323,14 +323,14 @@ def test_a_control_with_a_dimension_checks_it_alone(make_contents):
     control = pl.col("control").is_not_null()
     parts = (
         frame.filter(control).with_columns(dimension=pl.lit(dimension), verdict=pl.lit(verdict))
-        for dimension, verdict in (("competence", "consistent"), ("morality", "inconclusive"))
+        for dimension, verdict in (("competence", "passed"), ("morality", "failed"))
     )
     pl.concat([frame.filter(~control), *parts]).write_parquet(directory / "estimates.parquet")
     asked = all_asked(read_results(directory))[0]
     assert {mode: one.outcomes[0] for (_, mode), one in judged(asked).items()} == {
-        "forced, competence": "positive control detected",
+        "forced, competence": "positive control passed",
         "forced, sociability": "no positive control",
-        "forced, morality": "positive control not detected",
+        "forced, morality": "positive control failed",
     }
     assert [finding.subject for finding in warned(asked)] == ["gpt-4o, mode forced, Morality"]
 

@@ -8,6 +8,7 @@ import pytest
 
 from clinometer.report.answers.summary import NAMED, STRONGEST, in_brief
 from clinometer.results.records import read_plan, write_plan
+from clinometer.results.schemas import PROGRESS
 
 
 @pytest.fixture(scope="module")
@@ -126,8 +127,8 @@ def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_
 def test_what_is_missing_is_said_first(results, tmp_path):
     shutil.copytree(results, tmp_path / "part")
     path = tmp_path / "part" / "progress.parquet"
-    schema = {"model": pl.String, "n_trials": pl.Int64, "n_answered": pl.Int64, "n_error": pl.Int64}
-    pl.DataFrame([("clinometer/smollm2", 8, 7, 1)], schema=schema, orient="row").write_parquet(path)
+    row = ("clinometer/smollm2", 8, 7, 1, 0, "")
+    pl.DataFrame([row], schema=PROGRESS, orient="row").write_parquet(path)
     found = in_brief(tmp_path / "part")
     said = "clinometer/smollm2: 7 of 8 trials have an answer"
     assert found.page().found[0] == ("Incomplete", (f"{said}.",))

@@ -9,40 +9,42 @@ from clinometer.report.answers.validity import validity
 from clinometer.report.plan import Plan
 from clinometer.results import ESTIMATES
 
-PLAN = Plan({"controls": {"insects": "positive", "nonsense": "negative"}})
-
 
 def asked(*controls, modes=("free",), halves=(0.9,)):
-    """An instrument with controls (mode, study, verdict), and its reliability per mode."""
+    """An instrument with controls (mode, kind, verdict), and its reliability per mode."""
     runs = pl.DataFrame({"model": "m", "control_mode": list(modes)})
     schema = {**ESTIMATES, "control_mode": pl.String}
     row = {"model": "m", "stereotype": "s", "estimate": 0.5}
-    checks = [{**row, "control_mode": m, "study": s, "verdict": v} for m, s, v in controls]
+    checks = [{**row, "control_mode": m, "control": k, "verdict": v} for m, k, v in controls]
     halves = [{**row, "control_mode": modes[0], "estimate": r, "measure": "split_half"}
               for r in halves]  # fmt: skip
     return SimpleNamespace(
         each=runs,
         checks=pl.DataFrame(checks, schema=schema),
-        plan=PLAN,
+        plan=Plan({}),
         tables=SimpleNamespace(reliability=pl.DataFrame(halves, schema=schema)),
     )
 
 
-SHOWN, NOTHING = ("free", "insects", "consistent"), ("free", "nonsense", "inconclusive")
+SHOWN, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
 
 
 @pytest.mark.parametrize(
     ("controls", "says"),
     [
-        ([SHOWN, NOTHING], "valid (positive control detected, no effect in the placebo"),
-        ([("free", "insects", "inconclusive"), NOTHING],
-         "not valid (positive control not detected, no effect in the placebo"),
-        ([SHOWN, ("free", "nonsense", "consistent")],
-         "not valid (positive control detected, an effect in the placebo"),
-        ([SHOWN, NOTHING, ("free", "nonsense", "reversed")],
-         "not valid (positive control detected, an effect in the placebo"),
-        ([SHOWN], "partly tested (positive control detected, no placebo"),
-        ([("forced", "insects", "consistent")], "not tested (no positive control, no placebo"),
+        ([SHOWN, NOTHING], "valid (positive control passed, placebo passed"),
+        ([("free", "positive", "failed"), NOTHING],
+         "not valid (positive control failed, placebo passed"),
+        ([SHOWN, ("free", "negative", "failed")],
+         "not valid (positive control passed, placebo failed"),
+        ([SHOWN, NOTHING, ("free", "negative", "failed")],
+         "not valid (positive control passed, placebo failed"),
+        ([SHOWN, ("free", "negative", "not known: compliance")],
+         "partly tested (positive control passed, placebo not known: compliance"),
+        ([("free", "positive", "not known: too few trials"), NOTHING],
+         "partly tested (positive control not known: too few trials, placebo passed"),
+        ([SHOWN], "partly tested (positive control passed, no placebo"),
+        ([("forced", "positive", "passed")], "not tested (no positive control, no placebo"),
     ],
 )  # fmt: skip
 def test_controls_decide(controls, says):

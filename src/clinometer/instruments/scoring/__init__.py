@@ -131,7 +131,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         shown = _with_words(trial, scored, key.words)
         sets = _sets(shown, scored, key)
         row = _row(shown, scored, key.scoring)
-        row["control"] = study.control or None
+        row["control"] = study.control_of(key.stereotype)
         row["shares"] = as_shares(scored.shares, sets) if shown["instrument"] in paired else None
         rows.append(row)
         numbers.append(number - start)

@@ -124,7 +124,6 @@ def _figures(results: Results) -> tuple[Figure, ...]:
         pl.col("instrument").is_in(compared),
         pl.col("level").is_in(["category", "model"]),
         pl.col("control").is_null(),
-        ~pl.col("study").is_in(plan.controls()),
     )
     ends = {name: share_of_scale(name) for name in ("estimate", "ci_low", "ci_high")}
     rows = own.with_columns(**ends).sort("explicit", maintain_order=True)

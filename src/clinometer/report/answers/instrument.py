@@ -41,19 +41,20 @@ from clinometer.report.prose import (
 from clinometer.report.sections import Finding, Section
 from clinometer.report.tables import FROM, VERDICT, Column, Render, Table, alike, render_table
 from clinometer.results import CONDITIONS
+from clinometer.results.verdicts import FAILED
 from clinometer.statistics.splits import FEWEST_SPLITS
 
-__all__ = ["MOST_ANSWERS", "answers", "brief", "failed_control", "sections", "warned"]
+__all__ = ["MOST_ANSWERS", "answers", "brief", "sections", "warned"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
 
 #: What a control is for, and what follows where it fails, by its kind.
 _CONTROLS = {
-    "positive": "{study} holds a known association: unless its mean is positive, the instrument "
-    "does not work on the model in that mode.",
-    "negative": "{study} holds no association: a mean that differs from neutral is an error of "
-    "the instrument.",
+    "positive": "{study} holds a known association: unless its interval lies beyond the margin, "
+    "the instrument is not shown to work on the model in that mode.",
+    "negative": "{study} holds no association: a mean beyond the margin is an error of the "
+    "instrument.",
 }
 _FAILS = {
     "positive": "the known association was not detected. Results of this mode are not "
@@ -159,24 +160,18 @@ def _briefs(asked: Asked) -> list[dict[str, Any]]:
 
 
 def _warnings(asked: Asked) -> dict[tuple[str, str], str]:
-    """Say of each model and mode which controls it fails."""
-    expected = dict(asked.plan.pairs("controls"))
+    """Say of each model and mode which controls failed."""
     failed: dict[tuple[str, str], list[str]] = {}
-    for row in asked.checks.iter_rows(named=True):
-        text = failed_control(row, expected.get(row["study"], ""), asked.plan)
+    for row in asked.checks.filter(verdict=FAILED).iter_rows(named=True):
+        text = _failed(row, asked.plan)
         failed.setdefault((row["model"], row["control_mode"]), []).append(text)
-    return {key: " ".join(filter(None, texts)) for key, texts in failed.items()}
+    return {key: " ".join(texts) for key, texts in failed.items()}
 
 
-def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
-    """Say that a control failed which is ``"positive"`` or ``"negative"``; empty if it did not."""
-    kind = verdict_kind(row["verdict"])
-    works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
-    if works.get(expected, True):
-        return ""
+def _failed(row: Mapping[str, Any], plan: Plan) -> str:
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     label = plan.of(row["study"]).label(row["stereotype"])
-    return f"The {expected} control fails ({label}: {value}): {_FAILS[expected]}"
+    return f"The {row['control']} control failed ({label}: {value}): {_FAILS[row['control']]}"
 
 
 def sections(asked: Asked) -> tuple[Section, ...]:
@@ -202,11 +197,8 @@ def _verdict_section(asked: Asked) -> Section:
     shown = pl.concat([groups, asked.levels["overall"]]) if several else groups
     made = [("", _category_table(shown, plan))]
     if not asked.checks.is_empty():
-        purposes = (
-            _CONTROLS[kind].format(study=study)
-            for study, kind in plan.pairs("controls")
-            if kind in _CONTROLS and study in asked.checks["study"]
-        )
+        kinds = asked.checks.select("study", "control").unique(maintain_order=True)
+        purposes = (_CONTROLS[kind].format(study=study) for study, kind in kinds.rows())
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
         made.append(("Controls", _estimate_table(asked.checks, plan, caption)))
     groups, grey = _with_splits(groups, plan)

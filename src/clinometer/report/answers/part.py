@@ -17,7 +17,6 @@ from clinometer.report.answers.results import (
     all_asked,
     read_results,
     trials_text,
-    unfinished,
 )
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import in_brief
@@ -34,6 +33,7 @@ from clinometer.report.prose import (
 )
 from clinometer.report.sections import Finding, Part, Passage, Source, Term, made_with
 from clinometer.results import DECISIONS
+from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import VERDICTS
 
 __all__ = ["answer_part"]

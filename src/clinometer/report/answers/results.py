@@ -44,7 +44,6 @@ __all__ = [
     "all_asked",
     "read_results",
     "trials_text",
-    "unfinished",
     "who",
 ]
 
@@ -147,11 +146,12 @@ def all_asked(results: Results) -> list[Asked]:
 
     Result: in the order of the plan's instruments, then of the estimates.
     """
-    known, controls = list(results.plan.instruments), results.plan.controls()
-    pairs = results.estimates.select("study", "instrument").unique(maintain_order=True)
-    rows = pairs.drop_nulls("instrument").rows()
-    rows.sort(key=lambda row: rank(row[1], known))
-    own = [row for row in rows if row[0] not in controls] or rows
+    known = list(results.plan.instruments)
+    measured = results.estimates.filter(pl.col("control").is_null())
+    measured = results.estimates if measured.is_empty() else measured  # controls alone
+    pairs = measured.select("study", "instrument").unique(maintain_order=True)
+    own = pairs.drop_nulls("instrument").rows()
+    own.sort(key=lambda row: rank(row[1], known))
     several = len({study for study, _ in own}) > 1
     return [_asked(results, study, instrument, several) for study, instrument in own]
 
@@ -159,7 +159,7 @@ def all_asked(results: Results) -> list[Asked]:
 def _asked(results: Results, study: str, instrument: str, several_studies: bool) -> Asked:
     plan, measure = results.plan.of(study), _measure(results, instrument)
     mine = results.estimates.filter(instrument=instrument)
-    control = pl.col("control").is_not_null() | pl.col("study").is_in(plan.controls())
+    control = pl.col("control").is_not_null()
     tables = results.of(study, instrument)
     if mine.filter(control)["dimension"].is_not_null().any():  # each checks its own
         covered = _mode("control_mode", "dimension").alias("control_mode")
@@ -332,12 +332,3 @@ def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
 
 def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:
     return scan_table(path, schema) if path.is_file() else None
-
-
-def unfinished(progress: pl.DataFrame) -> dict[str, str]:
-    """Say of each model that has not answered every trial of the plan how many it has."""
-    return {
-        str(row["model"]): f"{row['n_answered']:,} of {row['n_trials']:,} trials have an answer"
-        for row in progress.iter_rows(named=True)
-        if row["n_answered"] < row["n_trials"]
-    }

@@ -74,8 +74,8 @@ def _panels(results: Results) -> list[_Panel]:
     plan = results.plan
     sizes = {name: size for name, size in plan.numbers("sizes").items() if size > 0}
     size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
-    control = pl.col("study").is_in(plan.controls()).fill_null(False)
-    own = results.estimates.with_columns(size=size).filter(~control).drop_nulls("size")
+    own = results.estimates.with_columns(size=size).filter(pl.col("control").is_null())
+    own = own.drop_nulls("size")
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))
     own = in_order(own, plan.of(plan.text("study"))).sort("size", "model", maintain_order=True)

@@ -17,7 +17,7 @@ import polars as pl
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
 from clinometer.report.answers.earlier import changes
-from clinometer.report.answers.results import Asked, Results, all_asked, read_results, unfinished
+from clinometer.report.answers.results import Asked, Results, all_asked, read_results
 from clinometer.report.answers.validity import judged
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, drawn
@@ -39,6 +39,7 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.results.logprobs import in_words
+from clinometer.results.progress import unfinished
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 

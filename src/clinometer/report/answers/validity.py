@@ -7,22 +7,18 @@ from typing import NamedTuple
 
 import polars as pl
 
-from clinometer.report.answers.instrument import MOST_ANSWERS, failed_control
+from clinometer.report.answers.instrument import MOST_ANSWERS
 from clinometer.report.answers.results import Asked
 from clinometer.report.prose import number
 from clinometer.report.sections import Finding
+from clinometer.results.verdicts import FAILED, PASSED
 
 __all__ = ["Judged", "judged", "validity"]
 
-#: Kind of a control → what is said where it passes, fails, and was not asked.
-_OUTCOMES = {
-    "positive": ("positive control detected", "positive control not detected",
-                 "no positive control"),
-    "negative": ("no effect in the placebo", "an effect in the placebo", "no placebo"),
-}  # fmt: skip
+#: Kind of a control → what is said where it was not asked.
+_KINDS = {"positive": "positive control", "negative": "placebo"}
 
-
-#: What is said where so many kinds of control were asked, and none failed.
+#: What is said where so many kinds of control passed, and none failed.
 _PASSED = ("not tested", "partly tested", "valid")
 
 
@@ -35,17 +31,16 @@ class Judged(NamedTuple):
 
     @property
     def failed(self) -> str:
-        """Name the controls that failed or were not asked."""
-        passed = [says[0] for says in _OUTCOMES.values()]
-        return ", ".join(one for one in self.outcomes if one not in passed)
+        """Name the controls that did not pass or were not asked."""
+        return ", ".join(one for one in self.outcomes if not one.endswith(f" {PASSED}"))
 
 
 def validity(asked: Asked) -> Finding | None:
     """Say in one line whether the instrument is valid on each model, per mode.
 
-    Valid: it detects the known association of the positive control, and none in the placebo. Not
-    valid: a control fails. Partly tested or not tested: one kind of control, or both, was not
-    asked. None where there are no estimates.
+    Valid: every positive control and every placebo passed. Not valid: one failed. Partly tested or
+    not tested: one kind of control, or both, was not asked or is not known. None where there are no
+    estimates.
     """
     runs = judged(asked)
     if not runs:
@@ -68,22 +63,22 @@ def judged(asked: Asked) -> dict[tuple[str | None, str], Judged]:
 
 
 def _judged(asked: Asked, model: str | None, mode: str) -> Judged:
-    failed = _failed(asked, model, mode)
-    outcomes = tuple(says[failed.get(kind, 2)] for kind, says in _OUTCOMES.items())
-    verdict = "not valid" if any(failed.values()) else _PASSED[len(failed)]
-    return Judged(verdict, outcomes, _reliability(asked, model, mode))
-
-
-def _failed(asked: Asked, model: str | None, mode: str) -> dict[str, bool]:
-    """Say of each kind of control that was asked whether one of them fails."""
-    expected = dict(asked.plan.pairs("controls"))
-    failed: dict[str, bool] = {}
     same = pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
-    for row in asked.checks.filter(same).iter_rows(named=True):
-        kind = expected.get(row["study"], "")
-        if kind in _OUTCOMES:
-            failed[kind] = failed.get(kind, False) or bool(failed_control(row, kind, asked.plan))
-    return failed
+    checks = asked.checks.filter(same)
+    found = {kind: _worst(checks.filter(control=kind)["verdict"].to_list()) for kind in _KINDS}
+    says = tuple(
+        f"{name} {found[kind]}" if found[kind] else f"no {name}" for kind, name in _KINDS.items()
+    )
+    number = [*found.values()].count(PASSED)
+    verdict = "not valid" if FAILED in found.values() else _PASSED[number]
+    return Judged(verdict, says, _reliability(asked, model, mode))
+
+
+def _worst(verdicts: list[str]) -> str:
+    """Return the worst verdict of some controls of a kind; empty where there is none."""
+    others = (one for one in verdicts if one != PASSED)
+    failed = FAILED if FAILED in verdicts else next(others, "")
+    return failed or (PASSED if verdicts else "")
 
 
 def _reliability(asked: Asked, model: str | None, mode: str) -> str:

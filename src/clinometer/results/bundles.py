@@ -1,0 +1,203 @@
+"""The format of a bundle: one archive of a results directory, and how it is read.
+
+Every file is listed in the manifest with its SHA-256, and the hash of the manifest is the seal; a
+signature, of the seal, is listed nowhere. An archive may come from anybody. It is unpacked within
+its own size, only under names that stay inside a folder, and compared with its manifest before
+anything in it is read.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import json
+import shutil
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from clinometer.errors import ClinometerError, InputError
+from clinometer.texts import by_address, keep_address
+
+__all__ = [
+    "ENDING",
+    "EVIDENCE",
+    "HELD",
+    "MANIFEST",
+    "PROMPTS",
+    "SEAL",
+    "SIGNATURE",
+    "alterations",
+    "file_hash",
+    "is_bundle",
+    "is_one_of",
+    "seal_line",
+    "unpack",
+    "unpacked",
+    "write_archive",
+]
+
+ENDING = ".zip"
+
+MANIFEST, SEAL, SIGNATURE = "manifest.json", "SHA256", "SHA256.sig"
+PROMPTS = "prompts.jsonl"
+
+#: Files that the manifest cannot list: itself, and what is made of it.
+_UNLISTED = {MANIFEST, SEAL, SIGNATURE}
+
+#: What numbers are recomputed from, as patterns of paths in a results directory.
+EVIDENCE = (
+    *("plan.json", "policy.yaml", "studies/*.yaml", "answers/*/*.jsonl", "answers/*/model.json"),
+    *("judge/*/*/*.jsonl", "judge/*.json"),
+)
+
+#: What is bundled.
+HELD = (*EVIDENCE, "*.json", "*.parquet", "report.html", "logs/*.eval")
+
+#: The date of every file in the archive: the first that zip knows.
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def is_bundle(path: Path) -> bool:
+    """Return whether a path is that of a bundle, which ends in ``.zip``, and of no directory."""
+    return path.suffix == ENDING and not path.is_dir()
+
+
+@contextmanager
+def unpacked(place: Path) -> Iterator[Path]:
+    """Read a results directory, or a bundle of one.
+
+    Parameters
+    ----------
+    place
+        A results directory, or a bundle.
+
+    Yields
+    ------
+    Path
+        The directory itself or, of a bundle, a temporary one of the same name that lasts as long
+        as the context. Errors name the bundle.
+
+    Raises
+    ------
+    InputError
+        If the bundle is missing or damaged, or differs from its manifest.
+    """
+    if not is_bundle(place):
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="clinometer-") as parent:
+        folder = Path(parent) / place.name
+        keep_address(folder, by_address(str(place)))
+        try:
+            altered = alterations(place, unpack(place, folder))
+            if altered:
+                raise InputError(f"{place}: changed since it was bundled: {altered[0]}")
+            yield folder
+        except ClinometerError as error:
+            raise type(error)(str(error).replace(str(folder), str(place))) from error
+
+
+def unpack(path: Path, folder: Path) -> dict[str, Path]:
+    """Unpack an archive that is not trusted; return its files by name."""
+    files = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if sum(entry.file_size for entry in entries) > path.stat().st_size:
+                raise InputError(f"{path}: not a bundle: files in it overlap")
+            for entry in entries:
+                if entry.compress_type != zipfile.ZIP_STORED or not _is_plain(entry):
+                    raise InputError(f"{path}: {entry.filename!r} is not as a bundle has it")
+                place = folder / entry.filename
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(entry) as held, place.open("xb") as out:
+                    shutil.copyfileobj(held, out)
+                files[entry.filename] = place
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError) as error:
+        raise InputError(f"{path}: not a bundle, or damaged: {error}") from None
+    return files
+
+
+def _is_plain(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry is a file, and its name stays inside the folder it is unpacked to."""
+    name, path = entry.filename, PurePosixPath(entry.filename)
+    return (
+        not stat.S_ISLNK(entry.external_attr >> 16)
+        and not path.is_absolute()
+        and ".." not in path.parts
+        and "\\" not in name
+        and name[-1:] not in ("", "/")
+    )
+
+
+def alterations(archive: Path, files: Mapping[str, Path]) -> list[str]:
+    """Say what of an archive, unpacked as `files`, is not as its manifest has it."""
+    altered = [*_altered(files)]
+    if not altered:
+        with tempfile.TemporaryDirectory(prefix="clinometer-") as folder:
+            again = Path(folder) / archive.name
+            write_archive(again, files)
+            if not filecmp.cmp(archive, again, shallow=False):
+                altered.append("the archive itself: bytes around the files were changed")
+    return altered
+
+
+def _altered(files: Mapping[str, Path]) -> Iterator[str]:
+    """Yield what differs from the manifest, and what no bundle holds."""
+    missing = [name for name in (MANIFEST, SEAL) if name not in files]
+    if missing:
+        yield f"{missing[0]}: missing"
+        return
+    if files[SEAL].read_bytes() != seal_line(files[MANIFEST]).encode():
+        yield f"{MANIFEST}: not the one that {SEAL} names"
+        return
+    try:
+        listed = json.loads(files[MANIFEST].read_bytes())["files"]
+        known = {name: one["sha256"] for name, one in listed.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        yield f"{MANIFEST}: malformed"
+        return
+    for name in sorted({*known, *files} - _UNLISTED):
+        if name not in files:
+            yield f"{name}: missing"
+        elif name not in known:
+            yield f"{name}: not in the manifest"
+        elif file_hash(files[name]) != known[name]:
+            yield f"{name}: changed"
+        elif not is_one_of(name, (*HELD, PROMPTS)):
+            yield f"{name}: no file of a bundle"
+
+
+def is_one_of(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a file of a bundle has a name of some patterns, such as `HELD`."""
+    path = PurePosixPath(name)
+    alike = (one for one in patterns if len(PurePosixPath(one).parts) == len(path.parts))
+    return any(path.match(one) for one in alike)
+
+
+def write_archive(target: Path, files: Mapping[str, Path]) -> None:
+    """Write an archive whose bytes follow from the files alone."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name, file in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            entry.file_size = file.stat().st_size
+            with file.open("rb") as source, archive.open(entry, "w") as held:
+                shutil.copyfileobj(source, held)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def seal_line(manifest: Path) -> str:
+    """Return the content of `SEAL`."""
+    return f"{file_hash(manifest)}  {MANIFEST}\n"

@@ -1,0 +1,162 @@
+"""Controls: whether an instrument is shown to work on a model. One rule, for every reader.
+
+Rule
+    Only *passed* counts. A control without a verdict on its mean is not known: nothing scored, too
+    few answers scored, no standard error.
+
+    ==========  ==================================  ===============================================
+    control     passed                              failed
+    ==========  ==================================  ===============================================
+    positive    the interval, and that of the       the interval does not reach beyond the margin
+                bounds, lie beyond the margin
+                toward `direction`
+    negative    p_holm ≥ 1 − confidence, or the     otherwise: an effect where nothing is
+                interval lies within the margin
+    ==========  ==================================  ===============================================
+
+    A positive control between the two is not known: too few trials.
+
+Reach
+    A control speaks for what was asked of the same model alike: instrument, mode, conditions. One
+    with a dimension speaks for that dimension only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from clinometer.results.columns import CONDITIONS
+from clinometer.results.verdicts import (
+    FAILED,
+    NOT_KNOWN,
+    NOT_KNOWN_CLUSTER,
+    NOT_KNOWN_COMPLIANCE,
+    NOT_KNOWN_NOTHING,
+    PASSED,
+)
+
+__all__ = [
+    "KINDS",
+    "NOT_ASKED",
+    "SPEAKS_FOR",
+    "Control",
+    "control_rows",
+    "control_verdict",
+    "controls_of",
+    "passed",
+    "said_of_controls",
+]
+
+KINDS = ("positive", "negative")
+
+#: What is said of a kind of control that was not asked.
+NOT_ASKED = "not asked"
+
+#: Columns by which a control speaks for estimates of its model.
+SPEAKS_FOR = ("instrument", "mode", *CONDITIONS, "word_list", "scoring")
+
+
+def control_verdict(compliance_floor: float) -> pl.Expr:
+    """Return the verdict of a mean of a control, of columns of `results.ESTIMATES`."""
+    neutral, margin = pl.col("neutral"), pl.col("tost_margin")
+    ends = {name: pl.col(name) - neutral for name in ("ci_low", "ci_high")}
+    least, most = (pl.coalesce(f"bound_ci_{end}", f"ci_{end}") - neutral for end in ("low", "high"))
+    below = (pl.col("direction") == "below").fill_null(False)
+    low = pl.when(below).then(-pl.max_horizontal(ends["ci_high"], most)).otherwise(
+        pl.min_horizontal(ends["ci_low"], least)
+    )  # fmt: skip
+    high = pl.when(below).then(-ends["ci_low"]).otherwise(ends["ci_high"])
+    within = (ends["ci_low"] > -margin) & (ends["ci_high"] < margin)
+    found = (pl.col("p_holm") < 1 - pl.col("confidence")) & ~within
+    positive = pl.col("control") == "positive"
+    rules = (
+        (pl.col("n_scored") == 0, NOT_KNOWN_NOTHING),
+        (pl.col("compliance") < compliance_floor, NOT_KNOWN_COMPLIANCE),
+        (pl.col("p").is_null(), NOT_KNOWN_CLUSTER),
+        (positive & (low > margin), PASSED),
+        (positive & (high <= margin), FAILED),
+        (positive, NOT_KNOWN),
+        (found, FAILED),
+    )
+    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
+    return pl.coalesce(*verdicts, pl.lit(PASSED))
+
+
+def control_rows(judged: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return the rows of one kind of control, a row per stereotype, of judged estimates."""
+    own = (pl.col("control") == kind) & pl.col("factor").is_null()
+    return judged.filter(own, level="stereotype").drop_nulls("verdict")
+
+
+def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
+    """Return whether every control of a kind that speaks for a row passed.
+
+    Without one, whether none is `needed`. Rows of all models together need it of each model.
+    """
+    rows = control_rows(judged, kind)
+    failed = rows.filter(pl.col("verdict") != PASSED)
+    holds = ~_spoken_for(failed)
+    return holds & _spoken_for(rows) if needed else holds
+
+
+def _spoken_for(controls: pl.DataFrame) -> pl.Expr:
+    """Return whether one of the controls speaks for a row."""
+    whole, part = controls.filter(pl.col("dimension").is_null()), controls.drop_nulls("dimension")
+    return _same(whole, *SPEAKS_FOR) | _same(part, *SPEAKS_FOR, "dimension")
+
+
+def _same(controls: pl.DataFrame, *keys: str) -> pl.Expr:
+    """Return whether one of the controls has the same keys, and the same model if there is one."""
+    of_model, of_any = (
+        pl.struct(c).is_in(controls.select(pl.struct(c)).to_series().implode())
+        for c in (["model", *keys], [*keys])
+    )
+    return of_model | (pl.col("model").is_null() & of_any)
+
+
+class Control(NamedTuple):
+    """One control of what was asked, or that there is none."""
+
+    kind: str  # positive or negative
+    subject: Mapping[str, Any]  # instrument, mode, dimension
+    outcome: str  # a verdict of control rows, or `NOT_ASKED`
+    row: Mapping[str, Any] | None = None  # columns of `results.ESTIMATES`
+
+    def __str__(self) -> str:
+        """Name the control."""
+        names = (self.subject[name] for name in ("instrument", "mode", "dimension"))
+        return f"{self.kind} control of {', '.join(filter(None, names))}"
+
+
+def controls_of(judged: pl.DataFrame, asked: pl.DataFrame) -> Iterator[Control]:
+    """Yield the controls that speak for what was asked, of judged estimates of one model.
+
+    `asked` has columns of `SPEAKS_FOR` and `dimension`. A control without a dimension stands once
+    for all of them.
+    """
+    for key, part in asked.group_by(SPEAKS_FOR, maintain_order=True):
+        same = (pl.col(c).eq_missing(pl.lit(v)) for c, v in zip(SPEAKS_FOR, key, strict=True))
+        own = judged.filter(*same)
+        subject = {"instrument": part["instrument"][0], "mode": part["mode"][0], "dimension": None}
+        dimensions = part["dimension"].unique().to_list()
+        for kind in KINDS:
+            rows = control_rows(own, kind)
+            rows = rows.filter(
+                pl.col("dimension").is_null() | pl.col("dimension").is_in(dimensions)
+            )
+            if rows.is_empty():
+                yield Control(kind, subject, NOT_ASKED)
+            for row in rows.iter_rows(named=True):
+                about = {**subject, "dimension": row["dimension"]}
+                yield Control(kind, about, row["verdict"], row)
+
+
+def said_of_controls(controls: Iterable[Control]) -> str:
+    """Name the controls that did not pass; empty where all did."""
+    lacking = [one for one in controls if one.outcome != PASSED]
+    if len(lacking) > 1 and all(one.outcome == NOT_ASKED for one in lacking):
+        return f"{len(lacking)} controls were not asked (first: {lacking[0]})"
+    return ", ".join(f"{one}: {one.outcome}" for one in lacking)

@@ -1,0 +1,172 @@
+"""Judges estimates: gives each its verdict, by one rule, controls included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from clinometer.results.controls import control_verdict, passed
+from clinometer.results.verdicts import (
+    BECAUSE,
+    BETTER,
+    BETTER_SCORED,
+    CANNOT_TELL,
+    COMPLIANCE,
+    CONSISTENT,
+    CONSISTENT_SCORED,
+    CONSISTENT_WITHIN,
+    EQUIVALENT,
+    HIGHER,
+    INCONCLUSIVE,
+    LOWER,
+    MISSING,
+    NOT_WORSE,
+    NOT_WORSE_SCORED,
+    NOTHING,
+    ONE_CLUSTER,
+    PLACEBO,
+    POSITIVE_CONTROL,
+    REVERSED,
+    REVERSED_SCORED,
+    REVERSED_WITHIN,
+    WORSE,
+    WORSE_SCORED,
+    WORSE_WITHIN,
+)
+
+__all__ = ["Change", "judge"]
+
+#: The method whose rows are judged.
+JUDGED = "clustered"
+
+
+def judge(
+    estimates: pl.DataFrame,
+    *,
+    compliance_floor: float = 0.8,
+    doubts: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """Add `verdict`, one of `VERDICTS`, and `because` to estimates.
+
+    Rows of method ``clustered`` get a verdict: scores, which have a margin of equivalence, and
+    comparisons with an adjusted p; a comparison with a margin says whether the candidate is worse.
+    In other rows both columns are null. With a share of scored responses below `compliance_floor`
+    there is no verdict. Means of controls are judged by `controls`. Others are "equivalent" only
+    where a positive control passed that speaks for them, no control did not, and their model is not
+    among the `doubts`: model → one of `verdicts.DOUBTS`.
+    """
+    judged = pl.col("method") == JUDGED
+    score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
+    change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
+    rows = estimates.with_columns(
+        verdict=pl.when(score & pl.col("control").is_not_null())
+        .then(control_verdict(compliance_floor))
+        .when(score)
+        .then(_score_verdict(compliance_floor))
+        .when(change)
+        .then(_change_verdict())
+    )
+    rows = rows.with_columns(verdict=_withheld(rows, doubts or {}))
+    return rows.with_columns(
+        because=pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
+    )
+
+
+def _withheld(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Expr:
+    """Withdraw "equivalent" where it is not shown that a bias would have been found."""
+    withheld = pl.coalesce(
+        _doubted(doubts),
+        pl.when(~passed(rows, "positive", needed=True)).then(pl.lit(POSITIVE_CONTROL)),
+        pl.when(~passed(rows, "negative", needed=False)).then(pl.lit(PLACEBO)),
+        pl.lit(EQUIVALENT),
+    )
+    return pl.when(pl.col("verdict") == EQUIVALENT).then(withheld).otherwise("verdict")
+
+
+def _doubted(doubts: Mapping[str, str]) -> pl.Expr:
+    """Return what is doubtful of the model of a row; of all models together, of any."""
+    if not doubts:
+        return pl.lit(None, pl.String)
+    of_model = pl.col("model").replace_strict(doubts, default=None, return_dtype=pl.String)
+    return pl.when(pl.col("model").is_null()).then(pl.lit(min(doubts.values()))).otherwise(of_model)
+
+
+def _significant() -> pl.Expr:
+    return pl.col("p_holm") < 1 - pl.col("confidence")
+
+
+def _score_verdict(compliance_floor: float) -> pl.Expr:
+    near = pl.col("tost_p_holm") < 1 - pl.col("confidence")
+    within = near & _bounds_within()
+    above = pl.col("estimate") > pl.col("neutral")
+    consistent = above == (pl.col("direction") != "below").fill_null(True)
+    open_ended = pl.col("neutral").is_between("bound_ci_low", "bound_ci_high").fill_null(False)
+    return _first(
+        (pl.col("n_scored") == 0, NOTHING),
+        (pl.col("compliance") < compliance_floor, COMPLIANCE),
+        (pl.col("p").is_null(), ONE_CLUSTER),
+        (_significant() & consistent & open_ended, CONSISTENT_SCORED),
+        (_significant() & open_ended, REVERSED_SCORED),
+        (_significant() & consistent & within, CONSISTENT_WITHIN),
+        (_significant() & consistent, CONSISTENT),
+        (_significant() & within, REVERSED_WITHIN),
+        (_significant(), REVERSED),
+        (within, EQUIVALENT),
+        (near, MISSING),
+    )
+
+
+def _bounds_within() -> pl.Expr:
+    """Return whether no answer is missing, or the worst that they could be is within the margin."""
+    ends = (pl.col(f"bound_ci_{end}") - pl.col("neutral") for end in ("low", "high"))
+    inside = pl.all_horizontal(end.abs() < pl.col("tost_margin") for end in ends)
+    return (pl.col("n_scored") >= pl.col("n")).fill_null(True) | inside.fill_null(True)
+
+
+def _change_verdict() -> pl.Expr:
+    change, margin = Change.of_rows(), pl.col("tost_margin")
+    judged = margin.is_not_null() & change.mean.is_not_null()
+    worse, better = _significant() & judged & (change.mean > 0), _significant() & (change.mean < 0)
+    return _first(
+        (pl.col("n_scored") == 0, NOTHING),
+        (pl.col("p").is_null(), ONE_CLUSTER),
+        (judged & better & (change.worst < 0), BETTER),
+        (judged & better, BETTER_SCORED),
+        (worse & (change.worst < margin), WORSE_WITHIN),
+        (worse & (change.best > 0), WORSE),
+        (worse, WORSE_SCORED),
+        (judged & (change.worst < margin), NOT_WORSE),
+        (judged & (change.high < margin), NOT_WORSE_SCORED),
+        (judged, CANNOT_TELL),
+        (_significant() & (pl.col("estimate") < 0), LOWER),
+        (_significant(), HIGHER),
+    )
+
+
+class Change(NamedTuple):
+    """A difference with its interval, positive where the candidate is worse.
+
+    All are null where the measure has no direction.
+    """
+
+    mean: pl.Expr
+    high: pl.Expr  # the worse end of the interval
+    best: pl.Expr  # the better end, with what missing scores could be
+    worst: pl.Expr  # the worse end, with what missing scores could be
+
+    @classmethod
+    def of_rows(cls) -> Change:
+        """Make it of the columns of `results.ESTIMATES`."""
+        below, above = (pl.col("direction") == side for side in ("below", "above"))
+        mean, low, high = (pl.col(name) for name in ("estimate", "ci_low", "ci_high"))
+        least, most = (pl.coalesce(f"bound_ci_{end}", f"ci_{end}") for end in ("low", "high"))
+        ends = ((mean, mean), (high, low), (least, most), (most, least))
+        return cls(*(pl.when(above).then(up).when(below).then(-down) for up, down in ends))
+
+
+def _first(*rules: tuple[pl.Expr, str]) -> pl.Expr:
+    """Return the verdict of the first rule that applies."""
+    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
+    return pl.coalesce(*verdicts, pl.lit(INCONCLUSIVE))
