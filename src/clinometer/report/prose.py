@@ -19,9 +19,10 @@ from clinometer.texts import visible
 
 __all__ = ["ALPHA", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
            "bracketed", "capital", "category_title", "counted", "cut", "endings", "file_names",
-           "first_few", "interval", "interval_title", "leaning", "lowered", "many", "number",
-           "p_value", "percent", "place", "rank", "scale", "short_names", "shown_names",
-           "splits_text", "spoken", "verdict", "verdict_class", "verdict_kind"]  # fmt: skip
+           "first_few", "interval", "interval_title", "leaning", "lowered", "many", "mean_leans",
+           "number", "p_value", "percent", "place", "rank", "scale", "short_names",
+           "shown_names", "splits_text", "spoken", "verdict", "verdict_class", "verdict_counts",
+           "verdict_kind"]  # fmt: skip
 
 #: A result with a larger p is not significant.
 ALPHA = 0.05
@@ -290,6 +291,31 @@ def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> d
 def capital(text: str) -> str:
     """Begin a text with a capital; the rest stays as it is."""
     return text[:1].upper() + text[1:]
+
+
+#: What is said of several means, by the kind of their verdict.
+_MEANS = {
+    "consistent": "leaning as the stereotype says",
+    "reversed": "leaning against it",
+    "equivalent": "near neutral",
+    "inconclusive": "open",
+    "no verdict": "without a verdict",
+}
+
+
+def verdict_counts(codes: Iterable[str | None]) -> str:
+    """Say how many means lean, and how many do not, by their verdicts."""
+    kinds = Counter(verdict_kind(code) or "no verdict" for code in codes)
+    return ", ".join(f"{kinds[kind]} {says}" for kind, says in _MEANS.items() if kinds[kind])
+
+
+def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
+    """Say of a mean over all stereotypes whether it leans."""
+    if row["estimate"] is None:
+        return f"the mean over all {leaning(row['verdict'])}"
+    value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
+    neutral = f"neutral is {measure.neutral:g}"
+    return f"the mean over all, {value} ({neutral}), {leaning(row['verdict'])}"
 
 
 def lowered(text: str) -> str:

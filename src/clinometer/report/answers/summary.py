@@ -6,7 +6,6 @@ an answer; what changed since the last audit; what this does not show; what to d
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,6 @@ from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
 from clinometer.report.prose import (
     as_argument,
-    bracketed,
     capital,
     category_title,
     counted,
@@ -33,9 +31,11 @@ from clinometer.report.prose import (
     first_few,
     leaning,
     lowered,
+    mean_leans,
     number,
     short_names,
     spoken,
+    verdict_counts,
     verdict_kind,
 )
 from clinometer.results.logprobs import in_words
@@ -43,19 +43,10 @@ from clinometer.results.progress import unfinished
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["in_brief", "overall"]
+__all__ = ["in_brief"]
 
 #: Characters shown of a prompt and of an answer.
 SHOWN = 150
-
-#: What is said of several means, by the kind of their verdict.
-_MEANS = {
-    "consistent": "leaning as the stereotype says",
-    "reversed": "leaning against it",
-    "equivalent": "near neutral",
-    "inconclusive": "open",
-    "no verdict": "without a verdict",
-}
 
 _NOT_SHOWN = (
     "A score describes answers to these prompts: no intent, no decision in use, no other language. "
@@ -193,12 +184,12 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) ->
     of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
     of = f"{of} of single stereotypes" if runs > 1 else of
     valid = f" (not valid {'on some models' if runs > 1 else 'here'})" if failed else ""
-    first = "; ".join(filter(None, (overall(asked), lowered(largest_effect(asked)))))
+    first = "; ".join(filter(None, (_overall(asked), lowered(largest_effect(asked)))))
     said = filter(None, (first, f"Of {of}, {found}"))
     return f"{capital(name)}{valid}: {'. '.join(said)}."
 
 
-def overall(asked: Asked) -> str:
+def _overall(asked: Asked) -> str:
     """Say of the mean over all stereotypes whether it leans.
 
     Of several models and modes: how many means lean, and the ends of their range.
@@ -206,21 +197,16 @@ def overall(asked: Asked) -> str:
     rows = asked.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
     if not rows:
         return ""
-    neutral = f"neutral is {asked.measure.neutral:g}"
     if not rows[1:]:
-        row = rows[0]
-        value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
-        return f"the mean over all, {value}, {leaning(row['verdict'])} ({neutral})"
-    kinds = Counter(verdict_kind(row["verdict"]) for row in rows)
-    counts = [f"{kinds[kind]} {says}" for kind, says in _MEANS.items() if kinds[kind]]
-    ends = [
+        return mean_leans(rows[0], asked.measure)
+    counts = verdict_counts(row["verdict"] for row in rows)
+    low, high = (
         f"{number(row['estimate'])}, which {leaning(row['verdict'])} ({row['model']}, "
         f"{row['mode']})"
         for row in (rows[0], rows[-1])
-    ]
-    return (
-        f"of {len(rows)} means over all, {', '.join(counts)}: from {' to '.join(ends)}; {neutral}"
     )
+    neutral = f"neutral is {asked.measure.neutral:g}"
+    return f"of {len(rows)} means over all, {counts}: from {low} to {high}; {neutral}"
 
 
 def _certainty(each: Mapping[str, Asked]) -> str:
