@@ -246,10 +246,13 @@ def _facts(row: Mapping[str, Any]) -> InstrumentFacts:
 
 def _unbounded(row: Mapping[str, Any]) -> Measure:
     """Read a measure whose ends are infinite, and whose neutral value is none, if not given."""
-    ends = {"low": -math.inf, "high": math.inf, "neutral": math.nan}
-    given = {key: _number(row.get(key)) for key in ends}
-    known = {key: ends[key] if value is None else value for key, value in given.items()}
-    return replace(_measure(row), **known)
+    low, high, neutral = (_number(row.get(key)) for key in ("low", "high", "neutral"))
+    return replace(
+        _measure(row),
+        low=-math.inf if low is None else low,
+        high=math.inf if high is None else high,
+        neutral=math.nan if neutral is None else neutral,
+    )
 
 
 def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
