@@ -5,13 +5,17 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from clinometer.comparing.comparison import compare
+from clinometer.comparing import comparison
 from clinometer.comparing.runs import read_runs
 from clinometer.errors import InputError
 
 
-def only(comparison):
-    (decision,) = comparison.decisions()
+def compare(*runs, controls="ignored", **options):
+    return comparison.compare(*runs, controls=controls, **options)
+
+
+def only(compared):
+    (decision,) = compared.decisions()
     return decision
 
 
@@ -156,9 +160,9 @@ def test_an_unfinished_run_is_not_cleared_and_can_be_worse(run_of):
         (one,) = read_runs(run_of("b", shift, seed=2))
         return replace(one, doubts=("100 of 292 trials of b were not asked yet",))
 
-    assert only(compare(ours, unfinished(0.0))).text() == (
-        "cannot tell: 100 of 292 trials of b were not asked yet"
-    )
+    assert only(compare(ours, unfinished(0.0))).text().startswith(
+        "cannot tell: 100 of 292 trials of b were not asked yet (else: not worse within the margin"
+    )  # fmt: skip
     assert only(compare(ours, unfinished(0.5))).verdict == "worse"
 
 
@@ -207,5 +211,56 @@ def test_a_margin_is_above_zero(run_of):
 
 def test_a_run_can_be_compared_with_itself(run_of):
     (one,) = read_runs(run_of("a"))
-    (decision,) = compare(one, one).decisions()
-    assert decision.row["estimate"] == 0.0
+    for controls in ("required", "ignored"):
+        (decision,) = compare(one, one, controls=controls).decisions()
+        assert (decision.verdict, decision.row["estimate"]) == ("no change", 0.0)
+    assert decision.text() == "no change in any of 2: every answer is that of the baseline"
+
+
+def test_a_run_that_differs_in_one_answer_is_another(run_of):
+    first = pl.int_range(pl.len()) == 0
+    other = run_of("b").with_columns(score=pl.when(first).then(0.9).otherwise("score"))
+    assert only(compare(run_of("a"), other)).verdict == "not worse, within margin"
+    refused_once = refused(run_of("b"), first)
+    assert only(compare(run_of("a"), refused_once)).verdict != "no change"
+    fewer = run_of("b").filter(~first)
+    assert only(compare(run_of("a"), fewer)).verdict == "cannot tell"
+
+
+def control(run_of, name, kind, mean):
+    """Scores of a control around a mean."""
+    own = run_of(name).filter(stereotype="s0")
+    kept = {"study": f"control_{kind}", "stereotype": kind, "category": "control", "control": kind}
+    return own.with_columns(
+        *(pl.lit(value).alias(column) for column, value in kept.items()),
+        score=pl.col("score") - pl.col("score").mean() + mean,
+        **{c: pl.format("{} {}", pl.lit(kind), c) for c in ("pair_id", "trial_id")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "verdict", "said"),
+    [
+        (0.6, 0.0, "not worse, within margin", "not worse"),
+        (-0.3, 0.0, "cannot tell", "positive control of word_association, free: failed"),
+        (0.6, 0.5, "cannot tell", "negative control of word_association, free: failed"),
+    ],
+)
+def test_only_controls_that_passed_clear_a_candidate(run_of, positive, negative, verdict, said):
+    def run(name, seed, positive, negative):
+        means = {"positive": positive, "negative": negative}
+        controls = (control(run_of, name, kind, mean) for kind, mean in means.items())
+        return pl.concat([run_of(name, seed=seed), *controls])
+
+    good, checked = run("a", 0, 0.6, 0.0), run("b", 2, positive, negative)
+    for ours, theirs in ((good, checked), (checked, good)):
+        decision = only(compare(ours, theirs, controls="required"))
+        assert decision.verdict == verdict
+        assert said in decision.text()
+
+
+def test_controls_that_were_not_asked_clear_no_one(run_of):
+    same = only(compare(run_of("a"), run_of("b", seed=2), controls="required"))
+    assert same.text().startswith("cannot tell: 2 controls were not asked (first: positive control")
+    worse = compare(run_of("a"), run_of("b", 0.5, seed=2), controls="required")
+    assert only(worse).verdict == "worse"

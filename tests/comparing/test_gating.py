@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from clinometer.asking.claim import claim
-from clinometer.asking.policy import Policy, parse_policy
+from clinometer.asking.policy import Policy, Rule, parse_policy
 from clinometer.audits.tabulating import estimate
 from clinometer.cli.auditing import run_command
 from clinometer.cli.group import run_group
@@ -24,10 +24,11 @@ from clinometer.comparing.exports import (
     no_outcome,
     report_of,
 )
-from clinometer.comparing.gating import Check, Gated, gate
+from clinometer.comparing.gating import Check, Gated, _beyond, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.errors import InputError, PlanError
 from clinometer.results.directory import write_results
+from clinometer.statistics.clustered import ClusteredMean
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -396,3 +397,30 @@ def test_a_malformed_policy_is_refused_before_anything_is_asked(tmp_path):
     with pytest.raises(InputError, match="rules: Field required"):
         run_command.main(arguments, standalone_mode=False)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_rule_of_changes_asks_for_the_controls_of_both_runs(run_of):
+    limit = policy(rule("change", at_most=0.9), controls="required")
+    gated = gate(run_of("b", seed=2), limit, run_of("a"))
+    names = [check.name for check in gated.checks if check.kind == "control"]
+    assert len(names) == 4
+    assert sum(name.endswith(", a") for name in names) == 2
+    means = gate(run_of("b", seed=2), policy(rule(at_most=0.9), controls="required"), run_of("a"))
+    assert len(outcomes(means, "control")) == 2
+
+
+def test_a_run_that_is_its_own_baseline_has_no_change(run_of):
+    few = run_of("a").filter(pl.col("iteration") == 0)
+    limit = policy(rule("change", at_most=0.01))
+    assert gate(few, limit, few).outcome == "pass"
+    other = run_of("b", seed=2).filter(pl.col("iteration") == 0)
+    assert gate(other, limit, few).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize(("tests", "outcome"), [(1, "fail"), (8, "inconclusive")])
+def test_the_exact_bound_of_equal_scores_allows_for_all_estimates_of_a_rule(tests, outcome):
+    equal = ClusteredMean(30, 30, 0.5, 0.0, 29.0, unanimous=True, bounds=(-1.0, 1.0))
+    scale = {"range_low": -1.0, "range_high": 1.0, "neutral": 0.0, "direction": "above"}
+    row = {"estimate": 0.5, "n_scored": 30, "verdict": "consistent", **scale, **equal.row(0.95)}
+    row |= {"bound_ci_low": None, "bound_ci_high": None}
+    assert _beyond(row, Rule(**rule(at_most=0.34)), 0.95, tests)[0] == outcome

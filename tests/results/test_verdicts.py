@@ -300,7 +300,8 @@ def test_the_verdicts_given_are_those_explained() -> None:
     others = [{**row, "model": row.get("model", "other")} for row in others]
     missing = {**EQUIVALENT, "n": 30, "bound_ci_low": -0.5, "bound_ci_high": 0.5}
     doubts = dict(zip(("unfinished", "served"), DOUBTS, strict=True))
-    given = judged(*known, *others, missing, *rows, doubts=doubts)
+    same = {**DIFFERENCE, "candidate": "same"}
+    given = judged(*known, *others, missing, same, *rows, doubts=doubts, unchanged=["same"])
     assert set(given["verdict"]) == set(VERDICTS) == set(BECAUSE)
     assert given.schema == ESTIMATES
     reasons = given.select("verdict", "because").unique()

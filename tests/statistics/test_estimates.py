@@ -178,7 +178,7 @@ def test_unknown_order_has_no_effect(scores_of, measure):
         (-0.4, 0.02, "reversed"),
         (0.05, 0.005, "consistent, within margin"),
         (-0.05, 0.005, "reversed, within margin"),
-        (0.0, 0.05, "equivalent"),
+        (0.0, 0.05, "no verdict: positive control"),
     ],
 )
 def test_verdict_of_a_model(drawn, measure, mean, noise, expected):
@@ -263,7 +263,7 @@ def test_a_habit_of_order_alone_is_no_bias(scores_of, pair_of):
     row = only(estimate_measure(scores, decision), "model")
     assert (row["estimate"], row["p"]) == (0.5, 1.0)
     assert order(scores, decision, "model")["order_effect"] == 1.0
-    assert row["verdict"] == "equivalent"
+    assert row["tost_p_holm"] < 0.05
 
 
 def test_sd_of_equal_scores_is_exactly_zero(scores_of, measure):
@@ -409,14 +409,11 @@ def test_refusals_of_strong_stereotypes_do_not_lower_the_mean() -> None:
         table = pl.DataFrame(
             [dict.fromkeys(SCORES) | {"model": "m", **row} for row in answers], schema=SCORES
         ).with_columns(instrument=pl.lit("word_association"))
-        found = estimate_measure(table, Measure("word_association", "", -1, 1, 0, "", "")).filter(
-            level="model"
-        )
+        found = estimate_measure(table, measure).filter(level="model")
         means[name] = {row["method"]: row for row in found.rows(named=True)}
     clustered = {name: one["clustered"] for name, one in means.items()}
-    assert clustered["declined"]["estimate"] == pytest.approx(
-        clustered["all"]["estimate"], abs=0.02
-    )
+    whole = clustered["all"]["estimate"]
+    assert clustered["declined"]["estimate"] == pytest.approx(whole, abs=0.02)
     assert clustered["declined"]["n_stereotypes"] == 6
     published = means["declined"]["published"]  # each answer once: a third of the lean is gone
     assert published["estimate"] == pytest.approx((24 * 0.8 + 60 * 0.2) / 84, abs=0.02)

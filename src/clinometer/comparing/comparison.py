@@ -97,11 +97,14 @@ class Comparison:
         if self.controls == "ignored":
             return []
         asked = rows.select(*SPEAKS_FOR, "dimension").unique(maintain_order=True)
-        return [
-            f"{run.label}: {text}"
+        before, after = (
+            said_of_controls(controls_of(self.own[run.label], asked))
             for run in (self.baseline, candidate)
-            if (text := said_of_controls(controls_of(self.own[run.label], asked)))
-        ]
+        )
+        if before == after:
+            return [before] if before else []
+        named = {self.baseline.label: before, candidate.label: after}
+        return [f"{label}: {text}" for label, text in named.items() if text]
 
     def means(self, candidate: str) -> pl.DataFrame:
         """Return the means of the model of one candidate, which stand beside the decision."""
@@ -193,7 +196,8 @@ def compare(  # noqa: PLR0913 - the choices of a comparison
         matches += [one[1] for one in of_scores]
         labels = ours.label, theirs.label
         estimates.append(compare_estimates(ours.estimates, theirs.estimates, labels, confidence))
-    whole = judge(adjusted_together(pl.concat(estimates), explicit))
+    unchanged = [one.label for one in others if one.is_like(ours)]
+    whole = judge(adjusted_together(pl.concat(estimates), explicit), unchanged=unchanged)
     if whole.is_empty():
         raise InputError(
             f"{ours.label} and {', '.join(one.label for one in others)} have nothing in common: "

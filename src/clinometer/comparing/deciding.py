@@ -15,6 +15,7 @@ Decision
                         worst that missing answers could be; or it has no interval
     better              a row is better, and every row ends within the margin
     not worse           every row ends within the margin
+    no change           every answer is that of the baseline: one run, compared with itself
     ==================  ==========================================================================
 
     That every row ends within the margin needs no adjustment (Berger 1982, Technometrics 24(4),
@@ -34,6 +35,7 @@ from clinometer.results.verdicts import (
     BETTER,
     BETTER_SCORED,
     CANNOT_TELL,
+    NO_CHANGE,
     NOT_WORSE,
     NOT_WORSE_SCORED,
     NOTHING,
@@ -51,9 +53,9 @@ Level = Literal["category", "stereotype"]
 #: Verdicts of rows, the worst first. What is before `WORSE_WITHIN` and no `WORSE` is open.
 _WORST_FIRST = (
     *(WORSE, WORSE_SCORED, CANNOT_TELL, NOTHING, ONE_CLUSTER, NOT_WORSE_SCORED, BETTER_SCORED),
-    *(WORSE_WITHIN, NOT_WORSE, BETTER),
+    *(WORSE_WITHIN, NOT_WORSE, BETTER, NO_CHANGE),
 )
-_CLEAR = (WORSE_WITHIN, NOT_WORSE, BETTER)
+_CLEAR = (WORSE_WITHIN, NOT_WORSE, BETTER, NO_CHANGE)
 
 #: Why a row is open, where more trials are not what is lacking.
 _WHY_OPEN = {
@@ -104,7 +106,7 @@ class Decision:
     """What may be said of one candidate."""
 
     candidate: str
-    verdict: str  # worse, better, not worse within margin, cannot tell
+    verdict: str  # worse, better, not worse within margin, no change, cannot tell
     rows: pl.DataFrame  # columns of `results.ESTIMATES`: the profile, the worst first
     doubts: Sequence[str] = ()  # what keeps a candidate from being cleared
 
@@ -122,6 +124,8 @@ class Decision:
     def text(self) -> str:
         """Return the decision in one line, with the row that decides."""
         number = self.rows.height
+        if self.verdict == NO_CHANGE:
+            return f"no change in any of {number}: every answer is that of the baseline"
         if self.verdict == CANNOT_TELL and self.open.is_empty():
             cleared = decide(self.candidate, self.rows).text()
             return f"cannot tell: {'; '.join(self.doubts)} (else: {cleared})"
@@ -143,6 +147,8 @@ class Decision:
 def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:
     """Decide about a candidate by its `profile`, which has a row at least."""
     given = set(rows["verdict"])
+    if given == {NO_CHANGE}:
+        return Decision(candidate, NO_CHANGE, rows)
     if WORSE in given:
         return Decision(candidate, WORSE, rows, doubts)
     if doubts or given - set(_CLEAR):

@@ -23,12 +23,11 @@ Checks
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
-from scipy.special import stdtrit
 
 from clinometer.asking.policy import Policy, Rule, load_policy
 from clinometer.audits.recording import Recording
@@ -39,8 +38,8 @@ from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
 from clinometer.results.records import text_hash
-from clinometer.results.verdicts import PASSED
-from clinometer.statistics.clustered import wilson
+from clinometer.results.verdicts import NO_CHANGE, PASSED
+from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, wilson
 from clinometer.statistics.estimates import Inference
 from clinometer.texts import read_text
 
@@ -162,6 +161,7 @@ def gate(
         *_run_checks(run, None if compared is None else compared.baseline),
         *_compliance_checks(rules, estimates, asked),
         *(_control_checks(estimates, asked) if rules.controls == "required" else ()),
+        *(_baseline_checks(compared, about) if rules.controls == "required" else ()),
     ]
     label = None if compared is None else compared.baseline.label
     return Gated(rules, run.model, label, declared, checks)
@@ -252,14 +252,41 @@ def _beyond(
 
     The interval reaches as far as the worst that missing answers could be.
     """
-    mean, low, high, least, most = _toward_worse(row)
-    together = stdtrit(row["df"], 1.0 - (1.0 - confidence) / (2.0 * tests)) * row["se"]
-    surely_above = min(low, mean - together, least) > rule.at_most
-    surely_below = max(high, mean + together, most) < -rule.at_most
+    if row["verdict"] == NO_CHANGE:
+        return "pass", 0.0
+    low, high, least, most = _toward_worse(row, _together(row, confidence, tests))
+    surely_above = min(low, least) > rule.at_most
+    surely_below = max(high, most) < -rule.at_most
     reach = most if rule.worse == "consistent" else max(most, -least)
     broken = surely_above or (rule.worse == "either" and surely_below)
     outcome: Outcome = "fail" if broken else "pass" if reach <= rule.at_most else "inconclusive"
     return outcome, reach
+
+
+def _baseline_checks(compared: Comparison | None, about: Sequence[pl.DataFrame]) -> Iterator[Check]:
+    """Check the controls of the baseline, of what rules of changes are about."""
+    changes = [rows for rows in about if rows["factor"].is_not_null().any()]
+    if compared is None or not changes:
+        return
+    before = compared.baseline.label
+    for check in _control_checks(compared.own[before], _asked_alike(changes)):
+        yield replace(check, name=f"{check.name}, {before}")
+
+
+def _together(row: dict[str, Any], confidence: float, tests: int) -> tuple[float, float]:
+    """Return the interval of one of several estimates, at the confidence of all together."""
+    mean = ClusteredMean(
+        n=row["n_scored"],
+        n_clusters=row["n_clusters"],
+        mean=row["estimate"],
+        se=row["se"],
+        df=row["df"],
+        unanimous=row["test"] == UNANIMOUS,
+        bounds=(row["range_low"], row["range_high"]),
+    )
+    low, high = mean.interval(1.0 - (1.0 - confidence) / tests)
+    assert low is not None and high is not None
+    return min(low, row["ci_low"]), max(high, row["ci_high"])
 
 
 def _compliance_checks(
@@ -293,20 +320,16 @@ def _control_checks(estimates: pl.DataFrame, asked: pl.DataFrame) -> Iterator[Ch
         yield Check("control", str(control), met, f"{control.outcome}{value}")
 
 
-def _toward_worse(row: dict[str, Any]) -> tuple[float, ...]:
-    """Return an estimate, its interval and that of its bounds, positive where worse.
+def _toward_worse(row: dict[str, Any], interval: tuple[float, float]) -> tuple[float, ...]:
+    """Return an interval and that of the bounds of an estimate, positive where worse.
 
-    All are distances from neutral; the bounds are those of missing answers.
+    All are distances from neutral; the bounds are those of missing answers, where there are any.
     """
     neutral, sign = row["neutral"] or 0.0, -1.0 if row["direction"] == "below" else 1.0
-
-    def ends(low: str, high: str) -> list[float]:
-        return sorted(sign * (row[end] - neutral) for end in (low, high))
-
-    interval = ends("ci_low", "ci_high")
-    known = row["bound_ci_low"] is not None and row["bound_ci_high"] is not None
-    bounds = ends("bound_ci_low", "bound_ci_high") if known else interval
-    return sign * (row["estimate"] - neutral), *interval, *bounds
+    bounds = row["bound_ci_low"], row["bound_ci_high"]
+    known = bounds if None not in bounds else (row["ci_low"], row["ci_high"])
+    ends = (sorted(sign * (end - neutral) for end in one) for one in (interval, known))
+    return tuple(end for one in ends for end in one)
 
 
 def _asked(row: Mapping[str, Any]) -> str:

@@ -57,6 +57,7 @@ SIGNS = {
     "better": ("▼", "better"),
     "not worse": ("■", "not worse"),
     "cannot tell": ("○", "cannot tell"),
+    "no change": ("■", "no change"),
     "passed": ("✓", "passed"),
     "failed": ("✗", "failed"),
     "not known": ("○", "not known"),

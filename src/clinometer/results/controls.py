@@ -144,14 +144,14 @@ def controls_of(judged: pl.DataFrame, asked: pl.DataFrame) -> Iterator[Control]:
         dimensions = part["dimension"].unique().to_list()
         for kind in KINDS:
             rows = control_rows(own, kind)
-            rows = rows.filter(
-                pl.col("dimension").is_null() | pl.col("dimension").is_in(dimensions)
-            )
+            if None not in dimensions:
+                about = pl.col("dimension").is_in(dimensions)
+                rows = rows.filter(about.fill_null(True))  # without one it speaks for all
             if rows.is_empty():
                 yield Control(kind, subject, NOT_ASKED)
             for row in rows.iter_rows(named=True):
-                about = {**subject, "dimension": row["dimension"]}
-                yield Control(kind, about, row["verdict"], row)
+                named = {**subject, "dimension": row["dimension"]}
+                yield Control(kind, named, row["verdict"], row)
 
 
 def said_of_controls(controls: Iterable[Control]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -22,6 +22,7 @@ from clinometer.results.verdicts import (
     INCONCLUSIVE,
     LOWER,
     MISSING,
+    NO_CHANGE,
     NOT_WORSE,
     NOT_WORSE_SCORED,
     NOTHING,
@@ -47,6 +48,7 @@ def judge(
     *,
     compliance_floor: float = 0.8,
     doubts: Mapping[str, str] | None = None,
+    unchanged: Collection[str] = (),
 ) -> pl.DataFrame:
     """Add `verdict`, one of `VERDICTS`, and `because` to estimates.
 
@@ -55,7 +57,8 @@ def judge(
     In other rows both columns are null. With a share of scored responses below `compliance_floor`
     there is no verdict. Means of controls are judged by `controls`. Others are "equivalent" only
     where a positive control passed that speaks for them, no control did not, and their model is not
-    among the `doubts`: model → one of `verdicts.DOUBTS`.
+    among the `doubts`: model → one of `verdicts.DOUBTS`. Differences of `unchanged` candidates,
+    whose answers are those of the baseline, are "no change".
     """
     judged = pl.col("method") == JUDGED
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
@@ -65,6 +68,8 @@ def judge(
         .then(control_verdict(compliance_floor))
         .when(score)
         .then(_score_verdict(compliance_floor))
+        .when(change & pl.col("candidate").is_in(list(unchanged)))
+        .then(pl.lit(NO_CHANGE))
         .when(change)
         .then(_change_verdict())
     )

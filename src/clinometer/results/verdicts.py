@@ -32,6 +32,7 @@ NOT_WORSE_SCORED = "not worse, scored answers only"
 BETTER = "better"
 BETTER_SCORED = "better, scored answers only"
 CANNOT_TELL = "cannot tell"
+NO_CHANGE = "no change"
 PASSED = "passed"
 FAILED = "failed"
 NOT_KNOWN = "not known: too few trials"
@@ -72,6 +73,7 @@ VERDICTS = {
     "change that.",
     UNFINISHED: "The mean lies near neutral, but the run is not finished.",
     SERVED: "The mean lies near neutral, but several models answered under this name.",
+    NO_CHANGE: "Every answer has the same score, or the same reason for having none, in both runs.",
     PASSED: "Control: what is known beforehand was found.",
     FAILED: "Control: what is known beforehand was not found.",
     NOT_KNOWN: "Control: the interval does not tell whether what is known beforehand was found.",
@@ -118,6 +120,7 @@ BECAUSE = {
     "the margin",
     UNFINISHED: "tost_p_holm < 1 − confidence, but trials were not asked yet",
     SERVED: "tost_p_holm < 1 − confidence, but answers name several served models",
+    NO_CHANGE: "both runs have the same trials, with the same score and reason in each",
     PASSED: "positive: the interval, and that of the bounds, lie beyond the margin toward "
     "`direction`; negative: p_holm ≥ 1 − confidence, or the interval lies within the margin",
     FAILED: "positive: the interval does not reach beyond the margin toward `direction`; negative: "

@@ -45,6 +45,7 @@ from clinometer.results import ESTIMATES, Schema, columns
 
 __all__ = [
     "TESTED",
+    "UNANIMOUS",
     "ClusteredMean",
     "adjusted",
     "benjamini_hochberg",
@@ -58,6 +59,9 @@ __all__ = [
     "row_by_row",
     "wilson",
 ]
+
+#: Name of the test where all clusters have the same mean.
+UNANIMOUS = "unanimous"
 
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
 ROUNDING = 1e-12
@@ -197,7 +201,7 @@ class ClusteredMean:
         }
 
     def _test(self) -> str:
-        return "unanimous" if self.unanimous else "t" if self.stronger is None else "t, lowered"
+        return UNANIMOUS if self.unanimous else "t" if self.stronger is None else "t, lowered"
 
     def _one_sided(self, null: float, side: float) -> float | None:
         t = self.t(null)
