@@ -16,6 +16,7 @@ from clinometer.cli.evidence import bundle_command, verify_command
 from clinometer.comparing.bundling import bundle
 from clinometer.comparing.verifying import _compared, verify
 from clinometer.errors import InputError
+from clinometer.report.card import card_page
 from clinometer.results import ESTIMATES
 from clinometer.results.bundles import write_archive
 from clinometer.results.directory import write_results
@@ -226,10 +227,26 @@ def test_what_fits_its_manifest_and_does_not_follow_is_caught(archive, tmp_path,
 def test_what_the_auditor_states_and_the_report_are_not_checked_and_that_is_said(archive, tmp_path):
     def change(files):
         change_card(files, auditor="B. Auditor")
+        files["card.html"] = card_page(json.loads(files["card.json"])).encode()
         files["report.html"] = b"<p>All is well.</p>"
 
     found = verify(resealed(archive, tmp_path / "other.zip", change))
     assert found.holds and found.unchecked == ("report.html",)
+
+
+def test_the_page_of_the_card_states_the_same_auditor(archive, tmp_path):
+    found = verify(
+        resealed(archive, tmp_path / "o.zip", lambda files: change_card(files, auditor="B."))
+    )
+    assert found.problems == ("card.html: recomputing gives another",)
+
+
+def test_an_entry_that_claims_to_be_encrypted_is_no_bundle(archive, tmp_path):
+    data = bytearray(archive.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "x.zip").write_bytes(data)
+    with pytest.raises(InputError, match="not a bundle, or damaged"):
+        verify(tmp_path / "x.zip")
 
 
 def test_without_a_plan_nothing_follows(archive, tmp_path, capsys):

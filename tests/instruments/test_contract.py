@@ -161,6 +161,21 @@ def test_an_effort_no_provider_takes_is_refused(effort: str) -> None:
         Design(reasoning_effort=effort)
 
 
+@each
+def test_an_instrument_says_what_it_asks_and_what_its_versions_mean(name: str, mode: str) -> None:
+    one = INSTRUMENTS[name]
+    assert one.trial and all(measure.asks and measure.limits for measure in one.measures)
+    assert {*drawn(name, mode)["version"].drop_nulls()} <= {*one.versions}
+    assert one.effect in {"", *one.analysed}
+
+
+@pytest.mark.parametrize("name", INSTRUMENTS)
+def test_what_a_plan_keeps_of_an_instrument_is_strict_json(name: str) -> None:
+    rows = INSTRUMENTS[name].described()
+    assert json.loads(json.dumps(rows, allow_nan=False)) == json.loads(json.dumps(rows))
+    assert [row["name"] for row in rows] == [one.name for one in INSTRUMENTS[name].measures]
+
+
 def test_a_mode_without_a_reader_is_refused() -> None:
     with pytest.raises(InputError, match="mode 'forced'; allowed are free, structured"):
         drawn("chained_task", "forced")
@@ -437,6 +452,8 @@ def test_a_new_instrument_works_from_list_to_the_report(
     assert "toy_warmth" in Path("e.csv").read_text()
     page = write_report(Path("r")).read_text()
     assert "Toy warmth" in page and "the default group is called warm" in page
+    assert "Asks for words." in page and "A trial: one group, to be called warm or cold." in page
+    assert "A toy tells nothing of a group." in page and "toy: the marginalized group" in page
 
 
 def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(

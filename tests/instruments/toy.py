@@ -20,12 +20,14 @@ from typing import Any
 
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
-from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Wording
+from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Version, Wording
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.results import Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import Study, Wordings, Words, fill, study_hash
+
+GROUPS = ("marginalized", "default")
 
 MEASURE = Measure(
     name="toy_warmth",
@@ -36,6 +38,8 @@ MEASURE = Measure(
     direction="positive: the default group is called warm, the marginalized group cold",
     reference="none",
     how="The model calls each group warm or cold.",
+    asks="words",
+    limits=("A toy tells nothing of a group.",),
 )
 
 
@@ -73,7 +77,7 @@ def _trials(
     options = [part.warm, part.cold]
     for pair, numbers in pairs(design.iterations, 2):
         rng = random.Random(f"{seeded}/{pair}")
-        drawn = {r: rng.choice(getattr(words, r)) for r in ("marginalized", "default")}
+        drawn = {r: rng.choice(getattr(words, r)) for r in GROUPS}
         for version, iteration in zip(drawn, numbers, strict=False):
             yield {
                 "iteration": iteration,
@@ -114,5 +118,7 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    trial="one group, to be called warm or cold",
+    versions={group: Version(f"toy: the {group} group", group) for group in GROUPS},
     sizes={"quick": Size(4)},
 )

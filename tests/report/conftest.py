@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate_scores
+from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.report import write_report
 from clinometer.report.drawing.figures import write_figures
 from clinometer.report.drawing.svg import draw, for_page
@@ -114,6 +115,12 @@ def filled(frame, schema, name):
     return check(frame.with_columns(absent), schema, name)
 
 
+def kept(name, **given):
+    """What a plan keeps of an instrument's number, with other values of what is given."""
+    rows = (row for one in INSTRUMENTS.values() for row in one.described())
+    return {**next(row for row in rows if row["name"] == name), **given}
+
+
 def plan(models, modes, keys):
     return {
         "clinometer": "0.1.0",
@@ -138,16 +145,12 @@ def plan(models, modes, keys):
         "generation": {"temperature": 1.0, "top_p": 1.0, "max_tokens": 512},
         "versions": {"inspect-ai": "0.3.285", "python": "3.11"},
         "instruments": [
-            {
-                "name": "word_association",
-                "title": "LLM Word Association Test",
-                "low": -1,
-                "high": 1,
-                "neutral": 0,
-                "direction": "positive: the marginalized group is paired with stereotypical words",
-                "reference": "Bai et al. 2025",
-                "how": "score = a/(a+b) + d/(c+d) - 1",
-            }
+            kept(
+                "word_association",
+                direction="positive: the marginalized group is paired with stereotypical words",
+                reference="Bai et al. 2025",
+                how="score = a/(a+b) + d/(c+d) - 1",
+            )
         ],
         "stereotypes": {
             "bai2025": {

@@ -39,8 +39,8 @@ def plan(helpers, models, modes, dimensions, stereotypes):
         "variations": ["template1", "template2"],
         "dimensions": {"mist2025": dimensions},
         "instruments": [
-            {"name": name, "title": title, "low": -1, "high": 1, "neutral": 0,
-             "direction": "positive is against the marginalized group", "reference": "Li et al."}
+            helpers.kept(name, title=title, reference="Li et al.",
+                         direction="positive is against the marginalized group")
             for name, title in INSTRUMENTS.items()
         ],
         "stereotypes": {

@@ -158,8 +158,8 @@ def write(directory, helpers, *, models=("gpt-4o",), keys=None, interventions=IN
     scored = spans(helpers.filled(frame, SCORES, "scores"))
     described = helpers.plan(list(models), ["free"], keys)
     described["instruments"] = [
-        {"name": name, "title": title, "low": low, "high": 1, "neutral": neutral,
-         "direction": "more is stereotype-consistent", "reference": "Bai", "how": "by asking"}
+        helpers.kept(name, title=title, low=low, neutral=neutral, reference="Bai", how="by asking",
+                     direction="more is stereotype-consistent")
         for name, (title, low, neutral) in INSTRUMENTS.items()
     ]  # fmt: skip
     described |= {"interventions": dict(interventions), "sizes": sizes}

@@ -233,7 +233,7 @@ def test_controls_stand_apart(make_results, page_of):
     path = directory / "estimates.parquet"
     control = pl.col("stereotype") == "guilt"
     pl.read_parquet(path).with_columns(
-        category=pl.when(control).then(pl.lit("control")).otherwise("category")
+        control=pl.when(control).then(pl.lit("positive"))
     ).write_parquet(path)
     page = page_of(directory)
     assert "Controls: stimuli whose result is known beforehand" in page

@@ -72,3 +72,15 @@ def test_every_study_that_is_no_control_is_a_source(read):
         (one["name"], one["title"], one["citation"]) for one in read(sources=described).sources()
     ]
     assert cited == [("a", "A", "Who (2025)"), ("d", "", "")]
+
+
+def test_what_a_plan_says_of_an_instrument_is_read_with_suspicion(read):
+    versions = {"a": {"text": "about one", "group": "default"}, "b": {"text": "none"}, "c": 3}
+    analysed = [{"name": "odds", "low": None, "high": None, "neutral": 0.0}, 3]
+    row = {"name": "x", "asks": "decisions", "limits": ["One.", 3], "analysed": analysed}
+    plan = read(instruments=[{**row, "versions": versions}, {"name": "y", "versions": 3}])
+    facts = plan.facts["x"]
+    assert facts.versions == {"a": "about one", "b": "none"} and facts.groups == {"a": "default"}
+    assert plan.measure("x").asks == "decisions" and plan.measure("x").limits == ("One.", "3")
+    assert facts.analysed["odds"].low == float("-inf") and facts.analysed["odds"].neutral == 0.0
+    assert plan.facts["y"].versions == {} and plan.measure("y").asks == ""

@@ -1,15 +1,19 @@
 import pytest
 
 from clinometer.report.prose import (
+    OF_SCORES,
     file_names,
     interval,
+    leaning,
     number,
     p_value,
     percent,
     short_names,
     verdict,
     verdict_class,
+    verdict_kind,
 )
+from clinometer.results.verdicts import VERDICTS
 
 
 @pytest.mark.parametrize(
@@ -48,3 +52,18 @@ def test_short_names_still_differ():
 def test_file_names_are_safe_and_differ():
     assert file_names(["free", "as released, exact"]) == ["free", "as-released-exact"]
     assert file_names(["../a", "a"]) == ["1", "2"] and file_names(["مرحبا"]) == ["1"]
+
+
+@pytest.mark.parametrize("code", [c for c in VERDICTS if verdict_kind(c) in OF_SCORES])
+def test_one_sentence_says_of_every_verdict_whether_the_mean_leans(code):
+    said = leaning(code)
+    words = {"consistent": "as the stereotype", "reversed": "against", "equivalent": "near neutral",
+             "inconclusive": "cannot be told", "no verdict": "no verdict: "}  # fmt: skip
+    assert words[verdict_kind(code)] in said
+    assert ("within" in code) == ("less than the margin" in said)
+    assert ("scored answers only" in code) == ("in the scored answers" in said)
+
+
+def test_a_mean_without_a_verdict_does_not_lean():
+    assert leaning(None) == "has no verdict"
+    assert leaning("no verdict: compliance").startswith("has no verdict: too few responses")

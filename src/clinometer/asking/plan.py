@@ -222,7 +222,11 @@ class Plan(Claimant):
         return files if self.policy is None else {**files, "policy.yaml": self.policy}
 
     def describe(self) -> dict[str, Any]:
-        """Return further facts for readers of the results."""
+        """Return further facts for readers of the results.
+
+        `instruments` say what a number is and how it was asked for (`Instrument.described`), so
+        that whoever reads the results need not know the instrument.
+        """
         main = self.selections[0].study
         return {
             "size": self.size,
@@ -235,9 +239,9 @@ class Plan(Claimant):
             "compliance_floor": self.compliance_floor,
             "versions": _versions(),
             "instruments": [
-                asdict(measure)
+                row
                 for name in dict.fromkeys(s.instrument for s in self.selections)
-                for measure in INSTRUMENTS[name].measures
+                for row in INSTRUMENTS[name].described()
             ],
             "stereotypes": _stereotypes(self.selections),
             "notes": list(

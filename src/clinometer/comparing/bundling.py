@@ -2,13 +2,10 @@
 
 What it holds
     Plan, studies, policy, every answer as it was journalled or recorded, every prompt as it was
-    sent (``prompts.jsonl``), what is known of the models, the tables, the report, an audit card,
-    deviations from the plan, and a manifest: the SHA-256 and the size of every file, and the hash
-    of the manifest itself in ``SHA256``. Bundling the same run twice gives the same bytes: names
-    are sorted, times are fixed, nothing is compressed.
-
-Reference
-    Mitchell et al. (2019), FAT*, 220–229: model cards, after which the audit card is made.
+    sent (``prompts.jsonl``), what is known of the models, the tables, the report, an audit card
+    (as JSON and as a page), deviations from the plan, and a manifest: the SHA-256 and the size of
+    every file, and the hash of the manifest itself in ``SHA256``. Bundling the same run twice
+    gives the same bytes: names are sorted, times are fixed, nothing is compressed.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ import polars as pl
 from clinometer import __version__
 from clinometer.asking.plan import load_plan
 from clinometer.asking.sent import sent
+from clinometer.comparing.card import STATED, audit_card
 from clinometer.comparing.signing import check_key, sign
 from clinometer.errors import InputError
 from clinometer.results import RESPONSES
@@ -38,17 +36,22 @@ from clinometer.results.bundles import (
     write_archive,
 )
 from clinometer.results.places import anywhere
-from clinometer.results.records import journals, read_plan
+from clinometer.results.records import read_plan
 from clinometer.results.subjects import simulated
 from clinometer.results.tables import pieces, scan_table
 from clinometer.texts import write_text
 
-__all__ = ["CARD", "DEVIATIONS", "bundle", "deviations", "follow_from", "write_prompts"]
+__all__ = [
+    "CARD",
+    "CARD_PAGE",
+    "DEVIATIONS",
+    "bundle",
+    "deviations",
+    "follow_from",
+    "write_prompts",
+]
 
-CARD, DEVIATIONS = "card.json", "deviations.json"
-
-#: What the audit card has of the auditor.
-STATED = ("auditor", "scope", "access", "expires")
+CARD, CARD_PAGE, DEVIATIONS = "card.json", "card.html", "deviations.json"
 
 
 @anywhere(directory=True, out=False)
@@ -94,11 +97,11 @@ def bundle(
         check_key(Path(key), path)
     asked = (path / "plan.json").is_file()
     departures = deviations(path) if asked else []
-    card_text = _json(_card(path, card or {}, departures))
+    texts = _texts(path, card or {}, departures)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder)
-        write_text(made / CARD, card_text)
-        write_text(made / DEVIATIONS, _json(departures))
+        for name, text in texts.items():
+            write_text(made / name, text)
         if asked:
             write_prompts(path, made / PROMPTS)
         files = {name: path / name for name in _names(path)}
@@ -139,7 +142,17 @@ def follow_from(directory: Path, card: Path) -> dict[str, str]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         given = {}
     departures = deviations(directory)
-    return {DEVIATIONS: _json(departures), CARD: _json(_card(directory, given, departures))}
+    return _texts(directory, given, departures)
+
+
+def _texts(
+    directory: Path, given: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return departures, audit card and its page, by the names of their files."""
+    from clinometer.report.card import card_page  # imports what draws
+
+    card = audit_card(directory, given, departures)
+    return {DEVIATIONS: _json(departures), CARD: _json(card), CARD_PAGE: card_page(card)}
 
 
 def _names(path: Path) -> list[str]:
@@ -192,69 +205,10 @@ def deviations(directory: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def _card(
-    directory: Path, given: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return the audit card: who, scope, access, method, limits, expiry."""
-    file = directory / "plan.json"
-    plan = read_plan(file) if file.is_file() else {}
-    if wrong := [name for name in given if name not in STATED]:
-        raise InputError(f"card {wrong[0]!r}; known: {', '.join(STATED)}")
-    return {
-        "auditor": given.get("auditor", "not stated"),
-        "models": plan.get("models", []),
-        "simulated": simulated(plan.get("models", [])),
-        "answered": _answered(directory),
-        "created": plan.get("created", ""),
-        "scope": given.get("scope", "not stated"),
-        "access": given.get("access", "not stated"),
-        "method": {
-            "studies": {
-                name: one.get("title", "") for name, one in plan.get("sources", {}).items()
-            },
-            "modes": plan.get("modes", []),
-            "iterations": plan.get("iterations"),
-            "seed": plan.get("seed"),
-            "generation": plan.get("generation", {}),
-            "versions": plan.get("versions", {}),
-            "policy": plan.get("policy"),
-            "recorded": plan.get("recorded"),
-        },
-        "deviations": len(departures),
-        "limits": [
-            "Results are about the stimuli, models and dates named here, and no other use.",
-            "A low score does not certify a model; decisions in use must be measured themselves.",
-            "The archive shows that numbers follow from the answers in it. That a model gave these "
-            "answers rests on who made the archive.",
-        ],
-        "expires": given.get("expires", "not stated"),
-    }
-
-
 def _models(directory: Path) -> list[str]:
     """Return the models that a directory has estimates of."""
     names = pl.read_parquet(directory / "estimates.parquet", columns=["model"])["model"]
     return sorted(set(names.drop_nulls()))
-
-
-def _answered(directory: Path) -> dict[str, Any]:
-    """Say of each model when it answered, and under which names its provider served it."""
-    found = {}
-    for journal in journals(directory):
-        dates, served = set(), set()
-        for line in journal:
-            dates |= {str(line["at"])} if line.get("at") else set()
-            served |= {str(line["served"])} if line.get("served") else set()
-        found[journal.model] = {
-            "first": min(dates, default=None),
-            "last": max(dates, default=None),
-            "served_as": sorted(served),
-            "identities": [
-                {name: one[name] for name in ("weights", "dtype") if name in one}
-                for one in journal.identities()
-            ],
-        }
-    return found
 
 
 def _json(value: object) -> str:

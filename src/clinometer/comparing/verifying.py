@@ -31,7 +31,7 @@ from clinometer.audits.networks import measure_again
 from clinometer.audits.state_directory import FACTS as STATES
 from clinometer.audits.state_directory import audit_states
 from clinometer.audits.tabulating import tabulate
-from clinometer.comparing.bundling import CARD, DEVIATIONS, follow_from, write_prompts
+from clinometer.comparing.bundling import CARD, CARD_PAGE, DEVIATIONS, follow_from, write_prompts
 from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
 from clinometer.errors import ClinometerError, InputError, one_line
 from clinometer.results import SCORES
@@ -136,7 +136,7 @@ def verify(
         tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
     made = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
     if "answers" in families:
-        made |= {PROMPTS, DEVIATIONS, CARD}
+        made |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
         made |= {name for name in files if is_one_of(name, EVIDENCE)}
     by_hash = tuple(sorted(files.keys() - made))
     return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
@@ -182,10 +182,13 @@ def _recomputed(
 
 
 def _other_texts(stated: Path, again: Path) -> Iterator[str]:
-    """Yield which of prompts, departures and card are not as recomputed."""
+    """Yield which of prompts, departures and card are not as recomputed.
+
+    The card follows from the tables, which are compared by themselves.
+    """
     if not _same(stated / PROMPTS, again / PROMPTS):
         yield f"{PROMPTS}: recomputing gives other prompts"
-    for name, text in follow_from(again, stated / CARD).items():
+    for name, text in follow_from(stated, stated / CARD).items():
         if not (stated / name).is_file() or (stated / name).read_bytes() != text.encode():
             yield f"{name}: recomputing gives another"
 

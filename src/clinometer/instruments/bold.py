@@ -44,7 +44,15 @@ from clinometer.errors import InputError, StudyError, unknown
 from clinometer.instruments.bold_items import join_bold, read_bold
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.instrument import (
+    Instrument,
+    Key,
+    Recorded,
+    Scored,
+    Size,
+    Version,
+    Wording,
+)
 from clinometer.instruments.simulation import (
     PlantedLean,
     Prose,
@@ -79,6 +87,11 @@ MEASURE = Measure(
     "the sentiment of the continuation from −1 to 1; the sign is reversed for the marginalized "
     "group, so the mean over both groups is half the difference in sentiment.",
     explicit=True,
+    asks="continuations",
+    limits=(
+        "Sentiment is read word by word from a lexicon. It does not tell what is said of whom, and "
+        "sentences about either group differ in more than the group.",
+    ),
 )
 
 _REFERENCE = "Bai et al. (2025), SI section A"
@@ -356,6 +369,8 @@ INSTRUMENT = Instrument(
     readers={TEXT: _read_text},
     recorded=Recorded(needs=_needed, expand=_expand, complete=_complete),
     scorings=("exact", "emotions"),
+    trial="the beginning of a sentence about one group, to be continued",
+    versions={group: Version(f"about the {group} group", group) for group in GROUPS},
     simulate=_simulate,
     recognise=_recogniser,
     analyse=_analyse,

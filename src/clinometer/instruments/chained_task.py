@@ -153,6 +153,7 @@ INSTRUMENT = Instrument(
         decision="alone",
         complete=word_association.infer_pair,
     ),
+    trial="a list of words to be given to two group words, then two persons and two tasks",
     simulate=_simulate,
     judged={DECISION.name: _without_association},
     paired=ASSOCIATION,

@@ -18,6 +18,8 @@ from clinometer.modes import MODES
 from clinometer.stimuli import Study, Words, fill, study_hash, word_key
 
 __all__ = [
+    "LIMITS",
+    "READ_BY_RULE",
     "ROLES",
     "Drawn",
     "any_words",
@@ -31,6 +33,19 @@ __all__ = [
 ]
 
 ROLES = ("marginalized", "default", "tied", "counter")
+
+
+#: What decisions made of word lists cannot show.
+LIMITS = (
+    "The decision tasks are built from the same word lists as the association test, so that the "
+    "two can be compared. They are hypothetical and few. They do not represent the decisions a "
+    "model takes part in elsewhere, and they are no audit of hiring or of any other practice.",
+)
+READ_BY_RULE = (
+    "Decisions are read from free text by a rule. The README of Clinometer reports its agreement "
+    "with labels that the authors gave by hand. The marked passages under “Prompts and answers” "
+    "let readers check it."
+)
 
 
 def decision_fields(instrument: str) -> dict[str, Any]:

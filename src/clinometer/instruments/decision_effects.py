@@ -22,12 +22,12 @@ _TAMKIN, _SHIFT = "Tamkin et al. (2023)", "Christian & Mazor (2026)"
 MEASURES = {
     one.name: one
     for one in (
-        Measure("hypothetical_yes", "Hypothetical decisions: share of yes", 0.0, 1.0, math.nan, "",
+        Measure("hypothetical_yes", "Share of yes", 0.0, 1.0, math.nan, "",
                 "Bai et al. (2025), SI section A", consistent=None, explicit=True),
-        Measure("hypothetical_log_odds", "Hypothetical decisions: difference in log odds",
+        Measure("hypothetical_log_odds", "Difference in log odds",
                 -math.inf, math.inf, 0.0, "positive: more decisions in favour of the marginalized "
                 "group", _TAMKIN, consistent="below", explicit=True),
-        Measure("hypothetical_shift", "Hypothetical decisions: mean absolute shift of log odds",
+        Measure("hypothetical_shift", "Mean absolute shift of log odds",
                 0.0, math.inf, math.nan, "higher: naming the person changes decisions more",
                 _SHIFT, consistent=None, explicit=True),
     )

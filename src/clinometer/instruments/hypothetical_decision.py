@@ -47,7 +47,15 @@ from clinometer.errors import InputError, StudyError, unknown
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.decision_effects import MEASURES, analyse
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.instrument import (
+    Instrument,
+    Key,
+    Recorded,
+    Scored,
+    Size,
+    Version,
+    Wording,
+)
 from clinometer.instruments.simulation import (
     PlantedLean,
     RecognisedPrompt,
@@ -58,7 +66,7 @@ from clinometer.instruments.simulation import (
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
-from clinometer.results import Measure
+from clinometer.results import DECISIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import Items, Study, Wordings, Words, fill, read_items, study_hash, unfill
 
@@ -79,6 +87,15 @@ MEASURE = Measure(
     "marginalized group, so the mean over both groups is the difference in the share of decisions "
     "in favour.",
     explicit=True,
+    asks=DECISIONS,
+    limits=(
+        "The decisions are hypothetical, with one text each, about persons who are described and "
+        "not named. They do not represent the decisions a model takes part in elsewhere, and they "
+        "are no audit of lending, hiring or any other practice.",
+        "A mean over groups cancels where one group is favoured and another is not, and a share "
+        "of decisions hides changes of log odds that do not turn a yes into a no. The published "
+        "analysis has the effect of each group.",
+    ),
 )
 
 YES_NO = ("yes", "no")
@@ -400,6 +417,9 @@ INSTRUMENT = Instrument(
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
     recorded=Recorded(needs=lambda *_: ("version", "object"), expand=_expand),
+    trial="a decision about one person, yes or no",
+    versions={group: Version(f"about a person of the {group} group", group) for group in GROUPS},
+    effect="hypothetical_log_odds",
     simulate=_simulate,
     recognise=_recogniser,
     analyse=analyse,

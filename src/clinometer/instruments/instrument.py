@@ -7,7 +7,7 @@ tables are derived from these objects.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,7 @@ from clinometer.modes import MODES
 from clinometer.results import Measure
 from clinometer.stimuli import Study, Words
 
-__all__ = ["Instrument", "Key", "Reader", "Recorded", "Scored", "Size", "Wording"]
+__all__ = ["Instrument", "Key", "Reader", "Recorded", "Scored", "Size", "Version", "Wording"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,16 @@ class Wording:
 
 
 @dataclass(frozen=True)
+class Version:
+    """What a value of the column `version` means."""
+
+    text: str
+    """What tells such a trial from the others of a draw."""
+    group: str = ""
+    """The one group that the trial is about, marginalized or default; empty if there is not one."""
+
+
+@dataclass(frozen=True)
 class Size:
     """Number of trials in an audit of one size, per stereotype, dimension and wording."""
 
@@ -152,6 +162,13 @@ class Instrument:
     for `results.CONDITIONS`."""
     readers: Mapping[str, Reader]
     """Kind of answer (`modes.TEXT`, `CHOICES`, `LOGITS`) → its reader; the modes follow."""
+    trial: str = ""
+    """What one trial asks, as a noun phrase."""
+    versions: Mapping[str, Version] = field(default_factory=dict)
+    """The values of the column `version` in its trials."""
+    ordered: str = "groups"
+    """What is named in two orders, whose effect `order_effect` and `first_share` tell: groups or
+    options."""
     words: Callable[[Study, str, str, str | None], Words] = lambda study, key, *_: study.words(key)
     """Study, stereotype, variation, dimension → the words to draw from."""
     defect: Callable[[Study, str, str], str | None] = lambda *_: None
@@ -180,6 +197,9 @@ class Instrument:
     means that every measure has: the published analysis, for example."""
     analysed: Mapping[str, Measure] = field(default_factory=dict)
     """The measures of these rows, by name."""
+    effect: str = ""
+    """The one of `analysed` that is stated beside the mean over all stereotypes, by its largest
+    value, because groups cancel in a mean."""
     make_items: Callable[[Mapping[str, bytes]], bytes] | None = None
     """Name → content of released files → the table of items that a study names, as CSV; where the
     items may not come with Clinometer."""
@@ -212,6 +232,22 @@ class Instrument:
     def modes(self) -> tuple[str, ...]:
         """The response modes it supports."""
         return tuple(mode.name for mode in MODES.values() if mode.kind in self.readers)
+
+    def described(self) -> list[dict[str, Any]]:
+        """Return what readers of results need to know, as JSON: a row for each measure.
+
+        A row has the fields of the measure, the name of the `instrument`, its `trial`, `versions`,
+        `ordered` and `effect`, and the measures `analysed`, whose ends are null if infinite.
+        """
+        own = {
+            "instrument": self.name,
+            "trial": self.trial,
+            "versions": {name: asdict(version) for name, version in self.versions.items()},
+            "ordered": self.ordered,
+            "effect": self.effect,
+            "analysed": [_on_scale(one) for one in self.analysed.values()],
+        }
+        return [{**asdict(measure), **own} for measure in self.measures]
 
     def variations(self, study: Study) -> dict[str, bool]:
         """Return the variations of a study, and whether each is a default."""
@@ -323,6 +359,13 @@ class Instrument:
         read = self.readers[MODES[trial["mode"]].kind](response, trial, key)
         scores = (read,) if isinstance(read, Scored) else read
         return {m.name: one for m, one in zip(self.measures, scores, strict=True)}
+
+
+def _on_scale(measure: Measure) -> dict[str, Any]:
+    """Return the fields of a measure; ends and neutral value are null if they are not finite."""
+    scale = measure.scale()
+    ends = {"low": scale["range_low"], "high": scale["range_high"], "neutral": scale["neutral"]}
+    return {**asdict(measure), **ends}
 
 
 def _chosen(

@@ -40,7 +40,15 @@ from clinometer.errors import StudyError
 from clinometer.instruments import word_association
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.instrument import (
+    Instrument,
+    Key,
+    Recorded,
+    Scored,
+    Size,
+    Version,
+    Wording,
+)
 from clinometer.instruments.simulation import (
     ChosenOption,
     PlantedLean,
@@ -118,6 +126,11 @@ def moderate(asked: Moderation) -> Instrument:
             complete=partial(_complete, asked.first),
             dimensions=asked.first.recorded.dimensions,
         ),
+        trial=f"{asked.first.trial}, and whether the answer is biased",
+        versions={
+            "blind": Version("judged as somebody’s answer"),
+            "told": Version("judged as its own answer"),
+        },
         simulate=partial(_simulate, asked),
         analyse=partial(_analyse, asked.measure),
         sizes={"standard": Size(8, studies=("bai2025",))},

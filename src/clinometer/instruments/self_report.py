@@ -34,7 +34,15 @@ from clinometer.errors import StudyError
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.decision import ROLES, Drawn, draw_words
 from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.instrument import (
+    Instrument,
+    Key,
+    Recorded,
+    Scored,
+    Size,
+    Version,
+    Wording,
+)
 from clinometer.instruments.simulation import (
     PlantedLean,
     RecognisedPrompt,
@@ -49,7 +57,13 @@ from clinometer.results import Measure
 from clinometer.results.logprobs import read_probabilities
 from clinometer.stimuli import Study, Wordings, fill, study_hash
 
-__all__ = ["Form", "Items", "self_report"]
+__all__ = ["LIMITS", "Form", "Items", "self_report"]
+
+#: What a report of a model on itself cannot show.
+LIMITS = (
+    "What a model says that it associates need not be what it associates: the question shows what "
+    "it is about.",
+)
 
 #: The versions of an item in which a high answer is stereotype-consistent.
 CONSISTENT = ("marginalized_tied", "default_counter", "tied")
@@ -74,6 +88,9 @@ class Form:
     """What tells one form of self-report from another."""
 
     measure: Measure
+    trial: str
+    """What one trial asks."""
+    versions: Mapping[str, Version]
     items: type[Items]
     """The part of a study, which takes the place of `english`."""
     english: Items
@@ -129,6 +146,8 @@ def self_report(form: Form) -> Instrument:
             offered=("tied", "counter"),
             dimensions=True,
         ),
+        trial=form.trial,
+        versions=form.versions,
         simulate=partial(_simulate, form),
         control="control_insects",
         placebo="control_nonsense",

@@ -29,7 +29,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clinometer.instruments.self_report import Form, Items, self_report
+from clinometer.instruments.instrument import Version
+from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
 from clinometer.results import VERSIONS, Measure
 from clinometer.stimuli import holds
 
@@ -49,6 +50,8 @@ MEASURE = Measure(
     "of two words. The sign is reversed for pairs that are not stereotypical. The question shows "
     "what it is about: this is what the model says, not what it does.",
     explicit=True,
+    asks="opinions",
+    limits=LIMITS,
 )
 
 
@@ -97,6 +100,11 @@ def _shown(trial: Mapping[str, Any]) -> dict[str, str]:
 INSTRUMENT = self_report(
     Form(
         measure=MEASURE,
+        trial="a statement about one group and one word, to be agreed with or not",
+        versions={
+            name: Version(f"{group} group, {attribute} word", group)
+            for name, (group, attribute) in VERSIONS.items()
+        },
         items=Agreement,
         english=ENGLISH,
         version=_version,

@@ -30,7 +30,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clinometer.instruments.self_report import Form, Items, self_report
+from clinometer.instruments.instrument import Version
+from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
 from clinometer.results import Measure
 from clinometer.stimuli import holds
 
@@ -50,6 +51,8 @@ MEASURE = Measure(
     "marginalized group). The sign is reversed for counter words. Both orders of the groups are "
     "asked. The question shows what it is about: this is what the model says, not what it does.",
     explicit=True,
+    asks="opinions",
+    limits=LIMITS,
 )
 
 
@@ -104,6 +107,8 @@ def _marginalized_first(trial: Mapping[str, Any]) -> bool:
 INSTRUMENT = self_report(
     Form(
         measure=MEASURE,
+        trial="a word and two groups, with which of them it goes",
+        versions={name: Version(f"{name} word") for name in SETS},
         items=Comparison,
         english=ENGLISH,
         version=_version,

@@ -40,7 +40,7 @@ from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored,
 from clinometer.instruments.simulation import answer_pairs
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from clinometer.reading.parsing import infer_groups, read_pairs
-from clinometer.results import Measure
+from clinometer.results import ASSOCIATIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
 
@@ -59,6 +59,11 @@ MEASURE = Measure(
     "those of the marginalized group + share of counter words among those of the default group "
     "− 1. In forced mode the model sees one word at a time: score = mean probability of the "
     "marginalized group over the tied words − the same over the counter words.",
+    asks=ASSOCIATIONS,
+    limits=(
+        "The test has the form of the Implicit Association Test, but it is not one: no person is "
+        "measured, no reaction time is taken, and scores are not comparable with human IAT scores.",
+    ),
 )
 
 #: Added to both denominators by the released code (`analysis/clean.ipynb`).
@@ -274,6 +279,7 @@ INSTRUMENT = Instrument(
     defect=lambda study, key, variation: study.stereotypes[key].defect(variation),
     recorded=Recorded(needs=_needed, complete=_complete, dimensions=True, keep=False),
     scorings=("exact", "published"),
+    trial="a list of words, each to be given to one of two group words",
     simulate=answer_pairs,
     paired=MEASURE,
     control="control_insects",

@@ -89,9 +89,9 @@ PUBLISHED = {
     for study, tables in _FILES.items()
 }
 
-#: Word association of GPT-4 without and with a system prompt: the mean scores that SI section M of
-#: `bai2025` gives, without interval or number of answers; study → intervention → the two means.
-INTERVENTIONS = {"bai2025": {"egalitarian": (0.40, 0.24)}}
+#: Means of GPT-4 without and with a system prompt, as SI section M of `bai2025` gives them, without
+#: interval or number of answers; study → instrument → intervention → the two means.
+INTERVENTIONS = {"bai2025": {"word_association": {"egalitarian": (0.40, 0.24)}}}
 
 #: Absolute decisions of GPT-4: the mean share of yes per version, over 21 stereotypes, as given
 #: in the article under "Bias in Relative vs. Absolute Decisions".

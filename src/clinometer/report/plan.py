@@ -16,7 +16,7 @@ from typing import Any, TypeGuard, TypeVar
 from clinometer.errors import InputError
 from clinometer.results import Measure, records
 
-__all__ = ["Plan", "Stereotype", "Stimuli", "read_facts", "read_plan", "spaced"]
+__all__ = ["InstrumentFacts", "Plan", "Stereotype", "Stimuli", "read_facts", "read_plan", "spaced"]
 
 Item = TypeVar("Item")
 
@@ -41,6 +41,19 @@ class Stimuli:
 
 
 @dataclass(frozen=True)
+class InstrumentFacts:
+    """How a number was asked for, as the plan says it; what it means is a `Measure`."""
+
+    name: str = ""  # of the instrument
+    trial: str = ""  # what one trial asks
+    versions: Mapping[str, str] = field(default_factory=dict)  # version → what it means
+    groups: Mapping[str, str] = field(default_factory=dict)  # version → the one group it is about
+    ordered: str = ""  # what is named in two orders: groups or options
+    effect: str = ""  # the analysed measure that stands beside the mean
+    analysed: Mapping[str, Measure] = field(default_factory=dict)  # of its published analysis
+
+
+@dataclass(frozen=True)
 class Plan:
     """``plan.json``: the texts and lists the report uses, and the raw mapping.
 
@@ -50,7 +63,7 @@ class Plan:
 
     raw: Mapping[str, Any] = field(default_factory=dict)
     instruments: Mapping[str, Measure] = field(default_factory=dict)
-    methods: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, InstrumentFacts] = field(default_factory=dict)  # by measure
     stereotypes: Mapping[str, Stereotype] = field(default_factory=dict)
     interval: str = "95% interval"
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
@@ -163,7 +176,7 @@ def read_plan(path: Path) -> Plan:
     return Plan(
         raw=raw,
         instruments={_text(row.get("name")): _measure(row) for row in rows},
-        methods={_text(row.get("name")): _text(row.get("how")) for row in rows},
+        facts={_text(row.get("name")): _facts(row) for row in rows},
         stereotypes=_joined(one.stereotypes for one in studies.values()),
         dimensions=_joined(one.dimensions for one in studies.values()),
         studies=studies,
@@ -209,7 +222,36 @@ def _measure(row: Mapping[str, Any]) -> Measure:
     low, high, neutral = (fallback if value is None else value for value, fallback in given)
     title = _text(row.get("title")) or spaced(name)
     return Measure(
-        name, title, low, high, neutral, _text(row.get("direction")), _text(row.get("reference"))
+        *(name, title, low, high, neutral, _text(row.get("direction"))),
+        *(_text(row.get("reference")), _text(row.get("how"))),
+        asks=_text(row.get("asks")),
+        limits=_texts(row.get("limits")),
+    )
+
+
+def _facts(row: Mapping[str, Any]) -> InstrumentFacts:
+    versions = {name: one for name, one in _items(row.get("versions")) if _is_map(one)}
+    groups = {name: _text(one.get("group")) for name, one in versions.items()}
+    analysed = [_unbounded(one) for one in _list(row.get("analysed")) if _is_map(one)]
+    return InstrumentFacts(
+        name=_text(row.get("instrument")),
+        trial=_text(row.get("trial")),
+        versions={name: _text(one.get("text")) for name, one in versions.items()},
+        groups={name: group for name, group in groups.items() if group},
+        ordered=_text(row.get("ordered")),
+        effect=_text(row.get("effect")),
+        analysed={one.name: one for one in analysed},
+    )
+
+
+def _unbounded(row: Mapping[str, Any]) -> Measure:
+    """Read a measure whose ends are infinite, and whose neutral value is none, if not given."""
+    low, high, neutral = (_number(row.get(key)) for key in ("low", "high", "neutral"))
+    return replace(
+        _measure(row),
+        low=-math.inf if low is None else low,
+        high=math.inf if high is None else high,
+        neutral=math.nan if neutral is None else neutral,
     )
 
 

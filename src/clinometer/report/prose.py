@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,14 +14,15 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.plan import Plan
-from clinometer.results import Measure
+from clinometer.results import Measure, verdicts
 from clinometer.texts import visible
 
 __all__ = ["ALPHA", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
            "bracketed", "capital", "category_title", "counted", "cut", "endings", "file_names",
-           "first_few", "interval", "interval_title", "many", "number", "p_value", "percent",
-           "place", "rank", "scale", "short_names", "shown_names", "splits_text", "spoken",
-           "verdict", "verdict_class", "verdict_kind"]  # fmt: skip
+           "first_few", "interval", "interval_title", "leaning", "lowered", "many", "mean_leans",
+           "number", "p_value", "percent", "place", "rank", "scale", "short_names",
+           "shown_names", "splits_text", "spoken", "verdict", "verdict_class", "verdict_counts",
+           "verdict_kind"]  # fmt: skip
 
 #: A result with a larger p is not significant.
 ALPHA = 0.05
@@ -121,6 +123,28 @@ def verdict_class(code: str | None) -> str:
     return kind if kind in SIGNS and " " not in kind else ""
 
 
+#: What is said of a mean, by its verdict.
+_LEANS = {
+    verdicts.CONSISTENT: "leans as the stereotype says",
+    verdicts.CONSISTENT_WITHIN: "leans as the stereotype says, by less than the margin",
+    verdicts.CONSISTENT_SCORED: "leans as the stereotype says in the scored answers, which those "
+    "without a score could change",
+    verdicts.REVERSED: "leans against the stereotype",
+    verdicts.REVERSED_WITHIN: "leans against the stereotype, by less than the margin",
+    verdicts.REVERSED_SCORED: "leans against the stereotype in the scored answers, which those "
+    "without a score could change",
+    verdicts.EQUIVALENT: "is near neutral",
+    verdicts.INCONCLUSIVE: "cannot be told to lean or to be near neutral",
+}
+
+
+def leaning(code: str | None) -> str:
+    """Say of a mean whether it leans, by its verdict; without one, why there is none."""
+    why = verdicts.VERDICTS.get(code or "", "").rstrip(".")
+    without = f"has no verdict: {lowered(why)}" if why else "has no verdict"
+    return _LEANS.get(code or "", without)
+
+
 def many(count: int | str) -> str:
     """Write a whole number; one of more than 15 digits as a power of ten."""
     exact = Decimal(count)
@@ -171,7 +195,8 @@ def answer(
     if total and total["estimate"] is not None:
         splits = f"; random splits of the group words {splits_text(total)}"
         text += (
-            f" The mean over all stereotypes is {number(total['estimate'])} "
+            f" The mean over all stereotypes {leaning(total['verdict'])}: "
+            f"{number(total['estimate'])} "
             f"({plan.interval} {interval(total['ci_low'], total['ci_high'])}"
             f"{splits if total['p_placebo'] is not None else ''}) on a scale from "
             f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
@@ -208,10 +233,9 @@ def splits_text(row: Mapping[str, Any]) -> str:
 
 def scale(measure: Measure) -> str:
     """State range, neutral value and direction of a measure."""
-    text = (
-        f"Range {number(measure.low, 0)} to {number(measure.high, 0)}, "
-        f"neutral {measure.neutral:g}".replace("-", "−")
-    )
+    ends = interval(measure.low, measure.high, 0).replace("inf", "∞")
+    neutral = f"neutral {measure.neutral:g}".replace("-", "−")
+    text = f"Range {ends}, {'no neutral value' if math.isnan(measure.neutral) else neutral}"
     return f"{text}; {measure.direction}." if measure.direction else f"{text}."
 
 
@@ -268,6 +292,36 @@ def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> d
 def capital(text: str) -> str:
     """Begin a text with a capital; the rest stays as it is."""
     return text[:1].upper() + text[1:]
+
+
+#: What is said of several means, by the kind of their verdict.
+_MEANS = {
+    "consistent": "leaning as the stereotype says",
+    "reversed": "leaning against it",
+    "equivalent": "near neutral",
+    "inconclusive": "open",
+    "no verdict": "without a verdict",
+}
+
+
+def verdict_counts(codes: Iterable[str | None]) -> str:
+    """Say how many means lean, and how many do not, by their verdicts."""
+    kinds = Counter(verdict_kind(code) or "no verdict" for code in codes)
+    return ", ".join(f"{kinds[kind]} {says}" for kind, says in _MEANS.items() if kinds[kind])
+
+
+def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
+    """Say of a mean over all stereotypes whether it leans."""
+    if row["estimate"] is None:
+        return f"the mean over all {leaning(row['verdict'])}"
+    value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
+    neutral = f"neutral is {measure.neutral:g}"
+    return f"the mean over all, {value} ({neutral}), {leaning(row['verdict'])}"
+
+
+def lowered(text: str) -> str:
+    """Begin a text in lower case, unless it begins with an abbreviation (BBQ)."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def spoken(instrument: str, title: str) -> str:

@@ -1,7 +1,15 @@
 """Tables that the packages exchange: their columns, files and verdicts."""
 
 from clinometer.results.columns import COLUMNS, CONDITIONS, LATER, Schema, check, columns
-from clinometer.results.estimates import ESTIMATES, Measure, as_estimates, beside
+from clinometer.results.estimates import (
+    ASSOCIATIONS,
+    ATTRIBUTIONS,
+    DECISIONS,
+    ESTIMATES,
+    Measure,
+    as_estimates,
+    beside,
+)
 from clinometer.results.schemas import (
     COMPLIANCE,
     FACTORS,
@@ -16,9 +24,12 @@ from clinometer.results.schemas import (
 )
 
 __all__ = [
+    "ASSOCIATIONS",
+    "ATTRIBUTIONS",
     "COLUMNS",
     "COMPLIANCE",
     "CONDITIONS",
+    "DECISIONS",
     "ESTIMATES",
     "FACTORS",
     "LATER",

@@ -55,7 +55,7 @@ EVIDENCE = (
 )
 
 #: What is bundled.
-HELD = (*EVIDENCE, "*.json", "*.parquet", "report.html", "logs/*.eval")
+HELD = (*EVIDENCE, "*.json", "*.parquet", "report.html", "card.html", "logs/*.eval")
 
 #: The date of every file in the archive: the first that zip knows.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -119,7 +119,7 @@ def unpack(path: Path, folder: Path) -> dict[str, Path]:
                 files[entry.filename] = place
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, ValueError, RuntimeError, EOFError, OSError) as error:
         raise InputError(f"{path}: not a bundle, or damaged: {error}") from None
     return files
 

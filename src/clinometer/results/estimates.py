@@ -19,7 +19,11 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.results.columns import CONDITIONS, Schema, columns
 
-__all__ = ["OTHER_MEASURES", "ESTIMATES", "KEYS", "Measure", "SCALE", "as_estimates", "beside"]
+__all__ = ["ASSOCIATIONS", "ATTRIBUTIONS", "DECISIONS", "OTHER_MEASURES", "ESTIMATES", "KEYS",
+           "Measure", "SCALE", "as_estimates", "beside"]  # fmt: skip
+
+#: What the reports of several instruments have in common (`Measure.asks`).
+ASSOCIATIONS, DECISIONS, ATTRIBUTIONS = "associations", "decisions", "attributions"
 
 #: Columns that identify an estimate; with `method` and `alternative` they identify a row.
 KEYS: Schema = columns(
@@ -152,6 +156,11 @@ class Measure:
         The side of neutral that is stereotype-consistent: ``"above"``, ``"below"`` or None.
     explicit
         Whether the questions show what they are about, as in bias benchmarks and self-report.
+    asks
+        What models are asked for, as a plural noun: ``"associations"``, ``"decisions"``. Empty
+        where nothing is asked.
+    limits
+        What values cannot show, a sentence or two each.
     """
 
     name: str
@@ -164,6 +173,8 @@ class Measure:
     how: str = ""
     consistent: str | None = "above"
     explicit: bool = False
+    asks: str = ""
+    limits: tuple[str, ...] = ()
 
     def renamed(self, name: str, title: str, lead: str) -> Measure:
         """Return the measure under the name of a part of another instrument."""

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 #: Version of the layout; increased when older directories can no longer be read.
-FORMAT = 2
+FORMAT = 3
 
 #: The file of what is known of a model, in the folder of its answers.
 IDENTITY = "model.json"

@@ -46,6 +46,37 @@ def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, foun
         assert any(" ".join(text.split()).startswith(lean.prompt[:40]) for text in texts)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("consistent", "(neutral is 0), leans as the stereotype says. Of"),
+        ("consistent, scored answers only", "in the scored answers, which those without a score"),
+        ("reversed, within margin", "leans against the stereotype, by less than the margin"),
+        ("inconclusive", "cannot be told to lean or to be near neutral"),
+        ("no verdict: compliance", "has no verdict: too few responses could be scored"),
+    ],
+)
+def test_one_sentence_says_of_the_mean_whether_it_leans(make_results, verdict, said):
+    """Whatever the single stereotypes do."""
+    directory = make_results(keys=["age"], modes=["forced"])
+    path = directory / "estimates.parquet"
+    whole = (pl.col("level") == "model") & pl.col("verdict").is_not_null()
+    changed = pl.when(whole).then(pl.lit(verdict)).otherwise("verdict")
+    pl.read_parquet(path).with_columns(verdict=changed).write_parquet(path)
+    (sentence,) = in_brief(directory).leans
+    assert sentence.startswith("Word association: the mean over all, ") and said in sentence
+
+
+def test_of_several_models_it_says_how_many_means_lean_and_what_the_ends_do(five_results):
+    sentence = in_brief(five_results).leans[0]
+    whole = estimates(five_results, level="model", measure="word_association", study="mist2025")
+    count = whole.filter(pl.col("verdict").str.starts_with("reversed")).height
+    assert f"of {whole.height} means over all, " in sentence
+    assert count and f"{count} leaning against it" in sentence
+    ends = whole["estimate"].min(), whole["estimate"].max()
+    assert all(f"{end:.2f}, which ".replace("-", "−") in sentence for end in ends)
+
+
 def test_a_terminal_gets_a_line_for_each_question(found):
     lines = found.lines()
     assert [line.split(":")[0] for line in lines] == [

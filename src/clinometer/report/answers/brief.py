@@ -37,6 +37,7 @@ class Lean:
     mean: float
     low: float | None
     high: float | None
+    lean: str  # whether it leans, in words
     strength: float  # share of the way from neutral to the end of the scale; positive: consistent
     of: str = ""  # model and mode, where there are several
     prompt: str = ""
@@ -50,9 +51,8 @@ class Lean:
     def __str__(self) -> str:
         """Say what leans, and how much."""
         value = bracketed(self.mean, self.low, self.high)
-        said = self.verdict if self.told else "not told apart from neutral"
         where = ", ".join(filter(None, (self.instrument, self.about["dimension"], self.of)))
-        return f"{self.stereotype} ({where}): {value}, {said}"
+        return f"{self.stereotype} ({where}): {value}, {self.lean}"
 
 
 @dataclass(frozen=True)

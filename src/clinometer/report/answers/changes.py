@@ -118,9 +118,9 @@ def _prompts(frame: pl.DataFrame, asked: Asked) -> tuple[str, ...]:
 
 
 def _published(asked: Asked, name: str) -> str | None:
-    """State the published effect of a system prompt on the word association of GPT-4."""
-    known = INTERVENTIONS.get(asked.study, {}).get(name)
-    if known is None or asked.instrument != "word_association":
+    """State the published effect of a system prompt on GPT-4."""
+    known = INTERVENTIONS.get(asked.study, {}).get(asked.instrument, {}).get(name)
+    if known is None:
         return None
     without, treated = known
     return (

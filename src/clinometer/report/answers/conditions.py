@@ -15,7 +15,7 @@ from clinometer.report.plan import Plan
 from clinometer.report.prose import MEANINGS, interval, number, percent, scale
 from clinometer.report.sections import Section, in_order
 from clinometer.report.tables import FROM, Column, Table, alike, count, render_table
-from clinometer.results import REASONS, VERSIONS
+from clinometer.results import REASONS
 
 __all__ = ["compliance_section", "order_section", "wording_section"]
 
@@ -24,10 +24,10 @@ MOST_ROWS = 150
 
 
 def order_section(asked: Asked) -> Section | None:
-    """Show the order effect of each stereotype; None where no group was named first."""
+    """Show the order effect of each stereotype; None where it is not one of the groups."""
     effects = pl.col("order_effect", "first_share").is_not_null()
     known = asked.each.filter(pl.any_horizontal(effects))
-    if asked.attributes or known.is_empty():
+    if asked.facts.ordered != "groups" or known.is_empty():
         return None
     return Section(
         key="order",
@@ -95,11 +95,6 @@ _PARTS = (
     ("scored", "var(--scored)"),
     *((name, f"var(--{name.replace(' ', '-')})") for name in _NAMES),
 )
-#: Which group a version of a question is about.
-_ASKED_ABOUT = {
-    **{version: group for version, (group, _) in VERSIONS.items()},
-    **{group: group for group in ("default", "marginalized")},
-}
 
 
 def compliance_section(asked: Asked) -> Section | None:
@@ -107,7 +102,8 @@ def compliance_section(asked: Asked) -> Section | None:
     frame, plan = in_order(asked.tables.compliance, asked.plan), asked.plan
     if frame.is_empty():
         return None
-    about_one = pl.col("version").replace_strict(_ASKED_ABOUT, default=None, return_dtype=pl.String)
+    groups = asked.facts.groups
+    about_one = pl.col("version").replace_strict(groups, default=None, return_dtype=pl.String)
     by_group = _summed(frame.with_columns(variation=about_one).drop_nulls("variation"), "variation")
     by_group = by_group.filter(pl.col("n") > 0)
     caption = "Answers by outcome and by the group asked about."

@@ -9,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.attributions import GROUPS
 from clinometer.report.answers.results import Results
-from clinometer.report.plan import Plan
+from clinometer.report.plan import InstrumentFacts, Plan
 from clinometer.report.prose import MEANINGS, number, rank
 from clinometer.report.sections import Exchange, Piece, Quote, Section
 from clinometer.results import CONDITIONS
@@ -46,6 +45,9 @@ _ASKED = {
     "profile": "First answer",
     "followup": "Second prompt",
 }
+
+
+_MARKED = " The passage in which an answer was read is marked."
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,10 @@ def examples(results: Results) -> list[Example]:
     )
 
 
-def example_section(
-    picked: Sequence[Example], plan: Plan, *, dimensions: bool, decides: bool
-) -> Section | None:
+def example_section(picked: Sequence[Example], plan: Plan, *, dimensions: bool) -> Section | None:
     """Show examples under the labels of their stereotypes; None where there are none.
 
-    `dimensions`, `decides`: whether these results have dimensions, and decisions.
+    `dimensions`: whether these results have dimensions.
     """
     if not picked:
         return None
@@ -124,7 +124,7 @@ def example_section(
             f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
             "with a score and the first without one, by trial id. Control characters are shown by "
             "their signs or numbers."
-            f"{' The passage in which a decision was read is marked.' * decides} Of very many "
+            f"{_MARKED * any(map(_has_mark, picked))} Of very many "
             "answers a few are shown; clinometer show has all. The words are stimuli of the study, "
             "not statements of its authors or of this tool.",
         ),
@@ -133,6 +133,11 @@ def example_section(
             for label, (_, part) in zip(labels, parts, strict=True)
         ),
     )
+
+
+def _has_mark(one: Example) -> bool:
+    """Whether a passage of an answer is marked."""
+    return any(piece.kind == "mark" for quote in one.shown.quotes for piece in quote.pieces)
 
 
 def _chosen(scores: pl.LazyFrame) -> pl.DataFrame:
@@ -196,6 +201,7 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
 
 def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: Plan, measure: str) -> str:
     """Say who was asked in which way, and what else the prompt was about."""
+    facts = plan.facts.get(mark["instrument"], InstrumentFacts())
     details = (
         row["model"],
         row["mode"],
@@ -203,7 +209,7 @@ def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: Plan, measure:
         measure if len(plan.instruments) > 1 else None,
         row["variation"],
         plan.dimension(mark["dimension"]) if mark["dimension"] else None,
-        f"thinking of the {mark['version']} group" if mark["version"] in GROUPS else None,
+        facts.versions.get(mark["version"] or ""),
         mark["object"],
     )
     return " · ".join(filter(None, details))

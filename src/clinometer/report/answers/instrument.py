@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.answers import conditions
+from clinometer.report.answers.analysis import analysis_section
 from clinometer.report.answers.attributions import attribution_section
 from clinometer.report.answers.changes import change_section
 from clinometer.report.answers.content import content_section
@@ -83,12 +84,6 @@ _RANDOM = (
     f"{FEWEST_SPLITS} splits or more). A mean inside their interval is no larger than arbitrary "
     "groups of these words have."
 )
-_SIDES = {
-    False: "Right of the dotted line, answers are stereotype-consistent; left of it, they "
-    "contradict the stereotype.",
-    True: "Right of the dotted line, answers favour the default group; left of it, the "
-    "marginalized group.",
-}
 
 
 def brief(parts: Sequence[Asked]) -> Table | None:
@@ -311,8 +306,9 @@ def _stereotype_section(asked: Asked) -> Section:
         notes=(
             HOW_TO_READ,
             (
-                f"{_SIDES[asked.attributes]} A mean whose interval crosses the line is not "
-                "distinguishable from neutral. Intervals generalise over wordings, group words of "
+                f"Right of the dotted line, scores are above neutral ({asked.measure.direction}). "
+                "A mean whose interval crosses the line is not distinguishable from neutral. "
+                "Intervals generalise over wordings, group words of "
                 "the same kind, draws and answers, not over languages or attribute words. Where a "
                 "stereotype has a single group word, the variance of group words is that of the "
                 "other stereotypes.",
@@ -336,6 +332,7 @@ _SECTIONS: tuple[Callable[[Asked], Section | None], ...] = (
     _verdict_section,
     content_section,
     attribution_section,
+    analysis_section,
     _stereotype_section,
     yes_section,
     relativity_section,

@@ -11,11 +11,12 @@ import polars as pl
 
 from clinometer.errors import InputError
 from clinometer.reference import load_published
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import FLAGS, Asked
 from clinometer.report.plan import Plan
 from clinometer.report.prose import interval, number
 from clinometer.report.sections import Section, in_order
 from clinometer.report.tables import FROM, NOTE, Column, Table, render_table
+from clinometer.results import DECISIONS
 
 __all__ = ["moderation_section"]
 
@@ -30,10 +31,8 @@ _PUBLISHED = (
     "not for bias, and is another model; the shares are not comparable."
 )
 
-#: What a row of a table holds: the beginning and end of a measure's name around its condition.
-_STATISTICS = {"share": ("flagged_", ""), "biased": ("flagged_", "_consistent"),
-               "auc": ("flag_auc_", "")}  # fmt: skip
-_CONDITIONS = ("blind", "told")
+#: What a row of a table holds.
+_STATISTICS = ("share", "biased", "auc")
 
 
 def moderation_section(asked: Asked) -> Section | None:
@@ -67,7 +66,7 @@ def _published(asked: Asked) -> dict[str, float]:
         table = load_published(asked.study, "self_moderation")
     except InputError:
         return {}
-    column = "decision_flagged" if asked.decides else "implicit_flagged"
+    column = "decision_flagged" if asked.measure.asks == DECISIONS else "implicit_flagged"
     return dict(table.select("stereotype", column).iter_rows())
 
 
@@ -75,13 +74,8 @@ def _by_condition(flags: pl.DataFrame) -> pl.DataFrame:
     """Give a row per model, mode, stereotype and condition, with its three statistics."""
     keys = ("model", "mode", "category", "stereotype")
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
-    named = {
-        f"{before}{condition}{after}": (condition, name)
-        for condition in _CONDITIONS
-        for name, (before, after) in _STATISTICS.items()
-    }
-    for row in flags.filter(pl.col("measure").is_in(list(named))).iter_rows(named=True):
-        condition, name = named[row["measure"]]
+    for row in flags.iter_rows(named=True):
+        condition, name = FLAGS[row["measure"]]
         of = tuple(row[key] for key in keys)
         start = {**dict(zip(keys, of, strict=True)), "condition": condition}
         own = wide.setdefault((*of, condition), start)

@@ -11,7 +11,13 @@ from clinometer.report.answers.changes import changes
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.instrument import answers, brief, sections, warned
-from clinometer.report.answers.results import Asked, Results, all_asked, read_results
+from clinometer.report.answers.results import (
+    Asked,
+    Results,
+    all_asked,
+    read_results,
+    trials_text,
+)
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import in_brief
 from clinometer.report.answers.validity import validity
@@ -26,6 +32,7 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.report.sections import Finding, Part, Passage, Source, Term, made_with
+from clinometer.results import DECISIONS
 from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import VERDICTS
 
@@ -61,8 +68,6 @@ _SHOWN = "Answers to such prompts are shown under “Prompts and answers”."
 
 #: What these numbers cannot show.
 _FORM = (
-    "The test has the form of the Implicit Association Test, but it is not one: no person is "
-    "measured, no reaction time is taken, and scores are not comparable with human IAT scores.",
     "A score describes answers to these prompts. It shows no intent, belief or inner state.",
     "The groups are called “marginalized” and “default” as in the source study. The words fix the "
     "sign of the score, not the worth of anyone.",
@@ -72,26 +77,9 @@ _STIMULI = (
     "represent other languages, cultures or groups, and two-group contrasts leave out everyone "
     "else."
 )
-_OF_DECISIONS = (
-    "The decision tasks are built from the same word lists as the association test, so that the "
-    "two can be compared. They are hypothetical and few. They do not represent the decisions a "
-    "model takes part in elsewhere, and they are no audit of hiring or of any other practice.",
-    "Decisions are read from free text by a rule. The README of Clinometer reports its agreement "
-    "with labels that the authors gave by hand. The marked passages under “Prompts and answers” "
-    "let readers check it.",
-    "A model that declines is not thereby unbiased: its decision is unknown, and whether it "
-    "declines may depend on the group. The worst-case bounds include every possible decision.",
-)
-_OF_ATTRIBUTIONS = (
-    "Comedy and tragedy are a model’s names for its own description of a thing, made after it was "
-    "asked to think of somebody. They are no judgement of a group, and do not predict what the "
-    "model would write or decide about one. Answers that name neither or both are scored as "
-    "neutral, although neutral was not among the options.",
-)
 _DECLINED = (
-    "A model that declines is not thereby unbiased: its answer is unknown, and the groups after "
-    "which it declines are a result in themselves. The worst-case bounds include every possible "
-    "answer."
+    "A model that declines is not thereby unbiased: its answer is unknown, and whether it declines "
+    "may depend on the group. The worst-case bounds include every possible answer."
 )
 _OF_DIMENSIONS = (
     "Dimensions rest on different words. A difference between the means of two dimensions may be "
@@ -134,11 +122,10 @@ def answer_part(directory: Path) -> Part | None:
     few_changes = sum(map(len, changed)) <= MOST_CHANGES
     names = plan.texts("models") or tuple(results.estimates["model"].drop_nulls().unique())
     dimensions = tuple(dict.fromkeys(name for asked in each for name in asked.dimensions))
-    decides = any(asked.decides for asked in each)
     made = (
         explicit_section(results),
         size_section(results),
-        example_section(picked, plan, dimensions=bool(dimensions), decides=decides),
+        example_section(picked, plan, dimensions=bool(dimensions)),
     )
     table, summary = brief(each), in_brief(directory, results)
     return Part(
@@ -147,7 +134,7 @@ def answer_part(directory: Path) -> Part | None:
         headline=f"Implicit bias of {first_few(names)}" if names else "Implicit bias report",
         plan=plan,
         names=names,
-        facts=_facts(plan, dimensions),
+        facts=_facts(plan, each, dimensions),
         measured=_measured(results, each, picked, dimensions),
         findings=(
             *(
@@ -208,10 +195,8 @@ def _systems(plan: Plan) -> tuple[Term, ...]:
     return tuple(Term(name, text) for name, text in plan.pairs("interventions") if text)
 
 
-def _facts(plan: Plan, dimensions: Sequence[str]) -> tuple[Term, ...]:
+def _facts(plan: Plan, each: Sequence[Asked], dimensions: Sequence[str]) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
-    draws = f", {plan.text('iterations')} draws per stereotype, wording and mode"
-    size = plan.text("size") + (draws if plan.text("iterations") else "")
     recorded = plan.part("recorded").text("file")
     terms = (
         ("Models", plan.texts("models")),
@@ -223,7 +208,8 @@ def _facts(plan: Plan, dimensions: Sequence[str]) -> tuple[Term, ...]:
         ("Reasoning efforts", plan.texts("efforts")),
         ("Temperatures", plan.texts("temperatures")),
         *(("Study", [one["title"] or one["name"]]) for one in plan.sources()),
-        ("Size", [size] if plan.text("size") else []),
+        ("Size", plan.texts("size")),
+        ("Trials per stereotype and mode", [f"{one.name} {trials_text(one)}" for one in each]),
     )
     shown = ((name, ", ".join(values)) for name, values in terms)
     return tuple(Term(name, text) for name, text in shown if text)
@@ -268,9 +254,12 @@ def _is_explicit(asked: Asked) -> bool:
 
 
 def _instrument(asked: Asked) -> Passage:
-    measure, method = asked.measure, asked.plan.methods.get(asked.instrument, "")
+    measure, trial = asked.measure, asked.facts.trial
     source = f" Source: {measure.reference}." if measure.reference else ""
-    return Passage(measure.title, tuple(filter(None, (f"{scale(measure)}{source}", method))))
+    kind = f"Asks for {measure.asks}." if measure.asks else ""
+    one = f"A trial: {trial}." if trial else ""
+    how = " ".join(filter(None, (kind, measure.how, one)))
+    return Passage(measure.title, tuple(filter(None, (f"{scale(measure)}{source}", how))))
 
 
 def _thresholds(plan: Plan) -> tuple[str, ...]:
@@ -295,14 +284,12 @@ def _verdicts(results: Results) -> tuple[Term, ...]:
 
 def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) -> tuple[str, ...]:
     """Give what the numbers of these instruments cannot show."""
-    decides = any(asked.decides for asked in each)
-    attributes = any(asked.attributes for asked in each)
+    decides = any(asked.measure.asks == DECISIONS for asked in each)
     return (
         *_FORM,
         _STIMULI.format(languages=_languages(results.plan)),
-        *(_OF_DECISIONS if decides else ()),
-        *(_OF_ATTRIBUTIONS if attributes else ()),
-        *((_DECLINED,) if attributes and not decides else ()),
+        *dict.fromkeys(limit for asked in each for limit in asked.measure.limits),
+        _DECLINED,
         *((_OF_DIMENSIONS,) if dimensions else ()),
         *(_OF_EXPLICIT if any(map(_is_explicit, each)) else ()),
         _INCONCLUSIVE + ("" if decides else _ELSEWHERE),
@@ -335,6 +322,14 @@ def _conditional(results: Results) -> list[str]:
     return [_USUAL, *single] if usual else single
 
 
+def _planned(plan: Plan) -> str:
+    """Say how many trials were planned with each instrument and study."""
+    return "; ".join(
+        f"{one.text('instrument')}, {one.text('study')}: {one.text('iterations')}"
+        for one in plan.parts("studies")
+    )
+
+
 def _notes(plan: Plan) -> tuple[Passage, ...]:
     """Give the notes of the study, and the defects kept of each, by stereotype."""
     each = [(study, s) for study, one in plan.studies.items() for s in one.stereotypes.values()]
@@ -352,12 +347,12 @@ def _notes(plan: Plan) -> tuple[Passage, ...]:
 
 def _setting(plan: Plan) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
-    keys = {"Command": "command", "Seed": "seed", "Draws": "iterations", "Order": "order",
-            "Word list": "word_list"}  # fmt: skip
+    keys = {"Command": "command", "Seed": "seed", "Order": "order", "Word list": "word_list"}
     recorded = plan.part("recorded")
     if recorded.text("file"):  # how they were asked is not known
         keys = {"Command": "command"}
     terms = [(title, plan.text(key)) for title, key in keys.items() if plan.text(key)]
+    terms += [("Trials per stereotype and wording", _planned(plan))] * ("Seed" in keys)
     for one in plan.sources():
         hashed = f", hash {one['study_hash']}" if one["study_hash"] else ""
         terms += [("Study", one["name"] + hashed)] if one["name"] else []

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.plan import Plan, read_plan
+from clinometer.report.plan import InstrumentFacts, Plan, read_plan
 from clinometer.report.prose import interval_title, rank
 from clinometer.report.sections import in_order, joined
 from clinometer.results import (
@@ -37,7 +37,15 @@ from clinometer.results.tables import scan_table
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.statistics.reliability import RELIABILITY
 
-__all__ = ["Asked", "Results", "all_asked", "read_results", "who"]
+__all__ = [
+    "FLAGS",
+    "Asked",
+    "Results",
+    "all_asked",
+    "read_results",
+    "trials_text",
+    "who",
+]
 
 #: What compliance is counted by.
 _GROUPS = (
@@ -57,6 +65,17 @@ _PUBLISHED = {
     "placebo": ("p", "placebo_low", "placebo_high"),
 }
 
+
+#: Measures of what a model says of its own answers → condition and statistic.
+FLAGS = {
+    f"{before}{condition}{after}": (condition, name)
+    for condition in ("blind", "told")
+    for name, (before, after) in (
+        ("share", ("flagged_", "")),
+        ("biased", ("flagged_", "_consistent")),
+        ("auc", ("flag_auc_", "")),
+    )
+}
 
 #: Detail tables that are shown as they are.
 _DETAILS = ("words", "items", "yes_shares", "attributions")
@@ -79,6 +98,7 @@ class Results:
     regressions: pl.DataFrame  # coefficients of all methods, with their fits
     correlations: pl.DataFrame  # between dimensions, with Spearman's
     flags: pl.DataFrame  # of answers that models were asked to judge
+    analyses: pl.DataFrame  # of the instruments' own, such as the published ones
     ranks: pl.DataFrame  # with the means that are ranked
     reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
     progress: pl.DataFrame  # how much of the plan has an answer
@@ -112,14 +132,13 @@ class Asked:
     name: str  # its title, with the study where there are several
     plan: Plan  # of the study
     measure: Measure
+    facts: InstrumentFacts
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, in the order of the plan
     each: pl.DataFrame  # of them those per stereotype
     whole: pl.DataFrame  # and those over all stereotypes
     checks: pl.DataFrame  # the estimates of its controls, one row each
     tables: Results  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
-    decides: bool  # whether the model was asked to decide
-    attributes: bool  # whether the model named the mood of its own descriptions
 
 
 def all_asked(results: Results) -> list[Asked]:
@@ -155,14 +174,13 @@ def _asked(results: Results, study: str, instrument: str, several_studies: bool)
         name=f"{measure.title} ({study})" if several_studies else measure.title,
         plan=plan,
         measure=measure,
+        facts=plan.facts.get(instrument, InstrumentFacts()),
         levels=levels,
         each=levels["stereotype"],
         whole=levels["model"],
         checks=mine.filter(control, level="stereotype"),
         tables=tables,
         dimensions=tuple(plan.dimension(key) for key in dimensions),
-        decides=measure.low == 0,  # its score is the share of decisions, 0 to 1
-        attributes=not tables.attributions.is_empty(),
     )
 
 
@@ -174,6 +192,15 @@ def _measure(results: Results, instrument: str) -> Measure:
     if instrument in results.plan.instruments or None in scale:
         return measure
     return replace(measure, low=scale[0], high=scale[1], neutral=scale[2])
+
+
+def trials_text(asked: Asked) -> str:
+    """Say how many trials about a stereotype one model was asked in one mode."""
+    counts = asked.each["n"].drop_nulls()
+    if counts.is_empty():
+        return "not known"
+    low, high = int(str(counts.min())), int(str(counts.max()))
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def who(part: pl.DataFrame) -> str:
@@ -232,6 +259,7 @@ def read_results(directory: Path) -> Results:
     prompts = [name for name in apart if name in CONDITIONS]
     tables = {
         **_estimates(directory, rows, scores),
+        "analyses": rows.filter(pl.col("measure").is_in(_analysed(plan))),
         **{name: read_detail(directory, name) for name in _DETAILS},
         "compliance": _compliance(read_detail(directory, "compliance"), apart),
     }
@@ -243,6 +271,11 @@ def read_results(directory: Path) -> Results:
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )
+
+
+def _analysed(plan: Plan) -> list[str]:
+    """Name the measures of the instruments' own analyses."""
+    return [name for facts in plan.facts.values() for name in facts.analysed]
 
 
 def _estimates(
@@ -273,7 +306,7 @@ def _estimates(
             rows.filter(measure="rank_correlation"),
             spearman="estimate",
         ),
-        "flags": rows.filter(pl.col("measure").str.starts_with("flag")),
+        "flags": rows.filter(pl.col("measure").is_in(list(FLAGS))),
         "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
         "ranks": _beside(
             rows.filter(measure="rank"),

@@ -16,6 +16,7 @@ from clinometer.report.plan import Plan
 from clinometer.report.prose import endings, interval, number, percent, scale, short_names
 from clinometer.report.sections import Section, in_order
 from clinometer.report.tables import MODE, Column, Render, Table, render_table
+from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.clustered import mean_of_clusters
 
 __all__ = ["size_section"]
@@ -69,7 +70,7 @@ def _models(panels: Sequence[_Panel]) -> list[str]:
 
 
 def _panels(results: Results) -> list[_Panel]:
-    """Give the means of the first instrument of each scale, and the share without a score."""
+    """Give the means of the first instrument of each kind, and the share without a score."""
     plan = results.plan
     sizes = {name: size for name, size in plan.numbers("sizes").items() if size > 0}
     size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
@@ -78,7 +79,7 @@ def _panels(results: Results) -> list[_Panel]:
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))
     own = in_order(own, plan.of(plan.text("study"))).sort("size", "model", maintain_order=True)
-    chosen = _first_of_each_scale(own, plan)
+    chosen = _first_of_each_kind(own, plan)
     panels = []
     for measure in map(plan.measure, chosen):
         means = own.filter(level="model", instrument=measure.name).drop_nulls("estimate")
@@ -102,14 +103,15 @@ def _rows(frame: pl.DataFrame) -> list[Row]:
     ]
 
 
-def _first_of_each_scale(own: pl.DataFrame, plan: Plan) -> list[str]:
+def _first_of_each_kind(own: pl.DataFrame, plan: Plan) -> list[str]:
     """Give the first instrument of associations and the first of decisions, as the plan asks."""
     measured = own["instrument"].drop_nulls().unique(maintain_order=True)
     names = [*(name for name in plan.instruments if name in measured), *measured]
-    first: dict[float, str] = {}
+    first: dict[str, str] = {}
     for name in names:
-        first.setdefault(plan.measure(name).low, name)
-    return list(first.values())[:2]
+        first.setdefault(plan.measure(name).asks, name)
+    both = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
+    return both or list(first.values())[:1]
 
 
 def _unscored(counts: pl.DataFrame) -> pl.DataFrame:

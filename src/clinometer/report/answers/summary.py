@@ -13,6 +13,7 @@ from statistics import median
 
 import polars as pl
 
+from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
 from clinometer.report.answers.earlier import changes
 from clinometer.report.answers.results import Asked, Results, all_asked, read_results
@@ -23,15 +24,18 @@ from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
 from clinometer.report.prose import (
     as_argument,
-    bracketed,
     capital,
     category_title,
     counted,
     cut,
     first_few,
+    leaning,
+    lowered,
+    mean_leans,
     number,
     short_names,
     spoken,
+    verdict_counts,
     verdict_kind,
 )
 from clinometer.results.logprobs import in_words
@@ -124,6 +128,7 @@ def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
                 instrument=name,
                 stereotype=asked.plan.label(row["stereotype"]),
                 verdict=verdict_kind(row["verdict"]),
+                lean=leaning(row["verdict"]),
                 mean=row["estimate"],
                 low=row["ci_low"],
                 high=row["ci_high"],
@@ -177,25 +182,31 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) ->
         parts.append(f"{len(leaning)} lean {how} ({_first(names)})")
     found = "; ".join(parts) or "none could be told to lean"
     of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
+    of = f"{of} of single stereotypes" if runs > 1 else of
     valid = f" (not valid {'on some models' if runs > 1 else 'here'})" if failed else ""
-    return f"{capital(name)}{valid}: of {of}, {found}.{_overall(asked, runs)}"
+    first = "; ".join(filter(None, (_overall(asked), lowered(largest_effect(asked)))))
+    said = filter(None, (first, f"Of {of}, {found}"))
+    return f"{capital(name)}{valid}: {'. '.join(said)}."
 
 
-def _overall(asked: Asked, runs: int) -> str:
-    """State the mean over all stereotypes; of several models and modes the ends of their range."""
+def _overall(asked: Asked) -> str:
+    """Say of the mean over all stereotypes whether it leans.
+
+    Of several models and modes: how many means lean, and the ends of their range.
+    """
     rows = asked.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
     if not rows:
         return ""
-    if runs == 1:
-        row = rows[0]
-        value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
-        return f" Mean {value}; neutral is {asked.measure.neutral:g}."
-    low, high = rows[0], rows[-1]
-    return (
-        f" Means from {number(low['estimate'])} ({low['model']}, {low['mode']}) to "
-        f"{number(high['estimate'])} ({high['model']}, {high['mode']}); neutral is "
-        f"{asked.measure.neutral:g}."
+    if not rows[1:]:
+        return mean_leans(rows[0], asked.measure)
+    counts = verdict_counts(row["verdict"] for row in rows)
+    low, high = (
+        f"{number(row['estimate'])}, which {leaning(row['verdict'])} ({row['model']}, "
+        f"{row['mode']})"
+        for row in (rows[0], rows[-1])
     )
+    neutral = f"neutral is {asked.measure.neutral:g}"
+    return f"of {len(rows)} means over all, {counts}: from {low} to {high}; {neutral}"
 
 
 def _certainty(each: Mapping[str, Asked]) -> str:

@@ -1,0 +1,146 @@
+"""The audit card of a run: who, scope, what was asked, what came out, gate, limits, expiry.
+
+Reference
+    Mitchell et al. (2019), FAT*, 220–229: model cards, after which it is made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from clinometer.asking.policy import Policy, Rule, load_policy
+from clinometer.comparing.gating import Gated, gate
+from clinometer.comparing.runs import read_runs
+from clinometer.errors import ClinometerError, InputError, one_line
+from clinometer.results.records import journals, read_plan
+from clinometer.results.subjects import simulated
+
+__all__ = ["STATED", "audit_card"]
+
+#: What the audit card has of the auditor.
+STATED = ("auditor", "scope", "access", "expires")
+
+_LIMITS = (
+    "Results are about the stimuli, models and dates named here, and no other use.",
+    "A low score does not certify a model; decisions in use must be measured themselves.",
+    "The archive shows that numbers follow from the answers in it. That a model gave these "
+    "answers rests on who made the archive.",
+)
+
+
+def audit_card(
+    directory: Path, given: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the audit card of a results directory.
+
+    `given` is what the auditor states, of `STATED`. Raises InputError if it is anything else.
+    """
+    from clinometer.report.card import instrument_cards  # imports what draws
+
+    file = directory / "plan.json"
+    plan = read_plan(file) if file.is_file() else {}
+    if wrong := [name for name in given if name not in STATED]:
+        raise InputError(f"card {wrong[0]!r}; known: {', '.join(STATED)}")
+    models, cards = plan.get("models", []), instrument_cards(directory)
+    gates = _gates(directory, models)
+    for one in cards:
+        for run in one["runs"]:
+            run["gate"] = _outcome(gates, one, run)
+    return {
+        **{name: given.get(name, "not stated") for name in STATED},
+        "models": models,
+        "simulated": simulated(models),
+        "answered": _answered(directory),
+        "created": plan.get("created", ""),
+        "instruments": cards,
+        "gate": gates if isinstance(gates, str) else _summary(gates),
+        "method": {
+            "studies": {
+                name: one.get("title", "") for name, one in plan.get("sources", {}).items()
+            },
+            "modes": plan.get("modes", []),
+            **{name: plan.get(name) for name in ("seed", "policy", "recorded")},
+            **{name: plan.get(name, {}) for name in ("generation", "versions")},
+        },
+        "deviations": len(departures),
+        "limits": list(_LIMITS),
+    }
+
+
+def _gates(directory: Path, models: Sequence[str]) -> dict[str, Gated] | str:
+    """Judge each model by the policy of the directory; say why if that is not possible."""
+    path = directory / "policy.yaml"
+    if not path.is_file():
+        return "not judged: no policy was declared"
+    try:
+        policy = load_policy(path)
+        if changes := [rule.title for rule in policy.rules if rule.what == "change"]:
+            return f"not judged: {changes[0]!r} is about a change, and there is no baseline here"
+        runs = {run.model: run for run in read_runs(directory)}
+        return {model: gate(runs[model], path) for model in models if model in runs}
+    except ClinometerError as error:
+        return f"not judged: {one_line(error).replace(f'{directory}{os.sep}', '')}"
+
+
+def _summary(gates: Mapping[str, Gated]) -> str:
+    return "; ".join(f"{model}: {gated.outcome}" for model, gated in gates.items())
+
+
+def _outcome(
+    gates: Mapping[str, Gated] | str, card: Mapping[str, Any], run: Mapping[str, Any]
+) -> str:
+    """Return the worst outcome of the rules that are about a run of an instrument."""
+    if isinstance(gates, str):
+        return gates
+    gated = gates.get(run["model"])
+    if gated is None:
+        return "not judged: the policy is about single models"
+    outcomes = {outcome for rule, outcome in _rules(gated) if _is_about(rule, card, run)}
+    return min(outcomes, key=_WORST.index, default="no rule is about it")
+
+
+#: Outcomes of rules, the worst first.
+_WORST = ("fail", "inconclusive", "pass")
+
+
+def _rules(gated: Gated) -> list[tuple[Rule, str]]:
+    """Return each rule with its outcome."""
+    policy: Policy = gated.policy
+    checks = [check.outcome for check in gated.checks if check.kind == "rule"]
+    return list(zip(policy.rules, checks, strict=True))
+
+
+def _is_about(rule: Rule, card: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
+    """Whether a rule is about a run of an instrument; explicit ones have to be named."""
+    where = rule.where
+    if where.instrument is None and card["explicit"]:
+        return False
+    limits = (
+        (where.instrument, card["instrument"]),
+        (where.study, card["study"]),
+        (where.mode, run["plain_mode"]),
+    )
+    return all(named is None or named == value for named, value in limits)
+
+
+def _answered(directory: Path) -> dict[str, Any]:
+    """Say of each model when it answered, and under which names its provider served it."""
+    found = {}
+    for journal in journals(directory):
+        dates, served = set(), set()
+        for line in journal:
+            dates |= {str(line["at"])} if line.get("at") else set()
+            served |= {str(line["served"])} if line.get("served") else set()
+        found[journal.model] = {
+            "first": min(dates, default=None),
+            "last": max(dates, default=None),
+            "served_as": sorted(served),
+            "identities": [
+                {name: one[name] for name in ("weights", "dtype") if name in one}
+                for one in journal.identities()
+            ],
+        }
+    return found
