@@ -422,3 +422,11 @@ def test_power_compares_designs_with_as_many_calls(run: Run) -> None:
     code, out, err = run("power", "openai/x", "--calls", "1")
     assert (code, out) == (2, "")
     assert err.startswith("clinometer: calls 1: ") and err.count("\n") == 1
+
+
+def test_controls_are_asked_beside_a_named_study_where_they_are_asked_for() -> None:
+    named = ("openai/x", "--study", "mist2025", "--instrument", "word_association")
+    controls = {(c, "word_association") for c in ("control_insects", "control_nonsense")}
+    assert asked(planned(*named, "--controls")) == {("mist2025", "word_association"), *controls}
+    assert not controls & asked(planned(*named))
+    assert not controls & asked(planned("openai/x", "--no-controls"))

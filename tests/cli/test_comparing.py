@@ -30,8 +30,12 @@ def test_the_first_line_is_the_verdict(run, answers, tmp_path):
     )
     assert second == "  old -> new"
     assert (tmp_path / "out" / "report.html").is_file()
-    _, back, _ = run("compare", *map(str, reversed(answers)))
+    _, back, _ = run("compare", *map(str, reversed(answers)), "--controls", "ignored")
     assert back.startswith("better in 1 of 1: ")
+    _, back, _ = run("compare", *map(str, reversed(answers)))
+    assert back.startswith(
+        "cannot tell: 2 controls were not asked (first: positive control of word"
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,7 @@ def test_bad_input_is_one_line(run, answers, arguments, message):
 def test_too_few_answers_for_an_interval_are_said_to_be_too_few(run, answers):
     for path in answers:
         pl.read_csv(path).head(1).write_csv(path)
-    code, out, err = run("compare", *map(str, answers))
+    code, out, err = run("compare", *map(str, answers), "--controls", "ignored")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == (
         "cannot tell, 1 of 1 open: gender (word_association, bai2025, free) -1.00 -> 1.00, +2.00; "

@@ -155,7 +155,8 @@ def test_a_bundle_of_damaged_tables_names_them(
         FRAMES["structs"](pl.read_parquet(path)).write_parquet(path)
     outcome = run("bundle", "r", "--out", "b.zip")
     _check("r/items", "bundle", outcome)
-    assert outcome[2].startswith("clinometer: items.parquet: ")
+    assert outcome[2].startswith("clinometer: r/items.parquet: ")
+    assert not (here / "b.zip").exists()
 
 
 def test_a_text_that_cannot_be_drawn_does_not_end_the_process(here: Path) -> None:

@@ -95,10 +95,10 @@ def test_an_unfinished_comparison_has_no_page(compared):
 def test_what_missing_answers_leave_open_is_no_change(run_of, tmp_path):
     gone = pl.col("iteration") == 0
     runs = [
-        run_of(name).with_columns(
+        run_of(name, seed=seed).with_columns(
             score=pl.when(~gone).then("score"), reason=pl.when(gone).then(pl.lit("refused"))
         )
-        for name in ("a", "b")
+        for name, seed in (("a", 0), ("b", 2))
     ]
     comparison = compare(*runs, margin=0.4)
     each = comparison.estimates.filter(level="stereotype", method="clustered")

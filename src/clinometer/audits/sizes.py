@@ -59,8 +59,9 @@ class PlanOptions:
     answer_tokens: int | None = None
     provider_defaults: bool = False
     """Leave temperature, top_p and answer length to the provider."""
-    controls: bool = True
-    """Whether an audit of a size also asks the controls of its instruments."""
+    controls: bool | None = None
+    """Whether an audit of a size also asks the controls of its instruments; None: where no study is
+    named."""
     policy: str | Path | None = None
     """File of the policy that `clinometer.comparing.gate` will judge the run by."""
 
@@ -185,14 +186,14 @@ def _interventions(selections: Sequence[Selection], named: Iterable[str]) -> dic
 def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = None) -> Plan:
     """Make the plan of an audit; the size fills in what the user left open.
 
-    The controls of each instrument are asked too, unless the options leave them out.
+    A study that the options name is asked without the controls, unless they ask for them.
 
     Examples
     --------
     >>> named = PlanOptions(studies=["mist2025"], instruments=["affective_attribution"])
     >>> plan = sized_plan("quick", ["openai/gpt-4o"], named)
     >>> [(part.instrument, part.iterations) for part in plan.selections]
-    [('affective_attribution', 4), ('affective_attribution', 16), ('affective_attribution', 8)]
+    [('affective_attribution', 4)]
     """
     options = options or PlanOptions()
     embedded = _embedded(models)
@@ -202,9 +203,9 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
         options = replace(options, modes=_for_all(exact, options.instruments))
     plan = build_plan(models, options, _asked(battery, options))
     parts = [*plan.selections]
-    if options.controls:
+    if not options.studies if options.controls is None else options.controls:
         named = {(part.study.name, part.instrument) for part in parts}
-        beside = _controls(parts, battery)
+        beside = _controls({part.instrument for part in parts}, battery)
         parts += [part for part in beside if (part.study.name, part.instrument) not in named]
     sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
@@ -258,23 +259,14 @@ def _tells(of_size: Size, study: str) -> bool:
     return of_size.studies is None or study in of_size.studies
 
 
-def _controls(parts: Sequence[Selection], battery: Mapping[str, Size]) -> list[Selection]:
-    """Return the control and the placebo of each instrument, if its size has them.
-
-    An instrument whose studies have positive controls of their own needs no other.
-    """
-    names = {part.instrument for part in parts}
-    own = {
-        part.instrument
-        for part in parts
-        if any(part.study.control_of(key) == "positive" for key in part.stereotypes)
-    }
+def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
+    """Return the control and the placebo of each instrument, if its size has them."""
     return [
         select_study(study, iterations=iterations, instrument=name)
         for name, of_size in battery.items()
         if name in names
         for study, iterations in (
-            (INSTRUMENTS[name].control, None if name in own else of_size.control),
+            (INSTRUMENTS[name].control, of_size.control),
             (INSTRUMENTS[name].placebo, of_size.placebo),
         )
         if iterations is not None

@@ -117,7 +117,10 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
     """Ask models and write the tables; return whether every trial has an answer."""
     if not any(part.study.control_of(key) for part in plan.selections for key in part.stereotypes):
-        remark("no controls are asked: whether the instrument works on this model is not shown")
+        remark(
+            "no controls are asked: whether the instrument works on this model is not shown "
+            "(--controls asks them)"
+        )
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
         _read_states(plan, directory)

@@ -219,9 +219,10 @@ _PLAN: list[Option] = [
                       "embedded model in closed modes: 48]"),
     click.option("--provider-defaults", is_flag=True,
                  help="Leave temperature, top_p and answer length to the provider."),
-    click.option("--controls/--no-controls", default=True,
-                 help="Audits also ask the controls of their instruments; without them no model is "
-                      "called near neutral or not worse."),
+    click.option("--controls/--no-controls", default=None,
+                 help="Whether an audit also asks the controls of its instruments; without them no "
+                      "model is called near neutral or not worse.  [default: where no --study is "
+                      "named]"),
     PRICES,
 ]  # fmt: skip
 
