@@ -72,7 +72,7 @@ def verdicts(name: str, kind: str, answer: Answer) -> pl.DataFrame:
 def test_general_knowledge_passes_a_quick_positive_control(name: str) -> None:
     found = verdicts(name, "control", knowing)
     assert found["compliance"].to_list() == [1.0] * found.height
-    assert set(found["verdict"]) == {"consistent"}
+    assert set(found["verdict"]) == {"passed"}
     assert (found["ci_low"] > found["tost_margin"]).all()
 
 
