@@ -305,7 +305,8 @@ def _slope(y: Array, x: Array, confidence: float) -> list[Row]:
     slope, rows = float(fit.slopes[0]), list[Row]()
     for method, covariance in (("published", fit.covariance), ("robust", fit.robust)):
         se = float(np.sqrt(covariance[0, 0]))
-        p = float(2 * stats.norm.sf(abs(slope) / se))
+        away = abs(slope) / se if se > 0 else np.inf  # a perfect fit has no error
+        p = float(2 * stats.norm.sf(away))
         rows.append({"method": method, "estimate": slope, "se": se, "p": p})
     reach = float(stats.norm.ppf((1 + confidence) / 2)) * rows[1]["se"]
     rows[1] |= {"confidence": confidence, "ci_low": slope - reach, "ci_high": slope + reach}
