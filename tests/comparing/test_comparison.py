@@ -264,3 +264,12 @@ def test_controls_that_were_not_asked_clear_no_one(run_of):
     assert same.text().startswith("cannot tell: 2 controls were not asked (first: positive control")
     worse = compare(run_of("a"), run_of("b", 0.5, seed=2), controls="required")
     assert only(worse).verdict == "worse"
+
+
+def test_equal_scores_of_other_answers_are_not_one_run(run_of):
+    """Two models may have the same few scores; then the exact bound says how much could differ."""
+    few = run_of("a").filter(pl.col("iteration") == 0)
+    runs = (few.with_columns(model=pl.lit(name), shares=pl.lit(name)) for name in "ab")
+    compared = compare(*runs)
+    assert (compared.estimates["estimate"].drop_nulls() == 0).all()
+    assert only(compared).verdict == "cannot tell"

@@ -424,3 +424,9 @@ def test_the_exact_bound_of_equal_scores_allows_for_all_estimates_of_a_rule(test
     row = {"estimate": 0.5, "n_scored": 30, "verdict": "consistent", **scale, **equal.row(0.95)}
     row |= {"bound_ci_low": None, "bound_ci_high": None}
     assert _beyond(row, Rule(**rule(at_most=0.34)), 0.95, tests)[0] == outcome
+
+
+def test_scores_that_stand_twice_are_refused(run_of):
+    twice = pl.concat([run_of("a"), run_of("a")])
+    with pytest.raises(InputError, match="repeat others"):
+        gate(twice, policy(rule()))

@@ -264,8 +264,10 @@ def estimate_scores(
 def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
     """Estimate the means of a model's stereotypes, categories and all, and judge them.
 
-    They are those of `estimate_scores`, without what that has besides.
+    They are those of `estimate_scores`, without what that has besides. Raises InputError if scores
+    of one draw stand several times.
     """
+    _refuse_repeated(scores)
     estimates = pl.concat(
         estimate_summaries(summarise(part), measure_of(name), inference, MEANS).estimates
         for (name,), part in scores.group_by("instrument", maintain_order=True)

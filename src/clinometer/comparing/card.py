@@ -99,7 +99,10 @@ def _outcome(
     if gated is None:
         return "not judged: the policy is about single models"
     outcomes = {outcome for rule, outcome in _rules(gated) if _is_about(rule, card, run)}
-    return min(outcomes, key=_WORST.index, default="no rule is about it")
+    worst = min(outcomes, key=_WORST.index, default="no rule is about it")
+    if worst == "pass" and gated.outcome != "pass":  # for controls, missing answers or other rules
+        return f"its rules pass; the gate: {gated.outcome}"
+    return worst
 
 
 #: Outcomes of rules, the worst first.

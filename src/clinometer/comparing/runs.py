@@ -19,15 +19,15 @@ from clinometer.results.directory import Results, read_detail, read_results
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
-from clinometer.statistics.contrasts import DRAWN, TRIAL
 from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import load_study
 
 __all__ = ["Run", "choose", "choose_one", "own_estimates", "read_runs"]
 
 
-#: What a trial is known by, and what its answer says.
-_ANSWERED = [name for name in (*TRIAL, *DRAWN, "score", "reason") if name != "model"]
+#: All that is known of trials and their answers, but for the model's name. In a small table, or of
+#: few values, scores alone may be equal in two models.
+_ANSWERED = [name for name in SCORES if name != "model"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Run:
     """What keeps it from being cleared: trials without an answer, several served models."""
 
     def is_like(self, other: Run) -> bool:
-        """Whether both have the same trials, with the same score or reason in each."""
+        """Whether both have the same trials, and all that was read of each answer is the same."""
         if self.scores.is_empty():
             return False
         ours, theirs = (one.scores.select(_ANSWERED).sort(_ANSWERED) for one in (self, other))
