@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clinometer.asking.association_plan import continued_text, cue_messages
 from clinometer.reading.associates import read_associates
+from clinometer.reading.cleaning import final_answer
 
 SEA = ["water", "beach", "sun"]
 
@@ -69,7 +70,7 @@ SEA = ["water", "beach", "sun"]
     ],
 )
 def test_what_models_write_is_read(text: str) -> None:
-    assert read_associates(text) == SEA
+    assert read_associates(final_answer(text).text) == SEA
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_what_models_write_is_read(text: str) -> None:
     ],
 )
 def test_words_are_left_as_they_are(text: str, read: list[str]) -> None:
-    assert read_associates(text) == read
+    assert read_associates(final_answer(text).text) == read
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_words_are_left_as_they_are(text: str, read: list[str]) -> None:
     ],
 )
 def test_what_holds_no_associates_gives_none(text: str) -> None:
-    assert read_associates(text) == []
+    assert read_associates(final_answer(text).text) == []
 
 
 @pytest.mark.parametrize(

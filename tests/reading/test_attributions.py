@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.reading.attributions import read_attribution
+from clinometer.reading.cleaning import final_answer
 from waiting import grows_linearly
 
 PAPER = [
@@ -655,7 +656,7 @@ GERMAN = {
 
 
 def read(text, subject="Sheet", **options):
-    answer = read_attribution(text, subject, **options)
+    answer = read_attribution(final_answer(text).text, subject, **options)
     assert (answer.outcome is None) == (answer.span is None) == (answer.reason is not None)
     return answer.outcome or answer.reason
 

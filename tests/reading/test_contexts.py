@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.contexts import (
     REASONS,
     Checks,
@@ -98,7 +99,7 @@ FIRST, SECOND = "The kind neighbor carried the boxes.", "People were kind to eac
     ],
 )
 def test_sentences_are_found_however_they_are_listed(answer: str) -> None:
-    found = read_contexts(answer, "kind", CHECKS)
+    found = read_contexts(final_answer(answer).text, "kind", CHECKS)
     assert found.sentences == (FIRST, SECOND)
     assert found.rejected.total() <= 1  # "Sure!"
 
@@ -118,7 +119,7 @@ def test_a_sentence_counts_once() -> None:
     ],
 )
 def test_what_is_not_taken_is_counted_by_reason(answer: str, rejected: dict[str, int]) -> None:
-    found = read_contexts(answer, "kind", CHECKS)
+    found = read_contexts(final_answer(answer).text, "kind", CHECKS)
     assert found.sentences == () and found.rejected == rejected
 
 

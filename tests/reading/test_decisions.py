@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.decisions import read_decision
 from waiting import grows_linearly
 
@@ -224,7 +225,7 @@ UNREADABLE = [
 
 
 def read(text, lists=AGE, profile=AGE_PROFILES, **options):
-    return read_decision(text, *lists, profile=profile, **options)
+    return read_decision(final_answer(text).text, *lists, profile=profile, **options)
 
 
 @pytest.mark.parametrize("lists, profile, text, tied_to", READABLE)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.yes_no import read_yes_no
 
 FILE = Path(__file__).parents[3] / "shared/data/bai/gpt4_absolute_responses.csv"
@@ -57,7 +58,7 @@ UNREADABLE = [
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("word", ["Yes", "No", "yes", "NO"])
 def test_answers_in_many_forms(form, word):
-    text = form.format(word)
+    text = final_answer(form.format(word)).text
     answer = read_yes_no(text)
     assert (answer.outcome, answer.reason) == (word.casefold(), None)
     assert word in text[slice(*answer.span)]
@@ -65,7 +66,7 @@ def test_answers_in_many_forms(form, word):
 
 @pytest.mark.parametrize("text, reason", UNREADABLE)
 def test_what_does_not_answer(text, reason):
-    answer = read_yes_no(text)
+    answer = read_yes_no(final_answer(text).text)
     assert (answer.outcome, answer.reason, answer.span) == (None, reason, None)
 
 
@@ -80,7 +81,7 @@ def test_why_the_model_stopped(stop_reason, reason):
 @given(st.lists(st.sampled_from(["yes", "no", "or", "/", "not", "Task 2:", "\n"]) | st.text()))
 def test_any_text_is_read_without_an_error(pieces):
     text = " ".join(pieces)
-    answer = read_yes_no(text)
+    answer = read_yes_no(final_answer(text).text)
     assert (answer.outcome is None) == (answer.reason is not None) == (answer.span is None)
     if answer.span:
         assert 0 <= answer.span[0] < answer.span[1] <= len(text)

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.options import read_option
 
 #: The last option is the one that says the question cannot be answered.
@@ -36,7 +37,8 @@ def answers(*parts: str) -> list[dict[str, str]]:
 
 def read(row: dict[str, str]) -> str:
     options = OPTIONS[row["options"]]
-    choice = read_option(row["response"].replace("\\n", "\n"), options, unknown=options[-1])
+    answer = final_answer(row["response"].replace("\\n", "\n")).text
+    choice = read_option(answer, options, unknown=options[-1])
     return choice.reason or str(options.index(choice.outcome) + 1)
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.parsing import read_pairs
 
 ROWS = [
@@ -127,7 +128,11 @@ def misread(draws, write):
     """Answers that are not read as they were written."""
     texts = [(write(groups, told), groups, told) for groups, told in draws]
     assert len(texts) == 60
-    return [text for text, groups, told in texts if read_pairs(text, groups, [*told]).pairs != told]
+    return [
+        text
+        for text, groups, told in texts
+        if read_pairs(final_answer(text).text, groups, [*told]).pairs != told
+    ]
 
 
 @pytest.mark.parametrize("form", ROWS)
@@ -213,7 +218,7 @@ TUPLES = [*JOINED, "[{w}, {g}]", "({w}: {g})", "({w} - {g})"]
 @given(ASSIGNED, st.sampled_from(ROWS))
 def test_reads_back_any_assignment(assigned, form):
     groups, told = assigned
-    answer = read_pairs(rendered(told, form), groups, [*told])
+    answer = read_pairs(final_answer(rendered(told, form)).text, groups, [*told])
     assert (answer.pairs, answer.reason, answer.coverage) == (told, None, 1.0)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.reading.plaintext import after_thoughts, split_tasks
+from clinometer.reading.plaintext import split_tasks
 from waiting import grows_linearly
 
 HEADINGS = ["Task {}:", "**Task {}:**", "**Task {}**", "### Task {}", "Task {} -", "TASK {}."]
@@ -45,12 +45,6 @@ def test_a_task_in_a_sentence_is_no_heading():
 def test_the_last_heading_of_a_number_counts():
     text = "Task 1: no\nTask 2: no\nTask 2: yes"
     assert text[slice(*split_tasks(text)[2])] == "yes"
-
-
-def test_thoughts_end_where_they_last_end():
-    text = "<think>a</think>b</think>c"
-    assert text[after_thoughts(text) :] == "c"
-    assert after_thoughts("a < b") == 0
 
 
 @given(st.lists(st.sampled_from(["Task 1:", "\nTask", "**", " 2", "\n", ":", "x"]) | st.text()))

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.scales import read_scale
 
 SCALES: dict[str, dict[int, str]] = {
@@ -40,7 +41,9 @@ def answers(*parts: str) -> list[dict[str, str]]:
 
 
 def read(row: dict[str, str]) -> str:
-    choice = read_scale(row["response"].replace("\\n", "\n"), SCALES[row["scale"]])
+    choice = read_scale(
+        final_answer(row["response"].replace("\\n", "\n")).text, SCALES[row["scale"]]
+    )
     return choice.outcome or choice.reason
 
 

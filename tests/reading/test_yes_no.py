@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.yes_no import read_yes_no
 
 
@@ -28,7 +29,7 @@ def answers(*parts: str) -> list[dict[str, str]]:
 
 
 def read(row: dict[str, str]) -> str:
-    choice = read_yes_no(row["response"].replace("\\n", "\n"))
+    choice = read_yes_no(final_answer(row["response"].replace("\\n", "\n")).text)
     return choice.outcome or choice.reason
 
 

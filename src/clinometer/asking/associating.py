@@ -23,6 +23,7 @@ from clinometer.models.opening import Connection, open_model
 from clinometer.models.providers import find_provider
 from clinometer.modes.mode import tokens_in
 from clinometer.reading.associates import read_associates
+from clinometer.reading.cleaning import final_answer
 from clinometer.results.locks import only_process
 from clinometer.results.places import anywhere
 from clinometer.results.records import Journal
@@ -296,7 +297,7 @@ class _Cues:
         raw = encodable(text)
         # Not every provider stops at the end of a continued line.
         line = raw.lstrip().partition("\n")[0] if self.continues else raw
-        return {"responses": read_associates(line, cue=cue), "raw": raw}
+        return {"responses": read_associates(final_answer(line).text, cue=cue), "raw": raw}
 
 
 def _outcome(cues: _Cues, session: Session[Call]) -> Associated:

@@ -29,6 +29,7 @@ from clinometer.errors import InputError
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.modes.mode import tokens_in
 from clinometer.networks.rewriting import in_wordnet
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.contexts import REASONS, Checks, context_messages, read_contexts, wording
 from clinometer.results.locks import only_process
 from clinometer.results.records import Journal, write_plan
@@ -302,7 +303,7 @@ class _Sense:
     def take(self, answer: str, checks: Checks) -> int:
         """Take the sentences of an answer that pass; return how many were missing and came."""
         self.answers += 1
-        found = read_contexts(answer, self.term, checks, self.sentences)
+        found = read_contexts(final_answer(answer).text, self.term, checks, self.sentences)
         taken = found.sentences[: max(self.lacks, 0)]
         self.sentences += taken
         self.rejected += found.rejected

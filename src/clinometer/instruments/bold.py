@@ -61,7 +61,7 @@ from clinometer.instruments.simulation import (
     SimulatedAnswer,
 )
 from clinometer.modes import MODES, TEXT
-from clinometer.reading.plaintext import after_thoughts, is_refusal, why_unread
+from clinometer.reading.plaintext import is_refusal, why_unread
 from clinometer.reading.sentiment import (
     EMOTION_CLASSIFIER,
     EMOTIONS,
@@ -213,8 +213,8 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
 
 
 def _continuation(response: str, trial: Mapping[str, Any]) -> str:
-    """Return an answer without its reasoning and without the beginning that it was to continue."""
-    text = response[after_thoughts(response) :].strip()
+    """Return an answer without the beginning that it was to continue."""
+    text = response.strip()
     (begun,) = trial.get("attributes") or [trial.get("prompt") or ""]
     return text.removeprefix(str(begun).strip()).strip()
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clinometer.modes.mode import CHOICES, Answer, Mode, read_text, text_settings
+from clinometer.reading.cleaning import final_answer
 from clinometer.reading.plaintext import why_unread
 
 __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
@@ -49,7 +50,7 @@ def why_not(response: str, trial: Mapping[str, Any]) -> str:
 
 def _kept(trial: Mapping[str, Any], answer: Answer) -> bool | None:
     """Whether an answer has names of the schema; None of one that is empty, cut off or refused."""
-    text = answer["response"]
+    text = final_answer(answer["response"]).text
     if found := read_choices(text):
         return not found.keys().isdisjoint(json.loads(trial["schema"])["properties"])
     begun = not text.strip() or "{" in text

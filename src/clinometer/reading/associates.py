@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clinometer.reading.plaintext import is_refusal, json_values, without_thinking
+from clinometer.reading.plaintext import is_refusal, json_values
 
 __all__ = ["ASSOCIATES", "read_associates"]
 
@@ -72,7 +72,7 @@ def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None
     >>> read_associates("I'm sorry, but I can't help with that.")
     []
     """
-    text = without_thinking(text)[:_SPAN]
+    text = text[:_SPAN]
     text = _INVISIBLE.sub("", _LINES.sub("\n", _MARKS.sub("\n", text))).strip()
     text = _PREFACE.sub("", _FENCE.sub("", text).strip())
     if _declines(text):

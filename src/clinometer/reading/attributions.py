@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from clinometer.reading.mentions import Lexicon, find_mentions, index
 from clinometer.reading.parsing import find_pairs
-from clinometer.reading.plaintext import Choice, after_thoughts, normalise, why_unread
+from clinometer.reading.plaintext import Choice, normalise, why_unread
 from clinometer.reading.vocabulary import locate, tokenise
 
 __all__ = ["read_attribution"]
@@ -194,10 +194,7 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     >>> read_attribution("I cannot classify this.", "sheet")
     Choice(outcome=None, reason='refused', span=None)
     """
-    start = after_thoughts(text)
-    body = text[start : start + _READ]
-    if body.lstrip().startswith("<think"):
-        body = ""
+    body = text[:_READ]
     given = (tuple(comedy), tuple(tragedy), tuple(neutral))
     plain = normalise(_LONG_DASH.sub(" - ", body))
     marks, places = _marked(plain, _known(*given, tuple(negations)))
@@ -212,7 +209,7 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
         if claim is None:
             return Choice(None, reason, None)
     first, last = _located(body, plain, *places[claim.at])
-    return Choice(claim.outcome, None, (start + first, start + last))
+    return Choice(claim.outcome, None, (first, last))
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,6 @@
 r"""Where an answer concludes: marked answers, corrections, conclusions and what precedes a reason.
 
-A marked answer stands behind its name (``Answer: B``, ``my rating is 5``, ``\boxed{No}``) or below
+A marked answer stands behind its name (``Answer: B``, ``my rating is 5``) or below
 it, as below a heading. Of several, the last that can be read counts. What follows a correction
 (``wait``, ``on reflection``) counts before what precedes it; then what follows a
 conclusion (``so``), then what precedes a reason (``because``). Time is linear in the text.
@@ -13,14 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clinometer.reading.plaintext import after_thoughts
-
 __all__ = [
-    "answer_start",
     "correction",
     "marked",
     "narrowed",
-    "without_latex",
 ]
 
 _NAME = (
@@ -32,10 +28,8 @@ _BRACKET = r"(?: ?\([^)\n]{1,30}\))?"
 _MARKER = re.compile(
     rf"(?<![\w-]){_NAME}\b[\"'* ]{{0,6}}{_BRACKET}"
     rf"(?:[\"'* ]{{0,6}}[:=](?!\w)|[\"'* ]{{0,6}}[:=](?=\w)|{_LINK} (?:is|be)\b(?: ?[:=])?)|"
-    rf"(?:^|\n)[^\w\n]{{0,12}}(?:[a-z]+ ){{0,2}}{_NAME}[^\w\n]{{0,12}}(?=\n)|"
-    r"\\ boxed \{(?: \\? ?[a-z]{3,8} \{)?"
+    rf"(?:^|\n)[^\w\n]{{0,12}}(?:[a-z]+ ){{0,2}}{_NAME}[^\w\n]{{0,12}}(?=\n)"
 )
-_BOXED = re.compile(r"\$*\\boxed ?\{(?:\\[a-z]{3,8} ?\{)?([^{}\n]*)\}{1,2}\$*")
 _VALUE = re.compile(
     r"\W*?(?P<quote>\")?(?:(?:(?:most )?likely|probably|rather|actually|definitely|clearly|"
     r"therefore|(?:the )?letter|option|choice)[ :,]+){0,3}(?P<value>\(?[-+]?\w[^\n}]*)"
@@ -68,17 +62,6 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _MOST = 20  # marked answers that are looked at
-
-
-def answer_start(text: str) -> int:
-    """Return where the answer begins, after the reasoning; the end if the reasoning has none."""
-    begun = text.lstrip().startswith(("<think>", "<thinking>"))
-    return after_thoughts(text) or (len(text) if begun else 0)
-
-
-def without_latex(text: str) -> str:
-    r"""Write ``\boxed{\text{No}}`` as a marked answer."""
-    return _BOXED.sub(r"\nAnswer: \1\n", text) if "\\boxed" in text else text
 
 
 def marked(plain: str) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from clinometer.reading.plaintext import is_refusal, json_values, without_thinking
+from clinometer.reading.plaintext import is_refusal, json_values
 
 __all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts", "wording"]
 
@@ -215,7 +215,7 @@ def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] =
     >>> found.sentences, dict(found.rejected)
     (('The kind neighbor shared soup.',), {'gendered': 1, 'length': 1})
     """
-    text = _INVISIBLE.sub("", without_thinking(answer)[:_SPAN])
+    text = _INVISIBLE.sub("", answer[:_SPAN])
     seen = {_folded(sentence) for sentence in known}
     passed: list[str] = []
     rejected: Counter[str] = Counter()

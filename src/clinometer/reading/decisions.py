@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from clinometer.reading.joints import EXPLICIT, Joint, join
 from clinometer.reading.people import link_people, names
-from clinometer.reading.plaintext import after_thoughts, is_refusal, split_tasks, why_unread
+from clinometer.reading.plaintext import is_refusal, split_tasks, why_unread
 from clinometer.reading.vocabulary import (
     Mention,
     Token,
@@ -115,8 +115,8 @@ def read_decision(
     'marginalized'
     """
     known = vocabulary((tuple(groups[0]), tuple(groups[1])), (tuple(tasks[0]), tuple(tasks[1])))
-    earlier, start = _beginnings(decision, known, bool(profile))
-    before, after = tokenise(profile or decision[earlier:start]), tokenise(decision[start:])
+    start = _begins(decision, known, bool(profile))
+    before, after = tokenise(profile or decision[:start]), tokenise(decision[start:])
     introduced, decided = find(before, known), find(after, known)
     people = link_people(before, after, (introduced, decided))
     order = next((mention.side for mention in introduced if mention.kind == "g"), None)
@@ -143,23 +143,21 @@ def read_decision(
     )
 
 
-def _beginnings(text: str, known: Vocabulary, apart: bool) -> tuple[int, int]:
-    """Return where the profiles and the decision begin, after any reasoning.
+def _begins(text: str, known: Vocabulary, apart: bool) -> int:
+    """Return where the decision begins.
 
     In a whole answer the decision is the last task. Without headings it begins at the first line
     that decides about an attribute.
     """
-    thoughts = after_thoughts(text)
     if apart:
-        return thoughts, thoughts
-    tasks = [start for start, _ in split_tasks(text).values() if start >= thoughts]
-    if tasks:
-        return thoughts, max(tasks)
-    for line in _LINE.finditer(text, thoughts):
+        return 0
+    if tasks := split_tasks(text):
+        return max(start for start, _ in tasks.values())
+    for line in _LINE.finditer(text):
         words = {token.text for token in tokenise(line[0])}
         if words & _DECIDING and any(entry[1] == "a" for w in words for entry in known.get(w, ())):
-            return thoughts, line.start()
-    return thoughts, thoughts
+            return line.start()
+    return 0
 
 
 def _scores(joints: Iterable[Joint]) -> list[float]:

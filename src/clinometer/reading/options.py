@@ -23,11 +23,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clinometer.reading.conclusions import (
-    answer_start,
     correction,
     marked,
     narrowed,
-    without_latex,
 )
 from clinometer.reading.plaintext import Choice, is_refusal, normalise, why_unread
 from clinometer.reading.undetermined import UNDETERMINED
@@ -132,22 +130,21 @@ def read_option(
     >>> read_option("Both of them", options).reason
     'both'
     """
-    answer = without_latex(text[answer_start(text) :])
     known = _options(tuple(options), None if unknown is None else options.index(unknown))
-    shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer)).strip()
+    shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", text)).strip()
     plain = _plain(shown)
     chosen: set[int] = set()
     for part, letters in _parts(plain, shown):
         chosen = _chosen(part, letters, known)
         if len(chosen) == 1:
             return Choice(options[chosen.pop()], None, None)
-    if is_refusal(answer):
+    if is_refusal(text):
         return Choice(None, "refused", None)
     several = re.search(r"\b(?:both|either)\b", plain) or _LISTED.search(plain)
     none = re.search(r"\b(?:neither|nobody|no one|none of)\b", plain)
     if chosen or (several and not (none and none.start() < several.start())):
         return Choice(None, "both", None)
-    return Choice(None, "neither" if none else why_unread(answer, stop_reason), None)
+    return Choice(None, "neither" if none else why_unread(text, stop_reason), None)
 
 
 def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:

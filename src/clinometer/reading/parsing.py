@@ -32,7 +32,7 @@ from clinometer.reading.mentions import (
     read_line,
     spellings,
 )
-from clinometer.reading.plaintext import after_thoughts, normalise, why_unread
+from clinometer.reading.plaintext import normalise, why_unread
 from clinometer.reading.rows import read_blocks, within
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
@@ -186,12 +186,9 @@ def infer_groups(
 
 
 def _answer(text: str) -> str:
-    """Drop the model's reasoning, decode JSON and put each object on a line."""
+    """Decode JSON and put each object on a line."""
     if "\\u" in text:
         text = _ESCAPE.sub(lambda match: normalise(chr(int(match[1], 16))), text)
-    if "think" in text:
-        text = text[after_thoughts(text) :]
-        text = "" if text.lstrip().startswith("<think") else text
     return text.replace("},", "},\n")
 
 

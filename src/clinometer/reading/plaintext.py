@@ -1,4 +1,4 @@
-"""Functions for all readers of answers: plain form, reasoning, numbered tasks, refusals.
+"""Functions for all readers of answers: plain form, numbered tasks, refusals.
 
 The plain form normalises case; Unicode form; dashes, quotes and spaces, also as mojibake;
 zero-width characters; HTML tags and line breaks; apostrophes inside words (``didn't`` → ``didnt``,
@@ -19,16 +19,12 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 __all__ = [
-    "LONGEST",
     "Choice",
-    "after_thoughts",
     "is_refusal",
     "json_values",
     "normalise",
-    "readable",
     "split_tasks",
     "why_unread",
-    "without_thinking",
 ]
 
 
@@ -95,27 +91,16 @@ def normalise(text: str) -> str:
 
 def _without_tags(text: str) -> str:
     """Replace tags that have a closing tag; ``<home> - <julia>`` has none and stays."""
-    closed = {match[2] for match in _TAG.finditer(text) if match[1]} - {"think", "thinking"}
+    closed = {match[2] for match in _TAG.finditer(text) if match[1]}
     plain = dict.fromkeys(closed, " | ") | _MARKUP
     return _TAG.sub(lambda match: plain.get(match[2], match[0]), text)
 
 
-_THOUGHTS = re.compile(r"</think(?:ing)?>")
 _HEADING = re.compile(
     r"^[^\S\n]{0,8}(?:[#>*_\-\[(]{1,8}[^\S\n]{0,4}){0,3}task[^\S\n]{0,3}#?([0-9]{1,2})(?![0-9a-z])"
     r"[*_\])]{0,4}[^\S\n]{0,3}(?:[-:.)\]–—*_][*_ ]{0,4}|(?=\n|\Z))",
     re.IGNORECASE | re.MULTILINE,
 )
-
-
-#: Characters of an answer that are read, at most.
-LONGEST = 200_000
-
-
-def readable(text: str) -> str:
-    """Return what is read of an answer: of one longer than `LONGEST`, the first and last half."""
-    half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}"
 
 
 def split_tasks(text: str) -> dict[int, tuple[int, int]]:
@@ -137,12 +122,6 @@ def split_tasks(text: str) -> dict[int, tuple[int, int]]:
     return bodies
 
 
-def without_thinking(text: str) -> str:
-    """Drop a model's reasoning; the whole text if the reasoning does not end."""
-    _, ended, after = text.rpartition("</think>")
-    return after if ended or not text.lstrip().startswith("<think>") else ""
-
-
 def json_values(text: str) -> list[Any] | None:
     """Return the values of a JSON list, or of an object of texts and lists; else None."""
     if text[:1] not in ("[", "{"):
@@ -153,11 +132,6 @@ def json_values(text: str) -> list[Any] | None:
         return None
     values = list(content.values()) if isinstance(content, dict) else content
     return [v for value in values for v in (value if isinstance(value, list) else [value])]
-
-
-def after_thoughts(text: str) -> int:
-    """Return where the reasoning of a model ends; 0 if there is none."""
-    return max((match.end() for match in _THOUGHTS.finditer(text)), default=0)
 
 
 _SPAN = 4000  # characters searched; refusals are at the beginning

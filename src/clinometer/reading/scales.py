@@ -20,11 +20,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clinometer.reading.conclusions import (
-    answer_start,
     correction,
     marked,
     narrowed,
-    without_latex,
 )
 from clinometer.reading.plaintext import Choice, is_refusal, normalise, why_unread
 
@@ -128,8 +126,7 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
     >>> read_scale("Either 2 or 3.", agree).reason
     'both'
     """
-    answer = without_latex(text[answer_start(text) :])
-    plain = re.sub(r"[^\S\n]+|(?<=\d)-?ish\b", " ", normalise(answer).translate(_MARKS)).strip()
+    plain = re.sub(r"[^\S\n]+|(?<=\d)-?ish\b", " ", normalise(text).translate(_MARKS)).strip()
     plain = _MINUS.sub(
         _negative, _SPELLED.sub(_figures, _IDIOM.sub(" ", _LACK.sub("have no", plain)))
     )
@@ -137,7 +134,7 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
     plain = scale.described.sub(lambda match: " " * len(match[0]), plain)
     if len(_ITEM.findall(plain)) > 1:  # a list of reasons
         plain = _ITEM.sub(lambda match: " " * len(match[0]), plain)
-    declined = is_refusal(answer)
+    declined = is_refusal(text)
     found: set[int] = set()
     for start, end in _parts(plain):
         values = list(_values(plain[start:end], scale))
@@ -148,7 +145,7 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
         if len(found) == 1 and not (declined and best < _STATED):
             return Choice(str(found.pop()), None, None)
     several = 1 < len(found) < len(labels) and not (declined and best < _STATED)
-    return Choice(None, "both" if several else why_unread(answer, stop_reason), None)
+    return Choice(None, "both" if several else why_unread(text, stop_reason), None)
 
 
 def _parts(plain: str) -> Iterator[tuple[int, int]]:

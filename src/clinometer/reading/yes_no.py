@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from clinometer.reading.conclusions import answer_start, correction, marked
+from clinometer.reading.conclusions import correction, marked
 from clinometer.reading.grants import asks_for, granted, is_conditional
 from clinometer.reading.plaintext import Choice, is_refusal, split_tasks, why_unread
 from clinometer.reading.vocabulary import Token, locate, tokenise
@@ -150,7 +150,7 @@ def read_yes_no(
     >>> read_yes_no("Yes and no.").reason
     'both'
     """
-    start = max(answer_start(text), *(start for start, _ in split_tasks(text).values()), 0)
+    start = max((start for start, _ in split_tasks(text).values()), default=0)
     tokens = tokenise(text[start:])
     kept = [at for at, token in enumerate(tokens) if token.text not in _MARKS]
     tokens = [tokens[at] for at in kept]

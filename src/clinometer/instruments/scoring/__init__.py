@@ -27,7 +27,7 @@ from clinometer.instruments.scoring.recorded import (
     most_named,
     named,
 )
-from clinometer.reading.plaintext import readable
+from clinometer.reading.cleaning import final_answer
 from clinometer.results import CONDITIONS, SCORES, WORDS
 from clinometer.results.places import anywhere
 from clinometer.results.shares import as_shares
@@ -209,12 +209,20 @@ def _with_others(completed: list[_Completed], study: Study) -> list[_Completed]:
 def _completed(table: pl.DataFrame, keys: _Keys, start: int) -> Iterator[_Completed]:
     for number, row in enumerate(table.iter_rows(named=True), start):
         asked = instrument(row["instrument"])
-        row |= {name: readable(row[name]) for name in ("response", "profile") if row.get(name)}
+        row |= _final(row)
         row["stereotype"] = keys.stereotype(row["stereotype"])
         row["variation"] = keys.variation(asked, row.get("variation"))
         row["dimension"] = keys.dimension(asked, row)
         key = keys.of(asked, row["stereotype"], row["variation"], row["dimension"])
         yield number, asked, complete(row, number, keys.study, key.words, asked), key
+
+
+def _final(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer and profile that the model gave; reasoning alone is an answer cut off."""
+    texts = {name: final_answer(row[name]) for name in ("response", "profile") if row.get(name)}
+    cut = any(one.cut for one in texts.values())
+    said = {name: one.text for name, one in texts.items()}
+    return {**said, "stop_reason": "max_tokens"} if cut else said
 
 
 def _score(asked: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str, Scored]:
