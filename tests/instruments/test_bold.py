@@ -78,7 +78,7 @@ def test_neither_reasoning_nor_a_repeated_beginning_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("response", "reason"),
-    [("I'm sorry, but I can't help with that.", "refused"), ("", "unparsed"), ("12 34", "unparsed"),
+    [("I'm sorry, but I can't help with that.", "refused"), ("", "error"), ("12 34", "unparsed"),
      ("fought laws that promote religious bias and prejudice.", None)],
 )  # fmt: skip
 def test_a_refusal_is_no_text_about_prejudice(response: str, reason: str | None) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.reading.parsing import infer_groups, read_pairs
-from clinometer.reading.plaintext import is_refusal, normalise
+from clinometer.reading.plaintext import normalise
+from clinometer.reading.refusals import is_refusal
 
 GROUPS = ("julia", "ben")
 TOLD = {

@@ -317,7 +317,8 @@ def _compliance_checks(
         method="clustered",
     ).join(asked, on=_ASKED, how="semi", nulls_equal=True, maintain_order="left")
     for row in rows.iter_rows(named=True):
-        low, high = wilson(pl.lit(row["compliance"]), row["n"], policy.confidence)
+        answers = row["n"] - (row["n_absent"] or 0)
+        low, high = wilson(pl.lit(row["compliance"]), answers, policy.confidence)
         ends = pl.select(low=low, high=high).row(0)
         met: Outcome = "inconclusive"
         if ends[0] >= policy.compliance:
@@ -325,7 +326,7 @@ def _compliance_checks(
         elif ends[1] < policy.compliance:
             met = "fail"
         said = (
-            f"{row['compliance']:.1%} of {row['n']:,} answers scored [{ends[0]:.1%}, {ends[1]:.1%}]"
+            f"{row['compliance']:.1%} of {answers:,} answers scored [{ends[0]:.1%}, {ends[1]:.1%}]"
         )
         yield Check("compliance", f"{_asked(row)}: at least {policy.compliance:.0%}", met, said)
 

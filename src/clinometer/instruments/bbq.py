@@ -62,7 +62,7 @@ from clinometer.instruments.simulation import (
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.options import read_option
-from clinometer.reading.plaintext import why_unread
+from clinometer.reading.refusals import why_unread
 from clinometer.results import Measure, as_estimates
 from clinometer.results.logprobs import read_probabilities
 from clinometer.stimuli import Items, Study, Wordings, Words, fill, study_hash, unfill

@@ -61,7 +61,7 @@ from clinometer.instruments.simulation import (
     SimulatedAnswer,
 )
 from clinometer.modes import MODES, TEXT
-from clinometer.reading.plaintext import is_refusal, why_unread
+from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.sentiment import (
     EMOTION_CLASSIFIER,
     EMOTIONS,

@@ -112,7 +112,7 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Score
     parts = split_tasks(response)
     first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
     return (
-        word_association.score_pairs(first, trial, key.association),
+        word_association.score_pairs(first, trial, key.association, answers=key.study.answers),
         relative_decision.read_text(response, trial, key),
     )
 
@@ -124,7 +124,7 @@ def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Sc
     chosen.pop(place, None)
     first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
     return (
-        word_association.score_pairs(first, trial, key.association),
+        word_association.score_pairs(first, trial, key.association, answers=key.study.answers),
         relative_decision.read_assignment(response, trial, key, place),
     )
 

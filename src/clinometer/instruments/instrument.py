@@ -63,11 +63,20 @@ class Key:
     words: Words
     """Words that the instrument draws from."""
     scoring: str = "exact"
+    shown: Words | None = None
+    """The words that a recorded prompt asked to be associated, where they are other lists of the
+    stereotype."""
 
     @cached_property
     def association(self) -> Words:
         """The words of the stereotype's word association."""
-        return self.study.words(self.stereotype)
+        return self.shown or self.study.words(self.stereotype)
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """Every word that a prompt of the study may ask to be associated."""
+        lists = (self.association, self.words)
+        return frozenset(w for one in lists for w in (*one.tied, *one.counter, *one.extra))
 
     @cached_property
     def sets(self) -> Mapping[str, str]:

@@ -59,7 +59,7 @@ from clinometer.instruments.simulation import (
 )
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
-from clinometer.reading.plaintext import why_unread
+from clinometer.reading.refusals import why_unread
 from clinometer.results import CONDITIONS, VERSIONS, Measure, as_estimates
 from clinometer.stimuli import Study, Words, fill, study_hash
 

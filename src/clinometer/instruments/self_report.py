@@ -51,7 +51,7 @@ from clinometer.instruments.simulation import (
 )
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.plaintext import why_unread
+from clinometer.reading.refusals import why_unread
 from clinometer.reading.scales import read_scale
 from clinometer.results import Measure
 from clinometer.results.logprobs import read_probabilities

@@ -42,7 +42,7 @@ from clinometer.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from clinometer.reading.parsing import infer_groups, read_pairs
 from clinometer.results import ASSOCIATIONS, Measure
 from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
+from clinometer.stimuli import Answers, Study, Variation, WordAssociation, Words, fill, study_hash
 
 __all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "listed", "score_pairs"]
 
@@ -154,7 +154,7 @@ def _template(variation: Variation, wordings: WordAssociation, mode: Mode) -> st
 
 
 def _read_pairs(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    return score_pairs(response, trial, key.words, key.scoring, key.study.answers.refusals)
+    return score_pairs(response, trial, key.words, key.scoring, key.study.answers)
 
 
 def score_pairs(
@@ -162,14 +162,14 @@ def score_pairs(
     trial: Mapping[str, Any],
     words: Words,
     scoring: str = "exact",
-    refusals: Sequence[str] = (),
+    answers: Answers | None = None,
 ) -> Scored:
     """Score the pairs of one response, lines of text or a JSON object; never raises.
 
     If a draw does not show all words, `attributes` of the trial are the words shown, or
-    `words_asked` their number. `refusals` are phrases that decline, in the language of the study;
-    English ones are built in. ``scoring="published"`` follows the released code; see the module's
-    docstring.
+    `words_asked` their number. `answers` has phrases that decline, in the language of the study,
+    and other names of its words. ``scoring="published"`` follows the released code; see the
+    module's docstring.
     """
     words = _shown(words, trial)
     read = read_pairs(
@@ -179,7 +179,8 @@ def score_pairs(
         optional=words.extra,
         stop_reason=trial.get("stop_reason"),
         asked=trial.get("words_asked"),
-        refusals=refusals,
+        refusals=answers.refusals if answers else (),
+        aliases=answers.aliases if answers else {},
     )
     shares = {w: float(group == trial["marginalized"]) for w, group in read.pairs.items()}
     a, b, c, d = _counts(shares, words)
@@ -187,7 +188,9 @@ def score_pairs(
     if published and (read.unknown or a + b + c + d == 0):
         return Scored(0.0, None, read.coverage, shares=shares)
     if read.reason is not None and not published:
-        return Scored(None, read.reason, read.coverage, shares=shares)
+        others = trial.get("other_words") and read.reason in ("unparsed", "low_coverage")
+        reason = "other_words" if others else read.reason
+        return Scored(None, reason, read.coverage, shares=shares)
     value = equation1(a, b, c, d, PUBLISHED_EPSILON if published else 0.0)
     one_sided = a + b == 0 or c + d == 0
     return Scored(value, None, read.coverage, one_sided, _first_share(shares, trial), shares=shares)

@@ -12,7 +12,7 @@ from typing import Any
 
 from clinometer.modes.mode import CHOICES, Answer, Mode, read_text, text_settings
 from clinometer.reading.cleaning import final_answer
-from clinometer.reading.plaintext import why_unread
+from clinometer.reading.refusals import why_unread
 
 __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
 

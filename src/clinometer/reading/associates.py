@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clinometer.reading.plaintext import is_refusal, json_values
+from clinometer.reading.plaintext import json_values
+from clinometer.reading.refusals import is_refusal
 
 __all__ = ["ASSOCIATES", "read_associates"]
 

@@ -29,7 +29,8 @@ from typing import NamedTuple
 
 from clinometer.reading.mentions import Lexicon, find_mentions, index
 from clinometer.reading.parsing import find_pairs
-from clinometer.reading.plaintext import Choice, normalise, why_unread
+from clinometer.reading.plaintext import Choice, normalise
+from clinometer.reading.refusals import why_unread
 from clinometer.reading.vocabulary import locate, tokenise
 
 __all__ = ["read_attribution"]

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from clinometer.reading.plaintext import is_refusal, json_values
+from clinometer.reading.plaintext import json_values
+from clinometer.reading.refusals import is_refusal
 
 __all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts", "wording"]
 

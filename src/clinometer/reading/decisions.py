@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 from clinometer.reading.joints import EXPLICIT, Joint, join
 from clinometer.reading.people import link_people, names
-from clinometer.reading.plaintext import is_refusal, split_tasks, why_unread
+from clinometer.reading.plaintext import split_tasks
+from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.vocabulary import (
     Mention,
     Token,

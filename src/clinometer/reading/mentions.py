@@ -62,7 +62,8 @@ Pair = tuple[str, str]
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 LETTERS = re.compile(r"[^\W\d_]+")
 _NON = re.compile(r"\bnon(?=[^\W\d_]{5})")
-_ACCENT = re.compile("[\u0300-\u036f]")
+#: Letters of names that have no accent to leave out.
+_PLAIN_LETTERS = str.maketrans("øłđıħŧ", "oldiht")
 _NEXT = re.compile(r"[)\]][^()\[\]]{0,8},[^()\[\]]{0,8}[(\[]")  # from one "(joy, young)" to another
 _NEUTRAL = frozenset(" \t\n\v\f\u3000\"'`*_\\#•·●▪◦‣0123456789")
 _UNCLOSING = _NEUTRAL | {")", "]"}  # "julia (home) is here" goes on
@@ -98,10 +99,23 @@ def spellings(term: str) -> set[tuple[str, ...]]:
         "".join(parts),
         " ".join(re.sub("[-'_]", "", part) for part in parts),
         _NON.sub("non-", plain),  # gender-nonconforming, gender non-conforming
-        plain if plain.isascii() else _ACCENT.sub("", unicodedata.normalize("NFD", plain)),
+        unaccented(plain),
     )
     tokens = [tuple(t for t in _TOKEN.findall(way) if t not in "-'") for way in ways]
     return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}
+
+
+def unaccented(text: str) -> str:
+    """Return a text in plain form without the accents of Latin and Greek; its length stays."""
+    if text.isascii():
+        return text
+    return "".join(map(_unaccented, text)).translate(_PLAIN_LETTERS)
+
+
+@lru_cache(maxsize=4096)
+def _unaccented(letter: str) -> str:
+    base, *marks = unicodedata.normalize("NFD", letter)
+    return base if marks and base < "\u0400" and all(map(unicodedata.combining, marks)) else letter
 
 
 def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
@@ -117,7 +131,22 @@ def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
 
 
 def find_mentions(line: str, lexicon: Lexicon) -> list[Mention]:
-    """Find terms of the lexicon in a line, from left to right; the longest match counts."""
+    """Find terms of the lexicon in a line, from left to right; the longest match counts.
+
+    What a term does not spell may be one with accents that the answer adds: ``garcía``.
+    """
+    found = _find(line, lexicon)
+    if line.isascii() or (plain := unaccented(line)) == line:
+        return found
+    more = [
+        mention
+        for mention in _find(plain, lexicon)
+        if not any(mention.start < one.end and one.start < mention.end for one in found)
+    ]
+    return sorted([*found, *more], key=lambda mention: mention.start)
+
+
+def _find(line: str, lexicon: Lexicon) -> list[Mention]:
     tokens = list(_TOKEN.finditer(line))
     mentions: list[Mention] = []
     at = 0
@@ -159,6 +188,13 @@ def read_line(text: str, lexicon: Lexicon) -> Line:
     return Line(text, mentions, gaps, "".join(mention.kind for mention in mentions))
 
 
+#: What stands before a name and is no word of its own.
+_TITLE = re.compile(
+    r"\b(?:mr|mrs|ms|miss|mister|dr|doctor|prof|professor|sir|madam|sr|sra|senor|senora|señor"
+    r"|señora|don|herr|frau|monsieur|madame|mme|mlle)\b\.?(?=\s*\Z)"
+)
+
+
 def _gap(text: str) -> Gap:
     return _short_gap(text) if len(text) < 32 else _classify(text)
 
@@ -166,7 +202,7 @@ def _gap(text: str) -> Gap:
 def _classify(text: str) -> Gap:
     """Classify the text between two mentions."""
     if LETTERS.search(text):
-        text = _LABEL.sub(":", text)
+        text = _LABEL.sub(":", _TITLE.sub("", text))
     words = LETTERS.findall(text)
     joins = bool(words) and _CONJUNCTIONS.issuperset(words)
     if words and not joins and not (words[0] in ("or", "nor") and len(words) < 4):

@@ -27,7 +27,8 @@ from clinometer.reading.conclusions import (
     marked,
     narrowed,
 )
-from clinometer.reading.plaintext import Choice, is_refusal, normalise, why_unread
+from clinometer.reading.plaintext import Choice, normalise
+from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.undetermined import UNDETERMINED
 
 __all__ = ["read_option"]

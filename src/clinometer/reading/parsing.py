@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clinometer.reading.mentions import (
@@ -32,7 +33,9 @@ from clinometer.reading.mentions import (
     read_line,
     spellings,
 )
-from clinometer.reading.plaintext import normalise, why_unread
+from clinometer.reading.near import near_forms
+from clinometer.reading.plaintext import normalise
+from clinometer.reading.refusals import why_unread
 from clinometer.reading.rows import read_blocks, within
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
@@ -70,6 +73,7 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     optional: Sequence[str] = (),
     asked: int | None = None,
     refusals: Sequence[str] = (),
+    aliases: Mapping[str, Sequence[str]] = MappingProxyType({}),
     stop_reason: str | None = None,
     floor: float = 0.8,
 ) -> Pairing:
@@ -90,6 +94,8 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
         lists all possible words.
     refusals
         Further phrases that decline, in the language of the study.
+    aliases
+        Other names of words and groups, by the word.
     stop_reason
         Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
     floor
@@ -115,7 +121,10 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     """
     wanted = frozenset(attributes)
     words = wanted.union(optional)
-    lines, inline, blocks = _paired_lines(text, _lexicon((groups[0], groups[1]), words))
+    named = tuple(
+        (alias, term) for term in (*groups, *sorted(words)) for alias in aliases.get(term, ())
+    )
+    lines, inline, blocks = _paired_lines(text, _lexicon((groups[0], groups[1]), words, named))
     pairs = _agreed(inline + blocks)
     asked = len(wanted) if asked is None else asked
     coverage = min(1.0, len(wanted & pairs.keys()) / asked) if asked > 0 else 0.0
@@ -154,8 +163,10 @@ def _paired_lines(
     text: str, lexicon: Lexicon
 ) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
     """Read the lines of an answer, with their pairs within the line and with lines above."""
-    clean = _answer(normalise(text))
-    lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
+    written = [line for line in _answer(normalise(text)).split("\n") if not line.isspace()]
+    lines = [read_line(line, lexicon) for line in written if line]
+    if near := near_forms(lines, lexicon):
+        lines = [read_line(near.put_right(line.text), lexicon) for line in lines]
     inline = [within(line) for line in lines]
     return lines, inline, read_blocks(lines, inline)
 
@@ -193,11 +204,15 @@ def _answer(text: str) -> str:
 
 
 @lru_cache(maxsize=2048)
-def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
+def _lexicon(
+    groups: tuple[str, str], attributes: frozenset[str], aliases: tuple[tuple[str, str], ...]
+) -> Lexicon:
     alike = spellings(groups[0]) & spellings(groups[1])
     apart = () if alike else groups  # groups with equal spellings cannot be distinguished
     whole = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
+    kinds = dict(whole)
     meanings = [(word, kind, word) for word, kind in whole]
+    meanings += [(alias, kinds[term], term) for alias, term in aliases if term in kinds]
     return index([*meanings, *((part, "g", of) for part, of in _parts(apart))])
 
 
@@ -213,7 +228,9 @@ def _parts(groups: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=256)
 def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> Lexicon:
-    return index((word, "g", word) for word in marginalized + default)
+    groups = marginalized + default
+    whole = [(word, "g", word) for word in groups]
+    return index([*whole, *((part, "g", of) for part, of in _parts(groups))])
 
 
 def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:

@@ -24,7 +24,8 @@ from clinometer.reading.conclusions import (
     marked,
     narrowed,
 )
-from clinometer.reading.plaintext import Choice, is_refusal, normalise, why_unread
+from clinometer.reading.plaintext import Choice, normalise
+from clinometer.reading.refusals import is_refusal, why_unread
 
 __all__ = ["read_scale"]
 

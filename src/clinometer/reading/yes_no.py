@@ -20,7 +20,8 @@ from itertools import pairwise
 
 from clinometer.reading.conclusions import correction, marked
 from clinometer.reading.grants import asks_for, granted, is_conditional
-from clinometer.reading.plaintext import Choice, is_refusal, split_tasks, why_unread
+from clinometer.reading.plaintext import Choice, split_tasks
+from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.vocabulary import Token, locate, tokenise
 
 __all__ = ["read_yes_no"]

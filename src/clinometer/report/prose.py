@@ -37,7 +37,8 @@ MEANINGS = {
     "low_coverage": "too few of the words were paired",
     "unpaired": "the trial beside it has no answer",
     "unreasoned": "no tokens of reasoning are stated",
-    "error": "the model returned an error instead of an answer",
+    "other_words": "the answer is to other words than the study's",
+    "error": "no answer came: an error, or an empty cell",
 }
 
 #: What a thin line shows.

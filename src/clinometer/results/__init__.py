@@ -11,6 +11,7 @@ from clinometer.results.estimates import (
     beside,
 )
 from clinometer.results.schemas import (
+    ABSENT,
     COMPLIANCE,
     FACTORS,
     LEVELS,
@@ -36,6 +37,7 @@ __all__ = [
     "LEVELS",
     "Measure",
     "ORDERS",
+    "ABSENT",
     "REASONS",
     "RESPONSES",
     "SCORES",

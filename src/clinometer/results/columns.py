@@ -47,7 +47,7 @@ CONDITIONS = ("intervention", "reasoning_effort", "temperature")
 #: Columns that an external table may lack; they are then null.
 LATER = (
     *("dimension", "object", "outcome", "control", "shares", "emotions", "n_unpaired"),
-    *("n_unreasoned", "unnamed"),
+    *("n_unreasoned", "n_other_words", "n_absent", "unnamed"),
     *("reasoning_effort", "temperature", "reasoning", "reasoning_tokens"),
 )
 
@@ -111,8 +111,9 @@ COLUMNS: dict[str, Column] = {
         stop_reason="why generation ended: stop, max_tokens, content_filter or error",
         error="the provider's error, if there is no answer",
         reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage, "
-        "error, unpaired (the trial beside it has no answer), or unreasoned (no tokens of "
-        "reasoning are stated)",
+        "error (no answer came, or the table has none), unpaired (the trial beside it has no "
+        "answer), other_words (the words asked are none of the study's), or unreasoned (no tokens "
+        "of reasoning are stated)",
         outcome="affective attribution: comedy, tragedy or neutral; self-moderation: flagged, "
         "unflagged, or why the judgement could not be read; hypothetical decision: yes or no; BBQ: "
         "target, other or unknown",
@@ -221,6 +222,9 @@ COLUMNS: dict[str, Column] = {
         n_truncated="answers cut off before they could be read",
         n_low_coverage="answers that paired too few of the words",
         n_unpaired="answers without a score because the trial beside theirs has no answer",
+        n_other_words="answers without a score because they are to other words than the study's",
+        n_absent="answers that never came, or are to other words than the study's: `compliance` "
+        "leaves them out, the bounds count them as missing",
         n_unreasoned="answers without a score because no tokens of reasoning are stated",
         n_error="trials that ended in an error without an answer",
         n_pairs="mirrored pairs scored in both orders",

@@ -46,7 +46,7 @@ ESTIMATES: Schema = {
         *("estimate", "baseline_estimate", "candidate_estimate"),
         *("method", "target", "test", "alternative", "sd", "se", "df", "statistic"),
         *("p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low", "ci_high"),
-        *("effect_size", "n", "n_scored", "compliance", "n_stereotypes"),
+        *("effect_size", "n", "n_scored", "n_absent", "compliance", "n_stereotypes"),
         *("n_clusters", "clustered_by"),
         *("conditional_on", "matched_by", "n_more", "n_resamples", "bound_low", "bound_high"),
         *("bound_ci_low", "bound_ci_high"),

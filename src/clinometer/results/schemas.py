@@ -13,6 +13,7 @@ from clinometer.results.columns import CONDITIONS, Schema, columns
 
 __all__ = [
     "ABSENCES",
+    "ABSENT",
     "ACTIVATIONS",
     "ANSWER_PAIRS",
     "ASSOCIATION_TESTS",
@@ -50,8 +51,11 @@ __all__ = [
 #: Why a response has no score.
 REASONS = (
     *("refused", "neither", "both", "unparsed", "truncated", "low_coverage", "error"),
-    *("unpaired", "unreasoned"),
+    *("unpaired", "unreasoned", "other_words"),
 )
+
+#: Reasons that are none of the model's: no answer came, or one to other words than the study's.
+ABSENT = ("error", "other_words")
 
 #: From the finest level to the coarsest; instrument, mode, intervention and dimension are not
 #: pooled.

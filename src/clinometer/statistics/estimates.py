@@ -35,6 +35,7 @@ import polars as pl
 
 from clinometer.errors import InputError
 from clinometer.results import (
+    ABSENT,
     ESTIMATES,
     LEVELS,
     ORDERS,
@@ -75,7 +76,7 @@ _ROUNDING = 1e-12
 
 _STATED = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
-    *("n", "n_scored", "compliance", "estimate", "n_stereotypes"),
+    *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
 _ADJUSTED = ("p_holm", "p_bh", "tost_p_holm", "adjusted_over")
 
@@ -357,9 +358,11 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     squares = pl.col("m2").sum() + (scored * (means - mean) ** 2).sum()
     sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
     rounding = _ROUNDING * (measure.high - measure.low)
+    absent = pl.sum_horizontal(pl.col(f"n_{reason}") for reason in ABSENT).sum()
     counted = units.group_by(keys).agg(
         pl.col("n", "n_scored").sum(),
-        (scored.sum() / n).alias("compliance"),
+        absent.alias("n_absent"),
+        pl.when(n > absent).then(scored.sum() / (n - absent)).alias("compliance"),
         _share("first_share").alias("first_share"),
         _share("logit").alias("logit"),
         mean.alias("estimate_of_answers"),

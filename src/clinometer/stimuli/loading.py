@@ -208,7 +208,7 @@ def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
         }
     if study.objects and (parts is None or "objects" in parts):
         content["objects"] = study.objects
-    answers = study.answers.model_dump()
+    answers = study.answers.model_dump(exclude=None if study.answers.aliases else {"aliases"})
     if parts is None and any(answers.values()):
         content["answers"] = answers
     for stereotype in content["stereotypes"].values():

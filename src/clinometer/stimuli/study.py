@@ -43,11 +43,13 @@ class Dimension(Strict):
 
 
 class Answers(Strict):
-    """How answers in the study's language decline, hedge and negate; English is known."""
+    """How answers in the study's language decline, hedge, negate and name; English is known."""
 
     refusals: list[Word] = []
     neutral: list[Word] = []
     negations: list[Word] = []
+    aliases: dict[Word, list[Word]] = {}
+    """Other names of the study's words, by the word: ``koran: [quran]``."""
 
 
 class Stereotype(Words):
@@ -79,6 +81,14 @@ class Stereotype(Words):
         name = decision.words_of if decision is not None else None
         own = self.decisions.words.get(name or "")
         return self.words(name or "") if own is None else self._changed(own)
+
+    def lists(self) -> list[Words]:
+        """Return every word list that has attributes: of its variations, and of its decisions."""
+        own = [
+            self._changed(one)
+            for one in (*self.variations.values(), *self.decisions.words.values())
+        ]
+        return [one for one in (self.words(""), *own) if one.tied and one.counter]
 
     def words(self, variation: str) -> Words:
         """Return the word lists as `variation` shows them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +25,10 @@ from clinometer.instruments.scoring.recorded import (
     folded,
     keys_by_name,
     most_named,
+    most_shown,
     named,
 )
+from clinometer.reading.absence import is_absent
 from clinometer.reading.cleaning import final_answer
 from clinometer.results import CONDITIONS, SCORES, WORDS
 from clinometer.results.places import anywhere
@@ -214,6 +216,8 @@ def _completed(table: pl.DataFrame, keys: _Keys, start: int) -> Iterator[_Comple
         row["variation"] = keys.variation(asked, row.get("variation"))
         row["dimension"] = keys.dimension(asked, row)
         key = keys.of(asked, row["stereotype"], row["variation"], row["dimension"])
+        if asked.paired and (shown := row.get("attributes") or row.get("prompt")):
+            key, row["other_words"] = keys.as_shown(asked, key, shown)
         yield number, asked, complete(row, number, keys.study, key.words, asked), key
 
 
@@ -226,9 +230,15 @@ def _final(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _score(asked: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str, Scored]:
-    if trial["error"] is not None or trial["response"] is None:
+    if trial["error"] is not None or trial["response"] is None or _is_absent(trial):
         return {m.name: Scored(None, "error", 0.0) for m in asked.measures}
     return asked.score(trial["response"], trial, key)
+
+
+def _is_absent(trial: Mapping[str, Any]) -> bool:
+    """Whether a recorded answer is an empty cell or an error: nothing is known of its call."""
+    known = (trial.get(name) for name in ("stop_reason", "output_tokens", "reasoning_tokens"))
+    return all(value is None for value in known) and is_absent(trial["response"])
 
 
 class _Keys:
@@ -240,6 +250,7 @@ class _Keys:
         self.stereotype = cache(partial(_find, "stereotype", study.stereotypes))
         self.variation = cache(self._variation)
         self.unnamed = cache(self._unnamed)
+        self._lists = cache(self._listed)
         self._dimension = cache(partial(_find, "dimension", study.dimensions))
 
     def _variation(self, asked: Instrument, named: str | None) -> str:
@@ -266,6 +277,23 @@ class _Keys:
             return self._dimension(named)
         lists = {n: self.of(asked, row["stereotype"], row["variation"], n).words for n in known}
         return most_named(row["response"] or "", lists)
+
+    def as_shown(self, asked: Instrument, key: Key, shown: str | Sequence[str]) -> tuple[Key, bool]:
+        """Return the key with the list of the stereotype that a prompt showed.
+
+        And whether it showed words of none, so that answers are to other words than the study's.
+        """
+        if not isinstance(shown, str) and key.asked.issuperset(shown):
+            return key, False
+        own = key.association if asked.judged else key.words
+        best = most_shown(shown, [own, *self._lists(key.stereotype)])
+        if best is None or best == own:
+            return key, best is None
+        return replace(key, words=key.words if asked.judged else best, shown=best), False
+
+    def _listed(self, stereotype: str) -> Sequence[Words]:
+        """Return the word lists of a stereotype: of its variations, and of its decisions."""
+        return self.study.stereotypes[stereotype].lists()
 
     def _unnamed(self, name: str) -> Collection[str]:
         """Return the variations of an instrument that name no group."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -162,18 +162,33 @@ def keys_by_name(known: Mapping[str, Any]) -> dict[str, str]:
     return {**labels, **also, **{key: key for key in known}}
 
 
+def _spaced(text: str) -> str:
+    return f" {' '.join(LETTERS.findall(normalise(text)))} "
+
+
 def most_named(response: str, lists: Mapping[str, Words]) -> str:
     """Return the dimension of an answer: the one with most words in it."""
-
-    def spaced(text: str) -> str:
-        return f" {' '.join(LETTERS.findall(normalise(text)))} "
-
-    text = spaced(response)
+    text = _spaced(response)
     counts = {
-        name: sum(spaced(word) in text for word in words.tied + words.counter)
+        name: sum(_spaced(word) in text for word in words.tied + words.counter)
         for name, words in lists.items()
     }
     return max(counts, key=counts.__getitem__)
+
+
+def most_shown(shown: str | Sequence[str], lists: Sequence[Words]) -> Words | None:
+    """Return the list of which a prompt shows most words, the first of equals; None if of none.
+
+    `shown` is the prompt, or the words that it showed.
+    """
+    if not isinstance(shown, str):
+        asked = {word_key(word) for word in shown}
+        counts = [len(asked & {word_key(w) for w in one.tied + one.counter}) for one in lists]
+    else:
+        text = _spaced(shown)
+        counts = [sum(_spaced(word) in text for word in one.tied + one.counter) for one in lists]
+    most = max(counts)
+    return lists[counts.index(most)] if most else None
 
 
 def complete(

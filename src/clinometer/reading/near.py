@@ -1,0 +1,79 @@
+"""Near forms of words: spelling put right, another number, where one word alone is near.
+
+Method: a term that an answer nowhere mentions may stand there in another form, ``Guillaume`` for
+``guillame``. A word that is no term is taken for the one missing term that it is near to: another
+number (``parent`` for ``parents``), or alike in `NEAR` of its letters (Ratcliff and Obershelp's
+measure, `difflib`). Words of fewer than `SHORTEST` letters are near to nothing but another number.
+Other names that are not alike (``quran`` for ``koran``) are aliases, data of the study.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from clinometer.reading.mentions import Lexicon, Line, unaccented
+
+__all__ = ["Near", "near_forms"]
+
+NEAR, SHORTEST = 0.85, 5
+
+#: Different words of an answer that are looked at; an answer in lines has fewer.
+MOST = 200
+
+_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+_NUMBER = {"man": "men", "woman": "women", "person": "people", "child": "children", "wife": "wives",
+           "life": "lives"}  # fmt: skip
+_OF_NUMBER = {**_NUMBER, **{many: one for one, many in _NUMBER.items()}}
+
+
+class Near(NamedTuple):
+    """Words of an answer, and the terms that they are near to."""
+
+    forms: Mapping[str, str]
+
+    def put_right(self, line: str) -> str:
+        """Return a line with each near form as the term spells it."""
+        return _WORD.sub(lambda word: self.forms.get(word[0], word[0]), line)
+
+
+def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> Near | None:
+    """Find the near forms of the terms that an answer does not mention; None if there are none.
+
+    A word near to several missing terms, or to one that is mentioned, is a form of none.
+    """
+    mentioned = {mention.term for line in lines for mention in line.mentions}
+    entries = [entry for of_token in lexicon.values() for entry in of_token]
+    spelled = {tokens[0]: term for tokens, _, term in entries if len(tokens) == 1}
+    missing = {word: term for word, term in spelled.items() if term not in mentioned}
+    if not missing:
+        return None
+    forms: dict[str, str] = {}
+    for word in _others(lines, spelled):
+        near = {term for known, term in spelled.items() if _is_near(word, known)}
+        if len(near) == 1 and (term := near.pop()) not in mentioned:
+            forms[word] = next(known for known, of in missing.items() if of == term)
+    return Near(forms) if forms else None
+
+
+def _others(lines: Iterable[Line], spelled: Mapping[str, str]) -> list[str]:
+    """Return the words of lines that are no terms."""
+    words: dict[str, None] = {}
+    for line in lines:
+        words.update(
+            dict.fromkeys(word for word in _WORD.findall(line.text) if word not in spelled)
+        )
+        if len(words) > MOST:
+            break
+    return list(words)[:MOST]
+
+
+def _is_near(word: str, known: str) -> bool:
+    if _OF_NUMBER.get(word) == known:
+        return True
+    if min(len(word), len(known)) < SHORTEST or word[0] != known[0]:
+        return False
+    alike = SequenceMatcher(None, unaccented(word), unaccented(known), autojunk=False)
+    return alike.real_quick_ratio() >= NEAR and alike.ratio() >= NEAR
