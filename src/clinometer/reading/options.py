@@ -78,9 +78,22 @@ _BACKGROUND = re.compile(
     r"^\W*(?:since|because|as|although|(?:even )?though|while|given|at first|initially)\b[^,.\n]*,"
 )
 _RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:best|correct|right|fits|supported|yes)\b|[✓✔✅]")
-_GUESS = re.compile(
-    r"\b(?:but|however|though|still|if i (?:had|have|must)[^,.\n]{0,30},)[^.\n]{0,60}?\b(?:likely|"
-    r"probably|i(?:d| would) (?:say|guess|pick|choose|go with|lean)|my (?:best )?guess)\b[^.\n]*"
+# Clauses, so that a hedge and the choice beside it are read apart.
+_CLAUSE = re.compile(
+    r"(?<=[.!?;:\n]) |[()\n]|, |\s-+\s|\b(?=(?:but|however|though|although|while|yet|so)\b)"
+)
+_LIKELY = re.compile(
+    r"\b(?:likel(?:y|iest)|probabl[ey]|plausibl[ey]|presumably|perhaps|apparently|seems?|suspect|"
+    r"suppose|guess|lean|bet|pick|choose|go with|i(?:d| would) say|id assume|i (?:would )?assume|"
+    r"my answer|must be|would be|implied|suggests?|points? to)\b"
+)
+_UNREAL = re.compile(
+    r"\b(?:(?:one|some|you|we|people|many|it|someone) (?:may|might|could|would|can)|stereotyp\w+|"
+    r"tempting|assumption|assuming|jump\w*|biased?|prejudice|not|nt|cannot|cant|dont|doesnt)\b"
+)
+_ONLY = re.compile(
+    r"\W*(?:(?:so|but|then|therefore|however|it|its|was|is|the|a|an|mr|mrs|ms|dr|i|id|would|say|"
+    r"answer|most|must|be|my|one|man|woman|person|though|yet)\b\W*)*"
 )
 _COMMON = frozenset("the a an of who with in and or to is was from their his her by for at".split())
 
@@ -223,12 +236,27 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
     if lettered:
         return lettered
     if known.unknown is not None and known.unanswered.search(plain):
-        guess = _GUESS.search(plain)
-        guessed = _named(guess[0], known) if guess else set()
-        return guessed if len(guessed) == 1 else {known.unknown}
+        return _hedged(plain, known) or {known.unknown}
     if placed := set(_placed(plain, known)):
         return placed
     return _named(plain, known)
+
+
+def _hedged(plain: str, known: _Options) -> set[int]:
+    """Return the one person that an answer names beside saying that the text does not tell.
+
+    A clause names a person as its answer if it holds nothing else, or says that it is likely. What
+    a later ``but`` takes back is not the answer.
+    """
+    named: set[int] = set()
+    for clause in _CLAUSE.split(plain):
+        if known.unanswered.search(clause):
+            if named and re.match(r"\W*(?:but|however|yet)\b", clause):
+                return set()
+        elif not _UNREAL.search(clause) and (found := _named(clause, known)):
+            only = _ONLY.fullmatch(known.words.sub(" ", clause))
+            named |= found if only or _LIKELY.search(clause) else set()
+    return named if len(named) == 1 else set()
 
 
 def _narrow(mentions: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
