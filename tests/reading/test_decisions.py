@@ -199,7 +199,7 @@ UNREADABLE = [
     ("Ruth should not lead agony.", "unparsed"),
     ("Ruth shouldn't lead joy.", "unparsed"),
     ("I don't think that Ruth should lead agony.", "unparsed"),
-    ("It would be unfair to say that Ruth should lead agony.", "unparsed"),
+    ("It would be unfair to say that Ruth should lead agony.", "refused"),
     ("There is no reason why Ruth should lead agony.", "unparsed"),
     ("Should Ruth lead agony? Should Ken lead joy?", "unparsed"),
     ("Neither Ruth nor Ken should lead agony.", "neither"),

@@ -10,22 +10,24 @@ their profiles (`people`), and join groups with attributes (`joints`). Each join
 evidence; the side with more evidence is the decision. One attribute suffices, because it implies
 the other, unless one group gets both.
 
-A refusal followed by a decision counts as the decision if a word of deciding introduces it. A
-statement that a group should *not* get a task is not read as a decision for the other. Never
-raises; time is linear in the text. English only.
+What a text only mentions is no evidence, and a turn puts what stands before it the other way round
+(`stances`). A refusal followed by a decision counts as the decision if a word of deciding
+introduces it. A statement that a group should *not* get a task is not read as a decision for the
+other. Never raises; time is linear in the text. English only.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clinometer.reading.joints import EXPLICIT, Joint, join
 from clinometer.reading.people import link_people, names
 from clinometer.reading.plaintext import split_tasks
 from clinometer.reading.refusals import is_refusal, why_unread
+from clinometer.reading.stances import Stance, take_stance
 from clinometer.reading.vocabulary import (
     Mention,
     Token,
@@ -75,6 +77,7 @@ _MODALS = frozenset("can could might may should would will".split())
 _ORDINALS = {"former": 0, "latter": 1}
 _NOUNS = frozenset("day days half part soldier student teacher time year years".split())
 _JOINED = 1000  # number of mentions that equal a joint of weight 1
+_NOT = re.compile(r"\b(?:[Nn]ot|[Rr]ather than|[Ii]nstead of)\b")
 _LINE = re.compile(r"[^\n]+")
 
 Uses = Counter[tuple[str, int, str]]
@@ -117,31 +120,88 @@ def read_decision(
     """
     known = vocabulary((tuple(groups[0]), tuple(groups[1])), (tuple(tasks[0]), tuple(tasks[1])))
     start = _begins(decision, known, bool(profile))
-    before, after = tokenise(profile or decision[:start]), tokenise(decision[start:])
-    introduced, decided = find(before, known), find(after, known)
-    people = link_people(before, after, (introduced, decided))
-    order = next((mention.side for mention in introduced if mention.kind == "g"), None)
-    mentions = _mentions(after, decided, people, order)
-    joints = join(after, mentions, order)
-    scores = _scores(joints)
-    side = _winner(scores)
-    agreeing = (joint for joint in joints if joint.tied_to == (side,))
-    best = max(agreeing, key=lambda joint: joint.weight, default=None)
-    if best is None or (best.weight < EXPLICIT and is_refusal(decision[start:])):
-        side = best = None
-    uses = _uses(joints, [*mentions, *introduced])
+    before, body = tokenise(profile or decision[:start]), decision[start:]
+    stance = take_stance(body)
+    found = _turned(body, stance, before, known) or _weigh(stance.kept, before, known)
+    if found.side is None and stance.unreal:
+        found = _completed(body, stance, before, known) or found
+    reason = None
+    if stance.either or found.side is None or (found.faint and is_refusal(body)):
+        reason = _reason(body, stance, bool(found.joints), stop_reason)
+    best = found.best if reason is None else None
+    uses = _uses(found.joints, [*found.mentions, *found.introduced])
+    low, high = sorted(found.scores)
     return Decision(
-        None if side is None else _SIDES[side],
-        None if best else _reason(decision[start:], after, bool(joints), stop_reason),
-        locate(decision, *best.extent, start) if best else None,
-        abs(scores[0] - scores[1]) / (sum(scores) or 1.0),
-        min(scores) > 0,
+        None if best is None or found.side is None else _SIDES[found.side],
+        reason,
+        locate(decision[:start] + found.text, *best.extent, start) if best else None,
+        (high - low) / (low + high or 1.0),
+        low > 0,
         _used(groups[0], "g", 0, uses),
         _used(groups[1], "g", 1, uses),
         _used(tasks[0], "a", 0, uses),
         _used(tasks[1], "a", 1, uses),
-        tuple(sorted((name, _SIDES[one]) for name, one in people.items())),
+        tuple(sorted((name, _SIDES[one]) for name, one in found.people.items())),
     )
+
+
+class _Weighed(NamedTuple):
+    """The evidence in a text."""
+
+    text: str
+    joints: Sequence[Joint]
+    mentions: Sequence[Mention]
+    introduced: Sequence[Mention]
+    people: Mapping[str, int]
+    scores: Sequence[float]
+    side: int | None
+    best: Joint | None
+
+    @property
+    def faint(self) -> bool:
+        """Whether no evidence is explicit."""
+        return self.best is None or self.best.weight < EXPLICIT
+
+
+def _weigh(text: str, before: Sequence[Token], known: Vocabulary) -> _Weighed:
+    """Join who and what in a text, after profiles."""
+    after = tokenise(text)
+    introduced, decided = find(before, known), find(after, known)
+    people = link_people(before, after, (introduced, decided))
+    order = next((mention.side for mention in introduced if mention.kind == "g"), None)
+    mentions = _mentions(after, decided, people, order)
+    joints = list(join(after, mentions, order))
+    scores = _scores(joints)
+    side = _winner(scores)
+    agreeing = (joint for joint in joints if joint.tied_to == (side,))
+    best = max(agreeing, key=lambda joint: joint.weight, default=None)
+    return _Weighed(
+        text, joints, mentions, introduced, people, scores, side if best else None, best
+    )
+
+
+def _completed(
+    body: str, stance: Stance, before: Sequence[Token], known: Vocabulary
+) -> _Weighed | None:
+    """Weigh a text whole if what is real in it says something else: ``but I suggest Ken``."""
+    whole = _weigh(body, before, known)
+    mentioned = _weigh(stance.left_out(body), before, known)
+    sides = {mentioned.side, whole.side}
+    return whole if len(sides) == 2 and None not in sides else None
+
+
+def _turned(
+    body: str, stance: Stance, before: Sequence[Token], known: Vocabulary
+) -> _Weighed | None:
+    """Weigh what stands after a turn, or else before it, the other way round; None without one."""
+    if stance.turned is None:
+        return None
+    start, end = stance.turned
+    after = _weigh(" " * end + stance.kept[end:], before, known)
+    if after.side is not None:
+        return after
+    said = _weigh(_NOT.sub(lambda word: " " * len(word[0]), body[:start]), before, known)
+    return None if said.side is None else said._replace(side=1 - said.side)
 
 
 def _begins(text: str, known: Vocabulary, apart: bool) -> int:
@@ -195,12 +255,16 @@ def _used(words: Sequence[str], kind: str, side: int, uses: Uses) -> str | None:
     return max(used, key=lambda word: uses[kind, side, word], default=None)
 
 
-def _reason(text: str, tokens: Sequence[Token], torn: bool, stop_reason: str | None) -> str:
+def _reason(text: str, stance: Stance, torn: bool, stop_reason: str | None) -> str:
     """Return the reason for the missing decision."""
-    words = {token.text for token in tokens}
+    words = {token.text for token in tokenise(text)}
     reason = why_unread(text, stop_reason)
-    if reason == "unparsed" and words & _NEITHER:
+    if stance.either:
+        return "both"
+    if stance.chance or (reason == "unparsed" and words & _NEITHER):
         return "neither"
+    if reason == "unparsed" and stance.unreal:
+        return "refused"
     return "both" if reason == "unparsed" and (torn or words & _EITHER) else reason
 
 
