@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -204,7 +204,8 @@ def read_logs(path: Path) -> Iterator[pl.DataFrame]:
     Yields
     ------
     polars.DataFrame
-        Columns of `results.RESPONSES`; samples that were never asked are left out.
+        Columns of `results.RESPONSES`; samples that were never asked are left out. Of a task that
+        was retried, the last answer to each trial; repetitions (epochs) are draws of their own.
 
     Raises
     ------
@@ -214,14 +215,45 @@ def read_logs(path: Path) -> Iterator[pl.DataFrame]:
     paths = sorted(path.glob("**/*.eval")) if path.is_dir() else [path]
     if not paths:
         raise InputError(f"{path}: no .eval log in this folder")
-    for log in paths:
-        rows = _rows(log)
+    for logs in _together(paths):
+        rows = _rows(logs[0]) if len(logs) == 1 else _last_rows(logs)
         while piece := list(islice(rows, PIECE)):
             try:
                 frame = pl.DataFrame(piece, schema=RESPONSES)
             except _UNREADABLE as error:
-                raise InputError(f"{log}: not readable as a Clinometer log: {error}") from None
+                raise InputError(f"{logs[0]}: not readable as a Clinometer log: {error}") from None
             yield frame
+
+
+def _together(paths: Iterable[Path]) -> Iterator[list[Path]]:
+    """Yield the logs of each task, in the order of its first; of one that was retried, several.
+
+    The newest comes first.
+    """
+    tasks: dict[str, list[tuple[str, Path]]] = {}
+    for path in paths:
+        header = _header(path)
+        tasks.setdefault(header.get("task_id") or str(path), []).append(
+            (str(header.get("created")), path)
+        )
+    for logs in tasks.values():
+        yield [path for _, path in sorted(logs, reverse=True)]
+
+
+def _last_rows(logs: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """Yield the last answer to each trial of a task; an error only if none has an answer."""
+    answered: set[str] = set()
+    failed: dict[str, dict[str, Any]] = {}
+    for path in logs:
+        for row in _rows(path):
+            if row["trial_id"] in answered:
+                continue
+            if row["error"] is not None:
+                failed.setdefault(row["trial_id"], row)
+            else:
+                answered.add(row["trial_id"])
+                yield row
+    yield from (row for trial, row in failed.items() if trial not in answered)
 
 
 def redact_logs(folder: Path) -> None:
@@ -252,27 +284,44 @@ def _without_secrets(data: bytes) -> tuple[bytes, bool]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with _opened(path) as log:
+        header = _start(log)
+        for name in log.namelist():
+            if name.startswith("samples/"):
+                if log.getinfo(name).file_size > LARGEST_SAMPLE:
+                    raise ValueError(f"{name} is larger than {LARGEST_SAMPLE:,} bytes")
+                if (row := _row(json.loads(log.read(name)), header)) is not None:
+                    yield row
+
+
+def _header(path: Path) -> dict[str, Any]:
+    with _opened(path) as log:
+        return _start(log)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a log; every way this or reading it fails is an InputError."""
     import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
 
     try:
         with zipfile.ZipFile(path) as log:
-            names = log.namelist()
-            start = "header.json" if "header.json" in names else "_journal/start.json"
-            model = json.loads(log.read(start))["eval"]["model"]
-            for name in names:
-                if name.startswith("samples/"):
-                    if log.getinfo(name).file_size > LARGEST_SAMPLE:
-                        raise ValueError(f"{name} is larger than {LARGEST_SAMPLE:,} bytes")
-                    sample = json.loads(log.read(name))
-                    if (row := _row(sample, model)) is not None:
-                        yield row
+            yield log
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except _UNREADABLE as error:
         raise InputError(f"{path}: not readable as a Clinometer log: {error}") from None
 
 
-def _row(sample: dict[str, Any], model: str) -> dict[str, Any] | None:
+def _start(log: zipfile.ZipFile) -> dict[str, Any]:
+    """Return what a log says of its evaluation."""
+    start = "header.json" if "header.json" in log.namelist() else "_journal/start.json"
+    found = json.loads(log.read(start))["eval"]
+    found["model"]  # noqa: B018 - a log without a model is none of Clinometer's
+    return dict(found)
+
+
+def _row(sample: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any] | None:
     trial = sample["metadata"]
     if "trial_id" not in trial:
         raise KeyError(f"sample {sample.get('id')} has no trial in its metadata")
@@ -283,8 +332,9 @@ def _row(sample: dict[str, Any], model: str) -> dict[str, Any] | None:
     content = choices[0].get("message", {}).get("content", "")
     usage = sample["output"].get("usage") or {}
     return {
-        "model": model,
+        "model": header["model"],
         **{name: trial.get(name) for name in RESPONSES if name in trial},
+        **_of_epoch(trial, sample.get("epoch") or 1, header),
         "response": None if error else encodable(_text(content)),
         "reasoning": encodable(reasoning_text(content)) or None,
         "stop_reason": choices[0].get("stop_reason"),
@@ -293,6 +343,15 @@ def _row(sample: dict[str, Any], model: str) -> dict[str, Any] | None:
         "reasoning_tokens": usage.get("reasoning_tokens"),
         "error": error["message"] if error else None,
     }
+
+
+def _of_epoch(trial: Mapping[str, Any], epoch: int, header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what tells a repetition of inspect's from the first: draws of their own."""
+    if epoch == 1:
+        return {}
+    before = (epoch - 1) * int((header.get("dataset") or {}).get("samples") or 0)
+    named = {n: f"{trial[n]}.epoch{epoch}" for n in ("trial_id", "pair_id") if trial.get(n)}
+    return {**named, "iteration": trial["iteration"] + before}
 
 
 def _text(content: str | list[dict[str, Any]]) -> str:

@@ -63,6 +63,10 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     )
 
 
+#: What servers list for a token that is never drawn; some say minus infinity.
+NEVER = -9999.0
+
+
 def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:
     """Return the most likely tokens, or options, of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
@@ -78,21 +82,35 @@ def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:
 def option_logprobs(
     tokens: Iterable[tuple[str, float]], options: Sequence[str]
 ) -> list[float | None]:
-    """Return the log-probability of each option, or None if none of its tokens is listed.
+    """Return the log-probability of each option; None of all if no token of any is listed.
 
     `tokens` are the most likely tokens of the first generated position, with natural logarithms.
+    An option that is not among them is less likely than each: it has the least that is listed, a
+    bound that makes its disadvantage smaller than it is. Without alternatives it has None.
 
     Examples
     --------
     >>> option_logprobs([(" old", -0.5), ("young", -1.0), ("The", -3.0)], ["old", "young"])
     [-0.5, -1.0]
+    >>> option_logprobs([(" old", -0.5), ("The", -3.0)], ["old", "young"])
+    [-0.5, -3.0]
     """
-    totals = [0.0] * len(options)
-    for token, logprob in tokens:
+    listed = [(token, max(logprob, NEVER)) for token, logprob in tokens]
+    of_option: list[list[float]] = [[] for _ in options]
+    for token, logprob in listed:
         matches = [i for i, option in enumerate(options) if _begins(token, option)]
         if len(matches) == 1:
-            totals[matches[0]] += math.exp(logprob)
-    return [math.log(total) if total > 0 else None for total in totals]
+            of_option[matches[0]].append(logprob)
+    if not any(of_option):
+        return [None] * len(options)
+    least = min(logprob for _, logprob in listed) if len(listed) > 1 else None
+    return [_sum(each) if each else least for each in of_option]
+
+
+def _sum(logprobs: Sequence[float]) -> float:
+    """Return the logarithm of the sum of probabilities, however small they are."""
+    most = max(logprobs)
+    return most + math.log(sum(math.exp(one - most) for one in logprobs))
 
 
 def _whole_logprobs(

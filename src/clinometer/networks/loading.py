@@ -44,7 +44,7 @@ ANSWERS = ("R1", "R2", "R3")
 #: Value of `responses` → columns that are counted.
 RESPONSES = {"R1": ANSWERS[:1], "R123": ANSWERS}
 #: Codes for a missing answer in the participants' rows of Small World of Words.
-NO_ANSWER = ("na", "no more responses", "unknown word")
+NO_ANSWER = ("na", "no more responses", "unknown word", '"unknown word')
 #: A column that only participants' rows have.
 PARTICIPANT = "participantID"
 #: Pairs of cue and response in memory before they are aggregated.
