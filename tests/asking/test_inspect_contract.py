@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 from inspect_ai import eval as inspect_eval
+from inspect_ai import eval_retry
 from inspect_ai.log import list_eval_logs, read_eval_log
-from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score
 
 from clinometer.asking import generating
@@ -83,6 +84,39 @@ def test_the_task_runs_by_its_name_and_its_log_feeds_score(
     full = read_eval_log(list_eval_logs(str(tmp_path / "logs"))[0].name)
     by_id = dict(responses.select("trial_id", "response").rows())
     assert all(by_id[s.id] == s.output.completion for s in full.samples or [])
+
+
+def asked(log_dir: Path, fails: set[int], **more: Any) -> Any:
+    """Ask four trials, one after another; the calls that are numbered fail."""
+    calls = iter(range(100))
+
+    def say(*_: Any) -> ModelOutput:
+        if (number := next(calls)) in fails:
+            raise RuntimeError("down")
+        output = ModelOutput.from_content("mockllm/model", f"answer {number}")
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # is counted
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=say, memoize=False)
+    task = TASKS["word_association"](stereotypes="power", variations="replication", iterations=4)
+    options = {"display": "none", "fail_on_error": False, "max_samples": 1, **more}
+    return inspect_eval(task, model=model, log_dir=str(log_dir), **options)[0]
+
+
+def test_of_a_retried_task_each_trial_counts_once(tmp_path: Path) -> None:
+    log = asked(tmp_path, {1, 2})
+    eval_retry(log, log_dir=str(tmp_path), display="none")
+    assert len(list(tmp_path.glob("*.eval"))) == 2
+    responses = pl.concat(read_logs(tmp_path))
+    assert responses.height == responses["trial_id"].n_unique() == 4
+    assert responses["error"].null_count() >= 2
+
+
+def test_repetitions_are_draws_of_their_own(tmp_path: Path) -> None:
+    asked(tmp_path, set(), epochs=3)
+    responses = pl.concat(read_logs(tmp_path))
+    assert responses.height == responses["trial_id"].n_unique() == 12
+    assert responses["iteration"].n_unique() == 12 and responses["pair_id"].n_unique() == 6
 
 
 def test_the_options_of_a_task() -> None:

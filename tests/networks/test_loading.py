@@ -16,12 +16,12 @@ from clinometer.networks.lexicons import read_valence
 from clinometer.networks.loading import read_associations, read_network, tally_associations
 from clinometer.networks.network import Network
 
-R100 = """"","id","participantID","age","cue","R1Raw","R1","R2","R3"
+R100 = '''"","id","participantID","age","cue","R1Raw","R1","R2","R3"
 "1",1,7,30,"old","Age","Age","young","NA"
 "2",2,8,31,"old","age",age,NA,NA
-"3",3,9,32,"old","x","Unknown word","No more responses","No more responses"
+"3",3,9,32,"old","x","""Unknown word","Unknown word","No more responses"
 "4",4,9,32,"NA","null","null","nan","Null"
-"""
+'''
 
 
 def write(folder: Path, name: str, text: str) -> Path:

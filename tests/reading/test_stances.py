@@ -110,9 +110,7 @@ def test_what_is_decided_stays(form, first):
     assert read(form, first) == OF[first]
 
 
-@pytest.mark.parametrize(
-    "group", ["The young one", "The other", "Some old people"]
-)
+@pytest.mark.parametrize("group", ["The young one", "The other", "Some old people"])
 def test_groups_are_not_the_views_of_others(group):
     text = f"{group} can lead joy and could say so."
     assert take_stance(text).kept == text
