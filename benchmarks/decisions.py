@@ -245,8 +245,8 @@ def _promised(instrument: str, category: str) -> float:
 
     Raises TypeError if no rise on the scale is told.
     """
-    from clinometer.audits.sizes import PlanOptions
     from clinometer.audits.planning import power
+    from clinometer.audits.sizes import PlanOptions
     from clinometer.instruments.catalogue import measure_of
     from clinometer.simulated.tables import draw_scores
     from clinometer.simulated.truth import Simulation, Truth
