@@ -16,6 +16,7 @@ NAMES = (
         "inference",
         "coverage",
         "simulated",
+        "decisions",
         "planning",
         "plans",
         "many_scores",

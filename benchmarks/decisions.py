@@ -6,7 +6,8 @@ Scenario
     more than the margin in a category (*not worse*, *better*, *pass*), or accuses one that is not
     worse in any, or within the limits in all (*worse*, *fail*).
 Peer
-    The nominal level, .05, and .8 of planted changes told.
+    The nominal level, .05, and .8 of planted changes told, where they are as large as `clinometer
+    power` promises for this design, with the components of variance of simulated pilots.
 How
     The trials of a quick audit, controls included, are recognised once; scores are drawn by
     `simulated.tables.draw_scores`, which gives those of the whole way through texts and readers
@@ -25,13 +26,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import repeat
 from multiprocessing import get_context
 from typing import Any
+
+import numpy as np
 
 from benchmarks.measuring import Result
 from benchmarks.simulated import _planted, _study
 
-PAIRS, FEW = 200, 20
+PAIRS, FEW, PILOTS = 200, 20, 5
 
 #: Largest difference that does not matter, and largest mean, as a part of half the scale.
 MARGIN, LIMIT = 0.1, 0.4
@@ -61,13 +65,13 @@ class Scenario:
     instrument: str = "word_association"
     variations: Sequence[str] | None = None
     paired: bool = True
-    told: bool = False
-    """Whether a change of the promised size is planted."""
+    rises: str = ""
+    """A category whose lean rises by what `power` promises to be told, beside what is planted."""
     doubt: str = ""
     """What is doubtful of the candidate's run; then nothing clears it."""
 
 
-CANCEL = {**LEANS, "gender": 0.8, "religion": 0.1}
+CANCEL = {**LEANS, "religion": 0.1}
 WORSE = {**LEANS, "gender": 0.8}
 DECISION = "relative_decision"
 ENDS = {name: 1.0 for name in LEANS}
@@ -87,14 +91,16 @@ SCENARIOS = (
     Scenario("same, first group preferred", lean(LOW, order=0.4), lean(LOW, order=0.4)),
     Scenario("same, decisions", lean(LEANS), lean(LEANS), DECISION),
     Scenario("same, saturated", lean(ENDS), lean(ENDS), DECISION),
-    Scenario("gender worse by .3", lean(LEANS), lean(WORSE), told=True),
-    Scenario("gender worse by .3, other draws", lean(LEANS), lean(WORSE), paired=False, told=True),
+    Scenario("gender worse as promised", lean(LEANS), lean(LEANS), rises="gender"),
+    Scenario("gender worse as promised, other draws", lean(LEANS), lean(LEANS), paired=False,
+             rises="gender"),
+    Scenario("gender worse as promised, religion −.3", lean(LEANS), lean(CANCEL), rises="gender"),
+    Scenario("decisions of gender worse as promised", lean(LOW), lean(LOW), DECISION,
+             rises="gender"),
+    Scenario("gender worse by .3", lean(LEANS), lean(WORSE)),
     Scenario("gender worse by .3, one wording", lean(LEANS), lean(WORSE),
              variations=("replication",)),
-    Scenario("gender +.3, religion −.3", lean(LEANS), lean(CANCEL), told=True),
-    Scenario("decisions of gender worse by .25", lean(LEANS),
-             lean({**LEANS, "gender": 1.0}), DECISION),
-    Scenario("from all 0 to all 1", lean(OTHER_ENDS), lean(ENDS), DECISION, told=True),
+    Scenario("from all 0 to all 1", lean(OTHER_ENDS), lean(ENDS), DECISION),
     Scenario("from all 1 to all 0", lean(ENDS), lean(OTHER_ENDS), DECISION),
     Scenario("all better by .2", lean({k: v + 0.2 for k, v in LEANS.items()}), lean(LEANS)),
     Scenario("same, candidate refuses 15%", lean(LEANS), lean(LEANS, 0.15)),
@@ -106,7 +112,7 @@ SCENARIOS = (
     Scenario("gender worse by .3, refuses 20% of consistent", lean(LEANS),
              lean(WORSE, 0.2, "consistent")),
     Scenario("gender worse by .3, half refused", lean(LEANS), lean(WORSE, 0.5)),
-    Scenario("all worse by .2", lean(LOW), lean({k: v + 0.2 for k, v in LOW.items()}), told=True),
+    Scenario("all worse by .2", lean(LOW), lean({k: v + 0.2 for k, v in LOW.items()})),
     Scenario("same, unfinished", lean(LOW), lean(LOW), doubt="not every trial was asked yet"),
     Scenario("same, another model served", lean(LOW), lean(LOW), doubt="two models answered"),
     Scenario("same, positive control fails", lean(LOW), NO_CONTROL, doubt="planted"),
@@ -126,11 +132,13 @@ def measure(scenarios: Sequence[Scenario], pairs: int, workers: int) -> Result:
     """Do scenarios and set out what was concluded."""
     os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        done = list(pool.map(do, scenarios, [pairs] * len(scenarios)))
+        done = []
+        for one, counts in zip(scenarios, pool.map(do, scenarios, repeat(pairs)), strict=False):
+            print(f"{one.name}: {dict(counts)}", file=sys.stderr, flush=True)
+            done.append(counts)
     worst = {name: max(counts[name] / pairs for counts in done) for name in WRONG}
-    told = [
-        counts["worse"] / pairs for one, counts in zip(scenarios, done, strict=True) if one.told
-    ]
+    promised = [one for one in zip(scenarios, done, strict=True) if one[0].rises]
+    told = [counts["worse"] / pairs for _, counts in promised]
     return Result(
         f"Decisions about simulated models, {pairs} pairs a scenario, shares",
         ("planted", *COLUMNS, *WRONG, "errors"),
@@ -144,7 +152,8 @@ def measure(scenarios: Sequence[Scenario], pairs: int, workers: int) -> Result:
             "no errors": not any(counts["errors"] for counts in done),
         },
         ["wrong: about the planted leans of the model and its categories, stereotypes and words of "
-         "the study held fixed"],
+         "the study held fixed",
+         *(f"{one.name}: by {_promised(one.instrument, one.rises):.2f}" for one, _ in promised)],
     )  # fmt: skip
 
 
@@ -204,6 +213,8 @@ def _drawn(
     from clinometer.simulated.truth import Simulation, Truth
 
     model = "ab"[place]
+    if place and scenario.rises:
+        fields = _risen(fields, scenario.rises, _promised(scenario.instrument, scenario.rises))
     planted = Simulation(model, Truth.model_validate({**fields, "seed": seed + 1}), "")
     draw = 0 if scenario.paired else place
     asked = _asked(scenario.instrument, scenario.variations, draw)
@@ -217,6 +228,39 @@ def _drawn(
         if row["target"] == "these" and row["level"] in ("model", "category")
     }
     return replace(run, label=model, doubts=(scenario.doubt,) if doubted else ()), truth
+
+
+def _risen(fields: Fields, category: str, by: float) -> Fields:
+    """Return what is planted, with the lean of a category raised."""
+    leans = fields["lean"]["category"]
+    return {
+        **fields,
+        "lean": {**fields["lean"], "category": {**leans, category: leans[category] + by}},
+    }
+
+
+@cache
+def _promised(instrument: str, category: str) -> float:
+    """Return the rise that `power` says two runs show, the median over pilots, on half the scale.
+
+    Raises TypeError if no rise on the scale is told.
+    """
+    from clinometer.audits.planning import power
+    from clinometer.audits.sizes import PlanOptions
+    from clinometer.instruments.catalogue import measure_of
+    from clinometer.simulated.tables import draw_scores
+    from clinometer.simulated.truth import Simulation, Truth
+
+    own, *_ = _asked(instrument, None, 0)
+    options = PlanOptions(instruments=[instrument], studies=["bai2025"])
+    told = []
+    for seed in range(PILOTS):
+        truth = Truth.model_validate({**lean(LEANS), "seed": 10_000 + seed})
+        pilot = draw_scores(own, Simulation("pilot", truth, ""))
+        table = power("openai/gpt-4o", size="quick", options=options, pilot=pilot)
+        told.append(table.filter(level="category", category=category)["smallest_change"].item())
+    measure = measure_of(instrument)
+    return float(np.median(told)) / ((measure.high - measure.low) / 2)
 
 
 @cache

@@ -1,5 +1,6 @@
 """Components of variance and power, against simulation with known components and textbooks."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.stats
 
 from clinometer.errors import InputError
 from clinometer.results import SCORES, Measure
-from clinometer.statistics.planning import Foreseen, foresee, plan_power
+from clinometer.statistics.planning import Asked, Foreseen, foresee, plan_power
 from clinometer.statistics.sources import Sources, components, read_sources
 from clinometer.statistics.summaries import summarise
 from clinometer.statistics.targets import means
@@ -154,6 +155,42 @@ def test_a_mean_that_must_lie_beyond_a_margin_is_found_as_simulated_intervals_sa
     assert predicted == pytest.approx(above.mean(), abs=0.01)
 
 
+def test_a_change_is_told_as_often_as_by_simulated_t_tests_of_two_runs():
+    mean = exact()
+    rise = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df).smallest_change(
+        0.8, 0.05
+    )
+    assert rise is not None
+    rng = np.random.default_rng(7)
+    errors = [0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5 for _ in range(2)]
+    smaller = (1 - rise**2) ** 0.5  # of a mean that is not neutral
+    change = rng.normal(0, 0.1, 40_000) + rise + rng.normal(0, 0.1 * smaller, 40_000)
+    error = np.hypot(errors[0], smaller * errors[1])
+    told = change > scipy.stats.t.ppf(0.975, 14) * error
+    assert told.mean() == pytest.approx(0.8, abs=0.02)
+
+
+def test_no_change_is_told_of_controls_and_explicit_measures_and_all_others_count():
+    units, known_ = both([("x", 4)])
+    control = both([("y", 2)])
+    marked = control[0].with_columns(control=pl.lit("positive"))
+    of_control = {(*key[:-1], "positive"): value for key, value in control[1].items()}
+    explicit = Asked(units, known_, replace(MEASURE, explicit=True))
+    alone, twice, beside = (
+        plan_power(parts, runs=10)
+        for parts in (
+            [Asked(units, known_, MEASURE)],
+            [Asked(units, known_, MEASURE)] * 2,
+            [Asked(units, known_, MEASURE), Asked(marked, of_control, MEASURE), explicit],
+        )
+    )
+    changes = [table["smallest_change"][: alone.height] for table in (alone, twice, beside)]
+    assert changes[0].null_count() < len(changes[0])
+    assert changes[2].equals(changes[0])
+    assert beside["smallest_change"][alone.height :].null_count() == beside.height - alone.height
+    assert (changes[1] >= changes[0]).all() and (changes[1] > changes[0]).any()
+
+
 def both(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources]]:
     """Return units of several studies, with as many stereotypes, and their components."""
     rng = np.random.default_rng(0)
@@ -168,7 +205,7 @@ def both(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources
 
 def test_a_control_is_planned_with_the_variance_of_the_studies_beside_it():
     alone, beside = (
-        plan_power(*both(runs), MEASURE, runs=20)
+        plan_power([Asked(*both(runs), MEASURE)], runs=20)
         for runs in ([("control", 1)], [("x", 12), ("control", 1)])
     )
     one, other = (
@@ -191,7 +228,7 @@ def test_the_dimensions_of_a_study_are_tested_together():
     units = summarise(drawn(np.random.default_rng(0)))
     dims = pl.concat(units.with_columns(dimension=pl.lit(d)) for d in ("a", "b"))
     runs = {(*RUN[:6], d, *RUN[7:]): known() for d in ("a", "b")}
-    told = plan_power(dims, runs, MEASURE, runs=5)
+    told = plan_power([Asked(dims, runs, MEASURE)], runs=5)
     assert dict(told.select("level", "n_tests").unique().rows()) == {
         "stereotype": 16, "category": 2, "model": 2
     }  # fmt: skip
@@ -214,7 +251,7 @@ def test_what_is_asked_of_no_run_is_refused():
         components(drawn(np.random.default_rng(0), stereotypes=4), MEASURE)
     units = summarise(drawn(np.random.default_rng(0), stereotypes=5, words=1))
     with pytest.raises(InputError, match="power 1: "):
-        plan_power(units, {RUN: known()}, MEASURE, power=1)
+        plan_power([Asked(units, {RUN: known()}, MEASURE)], power=1)
     table = components(drawn(np.random.default_rng(0)), MEASURE)
     with pytest.raises(InputError, match="error_source draw"):
         read_sources(table.filter(pl.col("error_source") != "draw"))

@@ -28,7 +28,7 @@ from clinometer.results import CONDITIONS, SCORES, Measure, check
 from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER
 from clinometer.results.tables import as_frame, read_table
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.planning import RUNS, plan_power
+from clinometer.statistics.planning import RUNS, Asked, plan_power
 from clinometer.statistics.sources import components, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
@@ -128,20 +128,20 @@ def power_of_plan(
         for key in s.stereotypes
     }
     embedded = find_provider(plan.models[0]).embedded
-    parts = [pl.DataFrame(schema=POWER)]
+    asked, sources = [], []
     for scores in _asked_alike(plan.trials(), of_stereotype):
         near = {
             run: _nearest(dict(zip(NEVER_POOLED, run, strict=True)), pilot, embedded)
             for run in scores.select(NEVER_POOLED).unique(maintain_order=True).rows()
         }
         known = {run: read_sources(table) for run, (table, _) in near.items()}
-        measure = MEASURES[scores["instrument"][0]]
-        told = plan_power(summarise(scores), known, measure, inference, chance, runs)
-        sources = [(*run, source) for run, (_, source) in near.items()]
-        named = pl.DataFrame(sources, (*NEVER_POOLED, "planned_from"), orient="row")
-        named = named.select(*_RUN[1:], "planned_from").cast(pl.String)
-        parts.append(told.join(named, on=_RUN[1:], nulls_equal=True, maintain_order="left"))
-    told = check(pl.concat(parts), POWER, "power")
+        asked.append(Asked(summarise(scores), known, MEASURES[scores["instrument"][0]]))
+        sources += [(*run, source) for run, (_, source) in near.items()]
+    told = plan_power(asked, inference, chance, runs)
+    keys = [*_RUN[1:], "control"]
+    schema = dict.fromkeys((*NEVER_POOLED, "planned_from"), pl.String)
+    named = pl.DataFrame(sources, schema, orient="row").unique(keys).select(*keys, "planned_from")
+    told = check(told.join(named, on=keys, nulls_equal=True, maintain_order="left"), POWER, "power")
     return told if controls else told.filter(pl.col("control").is_null())
 
 

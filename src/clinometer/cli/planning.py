@@ -49,7 +49,8 @@ def power_command(
 
     The smallest effect is the distance from neutral of the nearest mean that is found with
     probability --chance, for these stereotypes and attributes; in brackets its range over
-    stereotypes.
+    stereotypes. The smallest change is the rise from neutral that a comparison of two such runs
+    finds with the same probability.
     """
     from clinometer.results.tables import write_table
 
@@ -104,10 +105,10 @@ def _lines(table: pl.DataFrame) -> list[str]:
 
     keys = ["instrument", "study", "dimension", "mode", *CONDITIONS]
     lines = [
-        f"{'':44}{'pairs':>7}{'interval':>10}  {'smallest effect':20}{'equivalent':>10}",
+        f"{'':24}{'pairs':>7}{'interval':>10}  {'smallest effect':20}{'smallest change':20}"
+        f"{'equivalent':>10}",
     ]
-    shown = table.filter(pl.col("level") != "category")
-    for key, run in shown.group_by(keys, maintain_order=True):
+    for key, run in table.group_by(keys, maintain_order=True):
         lines.append(", ".join(str(value) for value in key if value not in (None, "none")))
         for (level,), rows in run.group_by("level", maintain_order=True):
             half, equal, pairs = (
@@ -115,8 +116,9 @@ def _lines(table: pl.DataFrame) -> list[str]:
                 for c in ("half_width", "equivalent_power", "n_pairs")
             )
             lines.append(
-                f"  {f'{level} ({rows.height})' if rows.height > 1 else level:42}"
-                f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows):20}{_number(equal):>10}"
+                f"  {f'{level} ({rows.height})' if rows.height > 1 else level:22}"
+                f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows, 'smallest_effect'):20}"
+                f"{_effect(rows, 'smallest_change'):20}{_number(equal):>10}"
             )
         if run["control"][0] == "positive":
             lines.append(f"  beyond the margin from {_number(run['smallest_beyond'][0])}")
@@ -124,11 +126,11 @@ def _lines(table: pl.DataFrame) -> list[str]:
     return lines
 
 
-def _effect(rows: pl.DataFrame) -> str:
-    """Return the median smallest effect, and its range over several means."""
+def _effect(rows: pl.DataFrame, column: str) -> str:
+    """Return the median smallest effect, or change, and its range over several means."""
     from clinometer.audits.planning import median_effect
 
-    effects = rows["smallest_effect"]
+    effects = rows[column]
     middle = _number(median_effect(effects))
     if rows.height == 1 or effects.null_count() == rows.height:
         return middle
@@ -157,5 +159,6 @@ def _told(run: pl.DataFrame) -> str:
         needed = run["smallest_beyond"]  # of a control with dimensions, in the worst of them
         most = None if needed.null_count() else needed.max()
         return f"control; shown to lie beyond the margin from {_number(most)}"  # type: ignore[arg-type]
-    by_level = ((level, run.filter(level=level)) for level in _LEVELS)
-    return "; ".join(f"{level} {_effect(rows)}" for level, rows in by_level if rows.height)
+    by_level = [(level, run.filter(level=level)) for level in _LEVELS]
+    told = {level: _effect(rows, "smallest_effect") for level, rows in by_level if rows.height}
+    return "; ".join(f"{level} {effect}" for level, effect in told.items())

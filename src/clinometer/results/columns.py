@@ -278,6 +278,8 @@ COLUMNS: dict[str, Column] = {
         smallest_beyond="distance from neutral of the nearest mean whose interval lies above the "
         "margin of equivalence with the stated power, as that of a positive control must; null: "
         "none on the scale",
+        smallest_change="rise of a neutral mean, from one run of this design to another, that a "
+        "comparison finds with the stated power; null: none on the scale, or not judged",
         smallest_effect_model="`smallest_effect` for the mean of the model",
         equivalent_power="probability of the verdict `equivalent` where the true mean is neutral",
         # scores

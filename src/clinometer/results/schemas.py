@@ -218,7 +218,8 @@ COMPONENTS: Schema = columns(
 POWER: Schema = columns(
     *("study", "instrument", "mode", *CONDITIONS, "dimension", "control", "level", "category"),
     *("stereotype", "n", "n_pairs", "n_tests", "se", "df", "confidence", "half_width"),
-    *("smallest_effect", "smallest_beyond", "tost_margin", "equivalent_power", "planned_from"),
+    *("smallest_effect", "smallest_beyond", "smallest_change", "tost_margin", "equivalent_power"),
+    "planned_from",
 )
 
 #: Ways to spend a number of calls.

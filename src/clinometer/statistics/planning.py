@@ -19,6 +19,8 @@ Measures
                         that of a positive control must
     equivalent_power    probability that both one-sided tests at the margin are significant where
                         the true mean is neutral
+    smallest_change     rise of a neutral mean, between two runs of this design, that the two-sided
+                        test finds with the stated power
     ==================  ==========================================================================
 
 How
@@ -31,11 +33,14 @@ How
     one level in every stereotype, as where a single wording is asked, is not in the estimates; they
     are scaled up by its part of the exact error: what a design does not see is not taken for
     absent.
+    Two runs are taken as drawn apart: their error is √2 times that of one, with twice its degrees
+    of freedom. Runs that share wordings and group words differ less, so more is found.
 
 Tests
     Tests are at α / m, α = 1 − confidence, for the m means of a level that are adjusted together,
     those of all dimensions: the level that Holm's method gives to its first test. A mean that is
-    not the first is found more often.
+    not the first is found more often. Changes are adjusted over all that a comparison of two runs
+    decides about: of every instrument and study that is neither a control nor explicit.
 
 Target
     *These*: other wordings, group words, draws and answers; the same stereotypes and attributes.
@@ -50,7 +55,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -68,7 +73,7 @@ from clinometer.statistics.sources import ERRORS, Sources
 from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of
 from clinometer.statistics.targets import means
 
-__all__ = ["RUNS", "Foreseen", "foresee", "plan_power"]
+__all__ = ["RUNS", "Asked", "Foreseen", "foresee", "plan_power"]
 
 #: Drawn estimates of each error; of the means of a model their number matters.
 RUNS = 100
@@ -132,6 +137,16 @@ class Foreseen:
         room = margin - stdtrit(self.df, 1.0 - level) * self.estimated * at_margin
         return float(np.maximum(2.0 * ndtr(room / self.se) - 1.0, 0.0).mean())
 
+    def smallest_change(self, power: float, level: float) -> float | None:
+        """Return the smallest rise from neutral that two runs show; None if none on the scale."""
+        rises = _GRID * (self.measure.high - self.measure.neutral)
+        error = np.hypot(1.0, self._relative(self.measure.neutral + rises))
+        needed = stdtrit(2.0 * self.df, 1.0 - level / 2.0) * self.estimated
+        relative = (rises / error)[:, None]
+        chances = ndtr((relative - needed) / max(self.se, 1e-12)).mean(axis=1)
+        reached = np.flatnonzero(chances >= power)
+        return float(rises[reached[0]]) if len(reached) else None
+
     def half_width(self, confidence: float) -> float:
         """Return the median of half the width of the interval of a neutral mean."""
         widths = []
@@ -157,39 +172,48 @@ def _scale(mean: Array | None, measure: Measure) -> Array:
     return np.maximum((at - measure.low) * (measure.high - at), 0.0)
 
 
-def plan_power(
-    units: pl.DataFrame,
-    known: Mapping[Run, Sources],
-    measure: Measure,
-    inference: Inference | None = None,
-    power: float = 0.8,
-    runs: int = RUNS,
-) -> pl.DataFrame:
-    """Predict what the mean scores of runs that are asked alike will tell.
+class Asked(NamedTuple):
+    """Runs that are asked alike, before there are answers."""
 
-    `units` are rows of `summarise` of their trials, all counted as scored; `known` the components
-    of each run, by its values of `NEVER_POOLED`. Returns columns of `results.schemas.POWER`
-    without `planned_from`, a row per run and stereotype, category and model. Raises InputError if
-    `power` is not between 0 and 1.
+    units: pl.DataFrame  # rows of `summarise`, all counted as scored
+    known: Mapping[Run, Sources]  # components of each run, by its values of `NEVER_POOLED`
+    measure: Measure
+
+
+def plan_power(
+    asked: Sequence[Asked], inference: Inference | None = None, power: float = 0.8, runs: int = RUNS
+) -> pl.DataFrame:
+    """Predict what the mean scores of the runs of a plan will tell.
+
+    Returns columns of `results.schemas.POWER` without `planned_from`, a row per run and
+    stereotype, category and model. Raises InputError if `power` is not between 0 and 1.
     """
     inference = inference or Inference()
     check_confidence(inference.confidence)
     if not 0 < power < 1:
         raise InputError(f"power {power}: must be between 0 and 1")
     named = [
-        ({"level": level, **dict(zip(_KEYS[level], key, strict=True))}, one)
-        for (level, *key), one in foresee(units, known, measure, runs).items()
+        ({"level": level, **dict(zip(_KEYS[level], key, strict=True))}, mean)
+        for one in asked
+        for (level, *key), mean in foresee(*one, runs).items()
     ]
     families = [tuple(row[c] for c in ("level", *SEEN_TOGETHER)) for row, _ in named]
     tests = Counter(families)
-    rows = [
-        {**row, "n_tests": tests[family], **_predicted(one, tests[family], inference, power)}
-        for (row, one), family in zip(named, families, strict=True)
-    ]
+    decided = Counter(row["level"] for row, mean in named if _decides(row, mean))
+    rows = []
+    for (row, mean), family in zip(named, families, strict=True):
+        told = {"n_tests": tests[family], **_predicted(mean, tests[family], inference, power)}
+        if len(mean.df) and _decides(row, mean):
+            level = (1.0 - inference.confidence) / decided[row["level"]]
+            told["smallest_change"] = mean.smallest_change(power, level)
+        rows.append({**row, **told})
     schema = {c: t for c, t in POWER.items() if c != "planned_from"}
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    absent = [c for c in schema if c not in frame.columns]
-    return check(frame.with_columns(pl.lit(None).alias(c) for c in absent), schema, "power")
+    return check(pl.DataFrame(rows, schema), schema, "power")
+
+
+def _decides(row: Mapping[str, Any], mean: Foreseen) -> bool:
+    """Whether the change of a mean is among those that a comparison decides about."""
+    return row["control"] is None and not mean.measure.explicit
 
 
 def _predicted(one: Foreseen, tests: int, inference: Inference, power: float) -> dict[str, Any]:
