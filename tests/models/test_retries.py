@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from clinometer.asking.requests import read_output
 from clinometer.asking.trials import describe_error
+from clinometer.models.bodies import LARGEST
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.retries import MalformedAnswer, count_requests
 
@@ -65,3 +67,43 @@ def test_without_retries_there_is_one_request(serve: Callable[..., Any], name: s
     connection = Connection(max_retries=0, base_url=server.url)
     made, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
     assert (server.prompts.total(), made) == (1, 1) and isinstance(error, Exception)
+
+
+LIVE = {
+    "parts": (200, {**GOOD, "choices": [{**CHOICE, "message": {"content": [{"text": "hi"}]}}]}),
+    "eos": (200, {**GOOD, "choices": [{**CHOICE, "finish_reason": "eos"}], "created": 1.5}),
+    "partial usage": (200, {**GOOD, "usage": {"prompt_tokens": 3, "total_tokens": 5}}),
+    "below 0": (200, {**GOOD, "usage": {"prompt_tokens": -3, "completion_tokens": 1}}),
+}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_odd_bodies_are_read_live_as_they_are_when_collected(
+    serve: Callable[..., Any], name: str
+) -> None:
+    server = serve(lambda _: LIVE[name])
+    connection = Connection(max_retries=0, base_url=server.url)
+    model = open_model("openai-api/loop/m", Generation(), connection)
+    made, answer = asyncio.run(ask(model))
+    collected = read_output({"response": {"status_code": 200, "body": LIVE[name][1]}})
+    assert made == 1
+    assert answer.completion == collected.completion == "hi"
+    assert answer.stop_reason == collected.stop_reason == "stop"
+    assert answer.usage == collected.usage
+
+
+def test_a_filtered_prompt_is_a_refusal_at_once(serve: Callable[..., Any]) -> None:
+    error = {"message": "The response was filtered", "code": "content_filter"}
+    server = serve(lambda _: (400, {"error": error}))
+    connection = Connection(max_retries=3, base_url=server.url)
+    made, answer = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert (made, answer.stop_reason) == (1, "content_filter")
+
+
+def test_an_answer_that_is_too_large_is_an_error_at_once(serve: Callable[..., Any]) -> None:
+    huge = {**CHOICE, "message": {"role": "assistant", "content": "x" * LARGEST}}
+    server = serve(lambda _: (200, {**GOOD, "choices": [huge]}))
+    connection = Connection(max_retries=3, base_url=server.url)
+    made, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert made == 1
+    assert describe_error(error) == "TooLarge: the answer is larger than 4,194,304 bytes"

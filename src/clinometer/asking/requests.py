@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import InputError, ModelError
+from clinometer.models.bodies import BodyError, usual
 from clinometer.models.providers import find_provider
 from clinometer.modes.mode import Message, encodable, reasoning_text, tokens_in
 
@@ -151,10 +152,17 @@ def find_failure(answer: Mapping[str, Any]) -> str | None:
     response = answer.get("response")
     if answer.get("error") or not isinstance(response, dict):
         return f"failed: {_said(answer.get('error'))}"
-    status, body = response.get("status_code", 200), response.get("body")
-    if status != 200 or not isinstance(body, dict) or body.get("error"):
+    try:
+        status, body = _usual(response)
+    except BodyError as error:
+        return str(error)
+    if status != 200 or body.get("error"):
         return f"status {status}: {_said(body)}"
-    return None if body.get("choices") else "not a chat completion"
+    return None
+
+
+def _usual(response: Mapping[str, Any]) -> tuple[int, Any]:
+    return usual(response.get("status_code", 200), response.get("body"))
 
 
 def was_not_asked(answer: Mapping[str, Any]) -> bool:
@@ -173,9 +181,11 @@ def read_output(answer: Mapping[str, Any]) -> ModelOutput:
     from openai.types.chat import ChatCompletion
 
     try:
-        completion = ChatCompletion.model_validate({**_USUAL, **answer["response"]["body"]})
+        completion = ChatCompletion.construct(**_usual(answer["response"])[1])
         choices = chat_choices_from_openai(completion, tools=[])
         return model_output_from_openai(completion, choices)
+    except BodyError as error:
+        raise ModelError(str(error)) from None
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise ModelError(f"not a chat completion: {_said(str(error))}") from None
 

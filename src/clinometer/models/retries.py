@@ -7,13 +7,15 @@ JSON, a page of HTML, bad UTF-8, no choices) is tried again like an error of the
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from clinometer.models.bodies import LARGEST, TooLarge, usual
 from clinometer.texts import redacted
 
 __all__ = ["MalformedAnswer", "Notices", "count_requests", "retries", "retry_alike"]
@@ -67,6 +69,53 @@ class Notices:
             self.said, self.since = text, now
 
 
+async def _answer(asked: Awaitable[Any]) -> Any:
+    """Return the answer; raises MalformedAnswer if it is none, and TooLarge if it is too large."""
+    try:
+        found = await asked
+    except _UNREADABLE as error:
+        said = f"{type(error).__name__}: {error}"[:_LONGEST]
+        raise MalformedAnswer(f"not an answer ({said})") from error
+    except Exception as error:
+        if isinstance(error.__cause__, TooLarge):  # a client takes it for a lost connection
+            raise error.__cause__ from None
+        raise
+    output = found[0] if isinstance(found, tuple) else found
+    if not getattr(output, "choices", True):
+        raise MalformedAnswer("not an answer: it has no choices")
+    return found
+
+
+def read_bodies(client: Any) -> None:
+    """Have every body of a chat completion put into its usual form before the client reads it."""
+    http = getattr(client, "_client", None)
+    if http is None or not hasattr(http, "event_hooks"):
+        return
+    hooks = http.event_hooks
+    if _read_body not in hooks["response"]:
+        http.event_hooks = {**hooks, "response": [*hooks["response"], _read_body]}
+
+
+async def _read_body(response: Any) -> None:
+    """Read the body of a response, up to `bodies.LARGEST`; see `bodies.usual`."""
+    if not response.request.url.path.endswith("/chat/completions"):
+        return
+    parts, size = [], 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > LARGEST:
+            await response.aclose()
+            raise TooLarge(f"the answer is larger than {LARGEST:,} bytes")
+        parts.append(part)
+    data = b"".join(parts)
+    try:
+        response.status_code, body = usual(response.status_code, json.loads(data))
+        data = json.dumps(body).encode()
+    except (ValueError, RecursionError):
+        pass  # the client says what is wrong with it
+    response._content = data
+
+
 def retry_alike(model: Any, name: str) -> None:
     """Make an inspect model of a server try again as this module says.
 
@@ -81,22 +130,18 @@ def retry_alike(model: Any, name: str) -> None:
         if isinstance(getattr(api, "model_args", None), dict):  # for a client that is made anew
             api.model_args["max_retries"] = 0
     generate, should_retry, notices = api.generate, api.should_retry, Notices(name)
+    read_bodies(client)
 
     @functools.wraps(generate)
     async def counted(*given: Any, **options: Any) -> Any:
         if (made := _requests.get()) is not None:
             made.append(1)
-        try:
-            found = await generate(*given, **options)
-        except _UNREADABLE as error:
-            said = f"{type(error).__name__}: {error}"[:_LONGEST]
-            raise MalformedAnswer(f"not an answer ({said})") from error
-        output = found[0] if isinstance(found, tuple) else found
-        if not getattr(output, "choices", True):
-            raise MalformedAnswer("not an answer: it has no choices")
-        return found
+        read_bodies(api.client)  # may have been made anew
+        return await _answer(generate(*given, **options))
 
     def again(error: Exception) -> Any:
+        if isinstance(error, TooLarge):
+            return False
         decision = isinstance(error, MalformedAnswer) or should_retry(error)
         if decision if isinstance(decision, bool) else decision.retry:
             notices.say(error)
