@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from inspect_ai._util.trace import inspect_trace_dir
+from polars.testing import assert_frame_equal
 
 from clinometer.asking.trials import redact_logs
 from clinometer.errors import InputError
 from clinometer.models.opening import Connection
-from clinometer.texts import keep_secret, redacted
+from clinometer.texts import by_address, keep_address, keep_secret, redacted, redacted_fields
 from forking import Forked
 
 MODEL = "openai-api/loop/m"
@@ -46,7 +49,7 @@ def test_no_credential_is_written_or_shown(
         echoed = f"bad key {KEY} for user:{PASSWORD} and {QUERY}, pa@ss-canary"
         if fails:
             return 401, {"error": {"message": f"{echoed} \x1b[2J\u202e", "type": "auth"}}
-        return server.chat(body, **({} if server.prompts.total() % 2 else {"text": echoed}))
+        return server.chat(body)
 
     server = serve(reply)
     monkeypatch.setenv("LOOP_API_KEY", KEY)
@@ -60,7 +63,7 @@ def test_no_credential_is_written_or_shown(
         shown = process.communicate()
         assert process.returncode == 0
         out += "".join(shown)
-    held = everything(tmp_path) + out.encode() + err.encode()
+    held = everything(tmp_path) + everything(inspect_trace_dir()) + out.encode() + err.encode()
     for canary in (KEY, PASSWORD, "pa@ss-canary", QUERY):
         assert canary.encode() not in held, canary
     assert "[redacted]" in json.loads((tmp_path / "r" / "plan.json").read_text())["command"]
@@ -88,11 +91,57 @@ def test_a_short_text_is_no_secret() -> None:
         Connection(timeout_s=0)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("LOOP_API_KEY", "ollama"), ("LOOP_API_KEY", "loop-m"), ("METRICS_TOKEN", "confident"),
+     ("METRICS_TOKEN", "dominant")],
+)  # fmt: skip
+def test_a_key_that_is_a_word_changes_nothing_that_was_measured(
+    serve: Callable[..., Any],
+    clinometer: Callable[..., Forked],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+) -> None:
+    serve()
+    command = ("run", MODEL, "--stereotypes", "power", "--iterations", "4", "--out")
+    for name in ("plain", "keyed", "keyed"):  # and can be continued
+        if name == "keyed":
+            monkeypatch.setenv(variable, value)
+        process = clinometer(*command, name)
+        out, _ = process.communicate()
+        assert process.returncode == 0 and "[redacted]" not in out
+    plain, keyed = (
+        pl.read_parquet(tmp_path / name / "scores.parquet") for name in ("plain", "keyed")
+    )
+    assert_frame_equal(plain, keyed)
+    answers = [
+        [path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*.jsonl")]
+        for name in ("plain", "keyed")
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_only_what_was_told_is_left_out_of_a_record() -> None:
+    keep_secret("canary-in-record")
+    record = {"response": "canary-in-record", "error": {"message": ["canary-in-record"]}}
+    assert redacted_fields(record) == {
+        "response": "canary-in-record", "error": {"message": ["[redacted]"]}
+    }  # fmt: skip
+
+
+def test_an_address_of_results_is_shown_without_its_password(tmp_path: Path) -> None:
+    keep_address(tmp_path / "a", "s3://me:canary-in-place@host/a?X-Signature=canary-signature")
+    shown = by_address(f"{tmp_path / 'a'}: no such file")
+    assert "canary" not in shown and shown.startswith("s3://[redacted]@host/a")
+
+
 def test_a_log_that_was_cut_off_stays(tmp_path: Path) -> None:
     keep_secret("canary-in-log")
     (tmp_path / "a.eval").write_bytes(b"PK cut off")
     with zipfile.ZipFile(tmp_path / "b.eval", "w") as log:
-        log.writestr("header.json", "it was canary-in-log")
+        log.writestr("header.json", '{"error": {"message": "it was canary-in-log"}}')
     redact_logs(tmp_path)
     assert (tmp_path / "a.eval").read_bytes() == b"PK cut off"
     assert b"canary" not in everything(tmp_path) and len(list(tmp_path.iterdir())) == 2

@@ -23,7 +23,7 @@ from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.providers import find_provider
 from clinometer.results.locks import alone
 from clinometer.results.records import Journal
-from clinometer.texts import redacted
+from clinometer.texts import redacted_fields
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
@@ -181,7 +181,7 @@ class _AnswerFile(Journal):
         return self._path.open("ab", buffering=0)
 
     def written(self, answer: Line) -> bytes:
-        return redacted(json.dumps(answer)).encode() + b"\n"
+        return json.dumps(redacted_fields(answer)).encode() + b"\n"
 
 
 class _Requests:

@@ -28,7 +28,7 @@ from clinometer.asking.shards import ANSWERED, FOLDER, MOST_BYTES, MOST_REQUESTS
 from clinometer.errors import InputError, ModelError
 from clinometer.models.batch_files import BatchFiles
 from clinometer.results.records import read_lines
-from clinometer.texts import redacted, write_bytes
+from clinometer.texts import redacted_fields, write_bytes
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -131,7 +131,8 @@ class Batches:
 
     def _note(self, event: str, name: str, **facts: Any) -> None:
         """Write an event to the disk; a line that a killed process left unfinished is ended."""
-        line = redacted(json.dumps({"event": event, "name": name, **facts})).encode() + b"\n"
+        noted = redacted_fields({"event": event, "name": name, **facts})
+        line = json.dumps(noted).encode() + b"\n"
         try:
             with self._journal.open("a+b") as file:
                 new = file.tell() == 0

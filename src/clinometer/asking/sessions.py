@@ -213,7 +213,7 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
     """Run the tasks; return whether the user stopped them, and the error of a failed task."""
     from inspect_ai import eval as inspect_eval
 
-    from clinometer.asking.trials import redact_logs
+    from clinometer.asking.trials import redact_logs, redact_trace
 
     folder = directory / "logs"
     redact_logs(folder)  # of a session that was killed
@@ -232,6 +232,7 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
         return True, None
     finally:
         redact_logs(folder)
+        redact_trace()
     errors = [log.error.message for log in logs if log.error is not None]
     interrupted = len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
     return interrupted, redacted(" ".join(errors[0].split())) if errors else None

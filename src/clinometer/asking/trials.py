@@ -39,7 +39,7 @@ from clinometer.modes.mode import (
 )
 from clinometer.modes.needs import check_kept, refuse_unable
 from clinometer.results import RESPONSES
-from clinometer.texts import has_secrets, redacted
+from clinometer.texts import has_secrets, redacted, redacted_fields
 
 __all__ = [
     "Answer",
@@ -49,6 +49,7 @@ __all__ = [
     "encodable",
     "read_logs",
     "redact_logs",
+    "redact_trace",
     "samples",
     "trials_task",
 ]
@@ -277,10 +278,28 @@ def redact_logs(folder: Path) -> None:
             part.unlink(missing_ok=True)
 
 
+def redact_trace() -> None:
+    """Leave secrets out of the trace that inspect keeps of this process, and of killed ones."""
+    from inspect_ai._util.trace import inspect_trace_dir
+
+    for path in inspect_trace_dir().glob("trace-*.log") if has_secrets() else ():
+        with suppress(OSError):
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            if (clean := redacted(text)) != text:
+                # In place: inspect appends to it until the process ends.
+                path.write_text(clean, encoding="utf-8", errors="surrogateescape")
+
+
 def _without_secrets(data: bytes) -> tuple[bytes, bool]:
-    text = data.decode("utf-8", "surrogateescape")
-    clean = redacted(text)
-    return clean.encode("utf-8", "surrogateescape"), clean != text
+    """Return a member of a log without secrets, and whether it had any."""
+    if redacted(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") == data:
+        return data, False
+    try:
+        record = json.loads(data)
+    except (ValueError, RecursionError):
+        return data, False
+    clean = redacted_fields(record)
+    return json.dumps(clean).encode(), clean != record
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -33,8 +33,8 @@ PACE_S = 2 * EVERY_S
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text without secrets, and without what a terminal would act on."""
-    click.echo(visible(redacted(by_address(text))), err=err, nl=nl)
+    """Print a text without what a terminal would act on."""
+    click.echo(visible(by_address(text)), err=err, nl=nl)
 
 
 def remark(text: str) -> None:

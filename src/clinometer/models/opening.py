@@ -8,13 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
 
 from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
 from clinometer.models.providers import PROVIDERS, find_provider
 from clinometer.models.retries import retry_alike
-from clinometer.texts import keep_secret, redacted
+from clinometer.texts import address_secrets, is_secret, keep_secret, redacted
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
@@ -23,7 +22,6 @@ __all__ = [
     "Connection",
     "Generation",
     "describe_model",
-    "is_secret",
     "open_model",
     "open_models",
     "sampling_config",
@@ -80,24 +78,10 @@ class Connection:
 #: The longest text of a provider's error.
 LONGEST = 400
 
-#: Names whose values must not be written or shown.
-_SECRET = re.compile("key|token|secret|password|credential|auth|header|cookie", re.IGNORECASE)
-
-
-def is_secret(name: str) -> bool:
-    """Whether a name is that of a key, a header or another credential."""
-    return bool(_SECRET.search(name))
-
 
 def _credentials(address: str, arguments: Mapping[str, Any]) -> Iterator[str]:
     """Yield user, password and keys of an address, and what secret arguments hold."""
-    parts = urlsplit(address)
-    if "@" in parts.netloc:
-        user, _, password = parts.netloc.rpartition("@")[0].partition(":")
-        yield from (f"{user}:{password}", password) if password else (user,)
-    for name, value in parse_qsl(parts.query):
-        if is_secret(name):
-            yield value
+    yield from address_secrets(address)
     for name, value in arguments.items():
         if is_secret(name):
             yield from _texts(value)
@@ -146,7 +130,7 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     """Open one model; see `open_models`."""
     from inspect_ai.model import GenerateConfig, get_model
 
-    keep_secret(*_of_environment())
+    keep_secret(*(value for value in _of_environment() if value not in name))
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")

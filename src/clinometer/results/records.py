@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from clinometer.errors import InputError, PlanError
-from clinometer.texts import redacted, write_text
+from clinometer.texts import redacted_fields, write_text
 
 __all__ = [
     "FORMAT",
@@ -87,7 +87,7 @@ def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
 
     Raises InputError if it cannot be written.
     """
-    whole = json.loads(redacted(json.dumps({**plan, "format": FORMAT})))
+    whole = json.loads(json.dumps(redacted_fields({**plan, "format": FORMAT})))
     whole.pop("seal", None)
     write_text(path, json.dumps({**whole, "seal": _seal(whole)}, indent=1))
 
@@ -295,7 +295,7 @@ def _parse(text: bytes) -> Line | None:
 
 def _signed(line: Line) -> bytes:
     """Write a line, with the hash of its text at its end."""
-    text = redacted(json.dumps(line)).encode()[:-1]
+    text = json.dumps(redacted_fields(line)).encode()[:-1]
     return text + _SUM + _sum(text) + _END
 
 

@@ -13,7 +13,7 @@ from clinometer.report.answers.summary import in_brief
 from clinometer.report.prose import cut
 from clinometer.report.sections import Summary
 from clinometer.results.records import read_plan, text_hash
-from clinometer.texts import by_address, visible
+from clinometer.texts import by_address, redacted, visible
 from clinometer.viewing.pages import ago
 from clinometer.viewing.progress import Progress
 from clinometer.viewing.runs import Run, Stamp, stamps
@@ -65,4 +65,4 @@ def brief_of(directory: Path, _: tuple[Stamp, ...]) -> Summary | None:
 
 def message_of(error: Exception) -> str:
     """Put what an error says on a line, cut."""
-    return cut(" ".join(by_address(str(error)).split()), 400)
+    return cut(" ".join(redacted(by_address(str(error))).split()), 400)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from clinometer.report.drawing.theme import stylesheet
 from clinometer.report.prose import interval, number, verdict, verdict_class
-from clinometer.texts import redacted, visible
+from clinometer.texts import visible
 
 __all__ = ["POLICY", "ago", "rendered"]
 
@@ -30,13 +30,13 @@ def ago(seconds: float | None) -> str:
 
 
 def rendered(template: str, about: Mapping[str, Any]) -> str:
-    """Fill a template; secrets are left out of it."""
+    """Fill a template."""
     page = (
         _environment()
         .get_template(template)
         .render(**about, css=Markup(_style()), script=Markup(_script()))
     )
-    return redacted(page)
+    return page
 
 
 @cache
