@@ -49,8 +49,9 @@ class Loopback:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                asked = body.get("messages") or [{"content": ""}]  # of another interface
                 with loopback._lock:
-                    loopback.prompts[body["messages"][-1]["content"]] += 1
+                    loopback.prompts[asked[-1]["content"]] += 1
                     answered = at_once is None or loopback.prompts.total() <= at_once
                 answered or loopback.go.wait()
                 status, answer = loopback.reply(body)

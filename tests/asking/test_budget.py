@@ -1,33 +1,84 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from clinometer.asking.budget import Budget, estimate_costs, price
+from clinometer.asking.budget import WAIT_S, Budget, Ledger, estimate_costs, price
 from clinometer.asking.plan import Plan
 from clinometer.errors import InputError
+from clinometer.models.retries import LimitReached, count_requests
+from clinometer.results.records import Journal
 
 
-def test_a_budget_of_calls_is_never_passed() -> None:
-    budget = Budget(max_calls=20)
-    assert [budget.take(14), budget.take(14), budget.take(6), budget.take(1)] == [
-        True, False, True, False
-    ]  # fmt: skip
-    assert budget.calls == 20
+def ledger(tmp_path: Path, **limits: float) -> Ledger:
+    return Ledger(Journal(tmp_path, "m"), Budget(**limits), (1e6, 0.0))  # a dollar a token
 
 
-def test_tokens_and_dollars_end_a_run_once_used() -> None:
-    budget = Budget(max_tokens=100, max_cost=1.0)
-    budget.spend({"input_tokens": 60, "output_tokens": 39}, (1e4, 0.0))
-    assert (budget.exhausted(), budget.usd) == (None, 0.6)
-    budget.spend({"input_tokens": 1, "output_tokens": None}, (1e6, 0.0))
-    assert budget.exhausted() == "--max-tokens 100"
+def test_a_budget_of_calls_is_never_passed(tmp_path: Path) -> None:
+    one = ledger(tmp_path, max_calls=20)
+    assert [asyncio.run(one.may_call(n)) for n in (14, 14)] == [True, False]
+    other = ledger(tmp_path, max_calls=20)
+    assert [asyncio.run(other.may_call(n)) for n in (14, 6, 1)] == [True, True, False]
+    assert (other.budget.calls, other.stopped_by) == (20, "--max-calls 20")
 
 
-def test_a_negative_limit_is_refused() -> None:
-    with pytest.raises(InputError, match="max_cost -1"):
-        Budget(max_cost=-1)
+def test_a_retry_is_a_call(tmp_path: Path) -> None:
+    one = ledger(tmp_path, max_calls=3)
+    assert asyncio.run(one.may_call())
+    with count_requests(1, one.may_retry) as requests:
+        for _ in range(3):
+            requests.begin()
+        with pytest.raises(LimitReached):
+            requests.begin()
+    assert (one.budget.calls, one.stopped_by) == (3, "--max-calls 3")
+
+
+@pytest.mark.parametrize("limits", [{"max_cost": 100}, {"max_tokens": 100}])
+@pytest.mark.parametrize("stated", [16, None, -5])
+def test_what_is_under_way_is_reserved(
+    tmp_path: Path, limits: dict[str, float], stated: int | None
+) -> None:
+    """Twenty calls at a time, of 16 tokens each: the limit holds whatever a server reports."""
+    one = ledger(tmp_path, **limits)
+    most = 0
+
+    async def call(number: int) -> None:
+        nonlocal most
+        while await one.may_call(of=number, characters=64):
+            most = max(most, len(one._held))
+            await asyncio.sleep(3 * WAIT_S)
+            one.record({"trial_id": "t", "response": "", "input_tokens": stated,
+                        "output_tokens": 0, "calls": 1}, of=number)  # fmt: skip
+
+    async def every() -> None:
+        await asyncio.gather(*map(call, range(20)))
+
+    asyncio.run(every())
+    one.journal.close()
+    assert 80 < one.budget.tokens <= 100 and one.budget.usd <= 100
+    assert one.answers == 6 and 1 < most <= 6
+    assert one.stopped_by in ("--max-cost 100", "--max-tokens 100")
+
+
+def test_estimates_stand_in_the_journal_and_count_again(tmp_path: Path) -> None:
+    one = ledger(tmp_path, max_tokens=1000)
+    asyncio.run(one.may_call(of="a", characters=400))
+    one.record({"trial_id": "a", "response": "x" * 40, "calls": 1}, of="a")
+    one.journal.close()
+    (line,) = one.journal.lines()
+    assert line["estimated_tokens"] == [100, 10]
+    again = ledger(tmp_path)
+    again.replay(line)
+    assert again.budget.tokens == one.budget.tokens == 110
+
+
+@pytest.mark.parametrize("limit", [-1, float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["max_calls", "max_tokens", "max_cost"])
+def test_a_limit_is_a_number_from_0_on(name: str, limit: float) -> None:
+    with pytest.raises(InputError, match=f"{name} "):
+        Budget(**{name: limit})
 
 
 def test_prices() -> None:

@@ -2,7 +2,8 @@
 
 Prices are US dollars per million tokens, from the providers' public lists, and go out of date:
 ``--prices FILE`` replaces them. Token counts before a run are estimates (four characters to a
-token); a running budget counts what providers report. Trials, cues and contexts share the
+token); a running budget counts what providers report, estimates where they report nothing, and
+reserves what is under way; a retry is a call. Trials, cues and contexts share the
 `Ledger`. It ends a run at a limit, when an answer cannot be written, when all of a model's first
 calls fail, and after many errors in a row.
 """
@@ -12,19 +13,23 @@ from __future__ import annotations
 import errno
 import json
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+import operator
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import anyio
 import polars as pl
 import yaml
 
 from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
+from clinometer.models.hints import hint, is_lasting
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
 from clinometer.results.records import Journal
@@ -92,7 +97,7 @@ class Cost:
 
 @dataclass
 class Budget:
-    """Limits of a run and what all its sessions have used of them."""
+    """Limits of a run, what all its sessions have used of them, and what is under way."""
 
     max_calls: int | None = None
     max_tokens: int | None = None
@@ -100,37 +105,56 @@ class Budget:
     calls: int = 0
     tokens: int = 0
     usd: float = 0.0
+    held: Counter[str] = field(default_factory=Counter)
+    """What is reserved for calls under way: their number, tokens and dollars."""
 
     def __post_init__(self) -> None:
-        """Refuse limits below zero."""
+        """Refuse limits that are no numbers from 0 on."""
         for name in ("max_calls", "max_tokens", "max_cost"):
             value = getattr(self, name)
-            if value is not None and value < 0:
+            if value is not None and not (math.isfinite(value) and value >= 0):
                 raise InputError(f"{name} {value}: at least 0")
 
-    def take(self, calls: int) -> bool:
-        """Reserve calls for a trial; False when a limit is, or would be, passed."""
-        if self.exhausted(calls):
-            return False
-        self.calls += calls
-        return True
+    @property
+    def counts_usage(self) -> bool:
+        """Whether tokens or dollars are limited."""
+        return self.max_tokens is not None or self.max_cost is not None
 
-    def exhausted(self, calls: int = 1) -> str | None:
-        """Name the limit that `calls` more calls would pass."""
+    def exhausted(self, calls: int = 1, usage: Usage = (0.0, 0.0)) -> str | None:
+        """Name the limit that `calls` more calls would pass, with what is under way."""
         if self.max_calls is not None and self.calls + calls > self.max_calls:
             return f"--max-calls {self.max_calls}"
-        if self.max_tokens is not None and self.tokens >= self.max_tokens:
-            return f"--max-tokens {self.max_tokens}"
-        if self.max_cost is not None and self.usd >= self.max_cost:
-            return f"--max-cost {self.max_cost}"
+        of_each = (
+            ("--max-tokens", self.max_tokens, self.tokens, "tokens"),
+            (("--max-cost", self.max_cost, self.usd, "usd")),
+        )
+        for (name, most, used, held), more in zip(of_each, usage, strict=True):
+            known = used + self.held[held] + (more if math.isfinite(more) else 0.0)
+            # Of the first call nothing is known: it is made if nothing else is under way.
+            waits = not math.isfinite(more) and self.held["calls"] > 0
+            if most is not None and (used >= most or known > most or waits):
+                return f"{name} {most}"
         return None
 
-    def spend(self, answer: dict[str, Any], rates: tuple[float, float] | None) -> None:
-        """Count an answer's tokens and what they cost."""
-        spent = answer.get("input_tokens") or 0, answer.get("output_tokens") or 0
-        self.tokens += sum(spent)
-        if rates is not None:
-            self.usd += sum(n * rate for n, rate in zip(spent, rates, strict=True)) / 1e6
+    def hold(self, calls: int, usage: Usage, sign: int = 1) -> None:
+        """Reserve what calls may use, or free it with sign −1."""
+        self.held["calls"] += sign * calls
+        for name, more in zip(("tokens", "usd"), usage, strict=True):
+            self.held[name] += sign * (more if math.isfinite(more) else 0.0)  # type: ignore[assignment]
+
+    def spend(self, used: tuple[int, int], rates: tuple[float, float] | None) -> None:
+        """Count tokens in and out and what they cost."""
+        self.tokens += sum(used)
+        self.usd += dollars(used, rates)
+
+
+#: Tokens and dollars of a call.
+Usage = tuple[float, float]
+
+
+def dollars(tokens: tuple[float, float], rates: tuple[float, float] | None) -> float:
+    """Return what tokens in and out cost; 0 where the price is not known."""
+    return 0.0 if rates is None else sum(map(operator.mul, tokens, rates)) / 1e6
 
 
 def price(model: str, prices: Path | None = None) -> tuple[float, float] | None:
@@ -220,9 +244,47 @@ def _per_instrument(tokens: dict[str, int]) -> pl.Expr:
     return pl.col("instrument").replace_strict(tokens, default=0, return_dtype=pl.Int64)
 
 
+class _Held(NamedTuple):
+    """What is reserved for a call under way."""
+
+    calls: int = 0
+    usage: Usage = (0.0, 0.0)
+    characters: int = 0
+
+    def more(self, calls: int, usage: Usage, characters: int) -> _Held:
+        """Return it with further calls about the same."""
+        sums = self.usage[0] + usage[0], self.usage[1] + usage[1]
+        return _Held(self.calls + calls, sums, self.characters + characters)
+
+
+def usage_of(answer: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the tokens in and out of an answer: those stated, else those estimated."""
+    stated = answer.get("input_tokens"), answer.get("output_tokens")
+    about = answer.get("estimated_tokens") or (0, 0)
+    known = (isinstance(one, int) and one >= 0 for one in stated)
+    return tuple(  # type: ignore[return-value]
+        one if is_known else guess
+        for one, is_known, guess in zip(stated, known, about, strict=True)
+    )
+
+
+def with_usage(answer: dict[str, Any], characters: int) -> dict[str, Any]:
+    """Add an estimate of its tokens to an answer whose provider states none."""
+    stated = answer.get("input_tokens"), answer.get("output_tokens")
+    if answer.get("error") is not None or all(isinstance(n, int) and n >= 0 for n in stated):
+        return answer
+    texts = (answer.get(name) for name in ("response", "reasoning", "profile", "raw", "answer"))
+    written = sum(len(text) for text in texts if isinstance(text, str))
+    about = [math.ceil(n / CHARACTERS_PER_TOKEN) for n in (characters, written)]
+    return {**answer, "estimated_tokens": about}
+
+
 #: Errors with no answer before them, and errors in a row, after which a model is given up.
 #: inspect has tried each of them several times by then.
 HOPELESS, OUTAGE = 20, 200
+
+#: Seconds between two looks at what is under way, where a limit is near.
+WAIT_S = 0.02
 
 
 class Ledger:
@@ -246,6 +308,8 @@ class Ledger:
         self.stopped_by: str | None = None
         """The limit that ended the run early, or ``"interrupted"``."""
         self.fatal: ClinometerError | None = None
+        self._most: Usage = (math.inf, math.inf)  # of a call so far
+        self._held: dict[Hashable, _Held] = {}
 
     @property
     def closed(self) -> bool:
@@ -255,7 +319,17 @@ class Ledger:
     def replay(self, answer: dict[str, Any]) -> None:
         """Count an answer of an earlier session against the budget."""
         self.budget.calls += answer.get("calls", 1) + answer.get("retries", 0)
-        self.budget.spend(answer, self._paid(answer))
+        self._spend(answer)
+
+    def _spend(self, answer: dict[str, Any]) -> None:
+        """Count what an answer used; as its provider states it, else as it was estimated."""
+        used = usage_of(answer)
+        rates = self._paid(answer)
+        self.budget.spend(used, rates)
+        if (calls := answer.get("calls", 1)) and sum(used):
+            of_call = sum(used) / calls, dollars(used, rates) / calls
+            before = self._most if math.isfinite(self._most[0]) else (0.0, 0.0)
+            self._most = max(before[0], of_call[0]), max(before[1], of_call[1])
 
     def _paid(self, answer: dict[str, Any]) -> tuple[float, float] | None:
         """Return the rates of an answer, which are lower in a batch."""
@@ -264,14 +338,44 @@ class Ledger:
         paid = 1 - find_provider(self.journal.model).batch_discount
         return paid * self.rates[0], paid * self.rates[1]
 
-    def may_call(self, calls: int = 1) -> bool:
-        """Reserve calls; False when the model is asked no more."""
-        if not self.closed:
-            self.stopped_by = self.budget.exhausted(calls)
-        return not self.closed and self.budget.take(calls)
+    async def may_call(self, calls: int = 1, of: Hashable = None, characters: int = 0) -> bool:
+        """Reserve calls; False when the model is asked no more.
 
-    def record(self, *answers: dict[str, Any]) -> bool:
+        With a limit of tokens or dollars, each call is taken to use as much as the largest so far.
+        Where what is under way may reach the limit it is waited for; so the first call is made
+        alone. `of` names what is asked about, for `record`, and `characters` is the length of its
+        prompts.
+        """
+        usage = (0.0, 0.0)
+        while not self.closed:
+            if self.budget.counts_usage:
+                usage = self._most[0] * calls, self._most[1] * calls
+            limit = self.budget.exhausted(calls, usage)
+            if limit is None:
+                self.budget.calls += calls
+                self.budget.hold(calls, usage)
+                held = self._held.get(of, _Held())
+                self._held[of] = held.more(calls, usage, characters)
+                return True
+            if limit.startswith("--max-calls") or not self.budget.held["calls"]:
+                self.stopped_by = limit
+                return False
+            await anyio.sleep(WAIT_S)
+        return False
+
+    def may_retry(self) -> bool:
+        """Count another request for a call; False where the limit of calls is reached."""
+        if (limit := self.budget.exhausted()) is not None and limit.startswith("--max-calls"):
+            self.stopped_by = self.stopped_by or limit
+            return False
+        self.budget.calls += 1
+        return True
+
+    def record(self, *answers: dict[str, Any], of: Hashable = None) -> bool:
         """Keep the answers or errors of a call; tell whether they were written."""
+        held = self._held.pop(of, _Held())
+        self.budget.hold(held.calls, held.usage, -1)
+        answers = (with_usage(answers[0], held.characters), *answers[1:])
         try:
             self.journal.append(*answers)
         except OSError as error:
@@ -283,8 +387,7 @@ class Ledger:
             return False
         for answer in answers:
             self.calls += answer.get("calls", 1)
-            self.budget.calls += answer.get("retries", 0)
-            self.budget.spend(answer, self._paid(answer))
+            self._spend(answer)
         if (text := answers[0].get("error")) is not None:
             self._count_error(text)
         else:
@@ -298,9 +401,12 @@ class Ledger:
         self.errors_in_a_row += 1
         if self.fatal is not None:
             return
-        if not self.answers and self.errors >= self.hopeless:
+        lasting = is_lasting(error)
+        if not self.answers and (lasting or self.errors >= self.hopeless):
             first = f"{self.errors} calls all" if self.errors > 1 else "call"
-            self.fatal = ModelError(f"{self.journal.model}: the first {first} failed: {error}")
+            more = f"\n{told}" if (told := hint(self.journal.model, error)) else ""
+            said = f"{self.journal.model}: the first {first} failed: {error}{more}"
+            self.fatal = ModelError(said)
         elif self.errors_in_a_row >= self.outage:
             self.fatal = ModelError(
                 f"{self.journal.model}: {self.errors_in_a_row} calls in a row failed: {error}; "

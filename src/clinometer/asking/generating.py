@@ -17,7 +17,7 @@ from clinometer.asking.budget import Ledger
 from clinometer.errors import ModelError
 from clinometer.models.batched import WAITING
 from clinometer.models.providers import find_provider
-from clinometer.models.retries import count_requests, retries
+from clinometer.models.retries import Requests, count_requests, retries
 from clinometer.modes.mode import Message, chat_messages
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ class Session(Generic[C]):
 
     async def _work(self, following: Callable[[], C | None], most: int | None = None) -> None:
         while most != 0 and not self.ledger.closed and (call := following()) is not None:
-            if not self.ledger.may_call():
+            (messages, _), *_ = self.strategy.prompts(call)
+            if not await self.ledger.may_call(of=id(call), characters=_length(messages)):
                 return
             forget_events()
             await self._ask(call)
@@ -109,18 +110,19 @@ class Session(Generic[C]):
 
     async def _ask(self, call: C) -> None:
         """Ask in one form of the prompt after another, until one is answered."""
-        with count_requests() as made:
+        with count_requests(1, self.ledger.may_retry) as made:
             await self._ask_counted(call, made)
 
-    async def _ask_counted(self, call: C, made: Sequence[int]) -> None:
+    async def _ask_counted(self, call: C, made: Requests) -> None:
         from clinometer.asking.trials import describe_error
 
         calls = 0
         error: BaseException = ModelError("the provider gave no answer")
         for prompt in self.strategy.prompts(call):
-            if calls and not self.ledger.may_call():
+            if calls and not await self.ledger.may_call(of=id(call), characters=_length(prompt[0])):
                 break
             calls += 1
+            made.reserved = max(made.reserved, calls)
             try:
                 output = await self._generate(prompt)
             except Exception as raised:  # a provider's, after its retries
@@ -142,14 +144,19 @@ class Session(Generic[C]):
         return await self.model.generate(chat_messages(messages), config=config, cache=False)
 
     def _record(
-        self, call: C, lines: Sequence[Line], calls: int, made: Sequence[int], **more: str
+        self, call: C, lines: Sequence[Line], calls: int, made: Requests, **more: str
     ) -> None:
         """Keep lines; the calls they took are counted with the first."""
         lines = [{**line, "calls": 0 if number else calls} for number, line in enumerate(lines)]
         lines[0] |= retries(made, calls)
-        if self.ledger.record(*lines):
+        if self.ledger.record(*lines, of=id(call)):
             taken = self.strategy.take(call, lines)
             self.on_progress(self.ledger.journal.model, {"trials": taken, "calls": calls, **more})
+
+
+def _length(messages: Sequence[Message]) -> int:
+    """Return the number of characters of a prompt."""
+    return sum(len(message["content"]) for message in messages)
 
 
 def ask_all(sessions: Sequence[Session[Any]]) -> None:

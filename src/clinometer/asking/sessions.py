@@ -171,16 +171,16 @@ class _Asked:
         """Build the inspect task of trials."""
         from clinometer.asking.trials import ask, trials_task
 
-        solver = ask(self._recording(left), self.ledger.may_call, self.able)
+        solver = ask(self._recording(left), self.ledger, self.able)
         return trials_task(left, solver, model=self.model, name="clinometer")
 
     def ask_here(self, left: pl.DataFrame) -> bool:
         """Ask trials one after another, without inspect's logs; return whether it was stopped."""
         from clinometer.asking.trials import ask_one_by_one
 
-        on_answer, may_call = self._recording(left), self.ledger.may_call
+        on_answer = self._recording(left)
         try:
-            asyncio.run(ask_one_by_one(left, self.model, on_answer, may_call, self.able))
+            asyncio.run(ask_one_by_one(left, self.model, on_answer, self.ledger, self.able))
         except KeyboardInterrupt:
             return True
         return False
@@ -202,7 +202,8 @@ class _Asked:
         if not kind:
             self._identify()
             self.able.add(mode)
-        self.ledger.record({**answer, "batch": True} if self.model.config.batch else answer)
+        batch = {"batch": True} if self.model.config.batch else {}
+        self.ledger.record({**answer, **batch}, of=answer.get("trial_id"))
         self.unable[mode] += kind == ModelError.__name__
         if mode not in self.able and self.unable[mode] >= enough:
             self.ledger.fatal = self.ledger.fatal or ModelError(text)

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from inspect_ai import Task
@@ -40,6 +40,9 @@ from clinometer.modes.mode import (
 from clinometer.modes.needs import check_kept, refuse_unable
 from clinometer.results import RESPONSES
 from clinometer.texts import has_secrets, redacted, redacted_fields
+
+if TYPE_CHECKING:
+    from clinometer.asking.budget import Ledger
 
 __all__ = [
     "Answer",
@@ -73,7 +76,7 @@ def trials_task(
 @solver
 def ask(
     on_answer: Callable[[Answer], None] | None = None,
-    may_call: Callable[[int], bool] | None = None,
+    ledger: Ledger | None = None,
     proven: Iterable[str] = (),
 ) -> Solver:
     """Ask one trial in its response mode.
@@ -83,9 +86,9 @@ def ask(
     on_answer
         Called with the trial's id and calls, and the response, its stop reason and tokens, or
         the error that came instead.
-    may_call
-        Called with the number of calls a trial needs; where it says no the trial is left
-        unasked, so that a budget ends a run without an error.
+    ledger
+        Says whether the calls of a trial may be made; where not the trial is left unasked, so
+        that a budget ends a run without an error.
     proven
         Modes that the model is known to be able to do, from earlier answers.
 
@@ -99,10 +102,10 @@ def ask(
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         trial = state.metadata
-        if may_call is not None and not may_call(MODES[trial["mode"]].calls(trial)):
+        if ledger is not None and not await _may_ask(trial, ledger):
             state.metadata["unasked"] = True
             return state
-        answer, outputs = await _ask_trial(trial, get_model(), on_answer, able)
+        answer, outputs = await _ask_trial(trial, get_model(), on_answer, able, ledger)
         _log(state, answer, outputs)
         return state
 
@@ -113,7 +116,7 @@ async def ask_one_by_one(
     trials: pl.DataFrame,
     model: Model,
     on_answer: Callable[[Answer], None],
-    may_call: Callable[[int], bool],
+    ledger: Ledger,
     proven: Iterable[str],
 ) -> None:
     """Ask trials without an evaluation of inspect's, of which a sample costs 16 ms.
@@ -124,11 +127,18 @@ async def ask_one_by_one(
     able = set(proven)
     async with model:
         for trial in trials.iter_rows(named=True):
-            if not may_call(MODES[trial["mode"]].calls(trial)):
+            if not await _may_ask(trial, ledger):
                 return
             forget_events()
             with suppress(Exception):  # was recorded
-                await _ask_trial(trial, model, on_answer, able)
+                await _ask_trial(trial, model, on_answer, able, ledger)
+
+
+async def _may_ask(trial: Mapping[str, Any], ledger: Ledger) -> bool:
+    """Reserve the calls of a trial, if they may be made."""
+    calls = MODES[trial["mode"]].calls(trial)
+    characters = calls * len(trial["prompt"]) + len(trial["followup"] or "")
+    return await ledger.may_call(calls, trial["trial_id"], characters)
 
 
 async def _ask_trial(
@@ -136,12 +146,14 @@ async def _ask_trial(
     model: Model,
     on_answer: Callable[[Answer], None] | None,
     able: set[str],
+    ledger: Ledger | None = None,
 ) -> tuple[Answer, list[ModelOutput]]:
     """Ask one trial; an error is passed on after it was recorded."""
     mode = MODES[trial["mode"]]
     calls = mode.calls(trial)
     identity = {"trial_id": trial["trial_id"], "calls": calls}
-    with count_requests() as made:
+    counted = count_requests() if ledger is None else count_requests(calls, ledger.may_retry)
+    with counted as made:
         try:
             refuse_unable([str(model)], {mode.name} - able)
             outputs = await mode.ask(trial, model)

@@ -7,6 +7,7 @@ __all__ = ["main"]
 #: Command → the module that holds it, and one line of help.
 COMMANDS = {
     "audit": ("auditing", "Measure the bias of a model and write a report. Start here."),
+    "check": ("checking", "Say what a model can do and what an audit costs, in a call a mode."),
     "run": ("auditing", "Ask models chosen trials; write responses, scores and estimates."),
     "score": ("score", "Score recorded answers from a table or inspect logs."),
     "estimate": ("estimating", "Compute estimates, intervals and tests from scores."),

@@ -9,16 +9,26 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import sys
 import time
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from clinometer.models.bodies import LARGEST, TooLarge, usual
 from clinometer.texts import redacted
 
-__all__ = ["MalformedAnswer", "Notices", "count_requests", "retries", "retry_alike"]
+__all__ = [
+    "LimitReached",
+    "MalformedAnswer",
+    "Notices",
+    "Requests",
+    "count_requests",
+    "retries",
+    "retry_alike",
+]
 
 #: What reading a body that is no answer raises, in one client or another.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
@@ -31,27 +41,48 @@ _AGAIN_S = 60.0
 
 _log = logging.getLogger(__name__)
 
-_requests: ContextVar[list[int] | None] = ContextVar("requests", default=None)
+_requests: ContextVar[Requests | None] = ContextVar("requests", default=None)
 
 
 class MalformedAnswer(Exception):
     """A server's body is no answer."""
 
 
+class LimitReached(Exception):
+    """No request may be made any more."""
+
+
+@dataclass
+class Requests:
+    """Counts requests to servers; beyond those `reserved`, `more` says whether one may be made."""
+
+    reserved: int
+    more: Callable[[], bool]
+    made: int = 0
+
+    def begin(self) -> None:
+        """Count a request; raises LimitReached if it may not be made."""
+        if self.made >= self.reserved and not self.more():
+            raise LimitReached("the limit of calls was reached while a call was tried again")
+        self.made += 1
+
+
 @contextmanager
-def count_requests() -> Iterator[list[int]]:
-    """Count the requests to servers that are made within, and in tasks begun there, in a list."""
-    made: list[int] = []
-    token = _requests.set(made)
+def count_requests(
+    reserved: int = sys.maxsize, more: Callable[[], bool] = lambda: True
+) -> Iterator[Requests]:
+    """Count the requests to servers that are made within, and in tasks begun there."""
+    requests = Requests(reserved, more)
+    token = _requests.set(requests)
     try:
-        yield made
+        yield requests
     finally:
         _requests.reset(token)
 
 
-def retries(made: Sequence[int], calls: int) -> dict[str, int]:
+def retries(requests: Requests, calls: int) -> dict[str, int]:
     """Return how many requests were made beyond the calls, if any, for the record."""
-    return {"retries": len(made) - calls} if len(made) > calls else {}
+    return {"retries": requests.made - calls} if requests.made > calls else {}
 
 
 class Notices:
@@ -134,13 +165,13 @@ def retry_alike(model: Any, name: str) -> None:
 
     @functools.wraps(generate)
     async def counted(*given: Any, **options: Any) -> Any:
-        if (made := _requests.get()) is not None:
-            made.append(1)
+        if (requests := _requests.get()) is not None:
+            requests.begin()
         read_bodies(api.client)  # may have been made anew
         return await _answer(generate(*given, **options))
 
     def again(error: Exception) -> Any:
-        if isinstance(error, TooLarge):
+        if isinstance(error, TooLarge | LimitReached):
             return False
         decision = isinstance(error, MalformedAnswer) or should_retry(error)
         if decision if isinstance(decision, bool) else decision.retry:

@@ -1,0 +1,62 @@
+"""``clinometer check``: what a model can do, in a call of each mode."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clinometer.cli.options import FILE, build_connection, command, connection_options
+from clinometer.cli.output import echo
+
+if TYPE_CHECKING:
+    from clinometer.audits.checking import Check, Checked
+
+__all__ = ["check_command"]
+
+
+@command("check")
+@click.argument("model", metavar="MODEL")
+@click.option("--prices", type=FILE, help="YAML file of prices: 'model: [input, output]'.")
+@connection_options
+def check_command(model: str, prices: Path | None, **options: Any) -> None:
+    """Make one call of MODEL in each mode, and say what works and what an audit takes.
+
+    Says which modes work, under which name the model answers, whether tokens are stated, what a
+    quick audit costs, and the command that makes it. Exit code 1 if nothing works.
+    """
+    from clinometer.audits.checking import check_model
+
+    options["max_retries"] = 0
+    address = options["base_url"]
+    also = f" --model-base-url {address}" if address else ""
+    also += "".join(f" -M {pair}" for pair in options["model_args"])
+    checked = check_model(model, build_connection(options), prices, also)
+    for line in _lines(checked):
+        echo(line)
+    sys.exit(0 if checked.mode else 1)
+
+
+def _lines(checked: Checked) -> list[str]:
+    from clinometer.texts import redacted
+
+    served = next((one.served for one in checked.checks if one.served), None)
+    named = f", answers as {served}" if served and not checked.model.endswith(served) else ""
+    lines = [f"{checked.model}{named}", *map(_line, checked.checks)]
+    if checked.mode is None:
+        return [*lines, *([redacted(checked.hint)] if checked.hint else [])]
+    stated = next((one.tokens for one in checked.checks if one.tokens), None)
+    usage = "stated" if stated else "not stated: limits of tokens and dollars are kept by estimate"
+    return [
+        *lines,
+        f"tokens: {usage}",
+        f"a quick audit: {checked.cost}",
+        f"next: {redacted(checked.command)}",
+    ]
+
+
+def _line(one: Check) -> str:
+    how = f"works, {one.seconds:.1f} s; {one.said}" if one.works else f"no: {one.said}"
+    return f"  {one.mode:12}{how}"
