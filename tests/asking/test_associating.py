@@ -283,11 +283,18 @@ def test_errors_are_recorded_and_asked_again(serve: Serve, tmp_path: Path) -> No
 
 
 def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> None:
-    server = serve(lambda body: (401, {"error": {"message": "wrong key"}}))
-    with pytest.raises(ModelError, match="the first 2. calls all failed: .*wrong key") as error:
+    server = serve(lambda body: (400, {"error": {"message": "wrong size"}}))
+    with pytest.raises(ModelError, match="the first 2. calls all failed: .*wrong size") as error:
         ask(plan_of(cues=100), tmp_path / "r")
     assert "\n" not in str(error.value)
     assert server.prompts.total() < 40
+
+
+def test_a_refused_key_is_not_tried_again(serve: Serve, tmp_path: Path) -> None:
+    server = serve(lambda body: (401, {"error": {"message": "wrong key"}}))
+    with pytest.raises(ModelError, match="the first call failed: .*wrong key\nthe key was refused"):
+        ask(plan_of(cues=100), tmp_path / "r")
+    assert server.prompts.total() < 25
 
 
 def test_a_model_that_is_gone_is_given_up(
