@@ -287,7 +287,7 @@ def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> No
     with pytest.raises(ModelError, match="the first 2. calls all failed: .*wrong size") as error:
         ask(plan_of(cues=100), tmp_path / "r")
     assert "\n" not in str(error.value)
-    assert server.prompts.total() < 40
+    assert server.prompts.total() < 3 * 40  # a prompt is tried in three forms
 
 
 def test_a_refused_key_is_not_tried_again(serve: Serve, tmp_path: Path) -> None:

@@ -119,6 +119,23 @@ def test_repetitions_are_draws_of_their_own(tmp_path: Path) -> None:
     assert responses["iteration"].n_unique() == 12 and responses["pair_id"].n_unique() == 6
 
 
+def test_an_encrypted_log_is_one_line(tmp_path: Path) -> None:
+    asked(tmp_path, set())
+    (log,) = tmp_path.glob("*.eval")
+    data = bytearray(log.read_bytes())
+    at = data.find(b"PK\x03\x04")
+    while at >= 0:  # the flag of encryption, here and in the list at the end
+        data[at + 6] |= 1
+        at = data.find(b"PK\x03\x04", at + 4)
+    at = data.find(b"PK\x01\x02")
+    while at >= 0:
+        data[at + 8] |= 1
+        at = data.find(b"PK\x01\x02", at + 4)
+    log.write_bytes(data)
+    with pytest.raises(InputError, match="not readable as a Clinometer log: .*encrypted"):
+        list(read_logs(log))
+
+
 def test_the_options_of_a_task() -> None:
     shown = {name: [*python_inspect.signature(task).parameters] for name, task in TASKS.items()}
     assert shown["word_association"] == [

@@ -10,6 +10,7 @@ import yaml
 
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection, load_plan
+from clinometer.audits.sizes import PlanOptions, build_plan
 from clinometer.errors import InputError, PlanError, StudyError
 from clinometer.models.opening import Generation
 from clinometer.results.records import read_plan, write_plan
@@ -106,3 +107,8 @@ def test_pieces_of_a_plan_are_its_trials(plan: Plan) -> None:
     pieces = [*asked.pieces(rows=30)]
     assert pl.concat(pieces).equals(asked.trials())
     assert 1 < len(pieces) and max(piece.height for piece in pieces) <= 30
+
+
+def test_models_that_would_share_a_folder_are_refused() -> None:
+    with pytest.raises(InputError, match="'a/b-c' and 'a-b/c': their answers would share"):
+        build_plan(["a/b-c", "a-b/c"], PlanOptions())

@@ -85,3 +85,19 @@ def test_long_answers_do_not_make_a_long_report(tmp_path: Path) -> None:
                           "iteration": range(4), "response": texts})  # fmt: skip
     audit_recorded(table, tmp_path / "r")
     assert write_report(tmp_path / "r").stat().st_size < 3_000_000
+
+
+@pytest.mark.slow
+def test_time_is_linear_in_the_number_of_wordings() -> None:
+    study = load_study("bai2025")
+    asked = study.instruments.word_association
+    wording = asked.variations["replication"]
+
+    def of(wordings: int) -> None:
+        known = {f"w{number}": wording for number in range(wordings)}
+        own = asked.model_copy(update={"variations": known, "default_variations": list(known)})
+        parts = study.instruments.model_copy(update={"word_association": own})
+        answers = {"model": "m", "stereotype": "power", "variation": list(known), "response": "x"}
+        score(pl.DataFrame(answers), study.model_copy(update={"instruments": parts}))
+
+    assert grows_linearly(of, 400)

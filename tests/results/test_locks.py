@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,29 @@ def test_a_directory_that_is_removed_is_named(tmp_path: Path, lock: object, agai
                 write_table(pl.DataFrame({"x": [1]}), folder / "t.parquet")
             else:
                 (folder / "t").write_text("")
+
+
+@pytest.mark.parametrize("lock", [writing, only_process])
+def test_a_directory_that_is_renamed_can_be_continued(tmp_path: Path, lock: object) -> None:
+    folder, other = tmp_path / "r", tmp_path / "other"
+    folder.mkdir()
+    said = f"^{folder}: renamed while it was written; its answers are in {other}"
+    with pytest.raises(InputError, match=said):  # noqa: SIM117
+        with lock(folder):  # type: ignore[operator]
+            folder.rename(other)
+    with only_process(other):
+        pass
+
+
+def test_a_file_system_without_locks_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    with only_process(tmp_path):
+        assert "no locks" in caplog.text
 
 
 def test_other_errors_stay(tmp_path: Path) -> None:

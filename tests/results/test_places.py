@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 import clinometer as cm
-from clinometer.errors import InputError
+from clinometer.errors import InputError, PlanError
 from clinometer.results import places
+from clinometer.results.locks import only_process
 from clinometer.results.places import at, is_elsewhere
 from forking import Commands
 from waiting import until
@@ -266,3 +267,30 @@ def test_a_bucket_that_is_not_there_is_one_line(
     assert code == 2
     (line,) = [one for one in err.splitlines() if "nowhere" in one]
     assert line.startswith("clinometer: s3://nowhere/run")
+
+
+def test_two_machines_at_one_address_are_told_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = fsspec.filesystem("memory")
+    with at(RUN) as here:
+        here.mkdir(parents=True)
+        with only_process(here):
+            assert b" since " in store.cat_file("/bucket/run/.claim")
+            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+            monkeypatch.setattr(places.socket, "gethostname", lambda: "another")
+            with at(RUN) as there:
+                there.mkdir(parents=True, exist_ok=True)
+                with pytest.raises(PlanError, match="is running this plan"), only_process(there):
+                    pass
+        assert not store.exists("/bucket/run/.claim")
+
+
+def test_the_claim_of_a_machine_that_died_is_taken_over() -> None:
+    store = fsspec.filesystem("memory")
+    store.pipe_file("/bucket/run/.claim", b"gone, process 1 since 2020-01-01T00:00:00+00:00")
+    with at(RUN) as here:
+        here.mkdir(parents=True, exist_ok=True)
+        with only_process(here):
+            pass
+    assert not store.exists("/bucket/run/.claim")

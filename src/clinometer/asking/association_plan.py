@@ -26,7 +26,7 @@ from clinometer.errors import InputError, PlanError
 from clinometer.models.opening import Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes.mode import Message
-from clinometer.results.records import read_plan, slug
+from clinometer.results.records import read_plan, refuse_shared_folders
 from clinometer.texts import read_text
 
 __all__ = [
@@ -92,14 +92,7 @@ class AssociationPlan(Claimant):
             raise InputError(f"repetitions {self.repetitions}: at least 1")
         if not self.cues:
             raise InputError("cues: none; at least one is needed")
-        folders: dict[str, str] = {}
-        for model in self.models:
-            other = folders.setdefault(slug(model), model)
-            if other != model:
-                raise InputError(
-                    f"models {other!r} and {model!r}: their answers would share the folder "
-                    f"{slug(model)}; ask them in directories of their own"
-                )
+        refuse_shared_folders(self.models)
 
     def continues(self, model: str) -> bool:
         """Whether a model is given lines to continue, not the instruction."""

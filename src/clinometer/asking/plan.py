@@ -27,7 +27,7 @@ from clinometer.models.opening import Connection, Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.results import TRIALS
-from clinometer.results.records import read_plan, text_hash, write_plan
+from clinometer.results.records import read_plan, refuse_shared_folders, text_hash, write_plan
 from clinometer.stimuli import Study, load_study, study_hash
 
 __all__ = ["Plan", "Selection", "load_plan", "read_sizes", "record_sizes"]
@@ -106,6 +106,7 @@ class Plan(Claimant):
         """Refuse an empty plan and invalid designs."""
         if not self.models:
             raise InputError("models: name at least one, such as clinometer/smollm2")
+        refuse_shared_folders(self.models)
         if not self.interventions:
             raise InputError("interventions: name at least one, such as none")
         for mode in self.modes:

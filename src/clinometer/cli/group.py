@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import signal
 import tempfile
 import traceback
 import warnings
@@ -79,6 +80,7 @@ def run_group() -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, click.Abort):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left takes a moment
         remark("stopped; repeat the command to continue")
         return 130
     except Exception as error:

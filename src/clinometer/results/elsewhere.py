@@ -92,6 +92,36 @@ class Elsewhere:
             self._fs.invalidate_cache()
             return _mark(self._fs.info(self._at(name)))
 
+    def create(self, name: str, data: bytes) -> bool:
+        """Write a file there unless there is one; return whether it was written.
+
+        Where a file system cannot do both at once, another process may come between.
+        """
+        with self._reaching():
+            self._fs.invalidate_cache()
+            if self._fs.exists(self._at(name)):
+                return False
+            try:
+                self._fs.pipe_file(self._at(name), data, mode="create")
+            except FileExistsError:
+                return False
+            except (NotImplementedError, TypeError):
+                self._fs.pipe_file(self._at(name), data)
+            return True
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a file there, whatever there is."""
+        with self._reaching():
+            self._fs.pipe_file(self._at(name), data)
+
+    def text(self, name: str) -> str:
+        """Return the text of a small file there; empty if it is gone."""
+        with self._reaching():
+            try:
+                return bytes(self._fs.cat_file(self._at(name))).decode("utf-8", "replace")
+            except FileNotFoundError:
+                return ""
+
     def _write(self, path: Path, name: str) -> None:
         if path.suffix == ".jsonl":  # which may grow meanwhile
             self._fs.pipe_file(self._at(name), path.read_bytes())

@@ -6,22 +6,28 @@ a second process, or a directory that is removed, is not noticed.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from clinometer.errors import ClinometerError, InputError, PlanError
+
+_log = logging.getLogger(__name__)
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LOCK", "alone", "only_process", "writing"]
+__all__ = ["CLAIMS", "LOCK", "alone", "only_process", "writing"]
 
 #: The file that is locked by the process that asks; the one that writes locks the directory itself.
 LOCK = ".lock"
+
+#: Copy of a place elsewhere → what holds the right to ask there.
+CLAIMS: dict[Path, Callable[[], AbstractContextManager[None]]] = {}
 
 #: Directories that this process writes: what it calls meanwhile does not wait for itself.
 _written: set[Path] = set()
@@ -31,9 +37,11 @@ _written: set[Path] = set()
 def only_process(directory: Path) -> Iterator[None]:
     """Hold the right to ask in a directory.
 
-    Raises PlanError if another process has it, InputError if the directory was removed meanwhile.
+    Raises PlanError if another process has it, here or at the address of which this is a copy, and
+    InputError if the directory was removed meanwhile.
     """
-    with _opened(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
+    there = CLAIMS.get(directory.absolute(), nullcontext)
+    with there(), _opened(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
         try:
             _hold(lock, wait=False)
         except BlockingIOError:
@@ -102,7 +110,9 @@ def _hold(lock: int, *, wait: bool) -> None:
     except BlockingIOError:
         raise
     except OSError:  # a file system without locks
-        return
+        _log.warning(
+            "this file system has no locks: see that no other process uses the same directory"
+        )
 
 
 @contextmanager
@@ -120,6 +130,21 @@ def _refuse_removed(path: Path, lock: int, directory: Path) -> None:
     with suppress(FileNotFoundError):
         if os.path.samestat(os.stat(path), os.fstat(lock)):
             return
+    if (now := _renamed(lock)) is not None:
+        raise InputError(
+            f"{directory}: renamed while it was written; its answers are in {now}: name it to "
+            "continue, nothing is asked twice, and remove what is left under the old name"
+        ) from None
     raise InputError(
         f"{directory}: removed while it was written; remove what is left, and start again"
     ) from None
+
+
+def _renamed(lock: int) -> Path | None:
+    """Return where a directory is whose lock, or itself, is open; None if it was removed."""
+    if os.fstat(lock).st_nlink == 0:
+        return None
+    with suppress(OSError):  # only Linux tells
+        now = Path(os.readlink(f"/proc/self/fd/{lock}"))
+        return now.parent if now.name == LOCK else now
+    return Path("the renamed directory")

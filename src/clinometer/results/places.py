@@ -3,8 +3,9 @@
 Commands and functions work on a copy on this machine, in the user's folder of caches: a journal is
 appended to, locked and replaced whole, which an object store cannot do. What is newer there is
 copied first; what was changed here is put back every minute, and at the end. A process that is
-killed leaves its copy, and the next one on this machine goes on with it. A file that was changed
-here and there is an error, and both stay as they are.
+killed leaves its copy, and the next one on this machine goes on with it. Whoever asks says so there
+(`CLAIM`), and a second machine is refused before it asks. A file that was changed here and there is
+an error, and both stay as they are.
 
 Reference
     fsspec, https://filesystem-spec.readthedocs.io: URLs, and the package that each kind needs.
@@ -16,19 +17,23 @@ import functools
 import hashlib
 import inspect
 import json
+import os
 import re
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import platformdirs
 
-from clinometer.errors import InputError
+from clinometer.errors import InputError, PlanError
 from clinometer.results.elsewhere import Elsewhere
-from clinometer.results.locks import LOCK, writing
+from clinometer.results.locks import CLAIMS, LOCK, writing
 from clinometer.texts import keep_address, write_text
 
 __all__ = ["Place", "anywhere", "at", "is_elsewhere"]
@@ -39,11 +44,15 @@ R = TypeVar("R")
 #: Seconds between two times that changes are put back.
 EVERY_S = 60.0
 
+#: The file there that says who is asking, written again with what is put back; after so many
+#: seconds without that, its process is taken to have died.
+CLAIM, STALE_S = ".claim", 5 * EVERY_S
+
 #: An address; as a path it has lost a slash. Drives of Windows have one letter.
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/{1,3}(.+)", re.DOTALL)
 
 #: Names that stay on this machine.
-_OWN = re.compile(rf"{re.escape(LOCK)}$|\.clinometer-")
+_OWN = re.compile(rf"(?:{re.escape(LOCK)}|{re.escape(CLAIM)})$|\.clinometer-")
 
 
 def is_elsewhere(place: object) -> bool:
@@ -129,6 +138,7 @@ class Place:
         self.folder = self._files.is_folder(default=folder)
         self._state = self.copies / f".{self.name}.json"
         self._ended, self._lock = threading.Event(), threading.Lock()
+        self._claim: tuple[str, str] | None = None
 
     def __enter__(self) -> Path:
         """Copy what is newer there, and begin to put changes back."""
@@ -137,6 +147,7 @@ class Place:
         self.copies.mkdir(parents=True, exist_ok=True)
         self.fetch()
         keep_address(self.path, self.url)
+        CLAIMS[self.path.absolute()] = self.claimed
         threading.Thread(target=self._keep, daemon=True).start()
         return self.path
 
@@ -149,12 +160,42 @@ class Place:
         """Put changes back."""
         self._ended.set()
         if self._files.local is None:
+            CLAIMS.pop(self.path.absolute(), None)
             self.put()
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Hold the right to ask at the address.
+
+        Raises PlanError if another machine, or process, has it.
+        """
+        claim = f"{self.name}/{CLAIM}"
+        mine = f"{socket.gethostname()}, process {os.getpid()}"
+        if not self._files.create(claim, self._stated(mine)):
+            held = self._files.text(claim)
+            owner, _, since = held.partition(" since ")
+            if owner != mine and time.time() - _seconds(since) < STALE_S:
+                raise PlanError(
+                    f"{self.url}: {owner} is running this plan; wait until it has ended, name "
+                    f"another address, or remove {CLAIM} there if it has died"
+                )
+            self._files.replace(claim, self._stated(mine))
+        self._claim = claim, mine
+        try:
+            yield
+        finally:
+            self._claim = None
+            self._files.remove(claim)
+
+    def _stated(self, owner: str) -> bytes:
+        return f"{owner} since {datetime.now(UTC).isoformat(timespec='seconds')}".encode()
 
     def _keep(self) -> None:
         """Put changes back now and then; what fails is tried again, and at last at the end."""
         while not self._ended.wait(EVERY_S):
             with suppress(InputError):
+                if (claim := self._claim) is not None:
+                    self._files.replace(claim[0], self._stated(claim[1]))
                 self.put(logs=False)
 
     def fetch(self) -> None:
@@ -256,6 +297,13 @@ class _Both(NamedTuple):
 
 
 _NEVER = _Both()
+
+
+def _seconds(since: str) -> float:
+    """Return a time as seconds; 0 if it is none."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(since).timestamp()
+    return 0.0
 
 
 def _state(path: Path) -> list[Any]:

@@ -32,6 +32,7 @@ __all__ = [
     "journals",
     "read_lines",
     "read_plan",
+    "refuse_shared_folders",
     "slug",
     "text_hash",
     "write_plan",
@@ -104,6 +105,18 @@ def text_hash(text: str) -> str:
 def slug(model: str) -> str:
     """Name the folder of a model's answers."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
+
+
+def refuse_shared_folders(models: Iterable[str]) -> None:
+    """Raise InputError if the answers of two models would stand in one folder."""
+    folders: dict[str, str] = {}
+    for model in models:
+        other = folders.setdefault(slug(model), model)
+        if other != model:
+            raise InputError(
+                f"models {other!r} and {model!r}: their answers would share the folder "
+                f"{slug(model)}; ask them in directories of their own"
+            )
 
 
 class Journal:

@@ -29,7 +29,7 @@ MOST_BYTES, MOST_S = 1 << 30, 300
 MOST_HEAD = 16 << 20
 
 _UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, LookupError,
-               RecursionError, NotImplementedError)  # fmt: skip
+               RuntimeError)  # fmt: skip
 
 
 def log_files(run: Run) -> list[Path]:

@@ -251,11 +251,13 @@ class _Keys:
         self.variation = cache(self._variation)
         self.unnamed = cache(self._unnamed)
         self._lists = cache(self._listed)
+        self._known_to = cache(lambda asked: dict.fromkeys(asked.variations(study)))
+        self._spelled = cache(lambda asked: {folded(name): name for name in self._known_to(asked)})
         self._dimension = cache(partial(_find, "dimension", study.dimensions))
 
     def _variation(self, asked: Instrument, named: str | None) -> str:
         """Return the variation as the study spells it; none if all show the same words."""
-        known = asked.variations(self.study)
+        known = self._known_to(asked)
         if named in known:
             return named
         if named and named.removesuffix(".0") in known:  # a number with other columns' empty cells
@@ -263,8 +265,7 @@ class _Keys:
         needed = "variation" in asked.recorded.needs(self.study, ())
         if named in (None, "", "recorded") and not needed:
             return "recorded"
-        spelled = {folded(name): name for name in known}
-        if (key := spelled.get(folded(named or ""))) is None:
+        if (key := self._spelled(asked).get(folded(named or ""))) is None:
             raise StudyError(unknown("variation", str(named), known))
         return key
 
