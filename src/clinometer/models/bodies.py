@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 __all__ = ["LARGEST", "BodyError", "TooLarge", "usual"]
 
@@ -161,12 +161,12 @@ def _position(one: Any) -> dict[str, Any]:
         raise BodyError(f"not a chat completion: logprobs.content holds {_kind(one)}")
     listed = [_position({**each, "top_logprobs": None}) for each in one.get("top_logprobs") or ()]
     value = one.get("logprob")
-    known = _is_number(value) and math.isfinite(value)
+    known = float(value) if _is_number(value) and math.isfinite(value) else _NEVER
     return {
         **one,
         "token": str(one.get("token", "")),
         "bytes": one.get("bytes"),
-        "logprob": float(value) if known else _NEVER,
+        "logprob": known,
         "top_logprobs": listed,
     }
 
@@ -210,7 +210,7 @@ def _filtered(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**head, "choices": [ended], "usage": None}
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

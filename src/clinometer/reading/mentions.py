@@ -114,7 +114,7 @@ def unaccented(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _unaccented(letter: str) -> str:
-    base, *marks = unicodedata.normalize("NFD", letter)
+    base, *marks = list(unicodedata.normalize("NFD", letter))
     return base if marks and base < "\u0400" and all(map(unicodedata.combining, marks)) else letter
 
 

@@ -251,14 +251,22 @@ class _Keys:
         self.variation = cache(self._variation)
         self.unnamed = cache(self._unnamed)
         self._lists = cache(self._listed)
-        self._known_to = cache(lambda asked: dict.fromkeys(asked.variations(study)))
-        self._spelled = cache(lambda asked: {folded(name): name for name in self._known_to(asked)})
+        self._known_to = cache(self._variations)
+        self._spelled = cache(self._spelling)
         self._dimension = cache(partial(_find, "dimension", study.dimensions))
+
+    def _variations(self, asked: Instrument) -> dict[str, str]:
+        """Return the variations of an instrument, each by its own name."""
+        return {name: name for name in asked.variations(self.study)}
+
+    def _spelling(self, asked: Instrument) -> dict[str, str]:
+        """Return the variations of an instrument by their folded names."""
+        return {folded(name): name for name in self._known_to(asked)}
 
     def _variation(self, asked: Instrument, named: str | None) -> str:
         """Return the variation as the study spells it; none if all show the same words."""
         known = self._known_to(asked)
-        if named in known:
+        if named is not None and named in known:
             return named
         if named and named.removesuffix(".0") in known:  # a number with other columns' empty cells
             return named.removesuffix(".0")
