@@ -328,6 +328,44 @@ def test_retries_and_failures_count_against_the_budget_in_every_session(
     assert sum(line["calls"] + line.get("retries", 0) for line in lines) == used
 
 
+@pytest.mark.parametrize("most", [1, 6, 9])
+def test_no_more_requests_are_made_than_calls_are_allowed(
+    plan: Plan, serve: Serve, impatient: None, tmp_path: Path, most: int
+) -> None:
+    """At a server that fails twice before each answer."""
+
+    def reply(body: dict[str, Any]) -> Any:
+        asked = server.prompts[body["messages"][-1]["content"]]
+        return server.chat(body) if asked % 3 == 0 else (500, {"error": {"message": "busy"}})
+
+    server = serve(reply)
+    outcome = ask(plan, tmp_path / "r", Budget(max_calls=most), retries=5)
+    assert server.prompts.total() == most
+    assert outcome.stopped_by == f"--max-calls {most}" and not outcome.complete
+    budget = Budget()
+    assert ask(plan, tmp_path / "r", budget, retries=5).complete
+    assert budget.calls == server.prompts.total()
+
+
+def test_the_limit_of_dollars_holds_without_usage_and_with_many_at_once(
+    plan: Plan, serve: Serve, tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(f"{MODEL}: [1000, 1000]", encoding="utf-8")  # about a fifth of a dollar each
+
+    def reply(body: dict[str, Any]) -> Any:
+        status, told = server.chat(body)
+        return status, {**told, "usage": None}
+
+    server = serve(reply)
+    budget = Budget(max_cost=0.5)
+    claim(tmp_path / "r", plan)
+    models = open_models(plan.models, plan.generation, Connection(max_connections=20))
+    outcome = ask_models(plan.pieces, models, tmp_path / "r", budget, prices=prices)
+    assert outcome.stopped_by == "--max-cost 0.5"
+    assert 0.25 < budget.usd <= 0.5 and 1 < server.prompts.total() < 8
+
+
 def test_prompt_tokens_in_a_cache_count(plan: Plan, serve: Serve, tmp_path: Path) -> None:
     server = serve()
     cached = {"prompt_tokens_details": {"cached_tokens": 90}}

@@ -95,3 +95,10 @@ def test_a_person_that_is_only_mentioned_beside_a_hedge_is_no_choice(
 ) -> None:
     choice = read_option(form.format(person), OPTIONS["age"], unknown="Can't be determined")
     assert choice.outcome == "Can't be determined"
+
+
+def test_a_word_that_the_source_misspells_is_read_as_models_spell_it() -> None:
+    options = ["The monther", "The sister", "Not known"]
+    for said in ("The mother", "the mother.", "It was the mother", "The monther"):
+        assert read_option(said, options, unknown="Not known").outcome == "The monther", said
+    assert read_option("The brother", options, unknown="Not known").outcome is None

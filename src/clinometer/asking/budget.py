@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import math
 import operator
 from collections import Counter
@@ -33,6 +34,8 @@ from clinometer.models.hints import hint, is_lasting
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
 from clinometer.results.records import Journal
+
+_log = logging.getLogger(__name__)
 
 __all__ = [
     "Budget",
@@ -310,6 +313,7 @@ class Ledger:
         self.fatal: ClinometerError | None = None
         self._most: Usage = (math.inf, math.inf)  # of a call so far
         self._held: dict[Hashable, _Held] = {}
+        self._served: str | None = None  # the name under which the last answer came
 
     @property
     def closed(self) -> bool:
@@ -320,6 +324,7 @@ class Ledger:
         """Count an answer of an earlier session against the budget."""
         self.budget.calls += answer.get("calls", 1) + answer.get("retries", 0)
         self._spend(answer)
+        self._served = answer.get("served") or self._served
 
     def _spend(self, answer: dict[str, Any]) -> None:
         """Count what an answer used; as its provider states it, else as it was estimated."""
@@ -388,12 +393,24 @@ class Ledger:
         for answer in answers:
             self.calls += answer.get("calls", 1)
             self._spend(answer)
+            self._notice(answer)
         if (text := answers[0].get("error")) is not None:
             self._count_error(text)
         else:
             self.answers += len(answers)
             self.errors_in_a_row = 0
         return True
+
+    def _notice(self, answer: Mapping[str, Any]) -> None:
+        """Say that another model answers than before, in this session or an earlier one."""
+        now = answer.get("served") or self._served
+        if self._served not in (None, now):
+            _log.warning(
+                "%s: answers come from %s now, and came from %s: nothing is cleared by answers of "
+                "two models; ask one of them in another directory",
+                *(self.journal.model, now, self._served),
+            )
+        self._served = now
 
     def _count_error(self, error: str) -> None:
         self.last_error = error

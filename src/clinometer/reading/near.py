@@ -10,13 +10,13 @@ Other names that are not alike (``quran`` for ``koran``) are aliases, data of th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from clinometer.reading.mentions import Lexicon, Line, unaccented
 
-__all__ = ["Near", "near_forms"]
+__all__ = ["Near", "near_forms", "put_right"]
 
 NEAR, SHORTEST = 0.85, 5
 
@@ -47,15 +47,41 @@ def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> Near | None:
     mentioned = {mention.term for line in lines for mention in line.mentions}
     entries = [entry for of_token in lexicon.values() for entry in of_token]
     spelled = {tokens[0]: term for tokens, _, term in entries if len(tokens) == 1}
-    missing = {word: term for word, term in spelled.items() if term not in mentioned}
-    if not missing:
+    if mentioned.issuperset(spelled.values()):
         return None
-    forms: dict[str, str] = {}
-    for word in _others(lines, spelled):
-        near = {term for known, term in spelled.items() if _is_near(word, known)}
-        if len(near) == 1 and (term := near.pop()) not in mentioned:
-            forms[word] = next(known for known, of in missing.items() if of == term)
+    forms = _forms(_others(lines, spelled), spelled, mentioned)
     return Near(forms) if forms else None
+
+
+def put_right(text: str, known: Collection[str]) -> str:
+    """Return a text with near forms of words that it lacks as these are spelled, in lower case.
+
+    Examples
+    --------
+    >>> put_right("The Mother.", ["monther", "sister"])
+    'The monther.'
+    """
+    words = dict.fromkeys(word.casefold() for word in _WORD.findall(text))
+    there = {word for word in known if word in words}
+    others = [word for word in words if word not in there][:MOST]
+    forms = _forms(others, {word: word for word in known}, there)
+    if not forms:
+        return text
+    return _WORD.sub(lambda word: forms.get(word[0].casefold(), word[0]), text)
+
+
+def _forms(
+    words: Iterable[str], spelled: Mapping[str, str], mentioned: Collection[str]
+) -> dict[str, str]:
+    """Return the spelling of a term that is not mentioned, by each word that is near it alone."""
+    forms: dict[str, str] = {}
+    for word in words:
+        near = {known: term for known, term in spelled.items() if _is_near(word, known)}
+        if len({*near.values()}) == 1:
+            known, term = next(iter(near.items()))
+            if term not in mentioned:
+                forms[word] = known
+    return forms
 
 
 def _others(lines: Iterable[Line], spelled: Mapping[str, str]) -> list[str]:

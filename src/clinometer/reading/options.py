@@ -27,6 +27,7 @@ from clinometer.reading.conclusions import (
     marked,
     narrowed,
 )
+from clinometer.reading.near import put_right
 from clinometer.reading.plaintext import Choice, normalise
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.undetermined import UNDETERMINED
@@ -106,6 +107,8 @@ class _Options(NamedTuple):
     listed: re.Pattern[str]
     """Matches the list of all options."""
     unanswered: re.Pattern[str]
+    telling: frozenset[str]
+    """Words that only one of the options has, but for the unknown one's."""
 
 
 def read_option(
@@ -145,6 +148,7 @@ def read_option(
     'both'
     """
     known = _options(tuple(options), None if unknown is None else options.index(unknown))
+    text = put_right(text, known.telling)
     shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", text)).strip()
     plain = _plain(shown)
     chosen: set[int] = set()
@@ -202,7 +206,14 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
         re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
         re.compile(_listed(options), re.IGNORECASE),
         re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
+        frozenset(_telling(words, unknown)),
     )
+
+
+def _telling(words: Sequence[set[str]], unknown: int | None) -> Iterator[str]:
+    for at, own in enumerate(words):
+        if at != unknown:
+            yield from own - set().union(*words[:at], *words[at + 1 :])
 
 
 def _paraphrases(word: str) -> Iterator[str]:

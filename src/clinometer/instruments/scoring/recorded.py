@@ -38,6 +38,11 @@ _TEXT = (
     *(name for name, kind in RESPONSES.items() if kind == pl.String),
     *("decision", "iat", "group"),
 )
+#: Columns of names; others hold what was asked and said.
+_NAMES = (
+    *("model", "llm", "study", "instrument", "stereotype", "variation", "dimension", "mode"),
+    *("order", "attribute_order", "intervention", "version", "marginalized", "default"),
+)
 _VALUES = {
     "mode": MODES.keys(),
     "order": ("marginalized_first", "default_first"),
@@ -92,7 +97,13 @@ def _ways(responses: pl.DataFrame) -> dict[str, Recorded]:
 
 
 def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
-    """Convert numbers in text columns to text, and iterations to numbers."""
+    """Convert numbers in text columns to text, and iterations to numbers; names have no spaces.
+
+    Spaces around the names of columns, and around names in them, are those of an export.
+    """
+    spaced = {name: name.strip() for name in responses.columns if name != name.strip()}
+    if spaced and len({*map(str.strip, responses.columns)}) == responses.width:
+        responses = responses.rename(spaced)
     kinds = {**dict.fromkeys(_TEXT, pl.String()), "iteration": pl.Int64()}
     for name, kind in kinds.items():
         if (actual := responses.schema.get(name, kind)) == kind:
@@ -102,7 +113,8 @@ def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
         except pl.exceptions.PolarsError:
             expected = "text" if kind == pl.String else "whole numbers"
             raise InputError(f"responses: {name} holds {actual}; expected {expected}") from None
-    return responses
+    named = [name for name in _NAMES if responses.schema.get(name) == pl.String]
+    return responses.with_columns(pl.col(named).str.strip_chars())
 
 
 def _apart(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> pl.DataFrame:
