@@ -61,6 +61,8 @@ def final_answer(text: str) -> Final:
     text = _ENTITY.sub(lambda entity: html.unescape(html.unescape(entity[0])), _unpacked(text))
     answer, cut = _after_reasoning(_own_turn(text))
     answer = _WRAPPING.sub("\n", _first_turn(_marked_answer(answer)))
+    if "=" in answer and "<" in answer:
+        answer = _ATTRIBUTES.sub(_shown, answer)
     return Final(_without_crossed_out(_without_latex(answer)), cut)
 
 
@@ -76,7 +78,7 @@ def readable(text: str) -> str:
 
 # Without one of these there is nothing to be left out or rewritten.
 _SIGNS = (
-    *"<[◁{&\\=✓✔✅☑✗✘❌☒✖",
+    *"<[◁{&\\=|✓✔✅☑✗✘❌☒✖●◉•",
     *(
         "~~",
         "assistant",
@@ -191,6 +193,11 @@ _ASSISTANT = re.compile(
 _ANOTHERS = re.compile(
     rf"\s*(?:<\|begin_of_text\|>|<s>|<bos>)?\s*(?:{_TURN}{_OTHERS}|\[INST\])", re.IGNORECASE
 )
+_ATTRIBUTES = re.compile(
+    r"<\w{1,20}((?:\s{1,3}(?:word|name|term|attribute|item|value|group|choice|text|key|label|id)="
+    r"[\"'][^\"'<>\n]{1,80}[\"']){1,4})\s{0,2}(/?)>"
+)
+_VALUE = re.compile(r"=[\"']([^\"']{1,80})")
 _WRAPPING = re.compile(
     rf"{_TURN}(?:assistant|model)?(?:<\|?end_header_id\|?>|<\|message\|>)?"
     r"|<\|(?:assistant|message|end_header_id|begin_of_text|begin_of_box|end_of_box|CHATBOT_TOKEN"
@@ -222,6 +229,12 @@ def _marked_answer(text: str) -> str:
     """Return what stands between the tags of the one answer, if there is one."""
     found = list(_ANSWER.finditer(text)) if "</" in text else []
     return found[0][2] if len(found) == 1 and found[0][2].strip() else text
+
+
+def _shown(tag: re.Match[str]) -> str:
+    """Write the attributes of a tag before its content: ``<pair word="home">``."""
+    values = " - ".join(_VALUE.findall(tag[1]))
+    return f"\n{values}\n" if tag[2] else f"\n{values} - "
 
 
 # Objects --------------------------------------------------------------------------------------
@@ -331,11 +344,16 @@ _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _MARK = re.compile(f"([{_CHECKS}{_CROSSES}])\ufe0f?")
 
 
+#: Boxes and buttons, marked and not, as they are typed.
+_MARKED = re.compile(r"[\[(][xX•*✓✔][\])]|[●◉☑]")
+_UNMARKED = re.compile(r"[\[(] ?[\])]|[○◯☐□]")
+
+
 def _without_crossed_out(text: str) -> str:
     """Leave out what is struck or crossed out; in tables, name the column of a check mark."""
     if "~~" in text:
         text = _STRUCK.sub(" ", text)
-    if not (_MARK.search(text) or "|" in text):
+    if not (_MARK.search(text) or "|" in text or _MARKED.search(text)):
         return text
     lines, heads = text.split("\n"), None
     for number, line in enumerate(lines):
@@ -360,7 +378,9 @@ def _named(line: str, cells: list[str], heads: list[str]) -> str:
 
 
 def _chosen(line: str) -> str:
-    """Leave out what a cross marks in a line that also has a check mark."""
+    """Leave out what a cross, or an empty box, marks in a line that also has a check mark."""
+    if _MARKED.search(line) and _UNMARKED.search(line):
+        line = _UNMARKED.sub("✗", _MARKED.sub("✓", line))
     pieces = _MARK.split(line)
     marks = pieces[1::2]
     if not (any(one in _CHECKS for one in marks) and any(one in _CROSSES for one in marks)):

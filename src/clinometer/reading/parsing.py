@@ -62,6 +62,7 @@ _UNNAMED = frozenset(
     "and are for from has have having not off the their them they who with without person persons "
     "people individual individuals man men woman women boy boys girl girls".split()
 )
+_TAGGED = re.compile(r"<([^<>/\s][^<>/\n]{0,40})>\s{0,3}([^<>\n]{1,80}?)\s{0,3}</\1>")
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
@@ -163,6 +164,13 @@ def _paired_lines(
     text: str, lexicon: Lexicon
 ) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
     """Read the lines of an answer, with their pairs within the line and with lines above."""
+    if "</" in text:  # tags that are named by the words
+        text = _TAGGED.sub(
+            lambda tag: (
+                f"{tag[1]} - {tag[2]}\n" if find_mentions(tag[1].casefold(), lexicon) else tag[0]
+            ),
+            text,
+        )
     written = [line for line in _answer(normalise(text)).split("\n") if not line.isspace()]
     lines = [read_line(line, lexicon) for line in written if line]
     if near := near_forms(lines, lexicon):

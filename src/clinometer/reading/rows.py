@@ -164,16 +164,54 @@ _SPOKEN = frozenset(
 )
 
 
+#: Of several words: ``home and wedding go with julia``.
+_SPOKEN_OF_SEVERAL = frozenset(
+    tuple(text.split())
+    for text in (
+        *("are", "are for", "fit", "suit", "go with", "go to", "pair with", "belong to"),
+        *("belong with", "are assigned to", "match", "are associated with"),
+    )
+)
+#: After ``I would put home``.
+_GIVEN = frozenset((word,) for word in ("with", "to", "for", "under", "and"))
+_GIVING = frozenset(
+    "put place pair match assign associate link give group connect choose pick".split()
+)
+#: What may stand before the first word of a sentence, and between sentences.
+_BEFORE = _GIVING | frozenset(
+    "i id ill we lets would will for the word words and then next finally also s".split()
+)
+
+
 def _spoken(line: Line) -> list[Pair]:
-    """Return the pair of a line with one word, such a phrase and one group."""
-    if line.kinds != "ag":
+    """Return the pairs of sentences that do nothing but pair, ``I'd put home with julia``.
+
+    Any other word, a question or a denial leaves none.
+    """
+    if "?" in line.text or not line.mentions:
         return []
-    word, group = line.mentions
-    between = line.text[word.end : group.start]
-    around = line.text[: word.start] + line.text[group.end :]
-    if LETTERS.search(around) or "?" in around or tuple(LETTERS.findall(between)) not in _SPOKEN:
-        return []
-    return [(word.term, group.term)]
+    starts = [0, *(mention.end for mention in line.mentions)]
+    ends = [*(mention.start for mention in line.mentions), len(line.text)]
+    gaps = [tuple(LETTERS.findall(line.text[a:b])) for a, b in zip(starts, ends, strict=True)]
+    pairs: list[Pair] = []
+    words: list[str] = []
+    gives = False
+    for mention, gap in zip(line.mentions, gaps, strict=False):
+        if mention.kind == "g":
+            known = _SPOKEN | (_SPOKEN_OF_SEVERAL if len(words) > 1 else frozenset())
+            if not words or gap not in (known | _GIVEN if gives else known):
+                return []
+            pairs += [(word, mention.term) for word in words]
+            words = []
+            continue
+        if words and gap not in ((), ("and",)):
+            return []
+        if not words:
+            if not _BEFORE.issuperset(gap):
+                return []
+            gives = (gives and bool(pairs)) or not _GIVING.isdisjoint(gap)
+        words.append(mention.term)
+    return [] if words or gaps[-1] not in ((), ("s",)) else pairs
 
 
 _BULLET = re.compile(r"\s*(?:[-*•+](?!\*)|\d+[.)])")
