@@ -136,14 +136,20 @@ def agreement_command(
     out: Path | None,
     disagreements: Path | None,
 ) -> None:
-    """Compare readings with human labels: coverage, agreement, Cohen's kappa, confusion table."""
+    """Compare readings with human labels: coverage, agreement, Cohen's kappa, confusion table.
+
+    Where answers without a label were read, also the mean that labels of all of them would give:
+    the readings, corrected by the errors that the labels show (prediction-powered inference). The
+    labelled answers have to be a random part of all.
+    """
     import polars as pl
 
     from clinometer.results.tables import read_numbers, write_table
     from clinometer.statistics.kappa import agreement
 
     frame = read_numbers(scores, [read, label])
-    estimates, confusion = agreement(frame, read, label, by=by)
+    cluster = "stereotype" if "stereotype" in frame.columns else None
+    estimates, confusion = agreement(frame, read, label, by=by, cluster=cluster)
     of_all = estimates.filter(part="all")
     numbers = dict(of_all.select("measure", "estimate").iter_rows())
     ends = of_all.filter(measure="agreement").select("ci_low", "ci_high").row(0)
@@ -159,6 +165,12 @@ def agreement_command(
     echo("            label 1  label 0")
     for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
         echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
+    for row in of_all.filter(measure="corrected_mean").iter_rows(named=True):
+        mean, low, high = (
+            "–" if row[c] is None else f"{row[c]:.3f}" for c in ("estimate", "ci_low", "ci_high")
+        )
+        more = counts["n_unlabelled_read"]
+        echo(f"mean corrected by labels: {mean} [{low}, {high}] ({more:,} readings without one)")
     if out is not None:
         write_table(estimates, out)
     if disagreements is not None:

@@ -211,6 +211,8 @@ OTHER_MEASURES = {
                 "Wilson (1927)", consistent=None),
         Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
                 "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
+        Measure("corrected_mean", "Mean of labels over all answers that were read", 0.0, 1.0, 0.5,
+                "above ½: as the stereotype says", "Angelopoulos et al. (2023)"),
         Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
                 "positive: the two go together", "", consistent=None),
         Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,

@@ -18,6 +18,7 @@ Deviations from the source
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -27,6 +28,7 @@ from clinometer.results import Schema, as_estimates, columns
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.tables import need_columns
 from clinometer.statistics.clustered import check_confidence, row_by_row, wilson
+from clinometer.statistics.corrected import corrected_mean
 from clinometer.statistics.samples import binary, part_labels
 
 __all__ = ["CONFUSION", "Agreement", "agreement"]
@@ -56,6 +58,7 @@ def agreement(
     label: str = "label",
     *,
     by: str | None = None,
+    cluster: str | None = None,
     confidence: float = 0.95,
 ) -> Agreement:
     """Compare what was read with labels, over all rows and in each part.
@@ -70,6 +73,8 @@ def agreement(
         Column of 1, 0 or null: what it is compared with.
     by
         Column whose values part the rows, each part compared on its own beside ``"all"``.
+    cluster
+        Column whose values answers are alike in, for the corrected mean; None: in nothing.
     confidence
         Of the intervals, 0…1.
 
@@ -77,7 +82,8 @@ def agreement(
     -------
     Agreement
         `estimates`, columns of `results.ESTIMATES`: per part the `read_share`, `agreement` and
-        `kappa`; and `confusion`, columns of `CONFUSION`. No number is null, never nan.
+        `kappa`, and where answers without a label were read the `corrected_mean`, see `corrected`;
+        and `confusion`, columns of `CONFUSION`. No number is null, never nan.
 
     Raises
     ------
@@ -94,7 +100,7 @@ def agreement(
     [('read_share', 5, 0.8), ('agreement', 4, 0.75), ('kappa', 4, 0.5)]
     """
     check_confidence(confidence)
-    need_columns(frame, [read, label, *([] if by is None else [by])], "answers")
+    need_columns(frame, [read, label, *(c for c in (by, cluster) if c is not None)], "answers")
     answers = pl.DataFrame({"read": binary(frame[read]), "label": binary(frame[label])})
     counts = answers.select(pl.lit("all").alias("part"), *_counts())
     if by is not None:
@@ -110,6 +116,15 @@ def agreement(
         "agreement": _share(confusion, agreed, "n_read", confidence),
         "kappa": _kappa(confusion, confidence),
     }
+    if confusion["n_unlabelled_read"][0] and confusion["n_read"][0]:
+        alike = (
+            frame[cluster].cast(pl.String) if cluster else pl.int_range(frame.height, eager=True)
+        )
+        whole = answers.with_columns(cluster=alike, part=pl.lit("all"))
+        own = (
+            [] if by is None else [whole.with_columns(part=part_labels(frame[by]).cast(pl.String))]
+        )
+        measured["corrected_mean"] = _corrected([whole, *own], confidence)
     rows = row_by_row(
         table.with_row_index("row").with_columns(measure=pl.lit(name))
         for name, table in measured.items()
@@ -135,6 +150,31 @@ def _share(confusion: pl.DataFrame, count: pl.Expr, of: str, confidence: float) 
     )
     low, high = wilson(pl.col("estimate"), pl.col("n_scored"), confidence)
     return shares.with_columns(ci_low=low, ci_high=high)
+
+
+def _corrected(answers: Sequence[pl.DataFrame], confidence: float) -> pl.DataFrame:
+    """Give the corrected mean of each part."""
+    rows = []
+    for table in answers:
+        for (part,), of_part in table.group_by("part", maintain_order=True):
+            read, label = (of_part[name].cast(pl.Float64).to_numpy() for name in ("read", "label"))
+            found = corrected_mean(
+                read, label, of_part["cluster"].to_numpy(), confidence=confidence
+            )
+            rows.append(
+                {
+                    "part": part,
+                    "n": of_part.height,
+                    "n_scored": of_part["read"].count(),
+                    "method": "prediction_powered",
+                    "estimate": found.mean,
+                    "se": found.se,
+                    "df": found.df,
+                    "ci_low": found.low,
+                    "ci_high": found.high,
+                }
+            )
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
