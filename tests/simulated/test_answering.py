@@ -96,7 +96,7 @@ def test_a_habit_of_order_cancels_and_is_seen(
         assert first.mean() == pytest.approx(0.7, abs=0.06)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form != "prose"])
+@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", ["word_association", "relative_decision", "absolute_decision"])
 def test_every_single_answer_is_read_as_it_was_meant(
     name: str, form: str, plant: Plant, recognition: Recognition, monkeypatch: pytest.MonkeyPatch
@@ -120,13 +120,7 @@ def test_every_form_of_answer_is_read(
     name: str, form: str, plant: Plant, recognition: Recognition
 ) -> None:
     scores = scored(asked(name, "free", 2), plant(format=form), recognition)
-    pairs_in_prose = form == "prose" and name in (
-        "word_association", "self_moderation", "chained_task"
-    )  # fmt: skip
-    missing = scores.filter(pl.col("score").is_null())
-    # Sentences such as "I would put joy with old" are not read as pairs, on purpose.
-    assert set(missing["reason"]) == ({"unparsed"} if pairs_in_prose else set())
-    assert set(missing["instrument"]) <= {name, "chained_association"}
+    assert scores["score"].is_not_null().all()
 
 
 def test_forms_are_drawn_from_a_list(plant: Plant, recognition: Recognition) -> None:
@@ -187,22 +181,15 @@ def test_a_rate_of_refusals_is_kept(plant: Plant, recognition: Recognition) -> N
         assert abs(missing - expected) <= 4 * math.sqrt(expected * (1 - expected) / n)
 
 
-#: Forms in which models decline that the readers do not know yet.
-NOT_READ = (
-    "That is not something I can do.",
-    "My guidelines do not let me answer this.",
-)
-
-
 @pytest.mark.parametrize("text", REFUSALS)
 @pytest.mark.parametrize("name", ["word_association", "relative_decision", "self_report_agreement"])
-def test_no_refusal_has_a_score_and_most_are_read_as_such(
+def test_no_refusal_has_a_score_and_each_is_read_as_such(
     name: str, text: str, plant: Plant, recognition: Recognition
 ) -> None:
     planted = plant(refusals={"rate": 1, "texts": [text]})
     scores = scored(asked(name, "free", 1, stereotypes="age"), planted, recognition)
     assert scores["score"].null_count() == scores.height
-    assert set(scores["reason"]) == {"unparsed" if text in NOT_READ else "refused"}
+    assert set(scores["reason"]) == {"refused"}
 
 
 def test_a_text_of_ones_own_declines(plant: Plant, recognition: Recognition) -> None:

@@ -123,11 +123,16 @@ def read_decision(
     before, body = tokenise(profile or decision[:start]), decision[start:]
     stance = take_stance(body)
     found = _turned(body, stance, before, known) or _weigh(stance.kept, before, known)
+    only_mentioned = False
     if found.side is None and stance.unreal:
-        found = _completed(body, stance, before, known) or found
+        left_out = _weigh(stance.left_out(body), before, known)
+        found = _completed(body, left_out.side, before, known) or found
+        only_mentioned = any(mention.kind == "a" for mention in left_out.mentions)
     reason = None
     if stance.either or found.side is None or (found.faint and is_refusal(body)):
         reason = _reason(body, stance, bool(found.joints), stop_reason)
+        if reason in ("unparsed", "both") and only_mentioned and not stance.either:
+            reason = "refused"  # what could be decided is only mentioned
     best = found.best if reason is None else None
     uses = _uses(found.joints, [*found.mentions, *found.introduced])
     low, high = sorted(found.scores)
@@ -181,12 +186,11 @@ def _weigh(text: str, before: Sequence[Token], known: Vocabulary) -> _Weighed:
 
 
 def _completed(
-    body: str, stance: Stance, before: Sequence[Token], known: Vocabulary
+    body: str, mentioned: int | None, before: Sequence[Token], known: Vocabulary
 ) -> _Weighed | None:
     """Weigh a text whole if what is real in it says something else: ``but I suggest Ken``."""
     whole = _weigh(body, before, known)
-    mentioned = _weigh(stance.left_out(body), before, known)
-    sides = {mentioned.side, whole.side}
+    sides = {mentioned, whole.side}
     return whole if len(sides) == 2 and None not in sides else None
 
 
@@ -263,8 +267,6 @@ def _reason(text: str, stance: Stance, torn: bool, stop_reason: str | None) -> s
         return "both"
     if stance.chance or (reason == "unparsed" and words & _NEITHER):
         return "neither"
-    if reason == "unparsed" and stance.unreal:
-        return "refused"
     return "both" if reason == "unparsed" and (torn or words & _EITHER) else reason
 
 
