@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.reading.decisions import read_decision
 from clinometer.reading.near import put_right
 from clinometer.reading.parsing import infer_groups, read_pairs
 from waiting import grows_linearly
@@ -75,3 +76,15 @@ def test_any_text_is_put_right(text, known):
 def test_time_is_linear():
     assert grows_linearly(lambda n: put_right("Guillaume " * n, ["guillame"]), 20_000)
     assert grows_linearly(lambda n: put_right(" ".join(f"w{i}x" for i in range(n)), ["abc"]), 5_000)
+
+
+@pytest.mark.parametrize("first", ["García", "Garcia", "Clark"])
+def test_decisions_are_read_with_names_as_models_write_them(first):
+    second = "Clark" if first != "Clark" else "García"
+    text = f"{first} should lead joy, {second} agony."
+    found = read_decision(text, (["garcia"], ["clark"]), (["agony"], ["joy"]))
+    assert found.tied_to == ("marginalized" if first == "Clark" else "default")
+
+
+def test_a_name_with_its_own_s_is_not_put_right():
+    assert put_right("Grandma's sense for arts.", ["grandma"]) == "Grandma's sense for arts."

@@ -21,11 +21,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from clinometer.reading.joints import EXPLICIT, Joint, join
+from clinometer.reading.near import put_right
 from clinometer.reading.people import link_people, names
-from clinometer.reading.plaintext import split_tasks
+from clinometer.reading.plaintext import normalise, split_tasks
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.stances import Stance, take_stance
 from clinometer.reading.vocabulary import (
@@ -50,7 +52,8 @@ class Decision(NamedTuple):
     """None where the decision was read, else ``refused``, ``neither`` (no one should, or it
     depends), ``both`` (either could, or one is given both), ``unparsed`` or ``truncated``."""
     span: tuple[int, int] | None
-    """Start and end, in the decision, of the shortest stretch that shows who got what."""
+    """Start and end, in the decision, of the shortest stretch that shows who got what; None also
+    where a word had to be put right."""
     margin: float
     """|evidence for - evidence against| / all evidence, 0…1."""
     conflict: bool
@@ -119,6 +122,10 @@ def read_decision(
     'marginalized'
     """
     known = vocabulary((tuple(groups[0]), tuple(groups[1])), (tuple(tasks[0]), tuple(tasks[1])))
+    words = {w for term in chain(*groups, *tasks) for w in normalise(term).split()}
+    spelled = put_right(decision, words)
+    is_own = spelled == decision
+    decision, profile = spelled, put_right(profile, words)
     start = _begins(decision, known, bool(profile))
     before, body = tokenise(profile or decision[:start]), decision[start:]
     stance = take_stance(body)
@@ -139,7 +146,7 @@ def read_decision(
     return Decision(
         None if best is None or found.side is None else _SIDES[found.side],
         reason,
-        locate(decision[:start] + found.text, *best.extent, start) if best else None,
+        locate(decision[:start] + found.text, *best.extent, start) if best and is_own else None,
         (high - low) / (low + high or 1.0),
         low > 0,
         _used(groups[0], "g", 0, uses),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 from clinometer.reading.mentions import Lexicon, Line, unaccented
@@ -23,7 +24,7 @@ NEAR, SHORTEST = 0.85, 5
 #: Different words of an answer that are looked at; an answer in lines has fewer.
 MOST = 200
 
-_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*")
 _NUMBER = {"man": "men", "woman": "women", "person": "people", "child": "children", "wife": "wives",
            "life": "lives"}  # fmt: skip
 _OF_NUMBER = {**_NUMBER, **{many: one for one, many in _NUMBER.items()}}
@@ -75,8 +76,12 @@ def _forms(
 ) -> dict[str, str]:
     """Return the spelling of a term that is not mentioned, by each word that is near it alone."""
     forms: dict[str, str] = {}
+    beginning: dict[str, list[str]] = {}
+    for known in spelled:
+        beginning.setdefault(unaccented(known)[:1], []).append(known)
     for word in words:
-        near = {known: term for known, term in spelled.items() if _is_near(word, known)}
+        alike = beginning.get(unaccented(word)[:1], ())
+        near = {known: spelled[known] for known in alike if _is_near(word, known)}
         if len({*near.values()}) == 1:
             known, term = next(iter(near.items()))
             if term not in mentioned:
@@ -96,10 +101,16 @@ def _others(lines: Iterable[Line], spelled: Mapping[str, str]) -> list[str]:
     return list(words)[:MOST]
 
 
+@lru_cache(maxsize=1 << 16)
 def _is_near(word: str, known: str) -> bool:
     if _OF_NUMBER.get(word) == known:
         return True
-    if min(len(word), len(known)) < SHORTEST or word[0] != known[0]:
+    if not (word.isascii() and known.isascii()):
+        word, known = unaccented(word), unaccented(known)
+        if word == known:
+            return True
+    short, long = sorted((len(word), len(known)))
+    # What no alignment can make alike is not compared, for speed.
+    if short < SHORTEST or word[0] != known[0] or 2 * short < NEAR * (short + long):
         return False
-    alike = SequenceMatcher(None, unaccented(word), unaccented(known), autojunk=False)
-    return alike.real_quick_ratio() >= NEAR and alike.ratio() >= NEAR
+    return SequenceMatcher(None, word, known, autojunk=False).ratio() >= NEAR
