@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect as python_inspect
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,6 @@ from typing import Any
 import polars as pl
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai import eval_retry
 from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score
@@ -103,9 +104,22 @@ def asked(log_dir: Path, fails: set[int], **more: Any) -> Any:
     return inspect_eval(task, model=model, log_dir=str(log_dir), **options)[0]
 
 
+#: inspect's `eval_retry` patches asyncio for the whole process: it has one of its own.
+RETRY = """
+import sys
+from pathlib import Path
+from inspect_ai import eval_retry
+sys.path[:0] = sys.argv[2:]
+from test_inspect_contract import asked
+eval_retry(asked(Path(sys.argv[1]), {1, 2}), log_dir=sys.argv[1], display="none")
+"""
+
+
+@pytest.mark.slow
 def test_of_a_retried_task_each_trial_counts_once(tmp_path: Path) -> None:
-    log = asked(tmp_path, {1, 2})
-    eval_retry(log, log_dir=str(tmp_path), display="none")
+    here = Path(__file__).parent
+    command = [sys.executable, "-c", RETRY, str(tmp_path), str(here), str(here.parent)]
+    subprocess.run(command, check=True, capture_output=True)
     assert len(list(tmp_path.glob("*.eval"))) == 2
     responses = pl.concat(read_logs(tmp_path))
     assert responses.height == responses["trial_id"].n_unique() == 4
