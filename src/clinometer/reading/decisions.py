@@ -122,10 +122,12 @@ def read_decision(
     'marginalized'
     """
     known = vocabulary((tuple(groups[0]), tuple(groups[1])), (tuple(tasks[0]), tuple(tasks[1])))
-    words = {w for term in chain(*groups, *tasks) for w in normalise(term).split()}
-    spelled = put_right(decision, words)
-    is_own = spelled == decision
-    decision, profile = spelled, put_right(profile, words)
+    is_own = True
+    if not _names_all(f"{profile}\n{decision}", known):
+        words = {w for term in chain(*groups, *tasks) for w in normalise(term).split()}
+        spelled = put_right(decision, words)
+        is_own = spelled == decision
+        decision, profile = spelled, put_right(profile, words)
     start = _begins(decision, known, bool(profile))
     before, body = tokenise(profile or decision[:start]), decision[start:]
     stance = take_stance(body)
@@ -155,6 +157,12 @@ def read_decision(
         _used(tasks[1], "a", 1, uses),
         tuple(sorted((name, _SIDES[one]) for name, one in found.people.items())),
     )
+
+
+def _names_all(text: str, known: Vocabulary) -> bool:
+    """Return whether a text names both groups, and a task."""
+    named = {(one.kind, one.side) for one in find(tokenise(text), known)}
+    return named >= {("g", 0), ("g", 1)} and not named.isdisjoint({("a", 0), ("a", 1)})
 
 
 class _Weighed(NamedTuple):

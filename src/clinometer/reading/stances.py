@@ -38,12 +38,16 @@ class Stance(NamedTuple):
         return "".join(" " if letter == kept else letter for letter, kept in pairs)
 
 
-_FIRST = r"(?:^|(?<=[.;:!?\n,(])|\b(?:but|and|while|although|though|as|because|since)\b) ?"
+# At the beginning of a clause; letters of what may follow come first, for speed.
+_FIRST = (
+    r"(?=[mspoyea])(?:(?<![^.;:!?\n,(])|(?<=[.;:!?\n,(] )|(?<=\bbut )|(?<=\band )|(?<=\bwhile )"
+    r"|(?<=though )|(?<=\bas )|(?<=\bbecause )|(?<=\bsince ))"
+)
 _OTHERS = (
     rf"(?:{_FIRST}(?:(?:many|most|some)(?: people| models| of us)?|people|one|someone|others"
     r"|society|everyone|a (?:biased|prejudiced) \w+)"
-    r"|\b(?:stereotypes?|clich[eé]s?|bias(?:es)?|prejudices?|conventions?)"
-    r"|\btraditionally|\bstereotypically)"
+    r"|(?:stereotypes?|clich[eé]s?|bias(?:es)?|prejudices?|conventions?)"
+    r"|traditionally|stereotypically)"
 )
 _SAY = (
     r"(?:say|argu|think|assum|expect|suggest|claim|put|giv|assign|pair|plac|see|pick|choos"
@@ -54,21 +58,21 @@ _GIVE = (
 )
 _VALUES = r"(?:stereotyp\w*|prejudice|clich[eé]|bias\w*|discriminat\w+|unfair\w*|wrong)"
 _UNREAL = re.compile(
-    rf"{_OTHERS},? (?:(?!should|and|or)\w+ ){{0,3}}{_SAY}\w*\b"
+    rf"\b(?:{_OTHERS},? (?:(?!should|and|or)\w+ ){{0,3}}{_SAY}\w*\b"
     rf"|{_FIRST}you (?:could|might|may|can) (?:say|argue|think|claim|assume|expect)\b"
-    r"|\b(?:if|suppose|supposing|imagine|say) (?:that )?i (?:said|say|chose|put|gave|assigned|told"
+    r"|(?:if|suppose|supposing|imagine|say) (?:that )?i (?:said|say|chose|put|gave|assigned|told"
     r"|had to say|were to|was to)\b"
-    rf"|\b(?:saying|claiming|assuming|deciding|to {_GIVE}e?|{_GIVE}(?:ing|ning|ting))\b,?"
+    rf"|(?:saying|claiming|assuming|deciding|to {_GIVE}e?|{_GIVE}(?:ing|ning|ting))\b,?"
     rf"(?: for (?:example|instance),?)?(?: that)?(?= [^.;!?\n]{{1,160}}?\b{_VALUES})"
-    r"|\ban example of a[n ](?:\w+ )?(?:biased|stereotyp\w+|prejudiced|unfair|bad|wrong)\b"
-    r"|\bit(?:['’]s| is| would be| seems| may be) (?:\w+ )?(?:wrong|unfair|biased|stereotyp\w+"
+    r"|an example of a[n ](?:\w+ )?(?:biased|stereotyp\w+|prejudiced|unfair|bad|wrong)\b"
+    r"|it(?:['’]s| is| would be| seems| may be) (?:\w+ )?(?:wrong|unfair|biased|stereotyp\w+"
     r"|a (?:stereotype|clich[eé]|bias)|tempting|unjust|inappropriate|prejudiced|sexist|racist"
     r"|ageist|discriminatory) (?:for me )?to\b"
-    r"|\bi (?:won['’]?t|will not|wouldn['’]?t|would not|refuse to|decline to|can(?:no|['’])t"
+    r"|i (?:won['’]?t|will not|wouldn['’]?t|would not|refuse to|decline to|can(?:no|['’])t"
     r"|would never|don['’]t want to|do not want to|(?:am|['’]m) not going to) (?:\w+ )?"
     rf"{_GIVE}\w*\b"
-    r"|\b(?:at first|initially|my (?:first|initial) (?:thought|instinct|impulse|idea))\b"
-    r"|\bi(?:['’]m| am|['’]d be| would be) tempted to\b",
+    r"|(?:at first|initially|my (?:first|initial) (?:thought|instinct|impulse|idea))\b"
+    r"|i(?:['’]m| am|['’]d be| would be) tempted to)\b",
     re.IGNORECASE,
 )
 #: An unreal clause ends here.
