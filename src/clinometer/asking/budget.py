@@ -93,7 +93,7 @@ class Cost:
     ) -> Cost:
         """Price an estimate: trials and calls, tokens in and out; see `price`."""
         rates = price(model, prices)
-        usd = None if rates is None else (tokens[0] * rates[0] + tokens[1] * rates[1]) / 1e6
+        usd = None if rates is None else dollars(tokens, rates)
         seconds = expected_seconds(*tokens) if find_provider(model).embedded else None
         return cls(model, *asked, *tokens, usd, seconds)
 
@@ -129,7 +129,7 @@ class Budget:
             return f"--max-calls {self.max_calls}"
         of_each = (
             ("--max-tokens", self.max_tokens, self.tokens, "tokens"),
-            (("--max-cost", self.max_cost, self.usd, "usd")),
+            ("--max-cost", self.max_cost, self.usd, "usd"),
         )
         for (name, most, used, held), more in zip(of_each, usage, strict=True):
             known = used + self.held[held] + (more if math.isfinite(more) else 0.0)
@@ -262,19 +262,20 @@ class _Held(NamedTuple):
 
 def usage_of(answer: Mapping[str, Any]) -> tuple[int, int]:
     """Return the tokens in and out of an answer: those stated, else those estimated."""
-    stated = answer.get("input_tokens"), answer.get("output_tokens")
     about = answer.get("estimated_tokens") or (0, 0)
-    known = (isinstance(one, int) and one >= 0 for one in stated)
-    return tuple(  # type: ignore[return-value]
-        one if is_known else guess
-        for one, is_known, guess in zip(stated, known, about, strict=True)
-    )
+    known = (n if n is not None else guess for n, guess in zip(_stated(answer), about, strict=True))
+    return tuple(known)  # type: ignore[return-value]
+
+
+def _stated(answer: Mapping[str, Any]) -> list[int | None]:
+    """Return the tokens in and out that a provider states; None for what cannot be one."""
+    counts = (answer.get("input_tokens"), answer.get("output_tokens"))
+    return [n if isinstance(n, int) and n >= 0 else None for n in counts]
 
 
 def with_usage(answer: dict[str, Any], characters: int) -> dict[str, Any]:
     """Add an estimate of its tokens to an answer whose provider states none."""
-    stated = answer.get("input_tokens"), answer.get("output_tokens")
-    if answer.get("error") is not None or all(isinstance(n, int) and n >= 0 for n in stated):
+    if answer.get("error") is not None or None not in _stated(answer):
         return answer
     texts = (answer.get(name) for name in ("response", "reasoning", "profile", "raw", "answer"))
     written = sum(len(text) for text in texts if isinstance(text, str))

@@ -48,6 +48,7 @@ __all__ = [
     "Answer",
     "ask",
     "ask_one_by_one",
+    "ask_trial",
     "describe_error",
     "encodable",
     "read_logs",
@@ -105,7 +106,7 @@ def ask(
         if ledger is not None and not await _may_ask(trial, ledger):
             state.metadata["unasked"] = True
             return state
-        answer, outputs = await _ask_trial(trial, get_model(), on_answer, able, ledger)
+        answer, outputs = await ask_trial(trial, get_model(), on_answer, able, ledger)
         _log(state, answer, outputs)
         return state
 
@@ -131,7 +132,7 @@ async def ask_one_by_one(
                 return
             forget_events()
             with suppress(Exception):  # was recorded
-                await _ask_trial(trial, model, on_answer, able, ledger)
+                await ask_trial(trial, model, on_answer, able, ledger)
 
 
 async def _may_ask(trial: Mapping[str, Any], ledger: Ledger) -> bool:
@@ -141,15 +142,18 @@ async def _may_ask(trial: Mapping[str, Any], ledger: Ledger) -> bool:
     return await ledger.may_call(calls, trial["trial_id"], characters)
 
 
-async def _ask_trial(
+async def ask_trial(
     trial: Mapping[str, Any],
     model: Model,
-    on_answer: Callable[[Answer], None] | None,
-    able: set[str],
+    on_answer: Callable[[Answer], None] | None = None,
+    able: Iterable[str] = (),
     ledger: Ledger | None = None,
 ) -> tuple[Answer, list[ModelOutput]]:
-    """Ask one trial; an error is passed on after it was recorded."""
-    mode = MODES[trial["mode"]]
+    """Ask one trial; an error is passed on after it was recorded.
+
+    `able` are the modes that the model is known to be able to do; to a set this one is added.
+    """
+    mode, able = MODES[trial["mode"]], able if isinstance(able, set) else {*able}
     calls = mode.calls(trial)
     identity = {"trial_id": trial["trial_id"], "calls": calls}
     counted = count_requests() if ledger is None else count_requests(calls, ledger.may_retry)

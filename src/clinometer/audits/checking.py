@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clinometer.asking.budget import estimate_costs, price
+from clinometer.asking.budget import Cost, estimate_costs
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.errors import ClinometerError
 from clinometer.instruments.catalogue import INSTRUMENTS
@@ -45,8 +45,8 @@ class Checked:
 
     model: str
     checks: tuple[Check, ...]
-    cost: str
-    """Calls, tokens and dollars of a quick audit in the first mode that works."""
+    cost: Cost | None
+    """Of a quick audit in the first mode that works; None if none does."""
     command: str
     """The command that makes it."""
     hint: str
@@ -85,17 +85,10 @@ def check_model(
     worked = next((one.mode for one in checks if one.works), None)
     if worked is None:
         said = " ".join(one.said for one in checks)
-        return Checked(model, checks, "", "", hint(model, said, connection.base_url))
+        return Checked(model, checks, None, "", hint(model, said))
     plan = sized_plan("quick", [model], PlanOptions(modes=[worked]))
     (cost,) = estimate_costs(plan.pieces(), [model], prices)
-    paid = "price not known, give it with --prices" if cost.usd is None else f"${cost.usd:.2f}"
-    free = price(model, prices) == (0.0, 0.0)
-    told = (
-        f"{cost.calls:,} calls, about {cost.input_tokens:,} tokens in and "
-        f"{cost.output_tokens:,} out, {'no charge' if free else paid}"
-    )
-    command = f"clinometer audit {model} --mode {worked}{options}"
-    return Checked(model, checks, told, command, "")
+    return Checked(model, checks, cost, f"clinometer audit {model} --mode {worked}{options}", "")
 
 
 async def _every(model: str, generation: Generation, connection: Connection) -> list[Check]:
@@ -106,8 +99,7 @@ async def _every(model: str, generation: Generation, connection: Connection) -> 
 
 async def _check(mode: str, opened: Any, model: str) -> Check:
     """Ask one trial in a mode."""
-    from clinometer.asking.trials import describe_error
-    from clinometer.modes.needs import check_kept, refuse_unable
+    from clinometer.asking.trials import ask_trial, describe_error
 
     study, asked, how = load_study(STUDY), INSTRUMENTS[INSTRUMENT], MODES[mode]
     design = Design(iterations=2, mode=mode)
@@ -117,18 +109,14 @@ async def _check(mode: str, opened: Any, model: str) -> Check:
         trial["attributes"] = trial["attributes"][:1]
     begun = time.monotonic()
     try:
-        refuse_unable([model], [mode])
-        outputs = await how.ask(trial, opened)
-        answer = how.answer(trial, outputs, model)
-        check_kept(trial, answer, model, set())
+        answer, outputs = await ask_trial(trial, opened)
     except Exception as error:  # a provider's
         said = str(error) if isinstance(error, ClinometerError) else describe_error(error)
         return Check(mode, False, said, time.monotonic() - begun)
     seconds, usage = time.monotonic() - begun, outputs[-1].usage
     tokens = None if usage is None else (usage.input_tokens, usage.output_tokens)
     key = asked.key(study, STEREOTYPE, WORDING)
-    known = {**trial, "mode": mode, "stop_reason": answer.get("stop_reason")}
-    (scored,) = asked.score(answer["response"], known, key).values()
+    (scored,) = asked.score(answer["response"], {**trial, **answer}, key).values()
     said = f"{len(scored.shares)} of {len(trial['attributes'])} words read"
     if scored.reason is not None and not how.apart:
         said += f" ({scored.reason})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clinometer.cli.options import FILE, build_connection, command, connection_options
-from clinometer.cli.output import echo
+from clinometer.cli.output import echo, say_cost
 
 if TYPE_CHECKING:
     from clinometer.audits.checking import Check, Checked
@@ -28,6 +28,7 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     quick audit costs, and the command that makes it. Exit code 1 if nothing works.
     """
     from clinometer.audits.checking import check_model
+    from clinometer.texts import redacted
 
     options["max_retries"] = 0
     address = options["base_url"]
@@ -36,6 +37,9 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     checked = check_model(model, build_connection(options), prices, also)
     for line in _lines(checked):
         echo(line)
+    if checked.cost is not None:
+        say_cost([checked.cost])
+        echo(f"next: {redacted(checked.command)}")
     sys.exit(0 if checked.mode else 1)
 
 
@@ -49,12 +53,7 @@ def _lines(checked: Checked) -> list[str]:
         return [*lines, *([redacted(checked.hint)] if checked.hint else [])]
     stated = next((one.tokens for one in checked.checks if one.tokens), None)
     usage = "stated" if stated else "not stated: limits of tokens and dollars are kept by estimate"
-    return [
-        *lines,
-        f"tokens: {usage}",
-        f"a quick audit: {checked.cost}",
-        f"next: {redacted(checked.command)}",
-    ]
+    return [*lines, f"tokens: {usage}"]
 
 
 def _line(one: Check) -> str:

@@ -29,13 +29,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-__all__ = ["LARGEST", "BodyError", "TooLarge", "usual"]
+__all__ = ["LARGEST", "NEVER", "BodyError", "TooLarge", "usual"]
 
 #: The largest body of an answer that is read, in bytes.
 LARGEST = 4 << 20
 
-#: The log-probability of what is never drawn.
-_NEVER = -9999.0
+#: What servers list for a token that is never drawn; some say minus infinity, or null.
+NEVER = -9999.0
 
 _FINISHED = {
     "stop": "stop eos eos_token stop_sequence end_turn complete completed done stop_token finished "
@@ -161,7 +161,7 @@ def _position(one: Any) -> dict[str, Any]:
         raise BodyError(f"not a chat completion: logprobs.content holds {_kind(one)}")
     listed = [_position({**each, "top_logprobs": None}) for each in one.get("top_logprobs") or ()]
     value = one.get("logprob")
-    known = float(value) if _is_number(value) and math.isfinite(value) else _NEVER
+    known = float(value) if _is_number(value) and math.isfinite(value) else NEVER
     return {
         **one,
         "token": str(one.get("token", "")),

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clinometer.models.bodies import NEVER
 from clinometer.models.providers import Provider, find_provider
 from clinometer.modes.mode import LOGITS, Message, Mode, sent_texts
 
@@ -61,10 +62,6 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
         max_tokens=None if provider.exact else 1,
         extra_body=choice if provider.exact else None,
     )
-
-
-#: What servers list for a token that is never drawn; some say minus infinity.
-NEVER = -9999.0
 
 
 def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:

@@ -13,11 +13,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import NamedTuple
 
 from clinometer.reading.mentions import Lexicon, Line, unaccented
 
-__all__ = ["Near", "near_forms", "put_right"]
+__all__ = ["near_forms", "put_right", "respelled"]
 
 NEAR, SHORTEST = 0.85, 5
 
@@ -30,18 +29,8 @@ _NUMBER = {"man": "men", "woman": "women", "person": "people", "child": "childre
 _OF_NUMBER = {**_NUMBER, **{many: one for one, many in _NUMBER.items()}}
 
 
-class Near(NamedTuple):
-    """Words of an answer, and the terms that they are near to."""
-
-    forms: Mapping[str, str]
-
-    def put_right(self, line: str) -> str:
-        """Return a line with each near form as the term spells it."""
-        return _WORD.sub(lambda word: self.forms.get(word[0], word[0]), line)
-
-
-def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> Near | None:
-    """Find the near forms of the terms that an answer does not mention; None if there are none.
+def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> dict[str, str]:
+    """Return the spelling of each near form of a term that an answer does not mention.
 
     A word near to several missing terms, or to one that is mentioned, is a form of none.
     """
@@ -49,9 +38,13 @@ def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> Near | None:
     entries = [entry for of_token in lexicon.values() for entry in of_token]
     spelled = {tokens[0]: term for tokens, _, term in entries if len(tokens) == 1}
     if mentioned.issuperset(spelled.values()):
-        return None
-    forms = _forms(_others(lines, spelled), spelled, mentioned)
-    return Near(forms) if forms else None
+        return {}
+    return _forms(_others(lines, spelled), spelled, mentioned)
+
+
+def respelled(text: str, forms: Mapping[str, str]) -> str:
+    """Return a text with each near form as the term spells it."""
+    return _WORD.sub(lambda word: forms.get(word[0].casefold(), word[0]), text) if forms else text
 
 
 def put_right(text: str, known: Collection[str]) -> str:
@@ -65,10 +58,7 @@ def put_right(text: str, known: Collection[str]) -> str:
     words = dict.fromkeys(word.casefold() for word in _WORD.findall(text))
     there = {word for word in known if word in words}
     others = [word for word in words if word not in there][:MOST]
-    forms = _forms(others, {word: word for word in known}, there)
-    if not forms:
-        return text
-    return _WORD.sub(lambda word: forms.get(word[0].casefold(), word[0]), text)
+    return respelled(text, _forms(others, {word: word for word in known}, there))
 
 
 def _forms(

@@ -33,7 +33,7 @@ from clinometer.reading.mentions import (
     read_line,
     spellings,
 )
-from clinometer.reading.near import near_forms
+from clinometer.reading.near import near_forms, respelled
 from clinometer.reading.plaintext import normalise
 from clinometer.reading.refusals import why_unread
 from clinometer.reading.rows import read_blocks, within
@@ -174,7 +174,7 @@ def _paired_lines(
     written = [line for line in _answer(normalise(text)).split("\n") if not line.isspace()]
     lines = [read_line(line, lexicon) for line in written if line]
     if near := near_forms(lines, lexicon):
-        lines = [read_line(near.put_right(line.text), lexicon) for line in lines]
+        lines = [read_line(respelled(line.text, near), lexicon) for line in lines]
     inline = [within(line) for line in lines]
     return lines, inline, read_blocks(lines, inline)
 

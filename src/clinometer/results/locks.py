@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cache
 from pathlib import Path
 
 from clinometer.errors import ClinometerError, InputError, PlanError
@@ -110,9 +111,13 @@ def _hold(lock: int, *, wait: bool) -> None:
     except BlockingIOError:
         raise
     except OSError:  # a file system without locks
-        _log.warning(
-            "this file system has no locks: see that no other process uses the same directory"
-        )
+        _say_no_locks()
+
+
+@cache
+def _say_no_locks() -> None:
+    """Say once what is not seen to."""
+    _log.warning("this file system has no locks: see that no other process uses the same directory")
 
 
 @contextmanager

@@ -17,7 +17,6 @@ import functools
 import hashlib
 import inspect
 import json
-import os
 import re
 import socket
 import threading
@@ -165,12 +164,12 @@ class Place:
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Hold the right to ask at the address.
+        """Hold the right to ask at the address, for this machine: its processes have a lock.
 
-        Raises PlanError if another machine, or process, has it.
+        Raises PlanError if another machine has it.
         """
         claim = f"{self.name}/{CLAIM}"
-        mine = f"{socket.gethostname()}, process {os.getpid()}"
+        mine = socket.gethostname()
         if not self._files.create(claim, self._stated(mine)):
             held = self._files.text(claim)
             owner, _, since = held.partition(" since ")
