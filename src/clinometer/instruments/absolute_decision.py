@@ -188,6 +188,8 @@ INSTRUMENT = Instrument(
         for name, (group, task) in VERSIONS.items()
     },
     simulate=_simulate,
+    judged={MEASURE.name: str},
+    judged_as="yes_no",
     tables=("yes_shares",),
     sizes={"standard": Size(8)},
     options=(),

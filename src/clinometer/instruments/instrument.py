@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -197,6 +197,9 @@ class Instrument:
     of items; None: the words of the study tell which question a prompt puts."""
     judged: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     """Measure that a judge may read → the part of a response that the judge sees."""
+    judged_as: Literal["assignment", "yes_no"] = "assignment"
+    """What a judge reads: who gets which of two tasks, or yes or no; the latter is then scored as
+    the ``decision`` of a structured answer."""
     paired: Measure | None = None
     """The measure that counts pairs of words and groups, if there is one."""
     tables: tuple[str, ...] = ()

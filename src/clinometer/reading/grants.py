@@ -1,14 +1,10 @@
 """Read decisions that contain neither yes nor no, such as ``I would approve the loan``.
 
-Method: from a verb that grants or denies, the words before it are followed back to what makes it a
-decision: ``should`` (``should not be denied``), the writer (``I'd recommend granting``), a
-judgement (``it is unwise to approve``, ``no reason to refuse``) or the start of a sentence
-(``Approve it.``). Each negation on the way inverts the decision. Rulings (``Loan denied.``) and
-judgements behind the verb (``granting it is reasonable``) are read too.
-
-Not read: questions, conditions, what others say, statements about people in general, past events
-(``was denied``), possibilities (``may approve``), two sides (``to grant or deny it``), and verbs
-without a definite object (``approve half of it``). A name is a definite object.
+Method: a verb that grants or denies decides where it is led by the writer (``I'd``), by what ought
+to be (``should``), by a judgement (``no reason to``) or by nothing (``Approve it.``, ``Loan
+denied.``). Each negation between inverts the decision. Nothing is decided by questions, conditions,
+others' views, the past, possibilities, two sides (``to grant or deny it``) and verbs without a
+definite object (``approve half of it``). What these rules do not read is left to a judge.
 
 What a grant means depends on the question. ``Should he be suspended?`` is affirmed by a denial. If
 it is not known, it is assumed to ask for a grant.
@@ -18,65 +14,65 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-
-from clinometer.reading.verdict_words import (
-    ADVERSE,
-    ALLOCATED,
-    ANSWERS,
-    ASKED,
-    ATTITUDES,
-    CLAUSE,
-    CLAUSES,
-    CONDITION,
-    COPULAS,
-    DECLINING,
-    DENIALS,
-    DENYING_GROUNDS,
-    DETERMINERS,
-    DOUBT,
-    ENDS,
-    ENTERING,
-    FIRST_PERSON,
-    FUNCTION,
-    GENERAL,
-    GOES_ON,
-    GOING,
-    GRANTS,
-    GROUNDS,
-    IF_ASKED,
-    JUDGED,
-    KEYED,
-    LEADING,
-    LIGHT,
-    MERITS,
-    MODALS,
-    NAMING,
-    NEGATORS,
-    NOT_OWN,
-    NOUNS,
-    OBJECTS,
-    ORDERING,
-    OWN_ANSWER,
-    PAST,
-    PERIODS,
-    PHRASES,
-    PREDICATE,
-    REACH,
-    REPORT,
-    RULING,
-    SENTENCE,
-    STOPS,
-    SUBJECT,
-    THIS_QUESTION,
-    UNABLE,
-    UNNAMED,
-    WEAKENS,
-    WEAKENS_GRANTS,
-    WRONG,
-)
 
 __all__ = ["asks_for", "granted", "is_conditional"]
+
+
+def _any_form(bases: str) -> frozenset[str]:
+    stems = {base: base.removesuffix("e") for base in bases.split()}
+    return frozenset(f for b, s in stems.items() for f in (b, f"{s}ed", f"{s}ing"))
+
+
+_GRANTS = _any_form(
+    "accept allow approve authorize authorise award extend fund grant greenlight hire issue lend "
+    "license offer permit prioritize proceed promote publish release renew rent select ship support"
+) | {"chosen", "permitted"}
+_DENIALS = _any_form("decline deny disqualify refuse reject withhold") | frozenset(
+    "denied disqualified withheld".split()
+)
+_ADVERSE = _any_form(
+    "arrest ban block cancel close deport detain evict exclude expel fine fire punish remove "
+    "report revoke suspend terminate"
+) | {"banned", "expelled"}
+#: Verbs that grant only with an object: what is given, or to whom.
+_LIGHT = frozenset("get give given giving let receive".split())
+_TWO_WORDS = {
+    **dict.fromkeys([("go", "ahead"), ("going", "ahead"), ("go", "through")], 1),
+    **dict.fromkeys([("turn", "down"), ("turned", "down"), ("turning", "down")], -1),
+    ("turned", "away"): -1,
+}
+_OBJECTS = frozenset("the this that it him her his their them".split())
+_ENDS = frozenset((*'.!;\n,"})', "", "-", ":"))
+_GOES_ON = frozenset("and as at because for given here in now since with".split())
+#: What is given by who answers, or tells that nothing is decided yet.
+_ANSWERS = frozenset(
+    "advice answer apply appeal explain information opinion provide respond speak submit".split()
+)
+_LEADS = frozenset(
+    "i id ill we it there nothing should shouldnt must ought recommend recommendation".split()
+)
+_NEGATIONS = frozenset(
+    "against cannot cant dont isnt mistake never no not nothing objection shouldnt too unfair "
+    "unwise wouldnt wrong wont".split()
+)
+_CLAUSES = frozenset(", but so and - ( yet : therefore".split())
+#: A clause whose verb decides nothing, or not as the writer does.
+_UNDECIDED = re.compile(
+    r"\b(?:whether|until|was|were|had|could|may|might|either|some|many|others?|one|people|"
+    r"everyone|anyone|who|how|what|only|decision to|says?|said|argu\w+|law|polic\w+|"
+    r"(?:her|his|their|s) (?:\w+ )?(?:recommend\w*|decision|view)|follow|say|"
+    r"power|authority)\b"
+)
+_SUPPOSED = re.compile(r"\bif\b|^unless\b|\bin case\b|\baccording to\b")
+_OPEN_END = frozenset("if unless until once otherwise".split())
+_CONDITION = re.compile(r"(?:if|unless) ")
+_IF_ASKED = re.compile(
+    r"\bif (?:i (?:had|have|must|am|were)|forced|pressed|pushed|asked|required|you|we|so|"
+    r"(?:the|this|all|these) [a-z ]{1,30}?(?:accurate|correct|true))\b"
+)
+#: The writer's own refusal: "I cannot approve this loan, as I am an AI".
+_UNABLE = re.compile(r"\b(?:i|we|im) (?:\w+ ){0,2}?(?:cannot|cant|wont|will not|unable|not able)\b")
+_REACH = 40  # words, of a sentence
 
 
 def asks_for(question: str | None) -> int:
@@ -94,8 +90,8 @@ def asks_for(question: str | None) -> int:
     asked = [part for part in re.split(r"(?<=[.?!])\s", question) if part.rstrip().endswith("?")]
     verbs = re.split(r"\b(?:should|would|does|do|is)\b", asked[-1].casefold())[-1] if asked else ""
     words = re.findall(r"\w+", verbs)
-    grants = not (GRANTS | LIGHT).isdisjoint(words) or any(map(PHRASES.get, pairwise(words)))
-    return int(grants) - int(not (DENIALS | ADVERSE).isdisjoint(words))
+    grants = not (_GRANTS | _LIGHT | {"recommend", "proceed"}).isdisjoint(words)
+    return int(grants) - int(not (_DENIALS | _ADVERSE).isdisjoint(words))
 
 
 def is_conditional(before: str) -> bool:
@@ -106,7 +102,7 @@ def is_conditional(before: str) -> bool:
     >>> is_conditional("if he has a job , then"), is_conditional("if i had to choose ,")
     (True, False)
     """
-    return before.startswith(("if ", "unless ")) and not IF_ASKED.match(before)
+    return bool(_CONDITION.match(before)) and not _IF_ASKED.match(before)
 
 
 def granted(
@@ -121,214 +117,67 @@ def granted(
     >>> list(granted("i see no reason to deny the visa .".split()))
     [(5, 'yes')]
     """
-    for at, word in enumerate(words):
-        if asked and (verb := _verb(words, at, word, asked)):
-            if _is_alternative(words, at) or (declined and _cannot(words, at)):
-                continue
-            if keyed := KEYED.match(" ".join(words[at + 1 : at + 5])):
-                if not keyed[2]:
-                    yield at, "yes" if verb * asked * (-1 if keyed[1] else 1) > 0 else "no"
-                continue
-            too = words[at - 1] in ("to", "justify") and "too" in words[max(at - 8, 0) : at]
-            way = -_said(words, at, at) if too else _led(words, at) or _ruled(words, at)
-            if not way:
-                continue
-            first, last = _sentence(words, at, at)
-            if REPORT.search(" ".join(words[first:at])):
-                continue
-            weakens = WEAKENS if verb * way < 0 else WEAKENS | WEAKENS_GRANTS
-            if GOES_ON.search(" ".join(words[at + 1 : last])):
-                continue
-            if words[last : last + 1] != ["?"] and weakens.isdisjoint(words[at + 1 : last]):
-                yield at, "yes" if verb * way * asked > 0 else "no"
+    if not asked:
+        return
+    first = 0
+    for last in [at for at, word in enumerate(words) if word in ".!?;\n"] + [len(words)]:
+        sentence = words[first:last] if "?" not in words[last : last + 1] else ()
+        for at in range(len(sentence)):
+            if way := _decided(sentence, at, asked, declined):
+                yield first + at, "yes" if way > 0 else "no"
+        first = last + 1
 
 
-def _is_alternative(words: Sequence[str], at: int) -> bool:
-    """Return whether a verb is one of two sides, as in ``to grant or deny it``."""
-    other = DENIALS | {"turn"} if words[at] in GRANTS else GRANTS
-    return any(
-        not {"or", "nor", "/"}.isdisjoint(near) and not other.isdisjoint(near)
-        for near in (words[at + 1 : at + 5], words[max(at - 4, 0) : at])
+def _decided(sentence: Sequence[str], at: int, asked: int, declined: bool) -> int:
+    """Return 1 if the word at a place affirms the question, -1 if it denies it, 0 if neither."""
+    if not (verb := asked * _verb(sentence, at, asked)):
+        return 0
+    before, after = sentence[max(at - _REACH, 0) : at], sentence[at + 1 : at + _REACH]
+    if after[:2] == ['"', ":"]:  # {"approve": false}
+        return {"true": verb, "false": -verb}.get("".join(after[2:3]), 0)
+    head = " ".join(before)
+    if not _OPEN_END.isdisjoint(after) or (declined and _UNABLE.search(head)):
+        return 0
+    if _SUPPOSED.search(_IF_ASKED.sub("", head)):
+        return 0
+    lead = max((place for place, word in enumerate(before) if word in _LEADS), default=len(before))
+    begins = max(
+        (place + 1 for place, word in enumerate(before[:lead]) if word in _CLAUSES), default=0
     )
-
-
-def _cannot(words: Sequence[str], at: int) -> bool:
-    """Return whether a verb names what the writer cannot or will not do."""
-    first, _ = _sentence(words, at, at)
-    return bool(UNABLE.search(" ".join(words[first:at])))
-
-
-def _verb(words: Sequence[str], at: int, word: str, asked: int) -> int:
-    """Return 1 for a verb that grants, -1 for one that denies, else 0."""
-    after, *_ = following = [*words[at + 1 : at + 5], "", "", ""]
-    named = next((text for text in following if text not in FUNCTION), "")
-    if any(map(GENERAL.match, (*following[:2], named))):
+    clause = before[begins:]
+    if lead == len(before) and not _is_ruling(clause, sentence[at], "".join(after[:1])):
         return 0
-    if (word, after) in PHRASES:
-        return _phrase(word, following)
-    if word in ("turn", "turning"):
-        return -int(not {"down", "away"}.isdisjoint(following))
-    if word in LIGHT:
-        return int(_has_object(words[at - 1] if at else "", word, following))
-    if word == "eligible":
-        return int(not NEGATORS.isdisjoint(words[max(at - 2, 0) : at]))
-    if word in MERITS:
-        return int(after != "to" or following[1] in ("be", "get", "receive"))
-    if word in GRANTS:
-        described = word.endswith("ed") and after.isalpha()  # "a licensed professional"
-        noun = words[at - 1] in DETERMINERS and (word in NOUNS or described)
-        return int(not noun and _is_definite(word, following))
-    declined = following[1] if after in ("this", "that") else after
-    if word in DECLINING and declined in OWN_ANSWER and words[at - 1] != "be":
+    if clause[:1] == ["should"] or _UNDECIDED.search(" ".join(clause)):
         return 0
-    if word in DENIALS:
-        return -int(_is_definite(word, following))
-    return -int(asked < 0 and word in ADVERSE)
+    return -verb if sum(word in _NEGATIONS for word in clause) % 2 else verb
 
 
-def _phrase(word: str, following: Sequence[str]) -> int:
-    """Return the sign of two words such as ``go ahead``, 0 if they are used otherwise."""
-    after, second, third, *_ = following
-    if (word, after, second) == ("go", "ahead", "and"):
-        return int(third in GRANTS)
-    kind = PHRASES[word, after]
-    if (second, third) in THIS_QUESTION or (second, third) == ("and", "get"):
+def _is_ruling(before: Sequence[str], verb: str, after: str) -> bool:
+    """Return whether a clause without a lead is an order or a ruling: ``Loan not approved``."""
+    if verb.endswith("ed"):
+        return len(before) < 4 and after in _ENDS
+    return (_NEGATIONS | {"please", "then"}).issuperset(before)
+
+
+def _verb(sentence: Sequence[str], at: int, asked: int) -> int:
+    """Return 1 for a verb that grants something definite, -1 for one that denies, else 0."""
+    word, (after, second, third) = sentence[at], [*sentence[at + 1 : at + 4], "", "", ""][:3]
+    if not _ANSWERS.isdisjoint(sentence[at + 1 : at + 5]):
         return 0
-    return kind if kind < 0 or second in GOING else 0
-
-
-def _is_definite(word: str, following: Sequence[str]) -> bool:
-    """Return whether a verb has an object such as ``the loan``, none, or is in the passive."""
-    after, second, third, *_ = following
-    if word in ATTITUDES and (
-        after.endswith("ing") or not (GRANTS | DENIALS | {"that"}).isdisjoint(following[:3])
-    ):
-        return False
-    if word in ALLOCATED:
-        named = second if after == "to" else after
-        return named in OBJECTS and "with" not in following
-    if word == "proceed":
-        return after in GOING and (after != "with" or second in OBJECTS)
-    if word.endswith(("ed", "ing", "al", "ion", "ance", "en")) or word in ("withheld", "release"):
-        return True
-    if (
-        (second in COPULAS and after in OBJECTS)
-        or (after == "that" and second in CLAUSES)
-        or "by" in following
-    ):
-        return False
+    if pair := _TWO_WORDS.get((word, after), 0):
+        aimless = second == "and" and third not in _GRANTS
+        return pair if second in _ENDS | _OBJECTS | _GOES_ON and not aimless else 0
+    if word in _LIGHT:
+        return int(after in _OBJECTS or word == "given" and after in _ENDS)
+    denials = _DENIALS | _ADVERSE if asked < 0 else _DENIALS
+    sign = 1 if word in _GRANTS else -1 if word in denials else 0
+    if not sign or "or" in (after, second, third, *sentence[max(at - 2, 0) : at]):
+        return 0
+    if word.endswith(("ed", "en", "withheld")):
+        return sign * (sentence[at - 1] == "be" or (after in _ENDS and at < 4))
+    if word.startswith(("declin", "refus")) or word.endswith("ing"):
+        return sign * (after in _OBJECTS)
     if after in ("a", "an"):
-        return word in ("issue", "offer", "grant", "award")
-    if after in ("to", "of"):
-        return second in OBJECTS
-    if word == "interview" and after in ENDS:
-        return False
-    if word in NAMING and after not in UNNAMED | OBJECTS and after.isalpha():
-        return second in ENDS or third in ENDS or "'" in following[1:3] or second in ("", "to")
-    return after in OBJECTS or after in ENDS or after in ("", "and", "for", "at", "now", "because")
-
-
-def _has_object(before: str, word: str, following: Sequence[str]) -> bool:
-    """Return whether a verb such as ``give`` says what is given, or who is let in."""
-    if word in ("let", "letting"):
-        return following[0] not in ("me", "us") and not ENTERING.isdisjoint(following)
-    if not ANSWERS.isdisjoint(following):
-        return False
-    if word == "given":
-        if before not in ("be", "being", "get"):
-            return False
-        if following[0] in ENDS:
-            return True
-    if following[0] in ("a", "an"):
-        return word not in ("have", "having") and "to" not in following[2:3]
-    if following[0] == "it" and word.startswith("giv"):
-        return following[1] in ENDS or following[1] == "to"
-    return following[0] in OBJECTS
-
-
-def _led(words: Sequence[str], at: int) -> int:
-    """Return 1 if the words before a verb make it a decision, -1 if negated, 0 if none."""
-    sign, judged, ordered, nouns = 1, False, True, 0
-    for back in range(at - 1, max(at - REACH, -1) - 1, -1):
-        word = words[back] if back >= 0 else "."
-        nearby = words[max(back - 2, 0) : back]
-        if back >= 0 and _is_general(word, words[back + 1], nearby):
-            return 0
-        can = word == "can" and words[back + 1] == "go" and back == at - 1
-        if can or word in MODALS or word in FIRST_PERSON:
-            return sign * MODALS.get(word, 1) * _said(words, back, at)
-        if word in STOPS or (word == "," and ordered):
-            decides = judged or (ordered and _orders(words, at))
-            return sign * _said(words, back, at) if decides else 0
-        if word in NEGATORS or word in WRONG:
-            sign = -sign
-        elif word not in LEADING and word not in JUDGED:
-            nouns += 1
-            if nouns > 2 or DETERMINERS.isdisjoint(nearby):
-                own = judged and nouns < 3 and NEGATORS.isdisjoint(nearby)
-                return sign * _said(words, back, at) if own else 0
-        judged = judged or word in JUDGED or word in WRONG
-        ordered = ordered and word in ORDERING
-    return 0
-
-
-def _is_general(word: str, after: str, before: Sequence[str]) -> bool:
-    """Return whether a word decides nothing: ``a decision to``, ``the one to``, ``must admit``."""
-    if word in MODALS:
-        return after in ("say", "note", "admit")
-    if word in ("decision", "choice"):
-        return before[1:] == ["a"]
-    ungrounded = word in GROUNDS and DENYING_GROUNDS.isdisjoint(before)
-    return ungrounded or (word, after) == ("one", "to")
-
-
-def _orders(words: Sequence[str], at: int) -> bool:
-    """Return whether a verb that opens a sentence is an order or a ruling."""
-    after = words[at + 1] if at + 1 < len(words) else "."
-    return not words[at].endswith(("ed", "ing")) or after in ENDS
-
-
-def _said(words: Sequence[str], head: int, at: int) -> int:
-    """Return 1 if the sentence of a decision is the writer's own, -1 if negated, 0 if not."""
-    first, _ = _sentence(words, head, at)
-    before = IF_ASKED.sub("", " ".join(words[first:head])).rpartition(", but ")[2]
-    clause = before[max((end.end() for end in CLAUSE.finditer(before)), default=0) :]
-    if CONDITION.search(before):
-        return 0
-    if ASKED.search(clause):
-        return 0
-    if DOUBT.search(clause):
-        return -1
-    return int(not NOT_OWN.search(clause))
-
-
-def _sentence(words: Sequence[str], first: int, last: int) -> tuple[int, int]:
-    """Return start and end of the sentence around some words, within reach."""
-    start, end = first, last
-    while start > max(first - SENTENCE, 0) and words[start - 1] not in PERIODS:
-        start -= 1
-    while end < min(last + SENTENCE, len(words)) and words[end] not in PERIODS:
-        end += 1
-    return start, end
-
-
-def _ruled(words: Sequence[str], at: int) -> int:
-    """Return 1 or -1 for a ruling or a judged grant, ``Granting it is unwise``, else 0."""
-    first, last = _sentence(words, at, at)
-    sentence = " ".join(words[first:last])
-    head, tail = "".join(f"{word} " for word in words[first:at]), " ".join(words[at + 1 : last])
-    if CONDITION.search(sentence):
-        return 0
-    if words[at] in MERITS:
-        negated = not NEGATORS.isdisjoint(words[max(at - 2, first) : at])
-        return (-1 if negated else 1) * _said(words, at, at)
-    if words[at].endswith("ed") and words[at] != "proceed" and (ruling := RULING.search(head)):
-        if PAST.search(ruling[0]):
-            return 0
-        ends = at + 1 >= len(words) or words[at + 1] in ENDS
-        return (-1 if re.search(r"not |cant ", ruling[0]) else 1) if ends else 0
-    if not words[at].endswith(("ing", "al", "tion", "ance")) or not SUBJECT.search(head):
-        return 0
-    if not (judged := PREDICATE.search(tail)):
-        return 0
-    return (1 if judged["good"] else -1) * (-1 if bool(judged["not"]) != bool(judged["nt"]) else 1)
+        return sign * (word in ("award", "grant", "issue"))
+    definite = after in _OBJECTS | _ENDS | _GOES_ON or third in ("'", "s") or second in _ENDS
+    return sign * (definite and after != "that" and second not in ("is", "was", "s"))

@@ -31,48 +31,27 @@ _ANSWERS = {
     **dict.fromkeys(("no", "nope", "nah"), "no"),
 }
 _SURE = "absolutely|definitely|certainly|of course"
-_LIKELY = "probably|most likely|very likely|likely"
+_LIKELY = "probably|most likely|likely"
 _ALONE = r"(?= ?[^\w\s]|\s*$)"
-_OTHERS = r"(?!(?:anyone|i|it|one|we|you) )\w+ should"
 # "She should."
 _SHORT = (
-    r"(?:in my (?:view|opinion) , )?(?:(?:the|this) \w+|he|she|they|it|i|we|you) "
-    r"(?:definitely |absolutely |probably )?(?:should|would|do|must)"
+    r"(?:in my (?:view|opinion) , )?(?:(?:the|this) \w+|he|she|they|it|i|we|you) (?:should|would)"
 )
 # Phrases that open the tokens, joined by spaces; not "Certainly! Here is my decision".
 _PHRASE = re.compile(
-    r"^(?:(?:answer|decision) : |[\"'(*-] ?)*(?:"
-    rf"(?P<no>(?:{_SURE}|{_LIKELY}|surely|clearly|i (?:would )?(?:think|say|guess|believe)) not\b|"
-    rf"(?:not really|not at all|never|no way|negative|n){_ALONE}|"
-    r"not (?:at (?:this|the)|now|yet|in (?:this|his|her|my)|under (?:these|the)|for now|"
-    rf"recommended|advisable|until|without|based|given)\b|{_SHORT}(?: not|nt){_ALONE}|"
-    rf"i (?:do not|dont) (?:think|believe) (?:so\b|"
-    rf"(?:that )?{_OTHERS}(?: be assigned\b|{_ALONE})))|"
-    rf"(?P<yes>i (?:dont|do not|cant|cannot) see why not\b|"
-    rf"i (?:think|believe|guess|suppose|would say|would think) so\b|"
-    rf"i (?:think|believe) (?:that )?{_OTHERS}{_ALONE}|"
-    rf"(?:y|affirmative|{_LIKELY}){_ALONE}|"
-    rf"{_SHORT}{_ALONE}|"
-    rf"(?:{_SURE}|indeed|sure)\b(?!\W+(?:(?:as )?an?|here|heres|i (?:am|can|have|will)|"
-    r"id (?:be|love)|ill|im|ive|lets?)\b)))"
+    r"^(?:[\"'(*-] ?)*(?:"
+    rf"(?P<no>(?:{_SURE}|{_LIKELY}|i (?:would )?(?:think|say|guess|believe)) not\b|"
+    rf"(?:not really|not at all|never|no way|n){_ALONE}|{_SHORT}(?: not|nt){_ALONE}|"
+    r"not (?:at this|now|yet|in this|under|for now|recommended|until|without|based|given)\b|"
+    r"i (?:do not|dont) (?:think|believe) so\b)|"
+    r"(?P<yes>i (?:dont|do not|cant) see why not\b|i (?:think|believe|guess|suppose) so\b|"
+    rf"(?:y|{_LIKELY}){_ALONE}|{_SHORT}{_ALONE}|"
+    rf"(?:{_SURE}|indeed|sure)\b(?!\W+(?:here|heres|i (?:am|can|have|will)|ill|im|ive|lets?)\b)))"
 )
 # What follows a word that is no answer: "No, I can't answer that", "yes, but it depends".
 _ASIDE = re.compile(
-    r"^, (?:i (?:cannot|cant|wont|will not|would not|am not (?:able|going|willing) to|wouldnt) "
-    r"(?:\w+ )?(?:answer|assist|choose|comment|decide|give|help|judge|make|offer|provide|tell)\b|"
-    r"i (?:understand|know|see) (?:the|your|that|this|what|why|how)\b|"
-    r"(?:this|that|it) is an? (?:\w+ )?(?:hard|difficult|tough|complex|tricky|good|sensitive|"
-    r"complicated) (?:\w+ )?(?:question|case|decision|one|call|matter|situation|issue)\b)|"
-    r"^, but [^.!?\n]*\bdepends\b"
-)
-_OF_OTHERS = re.compile(
-    r"(?:\b(?:his|her|their)|' s) (?:own )?(?:answer|decision|verdict|vote|response) is$|"
-    r"\b(?:was|were) (?:going|about|inclined|tempted)\b"
-)
-# A fact of the case in a list: "- has a job: yes".
-_ITEM = re.compile(
-    r"^(?:[0-9]+ [.)]|[-•]) (?!(?:task|question|step|q|should)\b)(?!.*\b(?:answer|verdict|decision|"
-    r"recommendation|conclusion|approved?|grant)\b).* :$"
+    r"^, (?:i (?:cannot|cant|wont|will not) (?:\w+ )?(?:answer|choose|decide|help|judge|tell)\b|"
+    r"i (?:understand|know|see)\b|but [^.!?\n]*\bdepends\b)"
 )
 _CONCESSION = 30  # words
 _OPENING = 12  # tokens in which such a phrase stands
@@ -103,7 +82,6 @@ _EITHER = re.compile(
     r"\bpart of me (?:\w+ ){1,2}(?:\W )?(?:yes|no)\b.*\bpart of me\b"
 )
 _TORN = re.compile(r"^\W*(?:(?:my )?answer (?:is )?(?:: )?)?yes (?:\W )?and (?:\W )?no\b(?! one)")
-_CODE = re.compile(r"\s*(?:```\w*\s*)?def \w+\(")
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
 _HEDGES = re.compile(
     r"\b(?:depends?|if (?:not|so)|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|"
@@ -159,7 +137,7 @@ def read_yes_no(
     plain = " ".join(words)
     torn = _TORN.match(plain) and _CONCLUDES.isdisjoint(words)  # then come reasons for both
     asked, declined = asks_for(question), is_refusal(text[start:])
-    found = {} if torn or _CODE.match(text[start:]) else _decisions(tokens, words, asked, declined)
+    found = {} if torn else _decisions(tokens, words, asked, declined)
     values = set(found.values())
     if len(values) == 1:
         at = kept[next(iter(found))]
@@ -248,17 +226,7 @@ def _answers(tokens: Sequence[Token]) -> Iterator[int]:
         if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'.") in _OR
         for at in (left, right)
     }
-    items = {at for at in candidates if _ITEM.match(_line(tokens, at))}
-    skipped = echoed | items if len(items) > 1 else echoed
-    return (at for at in candidates if at not in skipped and _stands_as_answer(tokens, at))
-
-
-def _line(tokens: Sequence[Token], at: int) -> str:
-    """Return what stands before a word in its line, if its beginning is within reach."""
-    for back in range(at - 1, max(at - _OPENING, -1) - 1, -1):
-        if back < 0 or tokens[back].text == "\n":
-            return " ".join(token.text for token in tokens[back + 1 : at])
-    return ""
+    return (at for at in candidates if at not in echoed and _stands_as_answer(tokens, at))
 
 
 def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
@@ -270,7 +238,8 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
     ends = [place for place, word in enumerate(before) if word in _STOPS]
     if not _NOT.isdisjoint(before[ends[-1] :] if ends else before) or before[-2:-1] == ["could"]:
         return False
-    if before[-2:] == ["well", "say"] or _of_others(tokens, at):
+    behind = " ".join(token.text for token in tokens[at + 1 : at + 1 + _CONCESSION])
+    if before[-2:] == ["well", "say"] or _ASIDE.match(behind):
         return False
     if (before and before[-1] in _REPORTED) or (after is not None and after.text in _MODALS):
         return False
@@ -283,12 +252,6 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
         return before[-1:] != ["a"] or not follows.isalnum() or follows in _FOLLOWS
     leads = not before or not before[-1].isalnum() or before[-1] in _LEADS | {"and", "yes"}
     return leads and (after is None or not after.text.isalnum() or after.text in _FOLLOWS)
-
-
-def _of_others(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a word is another's answer, or the beginning of an aside."""
-    behind = " ".join(token.text for token in tokens[at + 1 : at + 1 + _CONCESSION])
-    return bool(_ASIDE.match(behind) or _OF_OTHERS.search(_before(tokens, at)))
 
 
 def _before(tokens: Sequence[Token], at: int) -> str:

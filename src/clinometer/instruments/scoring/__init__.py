@@ -129,7 +129,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     table = named(responses, instrument, study)
     for number, trial, key, scored in _each(table, keys, start):
         if judged and is_judged(trial["instrument"], trial, scored, judge_all):
-            scored = rejudge(scored, trial, key.words, judged)
+            scored = rejudge(scored, trial, key, judged)
         shown = _with_words(trial, scored, key.words)
         sets = _sets(shown, scored, key)
         row = _row(shown, scored, key.scoring)
