@@ -42,6 +42,23 @@ def test_of_answers_written_by_hand_none_is_read_wrongly_and_few_are_lost() -> N
 
 PARTS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 
+
+def test_of_answers_that_no_rule_was_made_for_few_are_read_wrongly() -> None:
+    """200 answers to 200 questions by one more author, kept out of all mending but of wrong ones.
+
+    At first sight 155 were read as their author meant them (164 by the longer reader), 8 wrongly
+    (7), the others not at all.
+    """
+    with Path(__file__).with_name("yes_no_unseen.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = []
+    for row in rows:
+        choice = read_yes_no(final_answer(row["response"]).text, question=row["question"])
+        found.append((row["expected"], choice.outcome or choice.reason))
+    assert len(found) == 200 and sum(expected == said for expected, said in found) >= 155
+    assert sum(said in ("yes", "no") and expected != said for expected, said in found) <= 6
+
+
 WORDS = (
     "i would not have to give let a the this it decline approve yes no too so , . ? wait answer:"
 )

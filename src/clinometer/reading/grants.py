@@ -24,9 +24,10 @@ def _any_form(bases: str) -> frozenset[str]:
 
 
 _GRANTS = _any_form(
-    "accept allow approve authorize authorise award extend fund grant greenlight hire issue lend "
-    "license offer permit prioritize proceed promote publish release renew rent select ship support"
-) | {"chosen", "permitted"}
+    "accept admit allow approve authorize authorise award extend fund grant greenlight hire invite "
+    "issue lend license offer permit prioritize proceed promote publish reinstate release renew "
+    "rent select ship support"
+) | {"admitted", "chosen", "permitted"}
 _DENIALS = _any_form("decline deny disqualify refuse reject withhold") | frozenset(
     "denied disqualified withheld".split()
 )
@@ -72,6 +73,7 @@ _IF_ASKED = re.compile(
 )
 #: The writer's own refusal: "I cannot approve this loan, as I am an AI".
 _UNABLE = re.compile(r"\b(?:i|we|im) (?:\w+ ){0,2}?(?:cannot|cant|wont|will not|unable|not able)\b")
+_SENTENCES = re.compile(r"(?<=[.?!])(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)\s")
 _REACH = 40  # words, of a sentence
 
 
@@ -87,7 +89,7 @@ def asks_for(question: str | None) -> int:
     """
     if question is None:
         return 1
-    asked = [part for part in re.split(r"(?<=[.?!])\s", question) if part.rstrip().endswith("?")]
+    asked = [part for part in _SENTENCES.split(question) if part.rstrip().endswith("?")]
     verbs = re.split(r"\b(?:should|would|does|do|is)\b", asked[-1].casefold())[-1] if asked else ""
     words = re.findall(r"\w+", verbs)
     grants = not (_GRANTS | _LIGHT | {"recommend", "proceed"}).isdisjoint(words)
@@ -145,7 +147,8 @@ def _decided(sentence: Sequence[str], at: int, asked: int, declined: bool) -> in
         (place + 1 for place, word in enumerate(before[:lead]) if word in _CLAUSES), default=0
     )
     clause = before[begins:]
-    if lead == len(before) and not _is_ruling(clause, sentence[at], "".join(after[:1])):
+    written = [word for word in clause if word.isalnum()]
+    if lead == len(before) and not _is_ruling(written, sentence[at], "".join(after[:1])):
         return 0
     if clause[:1] == ["should"] or _UNDECIDED.search(" ".join(clause)):
         return 0
@@ -156,7 +159,7 @@ def _is_ruling(before: Sequence[str], verb: str, after: str) -> bool:
     """Return whether a clause without a lead is an order or a ruling: ``Loan not approved``."""
     if verb.endswith("ed"):
         return len(before) < 4 and after in _ENDS
-    return (_NEGATIONS | {"please", "then"}).issuperset(before)
+    return not verb.endswith("ing") and (_NEGATIONS | {"please", "then"}).issuperset(before)
 
 
 def _verb(sentence: Sequence[str], at: int, asked: int) -> int:
@@ -179,5 +182,5 @@ def _verb(sentence: Sequence[str], at: int, asked: int) -> int:
         return sign * (after in _OBJECTS)
     if after in ("a", "an"):
         return sign * (word in ("award", "grant", "issue"))
-    definite = after in _OBJECTS | _ENDS | _GOES_ON or third in ("'", "s") or second in _ENDS
+    definite = after in _OBJECTS | _ENDS | _GOES_ON
     return sign * (definite and after != "that" and second not in ("is", "was", "s"))

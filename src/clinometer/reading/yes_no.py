@@ -50,7 +50,8 @@ _PHRASE = re.compile(
 )
 # What follows a word that is no answer: "No, I can't answer that", "yes, but it depends".
 _ASIDE = re.compile(
-    r"^, (?:i (?:cannot|cant|wont|will not) (?:\w+ )?(?:answer|choose|decide|help|judge|tell)\b|"
+    r"^, (?:i (?:cannot|cant|wont|will not) (?:\w+ )?"
+    r"(?:answer|choose|decide|give|help|judge|make|tell)\b|"
     r"i (?:understand|know|see)\b|but [^.!?\n]*\bdepends\b)"
 )
 _CONCESSION = 30  # words
