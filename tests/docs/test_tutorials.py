@@ -87,6 +87,7 @@ EVALUATORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in TUTORIALS])
 def test_a_tutorial_does_what_it_shows(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
