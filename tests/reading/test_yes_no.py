@@ -44,10 +44,10 @@ PARTS = "first second third fourth fifth sixth seventh eighth ninth tenth eleven
 
 
 def test_of_answers_that_no_rule_was_made_for_few_are_read_wrongly() -> None:
-    """200 answers to 200 questions by one more author, kept out of all mending but of wrong ones.
+    """200 answers to 200 questions by one more author, who did not know the reader.
 
     At first sight 155 were read as their author meant them (164 by the longer reader), 8 wrongly
-    (7), the others not at all.
+    (7), the others not at all. A few mends followed.
     """
     with Path(__file__).with_name("yes_no_unseen.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -122,6 +122,7 @@ def test_a_decision_in_other_words_depends_on_the_question(
         "I have to admit this is a hard case.",
         "I wouldn't deny that he has a point.",
         "I would approve half of the sum.",
+        "- Has a job: yes\n- Has savings: yes\n\nI cannot decide without more information.",
         "Yes, but only if he has a guarantor. Otherwise no.",
         "Yes, I understand the question, but I can't decide.",
         "No, I can't answer that.",

@@ -92,7 +92,7 @@ def asks_for(question: str | None) -> int:
     asked = [part for part in _SENTENCES.split(question) if part.rstrip().endswith("?")]
     verbs = re.split(r"\b(?:should|would|does|do|is)\b", asked[-1].casefold())[-1] if asked else ""
     words = re.findall(r"\w+", verbs)
-    grants = not (_GRANTS | _LIGHT | {"recommend", "proceed"}).isdisjoint(words)
+    grants = not (_GRANTS | _LIGHT | {"recommend"}).isdisjoint(words)
     return int(grants) - int(not (_DENIALS | _ADVERSE).isdisjoint(words))
 
 

@@ -157,6 +157,8 @@ def _decisions(
     """Return the decisions, place and ``yes`` or ``no``, of the first kind that there are."""
     plain = " ".join(words)
     said = {at: _ANSWERS[words[at]] for at in _answers(tokens)}
+    if declined and len(said) > 1 and not any(marked(plain)):  # "- has a job: yes"
+        said = {at: value for at, value in said.items() if words[at - 1] != ":"}
     verdicts = dict(granted(words, asked, declined=declined))
     if verdicts:  # "I would reject it. Yes, he is able, but he has no licence."
         said = {at: value for at, value in said.items() if not _conceded(words, at)}
