@@ -1,5 +1,5 @@
 # make audit   measures the embedded model and writes results/clinometer-smollm2-quick/report.html
-# make test    ruff, mypy --strict, pytest; ALL=1: also browsers, servers, Ray, tutorials, as .ci/run does
+# make test    ruff, mypy --strict, pytest; ALL=1: all that is slow too, as .ci/run does
 # make docs    builds the documentation: site/html/index.html
 PYTHON ?= python3
 BIN := .venv/bin

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from clinometer.asking.plan import Plan, Selection
@@ -55,6 +56,7 @@ exec {sys.executable} -c 'from clinometer.cli import main; main()' "$@"
 """
 
 
+@pytest.mark.slow
 def test_each_machine_answers_shards_of_its_own(serve: Callable[..., Any], tmp_path: Path) -> None:
     server = serve()
     task = yaml.safe_load((HOW_TO / "sky.yaml").read_text(encoding="utf-8"))

@@ -191,6 +191,7 @@ def test_the_papers_subset_needs_its_columns(tmp_path: Path) -> None:
         read_extended(path, subset="most")
 
 
+@pytest.mark.slow
 def test_directions_without_context(
     read: dict[str, States], released: Dictionary, shared_data: Path
 ) -> None:

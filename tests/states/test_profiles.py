@@ -228,6 +228,7 @@ def test_bad_settings_and_missing_words_are_named() -> None:
         measured(words=Words("people", {"a": ("Ann", "Amy"), "b": ("Eve", "Bob")}))
 
 
+@pytest.mark.slow
 def test_every_difference_of_names_is_the_published_one(
     read: dict[str, States], released: Dictionary, shared_data: Path
 ) -> None:
