@@ -62,7 +62,7 @@ _FILTERED = (
     r"\bsafety (?:system|settings?|filters?|reasons|polic|concerns|guard|classifier|measures)",
     r"\bresponsible ai\b|\bmoderation (?:system|polic|filter|layer)|\brecitation\b",
     r"\b(?:violat|breach|contraven)\w* (?:\w+ ){0,4}(?:polic|guideline|terms|rules|standards)",
-    r"^\W*\[?\W*(?:blocked|filtered|redacted|removed|censored|refused|refusal|safety|declined"
+    r"^\W*(?:blocked|filtered|redacted|removed|censored|refused|refusal|safety|declined"
     r"|no answer|content removed|withheld|not answered)\b[\W_]*(?:\w+\W*){0,2}$",
 )
 #: The commonest ways to decline in other languages; a study adds those of its own.
