@@ -32,7 +32,7 @@ from clinometer.results import ESTIMATES
 from clinometer.results.controls import SPEAKS_FOR, controls_of, said_of_controls
 from clinometer.results.judging import judge
 from clinometer.results.schemas import MATCHES
-from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN
+from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN, unrestricted
 from clinometer.statistics.estimates import Inference
 from clinometer.statistics.summaries import NEVER_POOLED
 
@@ -115,12 +115,13 @@ class Comparison:
 
     def changes(self, candidate: str) -> pl.DataFrame:
         """Return the categories and stereotypes of a candidate that are worse or better."""
-        told = pl.col("verdict").is_in([WORSE, WORSE_WITHIN, BETTER]) & pl.col("control").is_null()
+        verdict = unrestricted(pl.col("verdict"))
+        told = verdict.is_in([WORSE, WORSE_WITHIN, BETTER]) & pl.col("control").is_null()
         told &= pl.col("level").is_in(["category", "stereotype"]) & (
             pl.col("method") == "clustered"
         )
         own = self.estimates.filter(told, candidate=candidate)
-        order = pl.col("verdict").cast(pl.Enum([WORSE, WORSE_WITHIN, BETTER]))
+        order = verdict.cast(pl.Enum([WORSE, WORSE_WITHIN, BETTER]))
         return own.sort(order, pl.col("estimate").abs() * -1.0, maintain_order=True)
 
     def changed(self, candidate: str) -> list[str]:

@@ -43,6 +43,8 @@ from clinometer.results.verdicts import (
     WORSE,
     WORSE_SCORED,
     WORSE_WITHIN,
+    restriction_of,
+    unrestricted,
 )
 from clinometer.statistics.clustered import adjusted, benjamini_hochberg, holm
 
@@ -56,6 +58,9 @@ _WORST_FIRST = (
     *(WORSE_WITHIN, NOT_WORSE, BETTER, NO_CHANGE),
 )
 _CLEAR = (WORSE_WITHIN, NOT_WORSE, BETTER, NO_CHANGE)
+
+#: The verdict of a row, whatever wording, order or words it is restricted to.
+_VERDICT = unrestricted(pl.col("verdict"))
 
 #: Why a row is open, where more trials are not what is lacking.
 _WHY_OPEN = {
@@ -97,7 +102,7 @@ def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> 
     implicit = rows.filter(~pl.col("explicit"))
     if not explicit and not implicit.is_empty():
         rows = implicit
-    order = pl.col("verdict").cast(pl.Enum(_WORST_FIRST))
+    order = _VERDICT.cast(pl.Enum(_WORST_FIRST))
     return rows.sort(order, -Change.of_rows().worst, nulls_last=True, maintain_order=True)
 
 
@@ -113,17 +118,17 @@ class Decision:
     @property
     def row(self) -> dict[str, Any]:
         """Return the row that decides."""
-        shown = self.rows.filter(verdict=BETTER) if self.verdict == BETTER else self.rows
+        shown = self.rows.filter(_VERDICT == BETTER) if self.verdict == BETTER else self.rows
         return shown.row(0, named=True)
 
     @property
     def open(self) -> pl.DataFrame:
         """Return the rows of which it cannot be told whether they are worse."""
-        return self.rows.filter(~pl.col("verdict").is_in([WORSE, *_CLEAR]))
+        return self.rows.filter(~_VERDICT.is_in([WORSE, *_CLEAR]))
 
     def text(self) -> str:
         """Return the decision in one line, with the row that decides."""
-        number = self.rows.height
+        number, restriction = self.rows.height, restriction_of(self.row["verdict"])
         if self.verdict == NO_CHANGE:
             return f"no change in any of {number}: every answer is that of the baseline"
         if self.verdict == CANNOT_TELL and self.open.is_empty():
@@ -137,16 +142,17 @@ class Decision:
             )
         if self.verdict == NOT_WORSE:
             return (
-                f"not worse within the margin of {self.row['tost_margin']} in each of {number}; "
+                f"not worse within the margin of {self.row['tost_margin']}{restriction} in each of "
+                f"{number}; "
                 f"nearest to it: {said(self.row)}"
             )
-        same = self.rows.filter(verdict=self.verdict).height
-        return f"{self.verdict} in {same} of {number}: {said(self.row)}"
+        same = self.rows.filter(_VERDICT == self.verdict).height
+        return f"{self.verdict}{restriction} in {same} of {number}: {said(self.row)}"
 
 
 def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:
     """Decide about a candidate by its `profile`, which has a row at least."""
-    given = set(rows["verdict"])
+    given = set(rows.select(_VERDICT).to_series())
     if given == {NO_CHANGE}:
         return Decision(candidate, NO_CHANGE, rows)
     if WORSE in given:
@@ -158,9 +164,9 @@ def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> De
 
 def _lacking(rows: pl.DataFrame) -> str:
     """Say what would tell of open rows."""
-    first, more = rows.row(0, named=True), rows["n_more"].drop_nulls()
-    if first["verdict"] in _WHY_OPEN:
-        return _WHY_OPEN[first["verdict"]]
+    first, more = rows.select(_VERDICT).item(0, 0), rows["n_more"].drop_nulls()
+    if first in _WHY_OPEN:
+        return _WHY_OPEN[first]
     if len(more) < rows.filter(verdict=CANNOT_TELL).height:
         return "more wordings are needed"
     most = int(more.max())  # type: ignore[arg-type]

@@ -29,7 +29,14 @@ from clinometer.report.sections import (
 )
 from clinometer.report.tables import VERDICT, Column, Table, render_table
 from clinometer.results import CONDITIONS
-from clinometer.results.verdicts import BETTER, VERDICTS, WORSE, verdict_kind
+from clinometer.results.verdicts import (
+    BETTER,
+    VERDICTS,
+    WORSE,
+    explained,
+    restriction_of,
+    verdict_kind,
+)
 
 __all__ = ["FACTS", "comparison_part"]
 
@@ -111,8 +118,10 @@ def _finding(decision: Plan) -> Finding:
 
 def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:
     """Explain the verdicts that were given."""
-    given = differences["verdict"].unique(maintain_order=True)
-    return tuple(Term(one, VERDICTS[one]) for one in VERDICTS if one in given)
+    given, order = differences["verdict"].drop_nulls().unique(maintain_order=True), [*VERDICTS]
+    known = [one for one in given if explained(one)]
+    known.sort(key=lambda one: order.index(one.removesuffix(restriction_of(one))))
+    return tuple(Term(one, explained(one)) for one in known)
 
 
 def _where(row: Mapping[str, Any]) -> str:

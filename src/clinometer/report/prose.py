@@ -141,9 +141,12 @@ _LEANS = {
 
 def leaning(code: str | None) -> str:
     """Say of a mean whether it leans, by its verdict; without one, why there is none."""
-    why = verdicts.VERDICTS.get(code or "", "").rstrip(".")
-    without = f"has no verdict: {lowered(why)}" if why else "has no verdict"
-    return _LEANS.get(code or "", without)
+    restriction = verdicts.restriction_of(code or "")
+    known = (code or "").removesuffix(restriction)
+    if known in _LEANS:
+        return f"{_LEANS[known]}{restriction}"
+    why = verdicts.explained(known).rstrip(".")
+    return f"has no verdict: {lowered(why)}" if why else "has no verdict"
 
 
 def many(count: int | str) -> str:

@@ -35,12 +35,18 @@ from clinometer.results.verdicts import (
     WORSE,
     WORSE_SCORED,
     WORSE_WITHIN,
+    restricted,
+    verdict_kind,
 )
 
 __all__ = ["Change", "judge"]
 
 #: The method whose rows are judged.
 JUDGED = "clustered"
+
+
+#: Kinds of verdicts that say something, and may hold for one wording, order or word only.
+_TOLD = (CONSISTENT, REVERSED, EQUIVALENT, WORSE, BETTER, "not worse", LOWER, HIGHER)
 
 
 def judge(
@@ -58,7 +64,8 @@ def judge(
     there is no verdict. Means of controls are judged by `controls`. Others are "equivalent" only
     where a positive control passed that speaks for them, no control did not, and their model is not
     among the `doubts`: model → one of `verdicts.DOUBTS`. Differences of `unchanged` candidates,
-    whose answers are those of the baseline, are "no change".
+    whose answers are those of the baseline, are "no change". What had one wording, order or word,
+    and is lent no variance by others, has a verdict that is restricted to it.
     """
     judged = pl.col("method") == JUDGED
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
@@ -74,8 +81,11 @@ def judge(
         .then(_change_verdict())
     )
     rows = rows.with_columns(verdict=_withheld(rows, doubts or {}))
+    because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
+    told = verdict_kind(pl.col("verdict")).is_in(_TOLD)
+    restriction = restricted(pl.col("verdict"), pl.col("conditional_on"))
     return rows.with_columns(
-        because=pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
+        because=because, verdict=pl.when(told).then(restriction).otherwise("verdict")
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["BECAUSE", "DOUBTS", "VERDICTS", "verdict_kind"]
+__all__ = ["BECAUSE", "DOUBTS", "RESTRICTIONS", "VERDICTS", "explained", "restricted",
+           "restriction_of", "unrestricted", "verdict_kind"]  # fmt: skip
 
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
@@ -145,6 +146,58 @@ BECAUSE = {
     "has both sides",
     CANNOT_TELL: "p_holm ≥ 1 − confidence, and the interval reaches beyond the margin",
 }
+
+
+#: What a verdict is restricted to where one source of variation had one level, whose variance
+#: nothing tells; by what `conditional_on` then names. Verdicts end in ", for this wording".
+RESTRICTIONS = {
+    "one wording": "this wording",
+    "one order": "this order",
+    "one marginalized word": "these words",
+    "one default word": "these words",
+}
+
+#: What is said of each.
+_RESTRICTED = {
+    "this wording": "One wording was asked; others might say something else.",
+    "this order": "One order of the groups was asked, so that its effect is part of the mean.",
+    "these words": "A group has one word, and nothing tells how much another one would change.",
+}
+
+_FOR = ", for "
+
+
+def unrestricted(verdict: pl.Expr) -> pl.Expr:
+    """Return a verdict without what it is restricted to: "consistent, within margin"."""
+    return verdict.str.splitn(_FOR, 2).struct[0]
+
+
+def restricted(verdict: pl.Expr, conditional_on: pl.Expr) -> pl.Expr:
+    """Add to verdicts what they are restricted to: "consistent, for this wording"."""
+    held = conditional_on.fill_null("").str.split(", ")
+    parts = [
+        pl.when(pl.any_horizontal(held.list.contains(one) for one in names)).then(pl.lit(said))
+        for said, names in _NAMES_OF.items()
+    ]
+    said = pl.concat_list(parts).list.drop_nulls().list.join(" and ")
+    return verdict + pl.when(said == "").then(pl.lit("")).otherwise(pl.lit(_FOR) + said)
+
+
+_NAMES_OF = {
+    said: [name for name, of in RESTRICTIONS.items() if of == said] for said in _RESTRICTED
+}
+
+
+def restriction_of(verdict: str) -> str:
+    """Return what a verdict is restricted to, as it is written: ", for this wording"."""
+    return "".join(verdict.partition(_FOR)[1:])
+
+
+def explained(verdict: str) -> str:
+    """Explain a verdict, with what it is restricted to; empty for one that is not known."""
+    known, _, restriction = verdict.partition(_FOR)
+    more = (_RESTRICTED[one] for one in restriction.split(" and ") if restriction)
+    return " ".join((VERDICTS[known], *more)) if known in VERDICTS else ""
 
 
 def verdict_kind(verdict: pl.Expr) -> pl.Expr:

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.shared import design_effect
+from clinometer.statistics.shared import SHARED, design_effect
 from clinometer.statistics.squares import Part, moments
 
 __all__ = ["CROSSED", "FEWEST", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
@@ -154,7 +154,7 @@ class _Compared:
         own, joint, weight = self.df[place], self.joint[place], min(prior, _LENT)
         ratio = (weight * centre + own * self.observed[place]) / (weight + own)
         lent = self.lent[place] * ratio
-        uncertain = joint**2 / (prior + own) + lent**2 / prior
+        uncertain = joint**2 / (prior + own) + lent**2 / (weight + own)
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
         by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
         return centre * by_prior + lent, self.weights[place] * by_own, df
@@ -170,7 +170,7 @@ class _Others:
         self.used, self.compared = used, _Compared(page, components)
         self.errors = self._errors()
         parts = [one for one, use in zip(page.parts, used, strict=True) if use]
-        self.alike = design_effect(parts, page.scales[used]) - 1.0
+        self.errors *= np.sqrt(np.outer(*(_design_effects(parts, page.scales[used]),) * 2))
         self.prior, self.centre = _prior(self.compared.observed[used], self.compared.df[used])
 
     def _errors(self) -> Array:
@@ -194,10 +194,16 @@ class _Others:
         known = np.inf  # where nothing varies
         if variance > 0:
             known = 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
-        joint_df = known * n / (n - 1) / (1.0 + self.alike * (n - 1) / (n - 2))  # with its own
-        prior = min(self.prior, known / (1.0 + self.alike))
+        joint_df = known * n / (n - 1)  # with its own
+        prior = min(self.prior, known)
         floor, weights, df = self.compared.moderated(place, prior, self.centre)
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
+
+
+def _design_effects(parts: Sequence[Part], scales: Array) -> list[float]:
+    """Return by how much less is told of each component, as stereotypes share levels."""
+    factors = parts[0].totals
+    return [*(design_effect(parts, scales, f) if f in SHARED else 1.0 for f in factors), 1.0]
 
 
 def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Moderated | None:

@@ -74,6 +74,9 @@ __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimat
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
 
+#: The ends of a scale, where the worst cases have what is missing.
+_ENDS = ("low", "high")
+
 _STATED = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
@@ -199,11 +202,15 @@ def estimate_summaries(
             f"{measure.name}; estimate each instrument by itself"
         )
     check_range(units, measure, "lowest", "highest")
+    for end in _ENDS:
+        names = {"value": f"{end}_value", "weight": f"{end}_weight"}
+        units = units.hstack(filled(units, getattr(measure, end)).select(*names).rename(names))
     inference = inference or Inference()
     span = measure.high - measure.low
     by_word = {} if words is None else _by_word(words)
     ends = measure.low, measure.high
-    scores = with_words(means(units, ends, levels=levels, neutral=measure.neutral), by_word)
+    of_scores = means(units, ends, "value", "weight", levels, neutral=measure.neutral)
+    scores = with_words(of_scores, by_word)
     worst = _worst(units, measure, inference, levels)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
@@ -319,8 +326,9 @@ def _worst(
     if units["n"].sum() == units["n_scored"].sum():
         return {}
     bounds, ends = (measure.low, measure.high), list[dict[tuple[Any, ...], float | None]]()
-    for side, end in enumerate(bounds):
-        found = means(filled(units, end), bounds, "filled", "n", levels, neutral=measure.neutral)
+    for side, end in enumerate(_ENDS):
+        columns = f"{end}_value", f"{end}_weight"
+        found = means(units, bounds, *columns, levels, neutral=measure.neutral)
         ends.append({k: v.these.interval(inference.confidence)[side] for k, v in found.items()})
     return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
 
@@ -341,15 +349,12 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     In means and bounds each stereotype counts once; in `estimate_of_answers` each answer does.
     """
     n, scored, means = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
-    total = (scored * means).sum()
-    mean = pl.when(scored.sum() > 0).then(total / scored.sum())
-    missing = n - scored.sum()
+    mean = pl.when(scored.sum() > 0).then((scored * means).sum() / scored.sum())
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
     of_each = units.group_by(stereotypes, maintain_order=True).agg(
-        mean.alias("estimate"),
-        ((total + missing * measure.low) / n).alias("bound_low"),
-        ((total + missing * measure.high) / n).alias("bound_high"),
+        _weighted("value", "weight").alias("estimate"),
+        *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
     )
     of_stereotypes = of_each.group_by(keys).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
@@ -369,6 +374,11 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
     )
     return counted.join(of_stereotypes, on=keys, nulls_equal=True)
+
+
+def _weighted(value: str, weight: str) -> pl.Expr:
+    total = pl.col(weight).sum()
+    return pl.when(total > 0).then((pl.col(weight) * pl.col(value)).sum() / total)
 
 
 def _share(column: str) -> pl.Expr:

@@ -18,8 +18,8 @@ from scipy.special import stdtrit
 
 from clinometer.results import Schema, columns
 from clinometer.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
-from clinometer.statistics.crossed import CROSSED, Moderated
-from clinometer.statistics.shared import SHARED, common
+from clinometer.statistics.crossed import Moderated
+from clinometer.statistics.shared import SHARED, common, most
 from clinometer.statistics.squares import Part
 from clinometer.statistics.strata import Stratum, scale_of
 
@@ -135,7 +135,7 @@ class _Errors:
     variances: Array
     df: Array
     joint_df: Array  # that no df exceeds
-    wordings: Array  # the part of each variance that wordings have
+    shared: Mapping[str, Array]  # the part of each variance that a factor of `SHARED` has
 
 
 def _errors(
@@ -145,8 +145,9 @@ def _errors(
         return None
     at = list(members)
     variances = moderated.variances[at]
-    wordings = variances * [_wording_share(one, moderated.components) for one in parts]
-    return _Errors(variances, moderated.df[at], moderated.joint_df[at], wordings)
+    factors = [f for f in SHARED if all(f in one.totals for one in parts)]
+    shared = {f: variances * _parts_of(parts, moderated.components, f) for f in factors}
+    return _Errors(variances, moderated.df[at], moderated.joint_df[at], shared)
 
 
 def _unbiased(
@@ -167,13 +168,11 @@ def _unbiased(
     return replace(errors, variances=errors.variances * own / biased)
 
 
-def _wording_share(one: Part, components: Array) -> float:
-    """Return the part of the variance of a mean that wordings have."""
-    by_factor = one.shares * components
-    whole = float(by_factor.sum())
-    if not whole or "variation" not in one.totals:
-        return 0.0
-    return float(by_factor[CROSSED.index("variation")]) / whole
+def _parts_of(parts: Sequence[Part], components: Array, factor: str) -> Array:
+    """Return the part of the variance of each mean that a factor has."""
+    by_factor = np.array([one.shares for one in parts]) * components
+    own = by_factor[:, list(parts[0].totals).index(factor)]
+    return np.divide(own, whole := by_factor.sum(axis=1), out=np.zeros_like(own), where=whole > 0)
 
 
 def _these(
@@ -199,15 +198,16 @@ def _these(
     uncertain = 2.0 * own**2 / own_df + sum(error for _, error in added)
     df = max(2.0 * expected**2 / uncertain, 1.0)
     if between:
-        variance, df = _at_most(variance, df, own, own_df, shares**2 * errors.wordings)
+        parts = [one.part for one in chosen]
+        alike = sum(most(parts, shares**2 * of, f) for f, of in errors.shared.items())
+        variance, df = _at_most(variance, df, own, own_df, own + alike)
     return replace(empty, se=variance**0.5, df=df)
 
 
 def _at_most(
-    variance: float, df: float, own: float, own_df: float, wordings: Array
+    variance: float, df: float, own: float, own_df: float, alike: float
 ) -> tuple[float, float]:
-    """Bound the error by that of wordings which move all stereotypes alike."""
-    alike = own + float(np.sqrt(wordings).sum() ** 2 - wordings.sum())
+    """Bound the error by that of shared levels which move all stereotypes alike."""
     usual, wider = stdtrit(own_df, 0.975), stdtrit(own_df, 0.5 + _SHARED_LEVEL / 2.0)
     if wider * alike**0.5 < stdtrit(df, 0.975) * variance**0.5:
         return alike * float(wider / usual) ** 2, own_df
@@ -223,7 +223,8 @@ def _by_wordings(
     """Return the part of a variance that more trials in the same wordings do not lower."""
     if errors is None or not these.se:
         return 0.0
-    own = float(shares**2 @ errors.wordings) + between.get("variation", (0.0, 0.0))[0]
+    of_each = errors.shared.get("variation", np.zeros(len(shares)))
+    own = float(shares**2 @ of_each) + between.get("variation", (0.0, 0.0))[0]
     return min(max(own / these.se**2, 0.0), 1.0)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.squares import MOST_LEVELS, Part
 
-__all__ = ["SHARED", "common", "design_effect", "shared_component"]
+__all__ = ["SHARED", "common", "design_effect", "most", "shared_component"]
 
 #: Factors whose levels several stereotypes may share.
 SHARED = ("variation", "marginalized", "default")
@@ -23,21 +23,48 @@ SHARED = ("variation", "marginalized", "default")
 _NOTHING = 1e-14
 
 
-def design_effect(parts: Sequence[Part], scales: Array) -> float:
-    """Return by how much wordings that stereotypes have in common lower the joint df."""
-    sets: dict[tuple[int, ...], list[Array]] = {}
-    for one, scale in zip(parts, scales, strict=True):
-        if "variation" in one.totals and len(one.totals["variation"][0]) > 1:
-            levels, deviations, _ = one.totals["variation"]
-            sets.setdefault(tuple(levels.tolist()), []).append(deviations / scale**0.5)
-    stacked = [np.array(rows) for rows in sets.values()]
-    others = sum((len(rows) - 1) * float((rows**2).sum()) for rows in stacked)
-    if others <= _NOTHING:
+def design_effect(parts: Sequence[Part], scales: Array, factor: str) -> float:
+    """Return by how much less stereotypes tell of a component, as they share a factor's levels.
+
+    Of S stereotypes with the same levels, whose deviations correlate by ρ, 1 + (S − 1)ρ²: the
+    squares of correlated deviations tell what fewer independent ones would.
+    """
+    several = [(one.totals[factor], scale) for one, scale in zip(parts, scales, strict=True)]
+    several = [(totals, scale) for totals, scale in several if len(totals[0]) > 1]
+    if len(several) < 2:
         return 1.0
-    together = sum(float((rows.sum(axis=0) ** 2).sum() - (rows**2).sum()) for rows in stacked)
-    correlation = min(max(0.0, together / others), 1.0)
-    pairs = sum(len(rows) * (len(rows) - 1) for rows in stacked)
-    return 1.0 + pairs / sum(map(len, stacked)) * correlation**2
+    levels = np.unique(np.concatenate([totals[0] for totals, _ in several]))
+    deviations, present = np.zeros((2, len(several), len(levels)))
+    for row, ((own, of_levels, _), scale) in enumerate(several):
+        places = np.searchsorted(levels, own)
+        deviations[row, places], present[row, places] = of_levels / scale**0.5, 1.0
+    squares = deviations**2
+    alike = float(((present.sum(axis=0) - 1.0) * squares.sum(axis=0)).sum())
+    if alike <= _NOTHING:
+        return 1.0
+    together = float((deviations.sum(axis=0) ** 2 - squares.sum(axis=0)).sum())
+    correlation = min(max(0.0, together / alike), 1.0)
+    overlap = present / np.sqrt(present.sum(axis=1))[:, None]
+    pairs = float((overlap.sum(axis=0) ** 2).sum()) - len(several)
+    return 1.0 + pairs / len(several) * correlation**2
+
+
+def most(parts: Sequence[Part], variances: Array, factor: str) -> float:
+    """Return what a factor adds to the variance of a mean at most: if its levels move all alike.
+
+    `variances`, shape (stereotypes,), are its parts of the variances of their means, times the
+    squares of the shares. Only levels that stereotypes share add anything.
+    """
+    used = [(v, one.totals[factor]) for v, one in zip(variances, parts, strict=True)]
+    used = [(v, totals) for v, totals in used if v > 0 and len(totals[0]) > 0]
+    if len(used) < 2:
+        return 0.0
+    levels = np.unique(np.concatenate([totals[0] for _, totals in used]))
+    moved = np.zeros((len(used), len(levels)))
+    for row, (variance, (own, _, counts)) in enumerate(used):
+        size = float((counts**2).sum()) ** 0.5
+        moved[row, np.searchsorted(levels, own)] = variance**0.5 * counts / size
+    return max(float((moved.sum(axis=0) ** 2).sum() - (moved**2).sum()), 0.0)
 
 
 def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:

@@ -7,6 +7,8 @@ need to be in memory at a time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from clinometer.errors import InputError
@@ -14,12 +16,14 @@ from clinometer.results import COMPLIANCE, CONDITIONS, FACTORS, REASONS, SCORES,
 
 __all__ = [
     "COUNTED_BY",
+    "ORDERED",
     "LEVEL_KEYS",
     "NEVER_POOLED",
     "SEEN_TOGETHER",
     "compliance",
     "filled",
     "keys_of",
+    "of_both_orders",
     "pool_pairs",
     "refuse_split",
     "summarise",
@@ -46,6 +50,9 @@ LEVEL_KEYS = {
 #: A number about a response beside its score, averaged over the scored responses that have it.
 _BESIDE = ("first_share", "logit")
 
+#: The two orders, by their names in the columns of summaries.
+ORDERED = {"first": "marginalized_first", "second": "default_first"}
+
 #: What tells the rows of `compliance` apart, in their order.
 COUNTED_BY = [name for name in COMPLIANCE if name in SCORES and name != "coverage"]
 
@@ -66,9 +73,10 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     Returns the factors, `word_list`, `scoring` and group words; `unit`, the pair, or the response
     where there is none; `draw`, the number of its first draw; `n`, `n_scored`,
     ``n_<reason>``; the `lowest`, `highest` and `mean` score and `m2`, the sum of squared deviations
-    from the mean; sums and counts of `first_share` and `logit`; and, of pairs scored in both
+    from the mean; sums and counts of `first_share` and `logit`; of each order the number of answers
+    and of scores, and their sum (`ORDERED`); of pairs scored in both
     orders, their number `order_n` and `order_sum`, the mean score with the marginalized group first
-    minus that with the default group first.
+    minus that with the default group first; and `value` and `weight`, of `of_both_orders`.
 
     Raises InputError if a column is missing, a score is not finite, a missing score has no reason,
     or the trials of one pair differ in more than their order.
@@ -78,8 +86,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     alone = pl.format("{} {} response {}", *named, "row")
     frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
     keys = [*_KEYS_OF_UNITS, "marginalized", "default", "unit"]
-    orders = ("marginalized_first", "default_first")
-    first, second = (pl.col("score").filter(pl.col("order") == order).mean() for order in orders)
+    first, second = (pl.col("score").filter(order=order).mean() for order in ORDERED.values())
     units = frame.group_by(keys, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
         pl.col("iteration").min().alias("draw"),
@@ -90,18 +97,73 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         ((pl.col("score") - pl.col("score").mean()) ** 2).sum().alias("m2"),
         *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _BESIDE),
         *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _BESIDE),
+        *_by_order(),
         (first - second).is_not_null().cast(pl.Int64).alias("order_n"),
         (first - second).fill_null(0.0).alias("order_sum"),
     )
     refuse_split(units)
-    return units
+    return of_both_orders(units)
 
 
 def filled(units: pl.DataFrame, end: float) -> pl.DataFrame:
-    """Return summaries with `filled`, the mean that they have if each missing score is at `end`."""
+    """Return summaries with `value` and `weight` as if each missing score were at `end`."""
     total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
-    missing = pl.col("n") - pl.col("n_scored")
-    return units.with_columns(filled=(total + missing * end) / pl.col("n"))
+    missing = {of: pl.col(f"{of}_asked_n") - pl.col(f"{of}_scored_n") for of in ORDERED}
+    sums = {f"{of}_scored_sum": pl.col(f"{of}_scored_sum") + missing[of] * end for of in ORDERED}
+    whole = units.with_columns(
+        **sums,
+        **{f"{of}_scored_n": pl.col(f"{of}_asked_n") for of in ORDERED},
+        mean=(total + (pl.col("n") - pl.col("n_scored")) * end) / pl.col("n"),
+        n_scored="n",
+    )
+    both = of_both_orders(whole).select("value", "weight")
+    return units.with_columns(both)
+
+
+def of_both_orders(units: pl.DataFrame) -> pl.DataFrame:
+    """Add `value` and `weight`: the mean of each unit, such that both orders count the same.
+
+    Where a stereotype has as many scores in one order as in the other, these are `mean` and
+    `n_scored`. Else a score counts half the number of scores by those in its order; and the
+    effect of order, the mean difference within wordings, is taken out of units that have more of
+    one order. The mean of a stereotype is then the mean of its means in each order. Where only
+    one order was asked nothing can be done.
+    """
+    (n, s), (m, t) = ((pl.col(f"{of}_scored_n"), pl.col(f"{of}_scored_sum")) for of in ORDERED)
+    stereotype = ["model", *NEVER_POOLED, "category", "stereotype"]
+    every, both = (n.sum() + m.sum()), (n.sum() > 0) & (m.sum() > 0)
+    within = units.group_by(*stereotype, "variation").agg(
+        difference=pl.when(both).then(s.sum() / n.sum() - t.sum() / m.sum()),
+        known=pl.when(both).then(n.sum() * m.sum() / every),
+    )
+    of_wordings = within.group_by(stereotype).agg(
+        within=(pl.col("difference") * pl.col("known")).sum() / pl.col("known").sum()
+    )
+    whole = units.group_by(stereotype).agg(
+        by_first=pl.when(both).then(every / (2 * n.sum())).otherwise(1.0),
+        by_second=pl.when(both).then(every / (2 * m.sum())).otherwise(1.0),
+        across=pl.when(both).then(s.sum() / n.sum() - t.sum() / m.sum()).otherwise(0.0),
+    )
+    known = whole.join(of_wordings, on=stereotype, nulls_equal=True)
+    effect = pl.coalesce(pl.col("within").fill_nan(None), "across") / 2.0
+    beside = pl.col("n_scored") - n - m  # of no known order
+    weight = n * pl.col("by_first") + m * pl.col("by_second") + beside
+    total = (
+        (s - n * effect) * pl.col("by_first")
+        + (t + m * effect) * pl.col("by_second")
+        + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - s - t)
+    )
+    even = (n == m) & (pl.col("by_first") == 1.0)
+    uneven = pl.when(pl.col("n_scored") > 0).then(total / weight)
+    return (
+        units.drop("value", "weight", strict=False)
+        .join(known, on=stereotype, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
+            value=pl.when(even).then("mean").otherwise(uneven),
+            weight=pl.when(even).then(pl.col("n_scored").cast(pl.Float64)).otherwise(weight),
+        )
+        .drop("by_first", "by_second", "across", "within")
+    )
 
 
 def refuse_split(units: pl.DataFrame) -> None:
@@ -125,7 +187,7 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
     alone = scored.n_unique().over(NEVER_POOLED) < 2
     single = units.filter(alone).drop("unit", strict=False)
     keys = [*_KEYS_OF_UNITS, "marginalized", "default"]
-    n, mean = pl.col("n_scored"), pl.col("mean")
+    n, mean, weight = pl.col("n_scored"), pl.col("mean"), pl.col("weight")
     centre = (n * mean).sum() / n.sum()
     sums = [c for c in units.columns if c.startswith("n_") or c.endswith(("_n", "_sum"))]
     joined = (
@@ -137,6 +199,10 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
             pl.col("highest").max(),
             pl.when(n.sum() > 0).then(centre).alias("mean"),
             (pl.col("m2").sum() + (n * (mean - centre) ** 2).sum()).alias("m2"),
+            pl.when(n.sum() > 0)
+            .then((weight * pl.col("value")).sum() / weight.sum())
+            .alias("value"),
+            weight.sum(),
             pl.col("draw").min(),
         )
     )
@@ -171,6 +237,15 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
         coverage=pl.col("coverage").filter(_SCORED).mean(),
     )
     return check(counted, COMPLIANCE, "compliance").sort(COUNTED_BY)
+
+
+def _by_order() -> Iterator[pl.Expr]:
+    """Yield the number of answers and of scores in each order, and the sum of the scores."""
+    for of, order in ORDERED.items():
+        score = pl.col("score").filter(order=order)
+        yield (pl.col("order") == order).sum().cast(pl.Int64).alias(f"{of}_asked_n")
+        yield score.count().cast(pl.Int64).alias(f"{of}_scored_n")
+        yield score.sum().alias(f"{of}_scored_sum")
 
 
 def _counts() -> list[pl.Expr]:

@@ -75,13 +75,13 @@ def contrast_unpaired(
     for candidate in candidates(frame, factor, baseline):
         theirs = _units(frame, factor, candidate)
         cases = [
-            (found, differences(ours, theirs, ends)),
+            (found, differences(ours, theirs, ends, "value", "weight")),
             (compliant, differences(ours, theirs, (0.0, 1.0), "scored", "n")),
         ]
         if any(one["n"].sum() > one["n_scored"].sum() for one in (ours, theirs)):
             for case, at in ((least, ends), (greatest, ends[::-1])):
                 worst = filled(ours, at[1]), filled(theirs, at[0])
-                cases.append((case, differences(*worst, ends, "filled", "n")))
+                cases.append((case, differences(*worst, ends, "value", "weight")))
         for known, each in cases:
             known |= {(level, candidate, *key): one for (level, *key), one in each.items()}
         for level, rows in described.items():
@@ -100,7 +100,7 @@ def errors_apart(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.Da
     ours, ends, rows = _units(scores, "model", baseline), (measure.low, measure.high), []
     for candidate in candidates(scores, "model", baseline):
         theirs = _units(scores, "model", candidate)
-        found = differences(ours, theirs, ends, levels=("model",))
+        found = differences(ours, theirs, ends, "value", "weight", levels=("model",))
         names = ("level", *keys_of("model"))
         for key, one in found.items():
             known = None if "usual variances" in one.fixed else one.these.se
@@ -150,12 +150,12 @@ def _described(
 
 def _counted(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
     """Return the answers, means and worst cases of each stereotype, or cell."""
-    n, total = pl.col("n_scored"), (pl.col("n_scored") * pl.col("mean").fill_null(0.0)).sum()
-    missing = pl.col("n").sum() - n.sum()
-    return units.group_by(keys, maintain_order=True).agg(
-        pl.col("n", "n_scored").sum(),
-        mean=pl.when(n.sum() > 0).then(total / n.sum()),
-        scored=n.sum() / pl.col("n").sum(),
-        low=(total + missing * measure.low) / pl.col("n").sum(),
-        high=(total + missing * measure.high) / pl.col("n").sum(),
+    n, (value, weight) = pl.col("n_scored"), (pl.col("value"), pl.col("weight"))
+    mean = pl.when(weight.sum() > 0).then((weight * value).sum() / weight.sum())
+    counted = units.group_by(keys, maintain_order=True).agg(
+        pl.col("n", "n_scored").sum(), mean=mean, scored=n.sum() / pl.col("n").sum()
     )
+    for end in ("low", "high"):
+        case = filled(units, getattr(measure, end)).group_by(keys).agg(mean.alias(end))
+        counted = counted.join(case, on=keys, nulls_equal=True, maintain_order="left")
+    return counted

@@ -11,7 +11,7 @@ from clinometer.report.prose import MEANINGS, bracketed, cut, number, verdict, v
 from clinometer.report.sections import Piece
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import in_words
-from clinometer.results.verdicts import VERDICTS
+from clinometer.results.verdicts import explained
 from clinometer.viewing.answers import SHOWN
 
 __all__ = ["LONGEST", "Reading", "Text", "about", "listed", "readings", "texts"]
@@ -96,7 +96,7 @@ def readings(scores: Sequence[Mapping[str, Any]]) -> list[Reading]:
             title=_spaced(row["instrument"] or "score").capitalize(),
             facts=tuple(_facts(row)),
             mean=_mean(row),
-            because=VERDICTS.get(row["verdict"] or "", ""),
+            because=explained(row["verdict"] or ""),
             verdict_class=verdict_class(row["verdict"]),
         )
         for row in scores

@@ -34,7 +34,7 @@ from clinometer.report.prose import (
 from clinometer.report.sections import Finding, Part, Passage, Source, Term, made_with
 from clinometer.results import DECISIONS
 from clinometer.results.progress import unfinished
-from clinometer.results.verdicts import VERDICTS
+from clinometer.results.verdicts import explained
 
 __all__ = ["answer_part"]
 
@@ -275,7 +275,7 @@ def _verdicts(results: Results) -> tuple[Term, ...]:
     return tuple(
         Term(
             verdict(code),
-            VERDICTS.get(code, "See the statistics of this run."),
+            explained(code) or "See the statistics of this run.",
             f"verdict {verdict_class(code)}",
         )
         for code in sorted(codes, key=lambda code: (rank(verdict_kind(code), order), code))
