@@ -60,7 +60,7 @@ USUAL_DRAWN, USUAL_FORCED = 0.5, 0.1
 _USUAL_DF = 3.0
 
 #: Prior degrees of freedom that are tried; the last is no difference between stereotypes.
-_PRIORS = np.array([2.0, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 100, 1e4])
+_PRIORS = np.array([0.5, 0.7, 1.0, 1.5, 2.0, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 100, 1e4])
 
 #: Scales of the ratios that are tried, as multiples of their mean.
 _SCALES = np.exp(np.linspace(-2.5, 1.0, 71))
@@ -70,6 +70,10 @@ _NOTHING = 1e-14
 #: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
 #: with the rest of a stereotype's variance is known from other stereotypes only.
 _LENT = 2.0
+
+#: How much of a prior's degrees of freedom counts in those of a moderated variance, since the prior
+#: is itself estimated, from a score of ratios, and need not have their distribution.
+_PRIOR_KNOWN = 0.25
 
 #: Expected sums of squares below this part of the largest are due to rounding.
 _ROUNDING = 1e-9
@@ -97,6 +101,7 @@ class Moderated:
     weights: Array  # (stereotypes, k)
     components: Array  # (k,), of all stereotypes, as parts of the scale
     unbiased: Array  # (k,), the same, where negative ones stay
+    uncertain: Array  # (k,), variances of the components, as parts of their squares; 0: held
     usual: bool = False  # moderated by `USUAL`
     lends: bool = True  # a factor with one level has the variance of the others
 
@@ -154,7 +159,8 @@ class _Compared:
         own, joint, weight = self.df[place], self.joint[place], min(prior, _LENT)
         ratio = (weight * centre + own * self.observed[place]) / (weight + own)
         lent = self.lent[place] * ratio
-        uncertain = joint**2 / (prior + own) + lent**2 / (weight + own)
+        known, known_of_lent = _PRIOR_KNOWN * prior + own, _PRIOR_KNOWN * weight + own
+        uncertain = joint**2 / known + lent**2 / known_of_lent
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
         by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
         return centre * by_prior + lent, self.weights[place] * by_own, df
@@ -229,7 +235,9 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
     else:
         found = [_Others(page, np.array(every) != place).moderated(place) for place in every]
     unbiased = _solve(*page.equations(all_of_them), least=-np.inf)
-    return replace(_moderated(page, components, unbiased, found), lends=lend)
+    errors = np.diag(_Others(page, all_of_them).errors)
+    uncertain = np.divide(errors, components**2, out=0.0 * errors, where=components > 0)
+    return replace(_moderated(page, components, unbiased, found), lends=lend, uncertain=uncertain)
 
 
 def usual_components(factors: Sequence[str], mode: str | None) -> Array:
@@ -269,7 +277,9 @@ def _moderated(
     floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
     own = (weights * page.squares).sum(axis=1)
     variances = page.scales * (floors + own)
-    return Moderated(variances, page.scales, df, joint_df, floors, weights, components, unbiased)
+    uncertain = np.zeros_like(components)
+    columns = page.scales, df, joint_df, floors, weights, components, unbiased, uncertain
+    return Moderated(variances, *columns)
 
 
 def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:

@@ -136,6 +136,7 @@ class _Errors:
     df: Array
     joint_df: Array  # that no df exceeds
     shared: Mapping[str, Array]  # the part of each variance that a factor of `SHARED` has
+    uncertain: Mapping[str, float]  # of the component of each: its variance by its square
 
 
 def _errors(
@@ -147,7 +148,9 @@ def _errors(
     variances = moderated.variances[at]
     factors = [f for f in SHARED if all(f in one.totals for one in parts)]
     shared = {f: variances * _parts_of(parts, moderated.components, f) for f in factors}
-    return _Errors(variances, moderated.df[at], moderated.joint_df[at], shared)
+    places = {f: list(parts[0].totals).index(f) for f in factors}
+    uncertain = {f: float(moderated.uncertain[place]) for f, place in places.items()}
+    return _Errors(variances, moderated.df[at], moderated.joint_df[at], shared, uncertain)
 
 
 def _unbiased(
@@ -199,18 +202,22 @@ def _these(
     df = max(2.0 * expected**2 / uncertain, 1.0)
     if between:
         parts = [one.part for one in chosen]
-        alike = sum(most(parts, shares**2 * of, f) for f, of in errors.shared.items())
-        variance, df = _at_most(variance, df, own, own_df, own + alike)
+        added_at_most = {f: most(parts, shares**2 * of, f) for f, of in errors.shared.items()}
+        at_most = own + sum(added_at_most.values())
+        uncertain = 2.0 * own**2 / own_df
+        uncertain += sum(errors.uncertain[f] * one**2 for f, one in added_at_most.items())
+        variance, df = _least_wide((variance, df), (at_most, max(2.0 * at_most**2 / uncertain, 1)))
     return replace(empty, se=variance**0.5, df=df)
 
 
-def _at_most(
-    variance: float, df: float, own: float, own_df: float, alike: float
+def _least_wide(
+    seen: tuple[float, float], at_most: tuple[float, float]
 ) -> tuple[float, float]:
-    """Bound the error by that of shared levels which move all stereotypes alike."""
-    usual, wider = stdtrit(own_df, 0.975), stdtrit(own_df, 0.5 + _SHARED_LEVEL / 2.0)
+    """Bound the error, with its df, by that of shared levels which move all stereotypes alike."""
+    (variance, df), (alike, alike_df) = seen, at_most
+    usual, wider = stdtrit(alike_df, 0.975), stdtrit(alike_df, 0.5 + _SHARED_LEVEL / 2.0)
     if wider * alike**0.5 < stdtrit(df, 0.975) * variance**0.5:
-        return alike * float(wider / usual) ** 2, own_df
+        return alike * float(wider / usual) ** 2, alike_df
     return variance, df
 
 
