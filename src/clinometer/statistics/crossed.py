@@ -154,13 +154,17 @@ class _Compared:
         self.observed = np.where(known, (self.weights * self.page.squares).sum(axis=1), 1.0)
         self.df = np.divide(2.0, variance, where=known, out=np.zeros_like(variance))
 
-    def moderated(self, place: int, prior: float, centre: float) -> tuple[float, Array, float]:
-        """Return floor, weights and df of a stereotype, by a prior with df and centre."""
+    def moderated(
+        self, place: int, prior: float, counted: float, centre: float
+    ) -> tuple[float, Array, float]:
+        """Return floor, weights and df of a stereotype, by a prior with df and centre.
+
+        `counted` are the prior's df that count in those of the result.
+        """
         own, joint, weight = self.df[place], self.joint[place], min(prior, _LENT)
         ratio = (weight * centre + own * self.observed[place]) / (weight + own)
         lent = self.lent[place] * ratio
-        known, known_of_lent = _PRIOR_KNOWN * prior + own, _PRIOR_KNOWN * weight + own
-        uncertain = joint**2 / known + lent**2 / known_of_lent
+        uncertain = joint**2 / (counted + own) + lent**2 / (min(counted, _LENT) + own)
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
         by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
         return centre * by_prior + lent, self.weights[place] * by_own, df
@@ -193,16 +197,19 @@ class _Others:
         errors[at] = solved @ squares @ solved
         return errors
 
-    def moderated(self, place: int) -> tuple[float, Array, float, float]:
-        """Return floor, weights, df and joint df of a stereotype."""
-        n, share = len(self.used), self.compared.page.shares[place]
+    def df(self, place: int) -> float:
+        """Return the df of the variance that a stereotype has by the components of all."""
+        share = self.compared.page.shares[place]
         variance, error = share @ self.compared.components, share @ self.errors @ share
-        known = np.inf  # where nothing varies
-        if variance > 0:
-            known = 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
-        joint_df = known * n / (n - 1)  # with its own
-        prior = min(self.prior, known)
-        floor, weights, df = self.compared.moderated(place, prior, self.centre)
+        if variance <= 0:  # nothing varies
+            return np.inf
+        return 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
+
+    def moderated(self, place: int, joint_df: float) -> tuple[float, Array, float, float]:
+        """Return floor, weights, df and joint df, which no df exceeds, of a stereotype."""
+        known = self.df(place)
+        prior, counted = min(self.prior, known), min(_PRIOR_KNOWN * self.prior, known)
+        floor, weights, df = self.compared.moderated(place, prior, counted, self.centre)
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
 
 
@@ -229,13 +236,13 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
     components = page.components(all_of_them)
     if components.sum() <= _NOTHING:
         return None
-    if len(parts) > _MANY:
-        others = _Others(page, all_of_them)
-        found = [others.moderated(place) for place in every]
-    else:
-        found = [_Others(page, np.array(every) != place).moderated(place) for place in every]
+    of_all = _Others(page, all_of_them)
+    many, found = len(parts) > _MANY, []
+    for place in every:
+        others = of_all if many else _Others(page, np.array(every) != place)
+        found.append(others.moderated(place, of_all.df(place)))
     unbiased = _solve(*page.equations(all_of_them), least=-np.inf)
-    errors = np.diag(_Others(page, all_of_them).errors)
+    errors = np.diag(of_all.errors)
     uncertain = np.divide(errors, components**2, out=0.0 * errors, where=components > 0)
     return replace(_moderated(page, components, unbiased, found), lends=lend, uncertain=uncertain)
 
@@ -260,7 +267,7 @@ def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Mod
     own = np.where(n > 1, page.shares[:, -1] / page.expected[:, -1, -1].clip(_NOTHING), 0.0)
     found = []
     for place, size in enumerate(n):
-        floor, weights, df = compared.moderated(place, _USUAL_DF, 1.0)
+        floor, weights, df = compared.moderated(place, _USUAL_DF, _USUAL_DF, 1.0)
         known = (size - 1.0) / (size - 1.0 + _USUAL_DF)
         weights[-1] += known * own[place]
         floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
