@@ -76,7 +76,7 @@ def test_what_pairing_is_worth_is_said(run_of):
 def test_the_stereotype_that_changed_is_named(run_of):
     compared = compare(run_of("a"), run_of("b", 0.6, seed=1, only=3))
     changed = compared.changes("b").filter(level="stereotype")
-    assert changed.select("stereotype", "verdict").rows() == [("s3", "worse")]
+    assert changed.select("stereotype", "verdict").rows() == [("s3", "worse, for these words")]
 
 
 def test_the_largest_of_several_instruments_decides(run_of):

@@ -102,7 +102,7 @@ def test_what_missing_answers_leave_open_is_no_change(run_of, tmp_path):
     ]
     comparison = compare(*runs, margin=0.4)
     each = comparison.estimates.filter(level="stereotype", method="clustered")
-    assert set(each["verdict"].drop_nulls()) == {"not worse, scored answers only"}
+    assert set(each["verdict"].drop_nulls()) == {"not worse, scored answers only, for these words"}
     page = write_report(write_comparison(comparison, tmp_path / "c")).read_text(encoding="utf-8")
     assert "Differences per stereotype." in page
     assert "Stereotypes that are worse or better" not in page

@@ -95,7 +95,7 @@ def test_what_is_common_cancels():
     assert row["sd"] == 0.0
     noisy = only(contrast(asked({"none": 0.0, "fair": -4.0}), WIDE))
     assert noisy["sd"] == pytest.approx(0.1 * 2**0.5, rel=0.25)
-    assert (noisy["verdict"], noisy["neutral"]) == ("lower", 0.0)
+    assert (noisy["verdict"], noisy["neutral"]) == ("lower, for these words", 0.0)
 
 
 def test_numbers_of_a_row_are_those_of_the_parts():
@@ -182,7 +182,7 @@ def test_the_family_is_all_candidates_of_a_model_and_level():
 
 def test_the_verdict_needs_the_adjusted_p():
     result = contrast(asked({"none": 0.0, "up": 5.0, "same": 0.0}), WIDE)
-    assert only(result, candidate="up")["verdict"] == "higher"
+    assert only(result, candidate="up")["verdict"] == "higher, for these words"
     assert only(result, candidate="same")["verdict"] == "inconclusive"
     unsure = judge(result.estimates).filter(pl.col("p_holm") >= 0.05, method="clustered")
     assert set(unsure["verdict"]) == {"inconclusive"}
@@ -294,7 +294,7 @@ def test_a_change_without_variance_has_the_usual_one():
     crossed = sum(np.array(USUAL) / [2, 3, np.inf, 6, 6]) / 4
     assert row["se"] ** 2 < (1 - (12 / 13) ** 2) * (crossed + USUAL_DRAWN / 4 / 12)
     assert 5 < row["statistic"] < 50
-    assert row["verdict"] == "higher"
+    assert row["verdict"] == "higher, for these words"
     nothing = frame.with_columns(score=pl.lit(1.0))
     assert only(contrast(nothing, scale(0, 1)))["p"] == 1.0
 

@@ -114,7 +114,7 @@ def test_neutral_need_not_be_zero(drawn):
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
     row = only(estimate_measure(drawn(0.2), decision), "model")
     assert row["statistic"] < 0 < row["estimate"]
-    assert row["verdict"] == "reversed"
+    assert row["verdict"] == "reversed, for these words"
 
 
 def test_families_are_model_and_level(drawn, measure):
@@ -174,10 +174,10 @@ def test_unknown_order_has_no_effect(scores_of, measure):
 @pytest.mark.parametrize(
     ("mean", "noise", "expected"),
     [
-        (0.4, 0.02, "consistent"),
-        (-0.4, 0.02, "reversed"),
-        (0.05, 0.005, "consistent, within margin"),
-        (-0.05, 0.005, "reversed, within margin"),
+        (0.4, 0.02, "consistent, for these words"),
+        (-0.4, 0.02, "reversed, for these words"),
+        (0.05, 0.005, "consistent, within margin, for these words"),
+        (-0.05, 0.005, "reversed, within margin, for these words"),
         (0.0, 0.05, "no verdict: positive control"),
     ],
 )
@@ -199,7 +199,8 @@ def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
     assert (row["verdict"], row["compliance"]) == ("no verdict: compliance", 0.75)
     assert (
         only(estimate_measure(scores, measure, compliance_floor=0.75), "model")["verdict"]
-        == "consistent, scored answers only"  # with −1 for the missing, one wording is below 0
+        # With −1 for the missing, one wording is below 0.
+        == "consistent, scored answers only, for these words"
     )
 
 
@@ -250,7 +251,7 @@ def test_a_deterministic_model_has_the_usual_variance(scores_of, pair_of, measur
     assert row["se"] ** 2 == pytest.approx(relative * (1 - (20 / 21) ** 2))
     assert row["statistic"] == pytest.approx(relative**-0.5)
     assert 0 < row["ci_low"] < row["ci_high"] == pytest.approx(1)
-    assert row["verdict"] == "consistent"
+    assert row["verdict"] == "consistent, for this wording and these words"
     orders = order(scores, measure, "model")
     assert orders["ci_low"] == pytest.approx(-orders["ci_high"])
     assert 0 < orders["ci_high"] < 0.2  # a difference of orders reaches from −2 to 2

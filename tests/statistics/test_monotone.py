@@ -186,7 +186,7 @@ def test_saturated_scores_are_consistent(stereotypes, lower):
     full = page(0, stereotypes).with_columns(score=1.0)
     first = pl.int_range(pl.len()) == 0
     scores = full.with_columns(score=pl.when(first).then(1.0 - lower).otherwise(1.0))
-    assert set(verdicts(scores).values()) == {"consistent"}
+    assert {one.split(",")[0] for one in verdicts(scores).values()} == {"consistent"}
 
 
 def test_many_scores_are_lowered_by_level():

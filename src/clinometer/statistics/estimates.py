@@ -360,6 +360,11 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         pl.col("estimate", "bound_low", "bound_high").mean(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
     )
+    # The effect of order that is taken out may be larger in the scores than in the worst cases.
+    of_stereotypes = of_stereotypes.with_columns(
+        bound_low=pl.min_horizontal("bound_low", "estimate"),
+        bound_high=pl.max_horizontal("bound_high", "estimate"),
+    )
     squares = pl.col("m2").sum() + (scored * (means - mean) ** 2).sum()
     sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
     rounding = _ROUNDING * (measure.high - measure.low)

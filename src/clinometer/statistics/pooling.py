@@ -210,9 +210,7 @@ def _these(
     return replace(empty, se=variance**0.5, df=df)
 
 
-def _least_wide(
-    seen: tuple[float, float], at_most: tuple[float, float]
-) -> tuple[float, float]:
+def _least_wide(seen: tuple[float, float], at_most: tuple[float, float]) -> tuple[float, float]:
     """Bound the error, with its df, by that of shared levels which move all stereotypes alike."""
     (variance, df), (alike, alike_df) = seen, at_most
     usual, wider = stdtrit(alike_df, 0.975), stdtrit(alike_df, 0.5 + _SHARED_LEVEL / 2.0)

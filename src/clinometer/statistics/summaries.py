@@ -126,43 +126,41 @@ def of_both_orders(units: pl.DataFrame) -> pl.DataFrame:
     Where a stereotype has as many scores in one order as in the other, these are `mean` and
     `n_scored`. Else a score counts half the number of scores by those in its order; and the
     effect of order, the mean difference within wordings, is taken out of units that have more of
-    one order. The mean of a stereotype is then the mean of its means in each order. Where only
-    one order was asked nothing can be done.
+    one order. So the mean of a stereotype is that of its means in each order. Where no wording has
+    both orders, nothing tells the effect of order, and nothing is changed.
     """
     (n, s), (m, t) = ((pl.col(f"{of}_scored_n"), pl.col(f"{of}_scored_sum")) for of in ORDERED)
     stereotype = ["model", *NEVER_POOLED, "category", "stereotype"]
-    every, both = (n.sum() + m.sum()), (n.sum() > 0) & (m.sum() > 0)
-    within = units.group_by(*stereotype, "variation").agg(
-        difference=pl.when(both).then(s.sum() / n.sum() - t.sum() / m.sum()),
-        known=pl.when(both).then(n.sum() * m.sum() / every),
+    within = units.group_by(*stereotype, "variation", maintain_order=True).agg(
+        n=n.sum(),
+        m=m.sum(),
+        known=n.sum() * m.sum() / (n.sum() + m.sum()),
+        difference=s.sum() / n.sum() - t.sum() / m.sum(),
     )
-    of_wordings = within.group_by(stereotype).agg(
-        within=(pl.col("difference") * pl.col("known")).sum() / pl.col("known").sum()
+    known, (first, second) = pl.col("known").fill_nan(0.0), (pl.col(c).sum() for c in ("n", "m"))
+    effects = within.group_by(stereotype, maintain_order=True).agg(
+        effect=(known * pl.col("difference")).filter(known > 0).sum() / known.sum(),
+        by_first=(first + second) / (2 * first),
+        by_second=(first + second) / (2 * second),
     )
-    whole = units.group_by(stereotype).agg(
-        by_first=pl.when(both).then(every / (2 * n.sum())).otherwise(1.0),
-        by_second=pl.when(both).then(every / (2 * m.sum())).otherwise(1.0),
-        across=pl.when(both).then(s.sum() / n.sum() - t.sum() / m.sum()).otherwise(0.0),
-    )
-    known = whole.join(of_wordings, on=stereotype, nulls_equal=True)
-    effect = pl.coalesce(pl.col("within").fill_nan(None), "across") / 2.0
-    beside = pl.col("n_scored") - n - m  # of no known order
+    beside, half = pl.col("n_scored") - n - m, pl.col("effect") / 2.0
     weight = n * pl.col("by_first") + m * pl.col("by_second") + beside
     total = (
-        (s - n * effect) * pl.col("by_first")
-        + (t + m * effect) * pl.col("by_second")
+        (s - n * half) * pl.col("by_first")
+        + (t + m * half) * pl.col("by_second")
         + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - s - t)
     )
-    even = (n == m) & (pl.col("by_first") == 1.0)
+    even = ((n == m) & (pl.col("by_first") == 1.0)) | ~pl.col("effect").is_finite()
+    plain = pl.col("n_scored").cast(pl.Float64)
     uneven = pl.when(pl.col("n_scored") > 0).then(total / weight)
     return (
         units.drop("value", "weight", strict=False)
-        .join(known, on=stereotype, how="left", nulls_equal=True, maintain_order="left")
+        .join(effects, on=stereotype, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
             value=pl.when(even).then("mean").otherwise(uneven),
-            weight=pl.when(even).then(pl.col("n_scored").cast(pl.Float64)).otherwise(weight),
+            weight=pl.when(even).then(plain).otherwise(weight),
         )
-        .drop("by_first", "by_second", "across", "within")
+        .drop(*effects.columns[-3:])
     )
 
 
