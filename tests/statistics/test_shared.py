@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clinometer.statistics.shared import common
+from clinometer.statistics.shared import common, design_effect, most
 from clinometer.statistics.squares import parts
 
 
@@ -77,3 +77,22 @@ def test_nothing_shared_adds_nothing():
     values = [rng.normal(size=12) for _ in codes]
     assert common(parts_of(values, apart, weights), shares, "variation") == (0.0, 0.0)
     assert common(parts_of(values[:1], codes[:1], weights[:1]), np.ones(1), "variation")[0] == 0.0
+
+
+def test_stereotypes_that_move_alike_tell_as_much_as_one():
+    rng, codes = np.random.default_rng(2), np.repeat(np.arange(4), 3)
+    alike = [np.repeat(rng.normal(size=4), 3)] * 5
+    parts = parts_of(alike, [codes] * 5, [np.ones(12)] * 5)
+    assert design_effect(parts, np.ones(5), "variation") == pytest.approx(5)
+    apart = parts_of(alike, [codes + 4 * k for k in range(5)], [np.ones(12)] * 5)
+    assert design_effect(apart, np.ones(5), "variation") == 1.0
+
+
+def test_what_levels_add_at_most_is_what_they_add_where_they_move_alike():
+    rng, codes, shares = np.random.default_rng(3), np.repeat(np.arange(4), 3), np.full(5, 0.2)
+    values = [size * np.repeat(rng.normal(size=4), 3) for size in (1.0,) * 5]
+    variances = shares**2 * np.array([1.0, 4.0, 1.0, 4.0, 1.0])
+    parts = parts_of(values, [codes] * 5, [np.ones(12)] * 5)
+    assert most(parts, variances, "variation") == pytest.approx((0.2 * 7) ** 2 - variances.sum())
+    apart = parts_of(values, [codes + 4 * k for k in range(5)], [np.ones(12)] * 5)
+    assert most(apart, variances, "variation") == 0.0

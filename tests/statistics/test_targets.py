@@ -272,3 +272,28 @@ def test_a_sum_of_variances_is_known_as_well_as_its_least_known_part():
     df = np.array([of.like_these.df for (level, *_), of in found.items() if level == "model"])
     assert len(df) == 60
     assert df.min() >= 2.0
+
+
+def named_alike(units, alike):
+    """Give all stereotypes the same group words, or each its own."""
+    if not alike:
+        return units
+    same = (pl.col(c).str.split(" ").list.last() for c in ("marginalized", "default"))
+    return units.with_columns(same)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_words_that_stereotypes_share_are_one_source(alike):
+    """Names move all of ten stereotypes together: a mean over them is no surer for their number."""
+    runs, rng = 150, np.random.default_rng(12)
+    units = named_alike(crossed(stereotypes=10, wordings=3, models=runs), alike)
+    of_each = ("model",) if alike else ("model", "stereotype")
+    sides = ("marginalized", "default")
+    of_names = 0.15 * sum(effects(rng, units, *of_each, side) for side in sides)
+    scores = units.with_columns(mean=of_names + rng.normal(0, 0.05, len(units)))
+    found = means(scores, SIDES, levels=["model"])
+    intervals = [one.these.interval() for one in found.values()]
+    covered = np.mean([low <= 0 <= high for low, high in intervals])
+    assert len(intervals) == runs and covered >= 0.88
+    widths = np.mean([high - low for low, high in intervals])
+    assert (widths > 0.3) == alike  # of two and three words; apart they average out

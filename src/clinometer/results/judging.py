@@ -83,7 +83,10 @@ def judge(
     rows = rows.with_columns(verdict=_withheld(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
     told = verdict_kind(pl.col("verdict")).is_in(_TOLD)
-    restriction = restricted(pl.col("verdict"), pl.col("conditional_on"))
+    held = pl.col("conditional_on")
+    of_cells = held.str.replace("one wording", "", literal=True)  # which are told by their wording
+    held = pl.when(level="cell").then(of_cells).otherwise(held)
+    restriction = restricted(pl.col("verdict"), held)
     return rows.with_columns(
         because=because, verdict=pl.when(told).then(restriction).otherwise("verdict")
     )

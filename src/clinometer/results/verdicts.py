@@ -148,11 +148,14 @@ BECAUSE = {
 }
 
 
+#: In `conditional_on`, where the groups were only named in one order.
+ONE_ORDER = "one order"
+
 #: What a verdict is restricted to where one source of variation had one level, whose variance
 #: nothing tells; by what `conditional_on` then names. Verdicts end in ", for this wording".
 RESTRICTIONS = {
     "one wording": "this wording",
-    "one order": "this order",
+    ONE_ORDER: "this order",
     "one marginalized word": "these words",
     "one default word": "these words",
 }

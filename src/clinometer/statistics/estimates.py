@@ -48,6 +48,7 @@ from clinometer.results import (
 from clinometer.results.columns import with_texts
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.judging import judge
+from clinometer.results.verdicts import ONE_ORDER
 from clinometer.statistics.clustered import (
     Row,
     adjusted,
@@ -62,6 +63,7 @@ from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
+    ORDERED,
     SEEN_TOGETHER,
     filled,
     keys_of,
@@ -299,8 +301,10 @@ def _inferred(
     """Add the inference on each group, of its scores and its effect of order."""
     these = [_of_these(score, order, measure, inference) for score, order in found]
     other = [_of_target(score, LIKE_THESE, measure, inference) for score, _ in found]
+    held = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
     return described.hstack(pl.DataFrame(these, schema={**_OF_TARGET, **_OF_ORDER})).with_columns(
-        like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET))
+        like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET)),
+        conditional_on=pl.col("conditional_on") + held,
     )
 
 
@@ -355,9 +359,11 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     of_each = units.group_by(stereotypes, maintain_order=True).agg(
         _weighted("value", "weight").alias("estimate"),
         *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
+        one_order=_in_one_order(),
     )
     of_stereotypes = of_each.group_by(keys).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
+        pl.col("one_order").any(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
     )
     # The effect of order that is taken out may be larger in the scores than in the worst cases.
@@ -379,6 +385,13 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
     )
     return counted.join(of_stereotypes, on=keys, nulls_equal=True)
+
+
+def _in_one_order() -> pl.Expr:
+    """Tell whether all scores are known to be in the same order of the groups."""
+    scored = [pl.col(f"{of}_scored_n").sum() for of in ORDERED]
+    whole = pl.col("n_scored").sum()
+    return (whole > 0) & pl.any_horizontal(one == whole for one in scored)
 
 
 def _weighted(value: str, weight: str) -> pl.Expr:

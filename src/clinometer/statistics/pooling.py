@@ -175,7 +175,8 @@ def _parts_of(parts: Sequence[Part], components: Array, factor: str) -> Array:
     """Return the part of the variance of each mean that a factor has."""
     by_factor = np.array([one.shares for one in parts]) * components
     own = by_factor[:, list(parts[0].totals).index(factor)]
-    return np.divide(own, whole := by_factor.sum(axis=1), out=np.zeros_like(own), where=whole > 0)
+    whole, none = by_factor.sum(axis=1), np.zeros_like(own)
+    return np.asarray(np.divide(own, whole, out=none, where=whole > 0))
 
 
 def _these(

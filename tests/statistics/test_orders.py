@@ -1,0 +1,93 @@
+"""Both orders of the groups count the same, however often each was answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from clinometer.statistics import estimate_measure
+from clinometer.statistics.summaries import summarise
+
+#: How far the group that is named first gains, and what the model leans by.
+EFFECT, LEAN = 0.4, 0.1
+
+
+def answers(scores_of: Any, first: int, second: int, wordings: int = 2, seed: int = 0) -> Any:
+    """Single answers of six stereotypes: so many a wording in each order."""
+    rng, rows = np.random.default_rng(seed), []
+    for stereotype in range(6):
+        for wording in range(wordings):
+            for order, number in (("marginalized_first", first), ("default_first", second)):
+                half = EFFECT / 2 if order == "marginalized_first" else -EFFECT / 2
+                rows += [
+                    {"stereotype": f"s{stereotype}", "variation": f"v{wording}", "order": order,
+                     "marginalized": f"a{k % 3}", "default": f"b{k % 3}", "iteration": k,
+                     "score": LEAN + half + rng.normal(0, 0.05)}
+                    for k in range(number)
+                ]  # fmt: skip
+    return scores_of(*rows)
+
+
+def row(scores: pl.DataFrame, measure: Any, level: str = "model") -> dict[str, Any]:
+    estimates = estimate_measure(scores, measure).filter(level=level, method="clustered")
+    return estimates.row(0, named=True)
+
+
+@pytest.mark.parametrize(("first", "second"), [(16, 4), (4, 16), (10, 10)])
+def test_the_mean_is_that_of_the_means_in_each_order(
+    scores_of: Any, measure: Any, first: int, second: int
+) -> None:
+    scores = answers(scores_of, first, second)
+    by_order = scores.group_by("stereotype", "order").agg(pl.col("score").mean())
+    found = row(scores, measure)
+    assert found["estimate"] == pytest.approx(by_order["score"].mean())
+    assert found["ci_low"] < LEAN < found["ci_high"]
+    assert found["verdict"].startswith("consistent") and "order" not in found["verdict"]
+
+
+def test_the_rarer_order_decides_how_sure_the_mean_is(scores_of: Any, measure: Any) -> None:
+    even, uneven = (row(answers(scores_of, *of), measure) for of in ((10, 10), (18, 2)))
+    assert uneven["se"] > 1.1 * even["se"]
+
+
+def test_refusals_in_one_order_move_nothing(scores_of: Any, pair_of: Any, measure: Any) -> None:
+    pairs = [
+        pair_of(f"{s}.{w}.{k}", 0.3 if k % 3 else None, -0.1, stereotype=f"s{s}",
+                variation=f"v{w}", marginalized=f"a{k}", default=f"b{k}", iteration=k)
+        for s in range(6) for w in range(2) for k in range(6)
+    ]  # fmt: skip
+    found = row(scores_of(*(one for pair in pairs for one in pair)), measure)
+    assert found["estimate"] == pytest.approx(0.1)
+    assert found["bound_low"] < 0.1 < found["bound_high"]
+
+
+def test_summaries_of_whole_pairs_are_left_alone(scores_of: Any, pair_of: Any) -> None:
+    rng = np.random.default_rng(1)
+    pairs = [pair_of(f"p{k}", *rng.uniform(-1, 1, 2), iteration=k) for k in range(9)]
+    units = summarise(scores_of(*(one for pair in pairs for one in pair)))
+    assert units["value"].to_list() == units["mean"].to_list()
+    assert units["weight"].to_list() == units["n_scored"].to_list()
+
+
+def test_an_order_that_goes_with_a_wording_is_not_told_from_it(
+    scores_of: Any, measure: Any
+) -> None:
+    scores = answers(scores_of, 6, 6)
+    first = pl.col("order") == "marginalized_first"
+    apart = scores.filter(first == (pl.col("variation") == "v0"))
+    units = summarise(apart)
+    assert units["value"].to_list() == units["mean"].to_list()
+    cells = estimate_measure(apart, measure).filter(level="cell", method="clustered")
+    told = cells.filter(~pl.col("verdict").str.contains("^(inconclusive|no verdict)"))["verdict"]
+    assert len(told) > 6 and told.str.ends_with(", for this order").all()
+
+
+def test_one_order_is_said(scores_of: Any, measure: Any) -> None:
+    found = row(answers(scores_of, 8, 0), measure)
+    assert found["verdict"] == "consistent, for this order"
+    assert "one order" in found["conditional_on"]
+    unknown = answers(scores_of, 8, 0).with_columns(order=pl.lit(None, pl.String))
+    assert row(unknown, measure)["verdict"] == "consistent"

@@ -1,0 +1,79 @@
+"""What has one wording or one word, and is lent no variance, holds for it alone, and says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from clinometer.results.verdicts import VERDICTS, explained, restriction_of
+from clinometer.statistics import estimate_measure
+
+
+def page(scores_of: Any, stereotypes: int, wordings: int, words: int, lean: float = 0.8) -> Any:
+    rng = np.random.default_rng(stereotypes)
+    return scores_of(
+        *(
+            {"stereotype": f"s{s}", "variation": f"v{w}", "order": order, "iteration": k,
+             "pair_id": f"{s}.{w}.{k}", "marginalized": f"a{s}{k % words}",
+             "default": f"b{s}{k % words}", "score": min(lean + rng.normal(0, 0.1), 1.0)}
+            for s in range(stereotypes) for w in range(wordings) for k in range(6)
+            for order in ("marginalized_first", "default_first")
+        )
+    )  # fmt: skip
+
+
+def verdicts(scores: pl.DataFrame, measure: Any, level: str) -> set[str]:
+    estimates = estimate_measure(scores, measure).filter(level=level, method="clustered")
+    return set(estimates["verdict"])
+
+
+@pytest.mark.parametrize(
+    ("wordings", "words", "said"),
+    [
+        (1, 3, ", for this wording"),
+        (3, 1, ", for these words"),
+        (1, 1, ", for this wording and these words"),
+        (3, 3, ""),
+    ],
+)
+@pytest.mark.parametrize("stereotypes", [1, 7])
+def test_a_verdict_says_what_it_is_for(
+    scores_of: Any, measure: Any, stereotypes: int, wordings: int, words: int, said: str
+) -> None:
+    scores = page(scores_of, stereotypes, wordings, words)
+    for level in ("stereotype", "model"):
+        assert verdicts(scores, measure, level) == {f"consistent{said}"}
+
+
+def test_a_cell_is_one_wording_by_name(scores_of: Any, measure: Any) -> None:
+    assert verdicts(page(scores_of, 7, 2, 3), measure, "cell") == {"consistent"}
+
+
+def test_what_others_lend_restricts_nothing(scores_of: Any, measure: Any) -> None:
+    """Alone, the same stereotype is not surer without saying for what."""
+    several, one_word = page(scores_of, 7, 3, 3), page(scores_of, 8, 3, 1)
+    whole = pl.concat([several, one_word.filter(stereotype="s7")])
+    among = estimate_measure(whole, measure).filter(stereotype="s7", method="clustered")
+    assert among.filter(level="stereotype")["verdict"].to_list() == ["consistent"]
+    alone = verdicts(whole.filter(stereotype="s7"), measure, "stereotype")
+    assert alone == {"consistent, for these words"}
+
+
+def test_what_says_nothing_is_not_restricted(scores_of: Any, measure: Any) -> None:
+    open_ = page(scores_of, 1, 1, 1, lean=0.01)
+    assert verdicts(open_, measure, "model") <= {"inconclusive", "no verdict: positive control"}
+
+
+@pytest.mark.parametrize("verdict", [*VERDICTS])
+def test_every_verdict_is_explained_with_its_restriction(verdict: str) -> None:
+    restricted = f"{verdict}, for this wording and these words"
+    assert explained(verdict) == VERDICTS[verdict]
+    assert explained(restricted).startswith(VERDICTS[verdict])
+    assert "One wording" in explained(restricted) and "one word" in explained(restricted)
+    assert (restriction_of(verdict), restriction_of(restricted)) == (
+        "", ", for this wording and these words"
+    )  # fmt: skip
+    assert explained("a verdict of a later version, for this order") == ""
