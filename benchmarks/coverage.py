@@ -13,7 +13,8 @@ How
     Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
     `clinometer.estimate`; each run is a model of its own. Every condition on word associations in
     free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
-    name. Two processes. ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
+    name. Verdicts that are for one wording only are no leans. Two processes.
+    ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
     with a part in their name (by default word associations in free text), in one process, and
     saves nothing.
 """
@@ -52,6 +53,7 @@ OTHERS = (
 ELSEWHERE = ("all effects", "unequal")
 #: Runs of few stereotypes with several words a side (one would be held fixed), with all effects.
 FEW_STEREOTYPES = {"one stereotype": 1, "three stereotypes": 3}
+ONE_WORDING = "one wording"
 TREATED = (FIRST, ("mist2025", "word_association", "free"))
 ONE_PAIR = "one pair of words"
 TOLD = ("leans", "near", "shown")
@@ -153,6 +155,8 @@ def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
             pages[page] = pl.concat(_estimated(job, simulation, page, rng))
     spread = _with_one_pair(pages["spread"], simulation.trials)
     rows: dict[tuple[str, str], Row] = {}
+    if job.condition == ONE_WORDING:  # intervals are for it, as their verdicts say
+        spread = spread.clear()
     for key, of_row in spread.group_by("level", "target", maintain_order=True):
         exact = _exact(simulation.trials, *map(str, key))
         rows[key] = {"level": key[0], "target": key[1], "exact": exact, **_coverage(of_row)}
@@ -160,7 +164,8 @@ def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
         if page in pages:
             judged = pages[page].filter(pl.col("verdict").is_not_null())
             for key, of_row in judged.group_by("level", "target"):
-                rows[key][told] = share(of_row)
+                named = {"level": key[0], "target": key[1]}
+                rows.setdefault(key, named)[told] = share(of_row)
     return list(rows.values())
 
 
@@ -288,10 +293,11 @@ def _exact(trials: Any, level: str, target: str) -> float | None:
 
 
 def _leans(rows: Any) -> float:
-    """Return the share of runs in which any row has a lean."""
+    """Return the share of runs in which any row has a lean that is not restricted."""
     import polars as pl
 
-    lean = pl.col("verdict").str.contains("^(consistent|reversed)")
+    told, restricted = pl.col("verdict").str.contains("^(consistent|reversed)"), pl.lit(", for th")
+    lean = told & ~pl.col("verdict").str.contains(restricted, literal=True)
     return float(rows.group_by("model").agg(lean.any())["verdict"].mean())
 
 

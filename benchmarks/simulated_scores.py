@@ -64,7 +64,13 @@ class Condition:
     habit: float = SD  # of order or version; cancels within a mirrored pair
     noise: float = SD
     unequal: float = 0.0  # sd of the logarithm of a stereotype's factor of its effects
+    odd: float = 1.0  # factor of the effects of one stereotype among the others
     tails: float | None = None  # degrees of freedom of t, scaled to the sd; None: normal
+    skewed: bool = False  # effects are of a gamma distribution with skewness 2
+    shared: bool = False  # all stereotypes have the same group words
+    one_wording: bool = False  # the others are not asked
+    order: float = 0.0  # of the order of the groups, in all stereotypes
+    second: float = 1.0  # share of the answers in the second order that there are
     bounded: bool = False
     whole_words: bool = False  # scores a number of whole words can have
     answers: bool = False
@@ -88,9 +94,17 @@ CONDITIONS = {
     "group words": replace(_NO_EFFECTS, marginalized=SD, default=SD),
     "draws": replace(_NO_EFFECTS, draw=SD),
     "unequal": Condition(unequal=0.5),
+    "somewhat unequal": Condition(unequal=0.4),
+    "very unequal": Condition(*(0.06,) * 5, habit=0.06, noise=0.06, unequal=1.0),
+    "odd company": Condition(odd=5.0),
+    "shared words": Condition(marginalized=0.15, default=0.15, shared=True),
+    "one wording": Condition(wording=0.07, stereotype_wording=0.07, one_wording=True),
+    "uneven orders": Condition(order=0.3, second=0.25),
+    "skewed": Condition(skewed=True),
     "heavy tails": Condition(tails=4.0),
     "bounded": Condition(*(2 * SD,) * 5, attribute=0.0, bounded=True, centre=0.6, spread=0.45),
     "whole words": Condition(whole_words=True),
+    "whole words near the ends": Condition(whole_words=True, noise=0.0, centre=0.7),
     "no effects": _NO_EFFECTS,
     "answers": Condition(answers=True),
 }
@@ -124,6 +138,13 @@ class Simulation:
         self.turn = turn(trials)
 
     @cached_property
+    def shared(self) -> dict[str, NDArray[np.int64]]:
+        """The factors, where the group words of a side are the same in all stereotypes."""
+        sides = ("marginalized", "default")
+        named = self.trials.with_columns(_numbered(side) for side in sides)
+        return {**self.factors, **{side: codes(named, side) for side in sides}}
+
+    @cached_property
     def attributes(self) -> tuple[csr_array, csr_array]:
         """Weights of attribute words, shape (trials, words): of those shown, of the whole lists."""
         return attributes(self.trials)
@@ -138,7 +159,16 @@ class Simulation:
         else:
             start, effects, truths = self._effects(condition, rng)
             scores = self._scores(condition, start, effects, rng)
-        return self.frame.with_columns(score=pl.Series(scores)), truths
+        frame = self.frame.with_columns(score=pl.Series(scores))
+        if condition.shared:
+            frame = frame.with_columns(_numbered(side) for side in ("marginalized", "default"))
+        if condition.one_wording:
+            first = pl.col("variation") == pl.col("variation").min()
+            frame = frame.filter(first.over("stereotype"))
+        if condition.second < 1.0:
+            kept = pl.Series(rng.random(len(frame)) < condition.second)
+            frame = frame.filter(kept | (pl.col("order") != "default_first"))
+        return frame, truths
 
     def treated(self, condition: Condition, rng: np.random.Generator) -> pl.DataFrame:
         """Draw scores without and with a treatment that shifts each wording by 0 ± SD.
@@ -182,10 +212,11 @@ class Simulation:
         self, condition: Condition, rng: np.random.Generator
     ) -> tuple[Array, Array, pl.DataFrame]:
         """Draw each trial's start and effects, without noise, and the truths."""
-        n, tails = len(self.counts), condition.tails
-        scale = _scales(n, condition.unequal)[self.of]
+        n, tails = len(self.counts), "skewed" if condition.skewed else condition.tails
+        scale = _scales(n, condition)[self.of]
         effects = scale * self.turn * _drawn(rng, condition.habit, n, tails)[self.of]
-        for name, of in self.factors.items():
+        effects += self.turn * condition.order / 2
+        for name, of in (self.shared if condition.shared else self.factors).items():
             drawn = _drawn(rng, getattr(condition, name), of.max() + 1, tails)[of]
             effects += drawn if name == "wording" else scale * drawn
         means, of_lists = self._means(condition, rng), np.zeros(n)
@@ -237,8 +268,9 @@ class Simulation:
     ) -> Array:
         """Draw the score of each trial."""
         low, high = self.measure.low, self.measure.high
-        scale = _scales(len(self.counts), condition.unequal)[self.of]
-        noise = scale * _drawn(rng, condition.noise, len(start), condition.tails)
+        scale = _scales(len(self.counts), condition)[self.of]
+        tails = "skewed" if condition.skewed else condition.tails
+        noise = scale * _drawn(rng, condition.noise, len(start), tails)
         if condition.bounded:
             expected = self._curve(start + effects + noise)
         else:
@@ -315,17 +347,28 @@ def _written(
     return "\n".join(lines), float(2 * consistent.mean() - 1)
 
 
-def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | None) -> Array:
-    """Draw `n` effects with mean 0 and standard deviation `sd`."""
+def _numbered(side: str) -> pl.Expr:
+    """Name the group words of a side by their number within the stereotype."""
+    place = pl.col(side).rank("dense").over("stereotype")
+    return pl.format("{} {}", pl.lit(side), place).alias(side)
+
+
+def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | str | None) -> Array:
+    """Draw `n` effects with mean 0 and standard deviation `sd`; `tails` is "skewed" or the df."""
+    if tails == "skewed":
+        return np.asarray(sd * (rng.exponential(1.0, n) - 1.0))
+    tails = None if tails is None else float(tails)
     if tails is None:
         return rng.normal(0, sd, n)
     return np.asarray(sd * np.sqrt((tails - 2) / tails) * rng.standard_t(tails, n))
 
 
-def _scales(n: int, sd: float) -> Array:
+def _scales(n: int, condition: Condition) -> Array:
     """Return a factor per stereotype: quantiles of a log-normal, the same in every run."""
     quantiles = np.random.default_rng(0).permutation((np.arange(n) + 0.5) / n)
-    return np.asarray(np.exp(sd * ndtri(quantiles)))
+    scales = np.asarray(np.exp(condition.unequal * ndtri(quantiles)))
+    scales[0] *= condition.odd
+    return scales
 
 
 @cache
