@@ -142,12 +142,11 @@ class Decision:
             )
         if self.verdict == NOT_WORSE:
             return (
-                f"not worse within the margin of {self.row['tost_margin']}{restriction} in each of "
-                f"{number}; "
-                f"nearest to it: {said(self.row)}"
+                f"not worse within the margin of {self.row['tost_margin']} in each of {number}"
+                f"{restriction}; nearest to it: {said(self.row)}"
             )
         same = self.rows.filter(_VERDICT == self.verdict).height
-        return f"{self.verdict}{restriction} in {same} of {number}: {said(self.row)}"
+        return f"{self.verdict} in {same} of {number}{restriction}: {said(self.row)}"
 
 
 def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:

@@ -20,8 +20,9 @@ Measures
 
 Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
-    Wordings are common to stereotypes, so that stereotypes are not independent: the joint degrees
-    of freedom are divided by 1 + (S − 1)ρ² for S stereotypes whose wordings correlate by ρ. Fewer
+    Stereotypes that share wordings or group words are not independent: the variance of a component
+    is multiplied by 1 + (S − 1)ρ² for S stereotypes whose levels are the same and correlate by ρ. A
+    prior, which is estimated, counts a part of its degrees of freedom (`_PRIOR_KNOWN`). Fewer
     than `FEWEST` stereotypes tell too little about each other; they are moderated by what is usual
     (`USUAL`), with few degrees of freedom.
 """

@@ -67,6 +67,7 @@ from clinometer.statistics.summaries import (
     SEEN_TOGETHER,
     filled,
     keys_of,
+    of_both_orders,
     summarise,
 )
 from clinometer.statistics.targets import means, with_words
@@ -75,6 +76,9 @@ __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimat
 
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
+
+#: The ends of an interval.
+_Ends = tuple[float | None, float | None]
 
 #: The ends of a scale, where the worst cases have what is missing.
 _ENDS = ("low", "high")
@@ -204,22 +208,23 @@ def estimate_summaries(
             f"{measure.name}; estimate each instrument by itself"
         )
     check_range(units, measure, "lowest", "highest")
-    for end in _ENDS:
-        names = {"value": f"{end}_value", "weight": f"{end}_weight"}
-        units = units.hstack(filled(units, getattr(measure, end)).select(*names).rename(names))
     inference = inference or Inference()
     span = measure.high - measure.low
     by_word = {} if words is None else _by_word(words)
     ends = measure.low, measure.high
-    of_scores = means(units, ends, "value", "weight", levels, neutral=measure.neutral)
-    scores = with_words(of_scores, by_word)
-    worst = _worst(units, measure, inference, levels)
+    frames = {level: _weighed(units, measure, level) for level in ("cell", "stereotype")}
+    scores, worst = dict[tuple[Any, ...], Targets](), dict[tuple[Any, ...], _Ends]()
+    for which, frame in frames.items():
+        asked = [level for level in levels if (level == "cell") == (which == "cell")]
+        scores |= means(frame, ends, "value", "weight", asked, neutral=measure.neutral)
+        worst |= _worst(frame, measure, inference, asked)
+    scores = with_words(scores, by_word)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     of_orders = means(paired, (-span, span), "difference", "order_n", levels)
     parts = []
     for level in levels:
-        described = _described(units, level, measure)
+        described = _described(frames["cell" if level == "cell" else "stereotype"], level, measure)
         keys = [(level, *key) for key in described.select(keys_of(level)).rows()]
         found = [(scores.get(key), of_orders.get(key)) for key in keys]
         inferred = _inferred(described, found, measure, inference)
@@ -320,9 +325,19 @@ def _by_word(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
     return {tuple(key): (total, df or 1.0) for *key, total, df in rows.fill_nan(None).iter_rows()}
 
 
+def _weighed(units: pl.DataFrame, measure: Measure, level: str) -> pl.DataFrame:
+    """Let both orders count the same in groups of a level, also in the worst cases."""
+    weighed = of_both_orders(units, level)
+    for end in _ENDS:
+        names = {"value": f"{end}_value", "weight": f"{end}_weight"}
+        worst = filled(units, getattr(measure, end), level)
+        weighed = weighed.hstack(worst.select(*names).rename(names))
+    return weighed
+
+
 def _worst(
     units: pl.DataFrame, measure: Measure, inference: Inference, levels: Sequence[str]
-) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
+) -> dict[tuple[Any, ...], _Ends]:
     """Return the ends that intervals have if missing scores are all lowest, or all highest.
 
     By level and keys; empty if no score is missing.

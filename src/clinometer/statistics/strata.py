@@ -69,5 +69,5 @@ def scale_of(mean: float, size: int, bounds: tuple[float, float]) -> float:
     low, high = bounds
     if not np.isfinite(high - low):
         return 1.0
-    shrunken = (size * mean + (low + high) / 2.0) / (size + 1)
+    shrunken = (size * min(max(mean, low), high) + (low + high) / 2.0) / (size + 1)
     return (shrunken - low) * (high - shrunken)

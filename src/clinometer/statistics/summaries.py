@@ -105,7 +105,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     return of_both_orders(units)
 
 
-def filled(units: pl.DataFrame, end: float) -> pl.DataFrame:
+def filled(units: pl.DataFrame, end: float, level: str = "stereotype") -> pl.DataFrame:
     """Return summaries with `value` and `weight` as if each missing score were at `end`."""
     total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
     missing = {of: pl.col(f"{of}_asked_n") - pl.col(f"{of}_scored_n") for of in ORDERED}
@@ -116,51 +116,48 @@ def filled(units: pl.DataFrame, end: float) -> pl.DataFrame:
         mean=(total + (pl.col("n") - pl.col("n_scored")) * end) / pl.col("n"),
         n_scored="n",
     )
-    both = of_both_orders(whole).select("value", "weight")
+    both = of_both_orders(whole, level).select("value", "weight")
     return units.with_columns(both)
 
 
-def of_both_orders(units: pl.DataFrame) -> pl.DataFrame:
+def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFrame:
     """Add `value` and `weight`: the mean of each unit, such that both orders count the same.
 
-    Where a stereotype has as many scores in one order as in the other, these are `mean` and
-    `n_scored`. Else a score counts half the number of scores by those in its order; and the
-    effect of order, the mean difference within wordings, is taken out of units that have more of
-    one order. So the mean of a stereotype is that of its means in each order. Where no wording has
-    both orders, nothing tells the effect of order, and nothing is changed.
+    Where a group of `level` has as many scores in one order as in the other, these are `mean` and
+    `n_scored`. Else a score counts half the number of scores by those in its order, and the
+    difference of the orders is taken out of units that have more of one, so that the mean of
+    the group is that of its means in each order. Where no wording has both orders, nothing tells
+    their effect from that of wordings, and nothing is changed.
     """
     (n, s), (m, t) = ((pl.col(f"{of}_scored_n"), pl.col(f"{of}_scored_sum")) for of in ORDERED)
-    stereotype = ["model", *NEVER_POOLED, "category", "stereotype"]
-    within = units.group_by(*stereotype, "variation", maintain_order=True).agg(
-        n=n.sum(),
-        m=m.sum(),
-        known=n.sum() * m.sum() / (n.sum() + m.sum()),
-        difference=s.sum() / n.sum() - t.sum() / m.sum(),
-    )
-    known, (first, second) = pl.col("known").fill_nan(0.0), (pl.col(c).sum() for c in ("n", "m"))
-    effects = within.group_by(stereotype, maintain_order=True).agg(
-        effect=(known * pl.col("difference")).filter(known > 0).sum() / known.sum(),
+    known, first, second = (n.sum() > 0) & (m.sum() > 0), n.sum(), m.sum()
+    group = keys_of(level)
+    both = units.group_by(*group, of_wording="variation").agg(known=known)
+    groups = units.group_by(group, maintain_order=True).agg(
+        effect=s.sum() / first - t.sum() / second,
         by_first=(first + second) / (2 * first),
         by_second=(first + second) / (2 * second),
     )
-    beside, half = pl.col("n_scored") - n - m, pl.col("effect") / 2.0
-    weight = n * pl.col("by_first") + m * pl.col("by_second") + beside
+    told = both.group_by(group).agg(pl.col("known").any())
+    groups = groups.join(told, on=group, nulls_equal=True)
+    half = pl.col("effect") / 2.0
+    weight = n * pl.col("by_first") + m * pl.col("by_second") + (pl.col("n_scored") - n - m)
     total = (
         (s - n * half) * pl.col("by_first")
         + (t + m * half) * pl.col("by_second")
         + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - s - t)
     )
-    even = ((n == m) & (pl.col("by_first") == 1.0)) | ~pl.col("effect").is_finite()
+    even = ~pl.col("known") | ((n == m) & (pl.col("by_first") == 1.0))
     plain = pl.col("n_scored").cast(pl.Float64)
     uneven = pl.when(pl.col("n_scored") > 0).then(total / weight)
     return (
         units.drop("value", "weight", strict=False)
-        .join(effects, on=stereotype, how="left", nulls_equal=True, maintain_order="left")
+        .join(groups, on=group, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
             value=pl.when(even).then("mean").otherwise(uneven),
             weight=pl.when(even).then(plain).otherwise(weight),
         )
-        .drop(*effects.columns[-3:])
+        .drop("effect", "by_first", "by_second", "known")
     )
 
 
