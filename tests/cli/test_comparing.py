@@ -26,12 +26,13 @@ def test_the_first_line_is_the_verdict(run, answers, tmp_path):
     assert code == 0, err
     first, second, *_ = out.splitlines()
     assert first.startswith(
-        "worse in 1 of 1: gender (word_association, bai2025, free) -1.00 -> 1.00, +2.00 ["
+        "worse in 1 of 1, for this wording and these words: gender (word_association, bai2025, "
+        "free) -1.00 -> 1.00, +2.00 ["
     )
     assert second == "  old -> new"
     assert (tmp_path / "out" / "report.html").is_file()
     _, back, _ = run("compare", *map(str, reversed(answers)), "--controls", "ignored")
-    assert back.startswith("better in 1 of 1: ")
+    assert back.startswith("better in 1 of 1, for this wording and these words: ")
     _, back, _ = run("compare", *map(str, reversed(answers)))
     assert back.startswith(
         "cannot tell: 2 controls were not asked (first: positive control of word"

@@ -165,7 +165,9 @@ class _Compared:
         own, joint, weight = self.df[place], self.joint[place], min(prior, _LENT)
         ratio = (weight * centre + own * self.observed[place]) / (weight + own)
         lent = self.lent[place] * ratio
-        uncertain = joint**2 / (counted + own) + lent**2 / (min(counted, _LENT) + own)
+        # As of a sum of `weight` of the prior's and `own` of one's own, each times its part.
+        of_lent = (own + weight**2 / counted) / (weight + own) ** 2 if weight + own else 1.0
+        uncertain = joint**2 / (counted + own) + lent**2 * of_lent
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
         by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
         return centre * by_prior + lent, self.weights[place] * by_own, df
