@@ -79,6 +79,18 @@ def test_the_stereotype_that_changed_is_named(run_of):
     assert changed.select("stereotype", "verdict").rows() == [("s3", "worse, for these words")]
 
 
+def test_what_is_cleared_says_what_any_row_is_for(run_of):
+    """Not worse is said of every row, also of those that are not nearest to the margin."""
+    compared = compare(run_of("a"), run_of("b", seed=1), margin=0.9)
+    decision = only(compared)
+    assert decision.verdict == "not worse, within margin"
+    rows = decision.rows.with_columns(verdict=pl.lit("not worse, within margin"))
+    last = pl.int_range(pl.len()) == pl.len() - 1
+    said = pl.lit("not worse, within margin, for this wording")
+    rows = rows.with_columns(verdict=pl.when(last).then(said).otherwise("verdict"))
+    assert rows.height > 1 and ", for this wording; nearest" in replace(decision, rows=rows).text()
+
+
 def test_the_largest_of_several_instruments_decides(run_of):
     same, moved = run_of("a"), run_of("b", 0.3, seed=1)
     other = [one.with_columns(mode=pl.lit("structured")) for one in (run_of("a"), run_of("b"))]

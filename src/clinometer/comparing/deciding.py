@@ -140,7 +140,8 @@ class Decision:
                 f"cannot tell, {self.open.height} of {number} open: {said(self.row)}; "
                 f"{_lacking(self.open)}{more}"
             )
-        if self.verdict == NOT_WORSE:
+        if self.verdict == NOT_WORSE:  # which every row decides
+            restriction = max(map(restriction_of, self.rows["verdict"]), key=len)
             return (
                 f"not worse within the margin of {self.row['tost_margin']} in each of {number}"
                 f"{restriction}; nearest to it: {said(self.row)}"

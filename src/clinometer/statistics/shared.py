@@ -56,7 +56,7 @@ def most(parts: Sequence[Part], variances: Array, factor: str) -> float:
     squares of the shares. Only levels that stereotypes share add anything.
     """
     used = [(v, one.totals[factor]) for v, one in zip(variances, parts, strict=True)]
-    used = [(v, totals) for v, totals in used if v > 0 and len(totals[0]) > 0]
+    used = [(v, totals) for v, totals in used if v > 0]
     if len(used) < 2:
         return 0.0
     levels = np.unique(np.concatenate([totals[0] for _, totals in used]))

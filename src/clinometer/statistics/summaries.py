@@ -16,9 +16,9 @@ from clinometer.results import COMPLIANCE, CONDITIONS, FACTORS, REASONS, SCORES,
 
 __all__ = [
     "COUNTED_BY",
-    "ORDERED",
     "LEVEL_KEYS",
     "NEVER_POOLED",
+    "ORDERED",
     "SEEN_TOGETHER",
     "compliance",
     "filled",
