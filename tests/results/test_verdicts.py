@@ -29,16 +29,19 @@ ROW: dict[str, Any] = {
     "n_scored": 20,
     "compliance": 1.0,
     "p": 0.2,
+    "p_bonferroni": 0.2,
     "p_holm": 0.2,
     "adjusted_over": "the stereotypes of a model",
     "confidence": 0.95,
+    "ci_low": -0.5,
+    "ci_high": 0.5,
     "tost_margin": 0.1,
-    "tost_p_holm": 0.2,
 }
-LEAN, WITHIN = {"p_holm": 0.01}, {"tost_p_holm": 0.01}
+LEAN = {"p_bonferroni": 0.01, "p_holm": 0.01}
+WITHIN = {"ci_low": -0.08, "ci_high": 0.08}
 EQUIVALENT = {**WITHIN, "estimate": 0.0}
 DIFFERENCE = {"factor": "intervention", "baseline": "none", "candidate": "kind",
-              "tost_margin": None, "tost_p_holm": None, "compliance": None}  # fmt: skip
+              "tost_margin": None, "compliance": None}  # fmt: skip
 
 
 def judged(*rows: dict[str, Any], measure: Measure = ABOVE, **options: Any) -> pl.DataFrame:
@@ -67,12 +70,14 @@ def verdict(measure: Measure = ABOVE, **row: Any) -> str | None:
         (EQUIVALENT, "no verdict: positive control"),
         ({**LEAN, "compliance": 0.79}, "no verdict: compliance"),
         ({**LEAN, "compliance": 0.8}, "consistent"),
-        ({"p": None, "p_holm": None, "tost_p_holm": None}, "no verdict: one cluster"),
+        ({"p": None, "p_bonferroni": None, "ci_low": None, "ci_high": None},
+         "no verdict: one cluster"),
         ({"n_scored": 0, "compliance": 0.0, "estimate": None, "p": None},
          "no verdict: nothing scored"),
-        ({"p_holm": 0.051}, "inconclusive"),
-        ({"p_holm": 0.08, "confidence": 0.9}, "consistent"),
-        ({"p": 0.01, "p_holm": 0.2}, "inconclusive"),  # p counts once it is adjusted
+        ({"p_bonferroni": 0.051}, "inconclusive"),
+        ({"p_bonferroni": 0.08, "confidence": 0.9}, "consistent"),
+        ({"p": 0.01}, "inconclusive"),  # p counts once it is adjusted
+        ({"p_holm": 0.01}, "inconclusive"),  # as the interval is not by steps
     ],
 )  # fmt: skip
 def test_the_verdict_on_a_mean(row: dict[str, Any], expected: str) -> None:
@@ -276,8 +281,9 @@ def test_the_verdicts_given_are_those_explained() -> None:
         "n_scored": (0, 5),
         "compliance": (0.5, 1.0),
         "p": (None, 0.01),
+        "p_bonferroni": (0.01, 0.2),
         "p_holm": (0.01, 0.2),
-        "tost_p_holm": (0.01, 0.2),
+        "ci_low": (-0.08, -0.2),
         "estimate": (-0.1, 0.1),
         "bound_ci_low": (None, -0.1),
         "factor": (None, "intervention"),

@@ -173,9 +173,13 @@ def test_an_interval_has_neutral_outside_where_the_test_tells():
     pages = pl.concat(page(seed).with_columns(model=pl.lit(f"m{seed}")) for seed in range(12))
     found = estimate_summaries(summarise(pages), MEASURE, levels=["stereotype"])
     rows = found.estimates.filter(method="clustered")
-    told = rows["p"].to_numpy() < 0.05
-    outside = ~rows.select(pl.lit(0.0).is_between("ci_low", "ci_high")).to_series().to_numpy()
-    assert (told == outside).all()
+    for p, low, high in (
+        ("p", "pointwise_low", "pointwise_high"),
+        ("p_bonferroni", "ci_low", "ci_high"),
+    ):
+        told = rows[p].to_numpy() < 0.05
+        outside = ~rows.select(pl.lit(0.0).is_between(low, high)).to_series().to_numpy()
+        assert (told == outside).all()
     assert rows["test"].str.contains("lowered").any()
 
 

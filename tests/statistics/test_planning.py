@@ -108,12 +108,18 @@ def test_group_words_that_the_estimate_holds_fixed_have_no_error(stereotypes):
 
 
 @pytest.mark.parametrize(("stereotypes", "lent"), [(4, False), (5, True)])
-def test_one_group_word_is_charged_with_words_where_others_lend_their_variance(stereotypes, lent):
+def test_one_group_word_is_charged_in_means_over_several_alone(stereotypes, lent):
     units = summarise(drawn(np.random.default_rng(7), stereotypes=stereotypes))
     units = units.filter((pl.col("stereotype") != "s0") | (pl.col("marginalized") == "m0"))
     foreseen = foresee(units, {RUN: known()}, MEASURE, runs=2)
-    of_one = SD["variation"] ** 2 / 4 + SD["response"] ** 2 / 8 + lent * SD["marginalized"] ** 2
+    of_one, of_words, of_others = (
+        SD["variation"] ** 2 / 4 + words * SD["marginalized"] ** 2 + SD["response"] ** 2 / pairs
+        for words, pairs in ((0.0, 8), (float(lent), 8), (1 / 3, 24))
+    )
     assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
+    whole = 1 + 3 * (stereotypes - 1)  # answers, in those of the first
+    of_model = (of_words + 9 * (stereotypes - 1) * of_others) / whole**2
+    assert foreseen["model", *RUN].se == pytest.approx(of_model**0.5)
 
 
 def exact(df: float = 7.0, draws: int = 4000) -> Foreseen:
@@ -135,7 +141,7 @@ def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
     rng = np.random.default_rng(5)
     means_ = rng.normal(0, 0.1, 40_000)
     errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
-    told = abs(means_) < 0.3 - scipy.stats.t.ppf(0.95, 7) * errors
+    told = abs(means_) < 0.3 - scipy.stats.t.ppf(0.975, 7) * errors
     assert exact().equivalent(0.3, 0.05) == pytest.approx(told.mean(), abs=0.01)
 
 

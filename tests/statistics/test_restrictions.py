@@ -52,14 +52,19 @@ def test_a_cell_is_one_wording_by_name(scores_of: Any, measure: Any) -> None:
     assert verdicts(page(scores_of, 7, 2, 3), measure, "cell") == {"consistent"}
 
 
-def test_what_others_lend_restricts_nothing(scores_of: Any, measure: Any) -> None:
-    """Alone, the same stereotype is not surer without saying for what."""
+def test_one_word_is_held_fixed_in_one_stereotype_and_charged_in_means(
+    scores_of: Any, measure: Any
+) -> None:
+    """Whatever company it is in; a mean over several has the variance of those with more words."""
     several, one_word = page(scores_of, 7, 3, 3), page(scores_of, 8, 3, 1)
     whole = pl.concat([several, one_word.filter(stereotype="s7")])
-    among = estimate_measure(whole, measure).filter(stereotype="s7", method="clustered")
-    assert among.filter(level="stereotype")["verdict"].to_list() == ["consistent"]
-    alone = verdicts(whole.filter(stereotype="s7"), measure, "stereotype")
-    assert alone == {"consistent, for these words"}
+    own = whole.filter(stereotype="s7")
+    for scores in (whole, own):
+        judged = estimate_measure(scores, measure).filter(stereotype="s7", method="clustered")
+        rows = judged.filter(level="stereotype")
+        assert rows["verdict"].to_list() == ["consistent, for these words"]
+        assert "one marginalized word" in rows["conditional_on"][0]
+    assert verdicts(whole, measure, "model") == {"consistent"}
 
 
 def test_what_says_nothing_is_not_restricted(scores_of: Any, measure: Any) -> None:

@@ -39,7 +39,7 @@ from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
 from clinometer.results.records import text_hash
 from clinometer.results.verdicts import NO_CHANGE, PASSED
-from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, wilson
+from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, together, wilson
 from clinometer.statistics.estimates import Inference
 from clinometer.texts import read_text
 
@@ -302,7 +302,7 @@ def _together(row: dict[str, Any], confidence: float, tests: int) -> tuple[float
         unanimous=row["test"] == UNANIMOUS,
         bounds=(row["range_low"], row["range_high"]),
     )
-    low, high = mean.interval(1.0 - (1.0 - confidence) / tests)
+    low, high = mean.interval(together(confidence, tests))
     assert low is not None and high is not None
     return min(low, row["ci_low"]), max(high, row["ci_high"])
 

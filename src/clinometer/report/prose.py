@@ -190,7 +190,7 @@ def answer(
     others = ", ".join(f"{count} {what}" for count, what in rest if count)
     text = (
         f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
-        "significantly stereotype-consistent (Holm)."
+        "significantly stereotype-consistent (all tested together)."
     )
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"

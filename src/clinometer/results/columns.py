@@ -191,7 +191,8 @@ COLUMNS: dict[str, Column] = {
         test="the test of p: t, 't, lowered' (of scores nearer to neutral, see estimates.md), "
         "unanimous (exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
-        adjusted_over="the family of tests over which p_holm and p_bh are adjusted",
+        adjusted_over="what a reader sees at once: p_bonferroni, p_holm and p_bh are adjusted over "
+        "these tests, and the intervals of scores hold for all of them together",
         clustered_by="what the interval generalises over: wordings, marginalized words, …; in "
         "networks and states, what the observations of a cluster share",
         conditional_on="what the interval holds fixed: these stereotypes, one wording, …",
@@ -230,7 +231,7 @@ COLUMNS: dict[str, Column] = {
         n_pairs="mirrored pairs scored in both orders",
         n_more="further trials of each run, asked like these, that would give a verdict if the "
         "estimate stays; null: there is a verdict, or more wordings are needed",
-        n_tests="means that are tested together, over which the first test of Holm divides",
+        n_tests="means that are tested together, by whose number the level is divided",
         n_calls="calls of the model",
         n_variations="wordings asked",
         n_iterations="trials per stereotype, dimension and wording",
@@ -308,11 +309,16 @@ COLUMNS: dict[str, Column] = {
         df="degrees of freedom of the test",
         statistic="test statistic: t, z, χ² or another",
         p="p of the test, unadjusted",
+        p_bonferroni="p times the number of tests in `adjusted_over`, at most 1: below "
+        "1 − confidence exactly where the interval excludes neutral",
         p_holm="p adjusted over `adjusted_over` (Holm 1979)",
         p_bh="p adjusted over `adjusted_over` (Benjamini & Hochberg 1995)",
         confidence="confidence level of the interval, 0 to 1",
         ci_low="low end of the interval",
         ci_high="high end of the interval",
+        pointwise_low="low end of the interval of this mean alone, at `confidence`; ci_low is that of "
+        "all of `adjusted_over` at once",
+        pointwise_high="high end of the interval of this mean alone",
         effect_size="standardised distance from neutral: Cohen's d, d_z or w",
         compliance="share of the responses that could be scored, 0 to 1",
         bound_low="worst case: every missing score at the low end",
@@ -321,7 +327,6 @@ COLUMNS: dict[str, Column] = {
         bound_ci_high="high end of the interval if every missing score is at the high end",
         tost_margin="largest distance from neutral that counts as no bias, in the measure's unit",
         tost_p="p of the equivalence test (TOST), unadjusted",
-        tost_p_holm="tost_p adjusted over `adjusted_over` (Holm 1979)",
         placebo_mean="mean of the same measure where there is nothing to find: in the placebos, "
         "rewired networks or the placebo study",
         placebo_low="low end of the interval of the placebos, at `confidence`",

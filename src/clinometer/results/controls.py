@@ -10,8 +10,8 @@ Rule
     positive    the interval, and that of the       the interval does not reach beyond the margin
                 bounds, lie beyond the margin
                 toward `direction`
-    negative    p_holm ≥ 1 − confidence, or the     otherwise: an effect where nothing is
-                interval lies within the margin
+    negative    the interval has neutral in it,     otherwise: an effect where nothing is
+                or lies within the margin
     ==========  ==================================  ===============================================
 
     A positive control between the two is not known: too few trials.
@@ -70,7 +70,7 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
     )  # fmt: skip
     high = pl.when(below).then(-ends["ci_low"]).otherwise(ends["ci_high"])
     within = (ends["ci_low"] > -margin) & (ends["ci_high"] < margin)
-    found = (pl.col("p_holm") < 1 - pl.col("confidence")) & ~within
+    found = (pl.col("p_bonferroni") < 1 - pl.col("confidence")) & ~within
     positive = pl.col("control") == "positive"
     rules = (
         (pl.col("n_scored") == 0, NOT_KNOWN_NOTHING),

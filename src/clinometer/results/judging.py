@@ -111,13 +111,10 @@ def _doubted(doubts: Mapping[str, str]) -> pl.Expr:
     return pl.when(pl.col("model").is_null()).then(pl.lit(min(doubts.values()))).otherwise(of_model)
 
 
-def _significant() -> pl.Expr:
-    return pl.col("p_holm") < 1 - pl.col("confidence")
-
-
 def _score_verdict(compliance_floor: float) -> pl.Expr:
-    near = pl.col("tost_p_holm") < 1 - pl.col("confidence")
-    within = near & _bounds_within()
+    lean = pl.col("p_bonferroni") < 1 - pl.col("confidence")
+    near = _inside("ci_low", "ci_high")
+    within = near & (_all_scored() | _inside("bound_ci_low", "bound_ci_high").fill_null(True))
     above = pl.col("estimate") > pl.col("neutral")
     consistent = above == (pl.col("direction") != "below").fill_null(True)
     open_ended = pl.col("neutral").is_between("bound_ci_low", "bound_ci_high").fill_null(False)
@@ -125,28 +122,32 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("compliance") < compliance_floor, COMPLIANCE),
         (pl.col("p").is_null(), ONE_CLUSTER),
-        (_significant() & consistent & open_ended, CONSISTENT_SCORED),
-        (_significant() & open_ended, REVERSED_SCORED),
-        (_significant() & consistent & within, CONSISTENT_WITHIN),
-        (_significant() & consistent, CONSISTENT),
-        (_significant() & within, REVERSED_WITHIN),
-        (_significant(), REVERSED),
+        (lean & consistent & open_ended, CONSISTENT_SCORED),
+        (lean & open_ended, REVERSED_SCORED),
+        (lean & consistent & within, CONSISTENT_WITHIN),
+        (lean & consistent, CONSISTENT),
+        (lean & within, REVERSED_WITHIN),
+        (lean, REVERSED),
         (within, EQUIVALENT),
         (near, MISSING),
     )
 
 
-def _bounds_within() -> pl.Expr:
-    """Return whether no answer is missing, or the worst that they could be is within the margin."""
-    ends = (pl.col(f"bound_ci_{end}") - pl.col("neutral") for end in ("low", "high"))
-    inside = pl.all_horizontal(end.abs() < pl.col("tost_margin") for end in ends)
-    return (pl.col("n_scored") >= pl.col("n")).fill_null(True) | inside.fill_null(True)
+def _inside(*ends: str) -> pl.Expr:
+    """Return whether an interval lies within the margin."""
+    away = ((pl.col(end) - pl.col("neutral")).abs() for end in ends)
+    return pl.all_horizontal(one < pl.col("tost_margin") for one in away)
+
+
+def _all_scored() -> pl.Expr:
+    return (pl.col("n_scored") >= pl.col("n")).fill_null(True)
 
 
 def _change_verdict() -> pl.Expr:
     change, margin = Change.of_rows(), pl.col("tost_margin")
+    shown = pl.col("p_holm") < 1 - pl.col("confidence")
     judged = margin.is_not_null() & change.mean.is_not_null()
-    worse, better = _significant() & judged & (change.mean > 0), _significant() & (change.mean < 0)
+    worse, better = shown & judged & (change.mean > 0), shown & (change.mean < 0)
     return _first(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("p").is_null(), ONE_CLUSTER),
@@ -158,8 +159,8 @@ def _change_verdict() -> pl.Expr:
         (judged & (change.worst < margin), NOT_WORSE),
         (judged & (change.high < margin), NOT_WORSE_SCORED),
         (judged, CANNOT_TELL),
-        (_significant() & (pl.col("estimate") < 0), LOWER),
-        (_significant(), HIGHER),
+        (shown & (pl.col("estimate") < 0), LOWER),
+        (shown, HIGHER),
     )
 
 

@@ -44,6 +44,7 @@ from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, Schema, columns
 
 __all__ = [
+    "AMONG",
     "TESTED",
     "UNANIMOUS",
     "ClusteredMean",
@@ -57,6 +58,7 @@ __all__ = [
     "mean_of_clusters",
     "naive_t",
     "row_by_row",
+    "together",
     "wilson",
 ]
 
@@ -70,6 +72,9 @@ ROUNDING = 1e-12
 TESTED: Schema = columns(
     *("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high", "n_clusters")
 )
+
+#: The columns of `ClusteredMean.among`.
+AMONG: Schema = columns("p_bonferroni", "ci_low", "ci_high", "pointwise_low", "pointwise_high")
 
 Array = NDArray[np.float64]
 Row = dict[str, float | int | str | None]
@@ -97,8 +102,8 @@ class ClusteredMean:
     interval stays inside `bounds`, also where every score is at one end.
 
     `stronger` is the mean of scores nearer to neutral that make a stronger case against it, if
-    there are any (`monotone`). Tests, and the end of the interval on its side, are then its own;
-    equivalence is tested with the scores as they are.
+    there are any (`monotone`). Tests are then its own, and the end of an interval on its side where
+    they show a lean; equivalence is tested with the scores as they are.
     """
 
     n: int
@@ -111,13 +116,22 @@ class ClusteredMean:
     scale: float | None = None
     stronger: ClusteredMean | None = None
 
-    def interval(self, confidence: float = 0.95) -> tuple[float | None, float | None]:
-        """Interval for the mean; both ends null where there is none."""
+    def interval(
+        self, confidence: float = 0.95, null: float = 0.0
+    ) -> tuple[float | None, float | None]:
+        """Interval for the mean; both ends null where there is none.
+
+        It excludes `null` exactly where the two-sided test against it is at 1 − confidence.
+        """
+        low, high = self._plain_interval(confidence)
         if self.stronger is None:
-            return self._plain_interval(confidence)
-        own, other = (one._plain_interval(confidence) for one in (self, self.stronger))
-        above = (self.mean or 0.0) > (self.stronger.mean or 0.0)
-        return (other[0], own[1]) if above else (own[0], other[1])
+            return low, high
+        stronger_low, stronger_high = self.stronger._plain_interval(confidence)
+        if stronger_low is not None and stronger_low > null:
+            low = stronger_low
+        if stronger_high is not None and stronger_high < null:
+            high = stronger_high
+        return low, high
 
     def _plain_interval(self, confidence: float) -> tuple[float | None, float | None]:
         if self.mean is None or self.se is None or self.df is None:
@@ -187,7 +201,7 @@ class ClusteredMean:
 
     def row(self, confidence: float, null: float = 0.0) -> Row:
         """Return the test against `null` and the interval, in columns of `results.ESTIMATES`."""
-        p, (low, high) = self.p(null), self.interval(confidence)
+        p, (low, high) = self.p(null), self.interval(confidence, null)
         return {
             "test": None if p is None else self._test(),
             "se": self.se,
@@ -198,6 +212,22 @@ class ClusteredMean:
             "ci_low": low,
             "ci_high": high,
             "n_clusters": self.n_clusters,
+        }
+
+    def among(self, tests: int, confidence: float, null: float = 0.0) -> Row:
+        """Return what is told of one of several means that are seen together (Bonferroni).
+
+        The intervals of all of them hold their means at once, at `confidence`; beside them those
+        of each alone. In columns of `results.ESTIMATES`.
+        """
+        low, high = self.interval(together(confidence, tests), null)
+        alone, p = self.interval(confidence, null), self.p(null)
+        return {
+            "p_bonferroni": None if p is None else min(tests * p, 1.0),
+            "ci_low": low,
+            "ci_high": high,
+            "pointwise_low": alone[0],
+            "pointwise_high": alone[1],
         }
 
     def _test(self) -> str:
@@ -345,6 +375,11 @@ def by_method(
 def row_by_row(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Put together the rows of several tables that have the same number in the column `row`."""
     return pl.concat(tables, how="diagonal").sort("row", maintain_order=True).drop("row")
+
+
+def together(confidence: float, tests: int) -> float:
+    """Return the confidence of each of several intervals that hold at once with `confidence`."""
+    return 1.0 - (1.0 - confidence) / tests
 
 
 def holm(p: Array) -> Array:

@@ -11,14 +11,14 @@ Inference
     Wordings, group words, draws and stereotypes are crossed (`targets`, `crossed`). Method
     ``clustered`` is for the target *these*: other wordings, group words, draws and answers, the
     same stereotypes and attribute words. Method ``generalised`` is for the target *like these*. The
-    papers' t test is a row of its own, method ``published``. Holm's and Benjamini–Hochberg's
-    adjustments are over what a reader sees at once: a level of a model, study, instrument, mode,
-    word list and scoring, with all dimensions.
-    `results.verdicts` says what follows.
+    papers' t test is a row of its own, method ``published``. `results.verdicts` says what follows.
 
 Adjustment
-    Holm's is made of the one-sided p of each direction, and doubled. So a verdict that a mean lies
-    above neutral depends on how many means may lie above, and does not fall when another rises.
+    Over what a reader sees at once: the m means of a level of a model, study, instrument, mode,
+    word list and scoring, with all dimensions. Each interval is at 1 − α / m, so that all hold at
+    once (Bonferroni), and is all that a verdict rests on: a lean where it excludes neutral, none
+    where it lies within the margin. Holm's steps find a little more, but leave intervals that
+    contradict them. The interval of each mean alone stands beside.
 
 Order effect
     The mean, over mirrored pairs scored in both orders, of the difference between the orders,
@@ -27,7 +27,8 @@ Order effect
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,7 +37,6 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.results import (
     ABSENT,
-    ESTIMATES,
     LEVELS,
     ORDERS,
     Measure,
@@ -50,13 +50,14 @@ from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.judging import judge
 from clinometer.results.verdicts import ONE_ORDER
 from clinometer.statistics.clustered import (
+    AMONG,
     Row,
     adjusted,
     benjamini_hochberg,
     by_method,
     check_confidence,
     cohen_d,
-    holm,
+    together,
 )
 from clinometer.statistics.items import contributions, word_variance
 from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
@@ -77,6 +78,9 @@ __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimat
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
 
+#: Level and keys of a group.
+_Key = tuple[Any, ...]
+
 #: The ends of an interval.
 _Ends = tuple[float | None, float | None]
 
@@ -87,14 +91,8 @@ _STATED = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
-_ADJUSTED = ("p_holm", "p_bh", "tost_p_holm", "adjusted_over")
-
 #: What is said of both targets.
-_OF_TARGET: Schema = {
-    **OF_TARGET,
-    **columns("tost_margin", "tost_p"),
-    **dict.fromkeys(("p_above", "p_below"), pl.Float64()),
-}
+_OF_TARGET: Schema = {**OF_TARGET, **AMONG, **columns("tost_margin", "tost_p")}
 
 #: The effect of order.
 _OF_ORDER: Schema = {
@@ -213,12 +211,14 @@ def estimate_summaries(
     by_word = {} if words is None else _by_word(words)
     ends = measure.low, measure.high
     frames = {level: _weighed(units, measure, level) for level in ("cell", "stereotype")}
-    scores, worst = dict[tuple[Any, ...], Targets](), dict[tuple[Any, ...], _Ends]()
-    for which, frame in frames.items():
-        asked = [level for level in levels if (level == "cell") == (which == "cell")]
-        scores |= means(frame, ends, "value", "weight", asked, neutral=measure.neutral)
-        worst |= _worst(frame, measure, inference, asked)
+    asked = {of: [one for one in levels if (one == "cell") == (of == "cell")] for of in frames}
+    scores, worst = dict[_Key, Targets](), dict[_Key, _Ends]()
+    for of, frame in frames.items():
+        scores |= means(frame, ends, "value", "weight", asked[of], neutral=measure.neutral)
     scores = with_words(scores, by_word)
+    tests = _Tests(scores, measure.neutral)
+    for of, frame in frames.items():
+        worst |= _worst(frame, measure, inference, tests, asked[of])
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     of_orders = means(paired, (-span, span), "difference", "order_n", levels)
@@ -227,7 +227,7 @@ def estimate_summaries(
         described = _described(frames["cell" if level == "cell" else "stereotype"], level, measure)
         keys = [(level, *key) for key in described.select(keys_of(level)).rows()]
         found = [(scores.get(key), of_orders.get(key)) for key in keys]
-        inferred = _inferred(described, found, measure, inference)
+        inferred = _inferred(described, keys, found, measure, inference, tests)
         parts.append(_bounded(inferred, [worst.get(key, (None, None)) for key in keys]))
     groups = pl.concat(parts, how="diagonal")
     of_order = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
@@ -247,11 +247,9 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
-    these = _adjusted(named, measure)
+    these = _adjusted(named)
     other = named.drop(_OF_TARGET).unnest("like_these").filter(pl.col("se").is_not_null())
-    other = _adjusted(other, measure).select(
-        *_STATED, *_ADJUSTED, *(c for c in _OF_TARGET if c in ESTIMATES)
-    )
+    other = _adjusted(other).select(*_STATED, "p_bh", "adjusted_over", *_OF_TARGET)
     logits = named.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
     )
@@ -261,16 +259,31 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return as_estimates(whole, {measure.name: measure, **OTHER_MEASURES})
 
 
-def _adjusted(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Adjust the tests of each family."""
-    family = ("level", "model", *SEEN_TOGETHER)
-    above, below = (adjusted(holm, *family, column=f"p_{side}") for side in ("above", "below"))
-    one_sided = pl.when(pl.col("estimate") > measure.neutral).then(above).otherwise(below)
-    return rows.with_columns(
-        p_holm=(2.0 * one_sided).clip(upper_bound=1.0),
-        p_bh=adjusted(benjamini_hochberg, *family),
-        tost_p_holm=adjusted(holm, *family, column="tost_p"),
-    )
+def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Adjust the tests of each family for the share of false ones among those that are told."""
+    return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
+
+
+class _Tests:
+    """How many means of a target a reader sees at once, by their level and keys."""
+
+    def __init__(self, scores: Mapping[_Key, Targets], neutral: float) -> None:
+        self._number = Counter(
+            (target, *self._family(key))
+            for target in (THESE, LIKE_THESE)
+            for key, one in scores.items()
+            if one.mean(target).p(neutral) is not None
+        )
+
+    def number(self, key: _Key, target: str = THESE) -> int:
+        """Return the number, with that of `key`; 1 at least."""
+        return max(self._number[target, *self._family(key)], 1)
+
+    @staticmethod
+    def _family(key: _Key) -> _Key:
+        level, *values = key
+        named = dict(zip(keys_of(str(level)), values, strict=True))
+        return (level, *(named.get(name) for name in ("model", *SEEN_TOGETHER)))
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *named: str) -> None:
@@ -299,13 +312,21 @@ def _described(units: pl.DataFrame, level: str, measure: Measure) -> pl.DataFram
 
 def _inferred(
     described: pl.DataFrame,
+    keys: Sequence[_Key],
     found: Sequence[tuple[Targets | None, Targets | None]],
     measure: Measure,
     inference: Inference,
+    tests: _Tests,
 ) -> pl.DataFrame:
     """Add the inference on each group, of its scores and its effect of order."""
-    these = [_of_these(score, order, measure, inference) for score, order in found]
-    other = [_of_target(score, LIKE_THESE, measure, inference) for score, _ in found]
+    these, other = list[Row](), list[Row]()
+    for key, (score, order) in zip(keys, found, strict=True):
+        told = [
+            _of_target(score, target, tests.number(key, target), measure, inference)
+            for target in (THESE, LIKE_THESE)
+        ]
+        these.append({**told[0], **_of_order(order, inference)})
+        other.append(told[1])
     held = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
     return described.hstack(pl.DataFrame(these, schema={**_OF_TARGET, **_OF_ORDER})).with_columns(
         like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET)),
@@ -336,19 +357,25 @@ def _weighed(units: pl.DataFrame, measure: Measure, level: str) -> pl.DataFrame:
 
 
 def _worst(
-    units: pl.DataFrame, measure: Measure, inference: Inference, levels: Sequence[str]
-) -> dict[tuple[Any, ...], _Ends]:
+    units: pl.DataFrame,
+    measure: Measure,
+    inference: Inference,
+    tests: _Tests,
+    levels: Sequence[str],
+) -> dict[_Key, _Ends]:
     """Return the ends that intervals have if missing scores are all lowest, or all highest.
 
     By level and keys; empty if no score is missing.
     """
     if units["n"].sum() == units["n_scored"].sum():
         return {}
-    bounds, ends = (measure.low, measure.high), list[dict[tuple[Any, ...], float | None]]()
+    bounds, ends = (measure.low, measure.high), list[dict[_Key, float | None]]()
     for side, end in enumerate(_ENDS):
         columns = f"{end}_value", f"{end}_weight"
         found = means(units, bounds, *columns, levels, neutral=measure.neutral)
-        ends.append({k: v.these.interval(inference.confidence)[side] for k, v in found.items()})
+        level = {key: together(inference.confidence, tests.number(key)) for key in found}
+        intervals = {k: v.these.interval(level[k], measure.neutral) for k, v in found.items()}
+        ends.append({key: interval[side] for key, interval in intervals.items()})
     return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
 
 
@@ -419,27 +446,25 @@ def _share(column: str) -> pl.Expr:
     return pl.when(count > 0).then(pl.col(f"{column}_sum").sum() / count)
 
 
-def _of_target(found: Targets | None, target: str, measure: Measure, inference: Inference) -> Row:
-    """Return the inference on one group for one target."""
+def _of_target(
+    found: Targets | None, target: str, tests: int, measure: Measure, inference: Inference
+) -> Row:
+    """Return the inference on one group for one target, one of some that are seen together."""
     if found is None:
         return {"target": target, "tost_margin": inference.margin}
     mean = found.mean(target)
     return {
         **found.row(target, inference.confidence, measure.neutral),
+        **mean.among(tests, inference.confidence, measure.neutral),
         "tost_margin": inference.margin,
         "tost_p": mean.tost(inference.margin, measure.neutral),
-        "p_above": mean.p_above(measure.neutral),
-        "p_below": mean.p_below(measure.neutral),
     }
 
 
-def _of_these(
-    score: Targets | None, order: Targets | None, measure: Measure, inference: Inference
-) -> Row:
-    """Return the inference on one group for the target *these*, and its effect of order."""
-    tested = _of_target(score, THESE, measure, inference)
+def _of_order(order: Targets | None, inference: Inference) -> Row:
+    """Return the effect of order of one group."""
     if order is None:
-        return {**tested, "n_pairs": 0}
+        return {"n_pairs": 0}
     low, high = order.these.interval(inference.confidence)
     ends = {"order_effect_low": low, "order_effect_high": high}
-    return {**tested, "order_effect": order.these.mean, "n_pairs": order.these.n, **ends}
+    return {"order_effect": order.these.mean, "n_pairs": order.these.n, **ends}

@@ -12,13 +12,14 @@ Measures
     ==================  ==========================================================================
     se                  error of the mean where it is neutral, exact for these components
     df                  median degrees of freedom of its estimate
-    half_width          median of half the width of the interval where the mean is neutral
+    half_width          median of half the width of the interval where the mean is neutral, of one
+                        that holds for all means of its level at once
     smallest_effect     distance from neutral of the nearest mean above it that the two-sided test
                         finds with the stated power
     smallest_beyond     the same for a mean whose interval lies above the margin of equivalence, as
                         that of a positive control must
-    equivalent_power    probability that both one-sided tests at the margin are significant where
-                        the true mean is neutral
+    equivalent_power    probability that the interval lies within the margin where the true mean is
+                        neutral
     smallest_change     rise of a neutral mean, between two runs of this design, that the two-sided
                         test finds with the stated power
     ==================  ==========================================================================
@@ -30,17 +31,16 @@ How
     Given an estimated error and its degrees of freedom, the mean is normal about the true one; the
     probabilities are averages over the runs. With an error that is χ² this is the non-central t.
     Group words of which there is one are held fixed where the estimate does so. Another source with
-    one level in every stereotype, as where a single wording is asked, is not in the estimates; they
-    are scaled up by its part of the exact error: what a design does not see is not taken for
-    absent.
+    one level, as where a single wording is asked, is not in the estimates; they are scaled up by
+    its part of the exact error: what a design does not see is not taken for absent.
     Two runs are taken as drawn apart: their error is √2 times that of one, with twice its degrees
     of freedom. Runs that share wordings and group words differ less, so more is found.
 
 Tests
-    Tests are at α / m, α = 1 − confidence, for the m means of a level that are adjusted together,
-    those of all dimensions: the level that Holm's method gives to its first test. A mean that is
-    not the first is found more often. Changes are adjusted over all that a comparison of two runs
-    decides about: of every instrument and study that is neither a control nor explicit.
+    Tests and intervals are at α / m, α = 1 − confidence, for the m means of a level that are seen
+    together, those of all dimensions. Changes are adjusted over all that a comparison of two runs
+    decides about, of every instrument and study that is neither a control nor explicit; this is the
+    level of Holm's first test, and a change that is not the first is found more often.
 
 Target
     *These*: other wordings, group words, draws and answers; the same stereotypes and attributes.
@@ -134,7 +134,7 @@ class Foreseen:
     def equivalent(self, margin: float, level: float) -> float:
         """Return the probability that a neutral mean is shown to be within the margin."""
         at_margin = self._relative(np.array([self.measure.neutral + margin]))[0]
-        room = margin - stdtrit(self.df, 1.0 - level) * self.estimated * at_margin
+        room = margin - stdtrit(self.df, 1.0 - level / 2.0) * self.estimated * at_margin
         return float(np.maximum(2.0 * ndtr(room / self.se) - 1.0, 0.0).mean())
 
     def smallest_change(self, power: float, level: float) -> float | None:
@@ -225,9 +225,9 @@ def _predicted(one: Foreseen, tests: int, inference: Inference, power: float) ->
     return {
         **row,
         "df": float(np.median(one.df)),
-        "half_width": one.half_width(inference.confidence),
+        "half_width": one.half_width(1.0 - level),
         "smallest_effect": one.smallest(power, level),
-        "smallest_beyond": one.smallest(power, 1.0 - inference.confidence, inference.margin),
+        "smallest_beyond": one.smallest(power, level, inference.margin),
         "equivalent_power": one.equivalent(inference.margin, level),
     }
 
@@ -270,7 +270,8 @@ class _Design:
         answers = np.array([known[run].answers for run in runs])
         self.sd[:, _RESPONSE] *= (answers / self.weights) ** 0.5
         self.sd[:, _WORDS] *= _with_words(units)
-        self.seen = _seen(units, self.codes)
+        self.stereotypes = _coded(units, _STEREOTYPE)
+        self.seen = _seen(self.stereotypes, self.codes)
         self.null = (measure.low + measure.neutral) / 2.0
 
     def draw(self, runs: int, seed: int) -> pl.DataFrame:
@@ -313,7 +314,11 @@ class _Design:
             ]
         )
         known = [one for one in estimates if one.se and one.df]
-        seen = float(variances @ self.seen)
+        is_seen = self.seen
+        if len(np.unique(self.stereotypes[member])) == 1:
+            is_seen = np.array([float(np.ptp(codes[member]) > 0) for codes in self.codes])
+            variances[_WORDS] *= is_seen[_WORDS]  # held fixed
+        seen = float(variances @ is_seen)
         unseen = (variances.sum() / seen) ** 0.5 if seen > 0 else 1.0
         return Foreseen(
             measure=self.measure,
@@ -355,9 +360,8 @@ def _deviations(known: Sources, measure: Measure) -> Array:
     return np.asarray((float(_scale(None, measure)) * variances) ** 0.5)
 
 
-def _seen(units: pl.DataFrame, codes: Sequence[NDArray[np.int64]]) -> Array:
+def _seen(of: NDArray[np.int64], codes: Sequence[NDArray[np.int64]]) -> Array:
     """Return 1 for each source that has several levels in some stereotype, else 0."""
-    of = _coded(units, _STEREOTYPE)
     levels = [len({*zip(of, one, strict=True)}) for one in codes]
     return np.array([float(number > of.max() + 1) for number in levels])
 
@@ -365,7 +369,7 @@ def _seen(units: pl.DataFrame, codes: Sequence[NDArray[np.int64]]) -> Array:
 def _with_words(units: pl.DataFrame) -> NDArray[np.bool_]:
     """Say of which units the estimate knows the variance of words, shape (units, 2).
 
-    Of those whose stereotype has several; by five stereotypes it is lent to all.
+    Of those whose stereotype has several; in means over several it is lent to all by five.
     """
     keys = (*NEVER_POOLED, *_STEREOTYPE)
     several = units.select(pl.col(SHARED[1:]).n_unique().over(keys) > 1).to_numpy()

@@ -19,8 +19,9 @@ Measures
     variances of their means, divided by the square of their number, plus what wordings and group
     words that they share add. Variances are moderated over all stereotypes that were asked alike,
     also of other studies, dimensions and controls. For *like these* the clusters are the
-    stereotypes (CR2), plus the same addition. A factor with a single level is lent its variance by
-    other stereotypes or, where none has several levels, held fixed; the result says so.
+    stereotypes (CR2), plus the same addition. A factor with a single level is held fixed in the
+    mean of one stereotype. In a mean over several it is lent its variance by those that have
+    several levels or, where none has, held fixed. The result says so.
 
 Few stereotypes
     With fewer than `crossed.FEWEST`, or scores that do not vary, nothing tells how variances differ
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -184,14 +186,17 @@ def _levels(
     mode: str | None,
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
     part = _OF_DIFFERENCES if neutral is None else 1.0
-    moderated = _moderated(strata, bounds, mode, part)
+    moderated = cache(lambda lend: _moderated(strata, bounds, mode, part, lend=lend))
+    single = any(levels < 2 for one in strata for levels in one.varies.values())
     for level in levels:
         for key, members in _grouped(strata, range(len(strata)), level).items():
             shares = dict.fromkeys(members, 1.0 / len(members))  # each stereotype counts once
-            found = pooled(strata, shares, moderated, bounds, level)
-            if len(members) == 1 and moderated and neutral is not None:
+            alone = len(members) == 1
+            variances = moderated(not (alone and single))
+            found = pooled(strata, shares, variances, bounds, level)
+            if alone and variances and neutral is not None:
                 one, place = strata[members[0]], members[0]
-                own = float(moderated.floors[place]), moderated.weights[place]
+                own = float(variances.floors[place]), variances.weights[place]
                 these = with_strongest(found.these, one, *own, neutral)
                 found = replace(found, these=these)
             yield level, key, found

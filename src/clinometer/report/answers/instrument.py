@@ -67,11 +67,12 @@ _FAILS = {
 HOW_TO_READ = "How to read this"
 
 _READING = (
-    "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
-    "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Random "
-    "splits: the interval of the means of random splits of the group words, and the p of the mean "
-    "among them; “–” where there are few splits. Worst case: the mean with all missing answers at "
-    "one end of the scale; “–” where none is missing."
+    "Intervals hold for all stereotypes of a run at once, and p (Bonferroni) is p times their "
+    "number: below .05 where the interval excludes neutral. The narrower interval of each alone is "
+    "in the estimates as pointwise_low and pointwise_high.{exact} d is Cohen’s d against neutral. "
+    "Random splits: the interval of the means of random splits of the group words, and the p of "
+    "the mean among them; “–” where there are few splits. Worst case: the mean with all missing "
+    "answers at one end of the scale; “–” where none is missing."
 )
 _EXACT = " Where all answers have the same score, p is an exact bound and there is no t."
 _TARGETS = (
@@ -203,7 +204,8 @@ def _verdict_section(asked: Asked) -> Section:
         made.append(("Controls", _estimate_table(asked.checks, plan, caption)))
     groups, grey = _with_splits(groups, plan)
     caption = (
-        f"Mean score per category and over all, with {plan.interval}{grey}. {scale(asked.measure)}"
+        f"Mean score per category and over all, with {plan.interval}, of all categories at once"
+        f"{grey}. {scale(asked.measure)}"
     )
     draw = partial(forest, axis=Axis.of(asked.measure, plan.number("margin")))
     runs = asked.each.select("model", "mode").n_unique()  # one run is drawn in the summary
@@ -259,7 +261,7 @@ def _estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         VERDICT,
         *_mean(plan),
         Column("df", lambda r: number(r["df"], 1)),
-        *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (TOST)": "tost_p_holm"}),
+        *alike(p_value, {"p": "p", "p (Bonferroni)": "p_bonferroni"}),
         Column("d", lambda r: number(r["effect_size"])),
         *([_SPLITS] if frame["p_placebo"].count() else []),
         _WORST,
@@ -292,8 +294,8 @@ def _stereotype_section(asked: Asked) -> Section:
     plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
     each, grey = _with_splits(asked.each, plan)
     caption = (
-        f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}; thin line: "
-        f"{WORST}{grey}; dotted line: neutral"
+        f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}, of all stereotypes at "
+        f"once; thin line: {WORST}{grey}; dotted line: neutral"
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(asked.measure)
     )
@@ -307,11 +309,11 @@ def _stereotype_section(asked: Asked) -> Section:
             HOW_TO_READ,
             (
                 f"Right of the dotted line, scores are above neutral ({asked.measure.direction}). "
-                "A mean whose interval crosses the line is not distinguishable from neutral. "
-                "Intervals generalise over wordings, group words of "
-                "the same kind, draws and answers, not over languages or attribute words. Where a "
-                "stereotype has a single group word, the variance of group words is that of the "
-                "other stereotypes.",
+                "A mean whose interval crosses the line is not distinguishable from neutral; one "
+                "whose interval lies within the shaded band is near neutral. The intervals hold "
+                "for all stereotypes of a run at once. They generalise over wordings, group words "
+                "of the same kind, draws and answers, not over languages or attribute words. Where a "
+                "group has a single word, they are for this word, as the verdict says.",
                 *([_RANDOM] if grey else []),
             ),
         ),

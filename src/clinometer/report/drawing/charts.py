@@ -48,7 +48,7 @@ TIPS = (
     ("Compliance", "compliance"),
     ("df", "df"),
     ("p", "p"),
-    ("p (Holm)", "p_holm"),
+    ("p (adjusted)", "p_adjusted"),
     ("Verdict", "verdict"),
 )
 
@@ -77,6 +77,7 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
     """
     value, low, high = (row.get(name) for name in ("estimate", "ci_low", "ci_high"))
     low, high = (None, None) if None in (value, low, high) else (low, high)
+    adjusted = next((row[c] for c in ("p_bonferroni", "p_holm") if row.get(c) is not None), None)
     return {
         "mean": value,
         "low": low,
@@ -84,7 +85,7 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
         "shown": number(value, digits),
         "interval": interval(low, high, digits),
         "p": p_value(row.get("p")),
-        "p_holm": p_value(row.get("p_holm")),
+        "p_adjusted": p_value(adjusted),
     }
 
 
