@@ -13,7 +13,9 @@ How
     Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
     `clinometer.estimate`; each run is a model of its own. Every condition on word associations in
     free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
-    name. Verdicts that are for one wording only are no leans. Two processes.
+    name. Coverage is that of each interval alone, ``together`` the share of runs in which all
+    intervals of a level hold at once. Verdicts that are for one wording or these words only are no
+    leans. Two processes.
     ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
     with a part in their name (by default word associations in free text), in one process, and
     saves nothing.
@@ -57,7 +59,7 @@ ONE_WORDING = "one wording"
 TREATED = (FIRST, ("mist2025", "word_association", "free"))
 ONE_PAIR = "one pair of words"
 TOLD = ("leans", "near", "shown")
-MEASURED = ("coverage", "width", "exact", *TOLD)
+MEASURED = ("coverage", "together", "width", "exact", *TOLD)
 
 Row = dict[str, Any]
 
@@ -220,7 +222,7 @@ def _own_rows(estimates: Any, measure: str) -> Any:
     own &= pl.col("level").is_in(["stereotype", "category", "model"])
     return estimates.filter(own, measure=measure).select(
         *("model", "level", "category", "stereotype", "dimension", "target"),
-        *("estimate", "ci_low", "ci_high", "verdict"),
+        *("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high", "verdict"),
     )
 
 
@@ -255,11 +257,14 @@ def _coverage(rows: Any) -> Row:
 
     error = pl.col("estimate") - pl.col("truth")
     rows = rows.with_columns(
-        covered=pl.col("truth").is_between("ci_low", "ci_high").cast(pl.Float64),
-        width=pl.col("ci_high") - pl.col("ci_low"),
+        covered=pl.col("truth").is_between("pointwise_low", "pointwise_high").cast(pl.Float64),
+        together=pl.col("truth").is_between("ci_low", "ci_high"),
+        width=pl.col("pointwise_high") - pl.col("pointwise_low"),
         error=error,
     )
-    of_runs = rows.group_by("model").agg(pl.col("covered", "error").mean())
+    of_runs = rows.group_by("model").agg(
+        pl.col("covered", "error").mean(), pl.col("together").all()
+    )
     runs = len(of_runs)
     oracle = rows.group_by("category", "stereotype", "dimension").agg(
         (pl.col("error") ** 2).mean().sqrt()
@@ -268,6 +273,7 @@ def _coverage(rows: Any) -> Row:
     spread = float(of_runs["error"].std()) / runs**0.5
     return {
         "coverage": rows["covered"].mean(),
+        "together": of_runs["together"].mean(),
         "coverage_se": float(of_runs["covered"].std() or 0.0) / runs**0.5,
         "width": rows["width"].mean() / known if known and rows["width"].count() else None,
         "untold": rows["width"].null_count() / len(rows),

@@ -112,7 +112,7 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
         near = np.mean([mean.equivalent(margin, alpha) for mean in of_level])
         tests = [one.tost(margin, measure.neutral) for one in neutral[level]]
         power = float(chances[at]), _share(found, alpha / 2)
-        yield case.name, level, power, (float(near), _share(tests, alpha))
+        yield case.name, level, power, (float(near), _share(tests, alpha / 2))
 
 
 def _share(p: list[Any], level: float) -> float:

@@ -91,6 +91,7 @@ CONDITIONS = (
 
 Row = dict[str, Any]
 LEVELS = ("stereotype", "category", "model")
+ENDS = ("pointwise_low", "pointwise_high")
 
 
 def run() -> Result:
@@ -134,7 +135,7 @@ def do(condition: Condition, seeds: int) -> Row:
 
     rows = pl.concat(list(_estimated(condition, seeds)))
     error = pl.col("estimate") - pl.col("truth")
-    covered = pl.col("truth").is_between("ci_low", "ci_high")
+    covered = pl.col("truth").is_between("pointwise_low", "pointwise_high")
     own = rows.filter(target="these")
     by_level = dict(own.group_by("level").agg(covered.mean()).iter_rows())
     wide = rows.filter(target="like these").select(covered.mean()).item()
@@ -181,12 +182,12 @@ def _estimated(condition: Condition, seeds: int) -> Iterator[Any]:
             & pl.col("method").is_in(["clustered", "generalised"])
             & pl.col("level").is_in(LEVELS),
             measure=measure.name,
-        ).with_columns((pl.col(name) - middle) / half for name in ("estimate", "ci_low", "ci_high"))
+        ).with_columns((pl.col(name) - middle) / half for name in ("estimate", *ENDS))
         keys = ["model", "target", "level", "category", "stereotype"]
         joined = rows.join(pl.DataFrame(truths), on=keys, how="left", nulls_equal=True)
         if joined["truth"].null_count():
             raise RuntimeError(f"{condition.name}: rows without a truth")
-        yield joined.select(*keys, "estimate", "ci_low", "ci_high", "verdict", "truth")
+        yield joined.select(*keys, "estimate", *ENDS, "verdict", "truth")
 
 
 @cache
@@ -218,12 +219,16 @@ def _trials(condition: Condition) -> Any:
 
 
 def _planted(planted: Any, study: Any, trials: Any) -> Iterator[Row]:
-    """Yield the planted lean of each stereotype, and the means over them."""
+    """Yield the planted lean of each stereotype, and the means over them.
+
+    Of a stereotype with one word on a side, or one wording, that of this word or wording.
+    """
     from clinometer.instruments.simulation import RecognisedPrompt
     from clinometer.modes import TEXT
 
     model, instrument = f"simulated/{planted.name}", trials["instrument"][0]
     leans: dict[tuple[str, str], tuple[float, float]] = {}
+    held = {key: _held(planted, trials.filter(stereotype=key)) for key in set(trials["stereotype"])}
     for key in trials["stereotype"].unique(maintain_order=True):
         category = study.stereotypes[key].category
         asked = RecognisedPrompt(study, instrument, key, "", TEXT)
@@ -240,7 +245,18 @@ def _planted(planted: Any, study: Any, trials: Any) -> Iterator[Row]:
             yield {**about, **place_of, "truth": sum(within) / len(within)}
         for (category, key), lean in of.items():
             place_of = {"level": "stereotype", "category": category, "stereotype": key}
-            yield {**about, **place_of, "truth": lean}
+            yield {**about, **place_of, "truth": lean + held[key]}
+
+
+def _held(planted: Any, trials: Any) -> float:
+    """Return the departures of words and wordings of which a stereotype has one."""
+    departures = 0.0
+    for column, source in (("marginalized", "group"), ("default", "group")):
+        if trials[column].n_unique() == 1:
+            departures += planted._departure(source, trials[column][0])
+    if trials["variation"].n_unique() == 1:
+        departures += planted._departure("wording", trials["variation"][0])
+    return departures
 
 
 if __name__ == "__main__":

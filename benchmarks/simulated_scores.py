@@ -2,8 +2,9 @@
 
 Truth
     Target ``these``: the expected score over new wordings, group words, draws and noise, for these
-    stereotypes and these lists of attribute words. Target ``like these``: also over attribute
-    words and, above the level of the stereotype, over stereotypes.
+    stereotypes and these lists of attribute words; of a stereotype with one group word on a side,
+    for this word. Target ``like these``: also over attribute words and, above the level of the
+    stereotype, over stereotypes.
 How
     score = truth + d with d the sum of crossed effects, cut symmetrically about the truth where it
     leaves the scale. All effects are symmetric, so the expected score is the truth, exactly;
@@ -155,7 +156,7 @@ class Simulation:
         """Draw the scores of one run and their truths; see `simulate`."""
         if condition.answers:
             scores, these = self._answers(rng)
-            truths = self._truths(these, these, float(_released()[1].mean()))
+            truths = self._truths(these, these, these, float(_released()[1].mean()))
         else:
             start, effects, truths = self._effects(condition, rng)
             scores = self._scores(condition, start, effects, rng)
@@ -213,12 +214,15 @@ class Simulation:
     ) -> tuple[Array, Array, pl.DataFrame]:
         """Draw each trial's start and effects, without noise, and the truths."""
         n, tails = len(self.counts), "skewed" if condition.skewed else condition.tails
-        scale = _scales(n, condition)[self.of]
+        scale, of_words = _scales(n, condition)[self.of], np.zeros(n)
         effects = scale * self.turn * _drawn(rng, condition.habit, n, tails)[self.of]
         effects += self.turn * condition.order / 2
         for name, of in (self.shared if condition.shared else self.factors).items():
             drawn = _drawn(rng, getattr(condition, name), of.max() + 1, tails)[of]
-            effects += drawn if name == "wording" else scale * drawn
+            drawn = drawn if name == "wording" else scale * drawn
+            effects += drawn
+            if name in ("marginalized", "default"):
+                of_words += self._of_single(of, drawn)
         means, of_lists = self._means(condition, rng), np.zeros(n)
         if condition.attribute:
             shown, listed = self.attributes
@@ -227,8 +231,13 @@ class Simulation:
             effects += shown @ words - of_lists[self.of]
         if condition.page != "spread":  # the lists on the page average to no effect
             of_lists = np.zeros(n)
-        truths = self._truths(*self._expected(condition, means, of_lists))
-        return (means + of_lists)[self.of], effects, truths
+        effects -= of_words[self.of]
+        start = means + of_lists
+        if not condition.bounded:
+            room = np.minimum(start - self.measure.low, self.measure.high - start).clip(0)
+            of_words = of_words.clip(-room, room)
+        truths = self._truths(*self._expected(condition, means, of_lists, of_words))
+        return (start + of_words)[self.of], effects, truths
 
     def _centre(self, condition: Condition) -> float:
         """Return the mean of the population of stereotypes, on the scale of the effects."""
@@ -243,23 +252,36 @@ class Simulation:
         spread = condition.spread if condition.page == "spread" else 0.0
         return self._centre(condition) + spread * rng.normal(0, 1, len(self.counts)).clip(-3, 3)
 
+    def _of_single(self, of: NDArray[np.int64], effects: Array) -> Array:
+        """Return the effect of the only word that stereotypes have on a side, else 0."""
+        first = np.zeros(len(self.counts), of.dtype)
+        first[self.of] = of
+        several = np.bincount(self.of, of != first[self.of]) > 0
+        mean = np.bincount(self.of, effects) / self.counts
+        return np.where(several, 0.0, mean)
+
     def _expected(
-        self, condition: Condition, means: Array, of_lists: Array
-    ) -> tuple[Array, Array, float]:
-        """Return the truths of stereotypes, of stereotypes with other words, and of all."""
+        self, condition: Condition, means: Array, of_lists: Array, of_words: Array
+    ) -> tuple[Array, Array, Array, float]:
+        """Return truths: of stereotypes, in means over several, with other words, of all."""
         centre = self._centre(condition)
         if not condition.bounded:
-            return means + of_lists, means, centre
+            these = means + of_lists
+            return these + of_words, these, means, centre
         these = self._curve(means, condition.variance)
+        alone = self._curve(
+            means + of_words, condition.variance - _held(condition) * (of_words != 0)
+        )
         spread = condition.spread**2 if condition.page == "spread" else 0.0
         overall = self._curve(np.array([centre]), condition.variance + spread)
-        return these, these, float(overall[0])
+        return alone, these, these, float(overall[0])
 
-    def _curve(self, x: Array, variance: float = 0.0) -> Array:
+    def _curve(self, x: Array, variance: float | Array = 0.0) -> Array:
         """Return the expected bounded score at `x` plus normal effects of a variance."""
         low, span = self.measure.low, self.measure.high - self.measure.low
         nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-        points = x[:, None] + np.sqrt(variance) * nodes - self.measure.neutral
+        spread = np.broadcast_to(np.sqrt(variance), x.shape)[:, None]
+        points = x[:, None] + spread * nodes - self.measure.neutral
         expected: Array = expit(4 / span * points) @ weights / weights.sum()
         return low + span * expected
 
@@ -306,13 +328,14 @@ class Simulation:
                 scores[rows] = rng.choice(cells[contrast][int(of_second)], len(rows))
         return scores, means[drawn]
 
-    def _truths(self, these: Array, others: Array, overall: float) -> pl.DataFrame:
+    def _truths(self, alone: Array, these: Array, others: Array, overall: float) -> pl.DataFrame:
         """Set out the truths of stereotypes, categories and the model, by target."""
-        columns = {"these": these, "like these": others, "n": self.counts}
+        columns = {"alone": alone, "these": these, "like these": others, "n": self.counts}
         wide = self.contrasts.with_columns(pl.Series(k, v) for k, v in columns.items())
         rows = []
         for level, keys in _KEYS.items():
-            weighted = (pl.col("these") * pl.col("n")).sum() / pl.col("n").sum()
+            own = pl.col("alone" if level == "stereotype" else "these")
+            weighted = (own * pl.col("n")).sum() / pl.col("n").sum()
             like = pl.col("like these").first() if level == "stereotype" else pl.lit(overall)
             means = wide.group_by(keys, maintain_order=True).agg(
                 weighted.alias("these"), like.alias("like these")
@@ -361,6 +384,11 @@ def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | str | Non
     if tails is None:
         return rng.normal(0, sd, n)
     return np.asarray(sd * np.sqrt((tails - 2) / tails) * rng.standard_t(tails, n))
+
+
+def _held(condition: Condition) -> float:
+    """Return the variance of the words of both groups, of which a stereotype has one."""
+    return float(condition.marginalized**2 + condition.default**2)
 
 
 def _scales(n: int, condition: Condition) -> Array:

@@ -316,8 +316,8 @@ COLUMNS: dict[str, Column] = {
         confidence="confidence level of the interval, 0 to 1",
         ci_low="low end of the interval",
         ci_high="high end of the interval",
-        pointwise_low="low end of the interval of this mean alone, at `confidence`; ci_low is that of "
-        "all of `adjusted_over` at once",
+        pointwise_low="low end of the interval of this mean alone, at `confidence`; ci_low is that "
+        "of all of `adjusted_over` at once",
         pointwise_high="high end of the interval of this mean alone",
         effect_size="standardised distance from neutral: Cohen's d, d_z or w",
         compliance="share of the responses that could be scored, 0 to 1",

@@ -312,8 +312,8 @@ def _stereotype_section(asked: Asked) -> Section:
                 "A mean whose interval crosses the line is not distinguishable from neutral; one "
                 "whose interval lies within the shaded band is near neutral. The intervals hold "
                 "for all stereotypes of a run at once. They generalise over wordings, group words "
-                "of the same kind, draws and answers, not over languages or attribute words. Where a "
-                "group has a single word, they are for this word, as the verdict says.",
+                "of the same kind, draws and answers, not over languages or attribute words. Where "
+                "a group has a single word, they are for this word, as the verdict says.",
                 *([_RANDOM] if grey else []),
             ),
         ),
