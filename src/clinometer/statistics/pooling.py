@@ -111,7 +111,9 @@ def pooled(
         bounds=bounds if finite else None,
         scale=scale_of(mean, size, bounds) if finite else None,
     )
-    between = {f: common(parts, of, f) for f in SHARED} if stereotypes > 1 else {}
+    lent = moderated is not None and moderated.lends
+    several = SHARED if stereotypes > 1 else ()
+    between = {f: common(parts, of, f, lent=lent) for f in several}
     errors = _errors(moderated, places, parts)
     if errors is not None and moderated is not None and stereotypes > 1:
         errors = _unbiased(errors, moderated, parts, of**2 * moderated.scales[places])
