@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clinometer.statistics.shared import common, design_effect, most, shared_component
+from clinometer.statistics.shared import common, design_effect, most, of_single
 from clinometer.statistics.squares import parts
 
 
@@ -98,19 +98,16 @@ def test_what_levels_add_at_most_is_what_they_add_where_they_move_alike():
     assert most(apart, variances, "variation") == 0.0
 
 
-def test_what_has_one_level_that_others_share_adds_where_it_is_lent_a_variance():
+def test_what_has_one_level_that_others_share_is_charged_as_if_it_moved_all_alike():
     """The sum over pairs of stereotypes of the products of their parts of each level.
 
     Two stereotypes have both words, a third has one of them and a fourth one that is not recorded.
     """
-    rng = np.random.default_rng(4)
     codes = [np.repeat([1, 2], 6), np.repeat([1, 2], 6), np.ones(12, int), np.zeros(12, int)]
-    effects, weights = np.array([0.0, 1.0, -1.0]), [np.ones(12)] * 4
-    values = [effects[own] + rng.normal(0, 0.1, 12) for own in codes]
-    parts, shares = parts_of(values, codes, weights), np.full(4, 0.25)
-    component, _, weight = shared_component(parts, shares, "variation")
-    lent = shared_component(parts, shares, "variation", lent=True)
-    assert weight == pytest.approx(2 * 2 * 0.125**2)  # of the first two, two words
-    assert lent[2] == pytest.approx(weight + 2 * 2 * 0.125 * 0.25)  # and each with the third
-    assert lent[0] == pytest.approx(component)
-    assert common(parts, shares, "variation", lent=True)[0] == pytest.approx(lent[0] * lent[2])
+    values = [np.random.default_rng(4).normal(0, 0.1, 12) for _ in codes]
+    parts = parts_of(values, codes, [np.ones(12)] * 4)
+    variances = np.array([0.02, 0.02, 0.09, 0.09])  # with two words each has half of .04
+    among = 2 * 2 * 0.1 * 0.1
+    assert most(parts, variances, "variation") == pytest.approx(among + 2 * 2 * 0.1 * 0.3)
+    assert of_single(parts, variances, "variation") == pytest.approx(2 * 2 * 0.1 * 0.3)
+    assert of_single(parts[:2], variances[:2], "variation") == 0.0

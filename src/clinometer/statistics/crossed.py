@@ -123,6 +123,13 @@ class _Page:
         """The moments of all, which take long and are not needed where no score varies."""
         return np.array([moments(one) for one in self.parts])
 
+    def alone(self, place: int) -> Array:
+        """Return the weights of the squares that give the variance of a mean of responses."""
+        weights = np.zeros(self.shares.shape[1])
+        expected = self.expected[place, -1, -1]
+        weights[-1] = self.shares[place, -1] / expected if expected > _NOTHING else 0.0
+        return weights
+
     def components(self, used: Used) -> Array:
         """Estimate the components from some of the stereotypes."""
         return _solve(*self.equations(used))
@@ -209,8 +216,13 @@ class _Others:
         return 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
 
     def moderated(self, place: int, joint_df: float) -> tuple[float, Array, float, float]:
-        """Return floor, weights, df and joint df, which no df exceeds, of a stereotype."""
-        known = self.df(place)
+        """Return floor, weights, df and joint df, which no df exceeds, of a stereotype.
+
+        Where nothing is known to vary that it has several levels of, its own scores have to tell.
+        """
+        known, page = self.df(place), self.compared.page
+        if self.compared.joint[place] + self.compared.lent[place] <= 0.0:
+            return 0.0, page.alone(place), max(page.sizes[place] - 1.0, 1.0), np.inf
         prior, counted = min(self.prior, known), min(_PRIOR_KNOWN * self.prior, known)
         floor, weights, df = self.compared.moderated(place, prior, counted, self.centre)
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
@@ -267,12 +279,11 @@ def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Mod
         return None
     compared, n = _Compared(page, components), page.sizes
     compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
-    own = np.where(n > 1, page.shares[:, -1] / page.expected[:, -1, -1].clip(_NOTHING), 0.0)
     found = []
     for place, size in enumerate(n):
         floor, weights, df = compared.moderated(place, _USUAL_DF, _USUAL_DF, 1.0)
         known = (size - 1.0) / (size - 1.0 + _USUAL_DF)
-        weights[-1] += known * own[place]
+        weights[-1] += known * page.alone(place)[-1]
         floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
         found.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
     return replace(_moderated(page, components, components, found), usual=True, lends=False)

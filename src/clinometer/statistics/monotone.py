@@ -65,7 +65,7 @@ def with_strongest(
     `floor` and `weights`, shape (k,), are those of `crossed.Moderated`.
     """
     p = mean.p(neutral)
-    if p is None or mean.bounds is None or not _CLEAR < p < 1.0:
+    if p is None or mean.bounds is None or floor <= 0.0 or not _CLEAR < p < 1.0:
         return mean
     if (case := strongest(one, floor, weights, neutral, mean.bounds)) is None:
         return mean

@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 from clinometer.results import Schema, columns
 from clinometer.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
 from clinometer.statistics.crossed import Moderated
-from clinometer.statistics.shared import SHARED, common, most
+from clinometer.statistics.shared import SHARED, common, most, of_single
 from clinometer.statistics.squares import Part
 from clinometer.statistics.strata import Stratum, scale_of
 
@@ -111,12 +111,13 @@ def pooled(
         bounds=bounds if finite else None,
         scale=scale_of(mean, size, bounds) if finite else None,
     )
-    lent = moderated is not None and moderated.lends
-    several = SHARED if stereotypes > 1 else ()
-    between = {f: common(parts, of, f, lent=lent) for f in several}
     errors = _errors(moderated, places, parts)
-    if errors is not None and moderated is not None and stereotypes > 1:
-        errors = _unbiased(errors, moderated, parts, of**2 * moderated.scales[places])
+    between: dict[str, tuple[float, float]] = {}
+    if stereotypes > 1:
+        between = {f: common(parts, of, f) for f in SHARED}
+        if errors is not None and moderated is not None:
+            errors = _unbiased(errors, moderated, parts, of**2 * moderated.scales[places])
+            between = _with_single(between, errors, parts, of**2)
     totals = (of * means).reshape(-1, runs).sum(axis=1)
     clusters = mean_of_clusters(of.reshape(-1, runs)[:, -1], totals)
     these = _these(empty, errors, between, of, chosen)
@@ -171,6 +172,23 @@ def _unbiased(
     least = _OF_RESPONSES * float(by_factor[-1] * moderated.components[-1])
     own = max(float(by_factor @ moderated.unbiased), least)
     return replace(errors, variances=errors.variances * own / biased)
+
+
+def _with_single(
+    between: Mapping[str, tuple[float, float]], errors: _Errors, parts: Sequence[Part], of: Array
+) -> dict[str, tuple[float, float]]:
+    """Add to what stereotypes share the levels of which some of them have one, which is lent.
+
+    `of`, shape (stereotypes,), are the squares of the shares.
+    """
+    added = {f: of_single(parts, of * own, f) for f, own in errors.shared.items()}
+    return {
+        f: (
+            extra + added.get(f, 0.0),
+            error + errors.uncertain.get(f, 0.0) * added.get(f, 0.0) ** 2,
+        )
+        for f, (extra, error) in between.items()
+    }
 
 
 def _parts_of(parts: Sequence[Part], components: Array, factor: str) -> Array:

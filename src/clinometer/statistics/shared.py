@@ -15,7 +15,7 @@ import numpy as np
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.squares import MOST_LEVELS, Part
 
-__all__ = ["SHARED", "common", "design_effect", "most", "shared_component"]
+__all__ = ["SHARED", "common", "design_effect", "most", "of_single", "shared_component"]
 
 #: Factors whose levels several stereotypes may share.
 SHARED = ("variation", "marginalized", "default")
@@ -56,7 +56,7 @@ def most(parts: Sequence[Part], variances: Array, factor: str) -> float:
     squares of the shares. Only levels that stereotypes share add anything.
     """
     used = [(v, one.totals[factor]) for v, one in zip(variances, parts, strict=True)]
-    used = [(v, totals) for v, totals in used if v > 0]
+    used = [(v, totals) for v, totals in used if v > 0 and totals[0].any()]  # 0: not recorded
     if len(used) < 2:
         return 0.0
     levels = np.unique(np.concatenate([totals[0] for _, totals in used]))
@@ -67,46 +67,50 @@ def most(parts: Sequence[Part], variances: Array, factor: str) -> float:
     return max(float((moved.sum(axis=0) ** 2).sum() - (moved**2).sum()), 0.0)
 
 
-def common(
-    parts: Sequence[Part], shares: Array, factor: str, *, lent: bool = False
-) -> tuple[float, float]:
+def of_single(parts: Sequence[Part], variances: Array, factor: str) -> float:
+    """Return what stereotypes with one level add to the variance of a mean as they share it.
+
+    Parameters are those of `most`. Nothing tells how alike such a level moves stereotypes: it is
+    charged as if all alike.
+    """
+    several = np.array([len(one.totals[factor][0]) > 1 for one in parts])
+    among = most([one for one, of in zip(parts, several, strict=True) if of],
+                 variances[several], factor)  # fmt: skip
+    return most(parts, variances, factor) - among
+
+
+def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:
     """Return what the levels of a factor that stereotypes share add to the variance of their mean.
 
     `shares`, shape (stereotypes,), are the parts of the answers; negative for the baseline of a
     difference. Beside it, the variance of this number; both 0 where no level is shared. It may be
-    below 0, as it is unbiased. What has one level adds to it where it is `lent` a variance.
+    below 0, as it is unbiased.
     """
-    component, error, weight = shared_component(parts, shares, factor, lent=lent)
+    component, error, weight = shared_component(parts, shares, factor)
     return weight * component, weight**2 * error
 
 
 def shared_component(
-    parts: Sequence[Part], shares: Array, factor: str, *, lent: bool = False
+    parts: Sequence[Part], shares: Array, factor: str
 ) -> tuple[float, float, float]:
     """Return the component of a factor that stereotypes share, its variance, and its weight.
 
     The weight is what the component is multiplied with in the variance of the mean. All are 0 where
     no level is shared. The component is on the scale of the means, unbiased, and may be below 0.
     """
-    charged = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
-    charged = [
-        (p, (codes, *totals))
-        for p, (codes, *totals) in charged
-        if len(codes) > 1 or (lent and codes.any())  # of what is not recorded the code is 0
-    ]
-    several = np.array([len(codes) > 1 for _, (codes, *_) in charged], bool)
-    levels = {level for _, (codes, *_) in charged for level in codes.tolist()}
-    if several.sum() < 2 or not 1 < len(levels) <= MOST_LEVELS:
+    used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
+    used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
+    levels = {level for _, totals in used for level in totals[0].tolist()}
+    if len(used) < 2 or not 1 < len(levels) <= MOST_LEVELS:
         return 0.0, 0.0, 0.0
     at = {level: place for place, level in enumerate(sorted(levels))}
-    sums, counts = np.zeros((2, len(charged), len(at)))
-    for row, (p, (codes, deviations, fractions)) in enumerate(charged):
-        places = [at[level] for level in codes.tolist()]
+    sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
+    for row, (p, (own, deviations, fractions)) in enumerate(used):
+        places = [at[level] for level in own.tolist()]
         sums[row, places], counts[row, places] = p * deviations, p * fractions
-    weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
-    sums, counts = sums[several], counts[several]
     centring = _centring(counts)
     pooled, single = sums.sum(axis=0), (sums**2).sum()
+    weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
     informative = (centring**2).sum() - sum(_centred(row) for row in counts)
     if weight * informative <= _NOTHING**2:
         return 0.0, 0.0, 0.0
