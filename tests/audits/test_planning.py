@@ -58,8 +58,7 @@ def test_where_wordings_differ_more_of_them_are_best_for_the_model():
     variance = pl.when(source.is_in(["variation", "response"])).then(0.02).otherwise(0.0)
     wordings = SHIPPED.filter(model="gpt-4o").with_columns(relative_variance=variance)
     told = allocate_plan(PLAN, 80, wordings, runs=20)
-    assert told.sort("smallest_effect_model")["n_variations"].to_list()[:2] == [4, 3]
-    assert told["n_variations"].to_list()[-1] == 1
+    assert told.sort("smallest_effect_model")["n_variations"].to_list() == [4, 3, 2, 1]
 
 
 def test_the_median_of_effects_beyond_the_scale_is_none():

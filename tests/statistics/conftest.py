@@ -10,7 +10,8 @@ from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 from clinometer.results import SCORES, Measure
 from clinometer.statistics.clustered import ClusteredMean
-from clinometer.statistics.crossed import CROSSED, USUAL, USUAL_DRAWN
+from clinometer.statistics.crossed import CROSSED
+from clinometer.statistics.settings import USUAL, USUAL_DRAWN
 
 ROW: dict[str, Any] = {
     "model": "m",

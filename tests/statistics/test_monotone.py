@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 from clinometer.results import SCORES, Measure
 from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
-from clinometer.statistics.crossed import FEWEST
 from clinometer.statistics.estimates import Inference, estimate_summaries
 from clinometer.statistics.monotone import strongest
+from clinometer.statistics.settings import FEWEST
 from clinometer.statistics.squares import parts
 from clinometer.statistics.strata import Stratum
 from clinometer.statistics.summaries import summarise

@@ -15,7 +15,7 @@ import statsmodels.api as sm
 
 from clinometer.results import SCORES, Measure
 from clinometer.statistics import compliance, estimate_measure
-from clinometer.statistics.crossed import USUAL_DRAWN
+from clinometer.statistics.settings import USUAL_DRAWN
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 ANSWERS = DATA / "gpt4o_word_association_responses.csv"

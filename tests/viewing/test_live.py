@@ -96,6 +96,7 @@ def test_answers_that_came_after_the_tables_are_announced(
 def test_answers_are_read_again_after_a_rest(
     half: Path, pages: Any, more: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("clinometer.viewing.snapshots.EVERY_S", 1e6)
     ask = pages(half)
     assert "4 answers" in ask("answers")
     more(half, 4, 6)

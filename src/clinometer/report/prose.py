@@ -19,8 +19,8 @@ from clinometer.texts import visible
 
 __all__ = ["ALPHA", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
            "bracketed", "capital", "category_title", "counted", "cut", "endings", "file_names",
-           "first_few", "interval", "interval_title", "leaning", "lowered", "many", "mean_leans",
-           "number", "p_value", "percent", "place", "rank", "scale", "short_names",
+           "first_few", "held_only", "interval", "interval_title", "leaning", "lowered", "many",
+           "mean_leans", "number", "p_value", "percent", "place", "rank", "scale", "short_names",
            "shown_names", "splits_text", "spoken", "verdict", "verdict_class", "verdict_counts",
            "verdict_kind"]  # fmt: skip
 
@@ -188,9 +188,11 @@ def answer(
         (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
     ]
     others = ", ".join(f"{count} {what}" for count, what in rest if count)
+    consistent = (r["verdict"] for r in rows if verdict_kind(r["verdict"]) == "consistent")
     text = (
         f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
-        "significantly stereotype-consistent (all tested together)."
+        "significantly stereotype-consistent (all tested together)"
+        f"{held_only(consistent)}."
     )
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
@@ -208,6 +210,12 @@ def answer(
             f"{percent(total['compliance'])} of the answers could be scored."
         )
     return text
+
+
+def held_only(told: Iterable[str]) -> str:
+    """Say how many verdicts hold for what was asked only; empty where none does."""
+    held = sum(bool(verdicts.restriction_of(one)) for one in told)
+    return f", {held} of them only for the words or wording asked" if held else ""
 
 
 def _leaning(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> str:

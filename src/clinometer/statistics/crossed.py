@@ -22,7 +22,7 @@ Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
     Stereotypes that share wordings or group words are not independent: the variance of a component
     is multiplied by 1 + (S − 1)ρ² for S stereotypes whose levels are the same and correlate by ρ. A
-    prior, which is estimated, counts a part of its degrees of freedom (`_PRIOR_KNOWN`). Fewer
+    prior, which is estimated, counts a part of its degrees of freedom (`PRIOR_KNOWN`). Fewer
     than `FEWEST` stereotypes tell too little about each other; they are moderated by what is usual
     (`USUAL`), with few degrees of freedom.
 """
@@ -38,50 +38,30 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from clinometer.statistics.clustered import Array
+from clinometer.statistics.settings import (
+    FEWEST,
+    LENT,
+    MANY,
+    PRIOR_KNOWN,
+    PRIORS,
+    SCALES,
+    USUAL,
+    USUAL_DF,
+    USUAL_DRAWN,
+    USUAL_FORCED,
+)
 from clinometer.statistics.shared import SHARED, design_effect
 from clinometer.statistics.squares import Part, moments
 
-__all__ = ["CROSSED", "FEWEST", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
+__all__ = ["CROSSED", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
 
-#: Fewer stereotypes tell too little about how much variances differ.
-FEWEST = 5
-
-#: Components of variance as parts of (mean − low)(high − mean), of `CROSSED`: about the mean of the
-#: shipped ones (`reference.components`), but for wordings, which vary more in other models.
-USUAL = (0.01, 0.02, 0.02, 0.01, 0.005)
-
-#: The same of responses: of answers that are drawn, and of probabilities, where a model may be
-#: surer than the embedded one (.001 to .03).
-USUAL_DRAWN, USUAL_FORCED = 0.5, 0.1
-
-#: Degrees of freedom of what is usual.
-_USUAL_DF = 3.0
-
-#: Prior degrees of freedom that are tried; the last is no difference between stereotypes.
-_PRIORS = np.array([0.5, 0.7, 1.0, 1.5, 2.0, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 100, 1e4])
-
-#: Scales of the ratios that are tried, as multiples of their mean.
-_SCALES = np.exp(np.linspace(-2.5, 1.0, 71))
-
 _NOTHING = 1e-14
-
-#: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
-#: with the rest of a stereotype's variance is known from other stereotypes only.
-_LENT = 2.0
-
-#: How much of a prior's degrees of freedom counts in those of a moderated variance, since the prior
-#: is itself estimated, from a score of ratios, and need not have their distribution.
-_PRIOR_KNOWN = 0.25
 
 #: Expected sums of squares below this part of the largest are due to rounding.
 _ROUNDING = 1e-9
-
-
-#: Of more stereotypes, leaving one out changes next to nothing.
-_MANY = 50
 
 Used = NDArray[np.bool_]  # (stereotypes,), which of them are used
 
@@ -169,7 +149,7 @@ class _Compared:
 
         `counted` are the prior's df that count in those of the result.
         """
-        own, joint, weight = self.df[place], self.joint[place], min(prior, _LENT)
+        own, joint, weight = self.df[place], self.joint[place], min(prior, LENT)
         ratio = (weight * centre + own * self.observed[place]) / (weight + own)
         lent = self.lent[place] * ratio
         # As of a sum of `weight` of the prior's and `own` of one's own, each times its part.
@@ -223,7 +203,7 @@ class _Others:
         known, page = self.df(place), self.compared.page
         if self.compared.joint[place] + self.compared.lent[place] <= 0.0:
             return 0.0, page.alone(place), max(page.sizes[place] - 1.0, 1.0), np.inf
-        prior, counted = min(self.prior, known), min(_PRIOR_KNOWN * self.prior, known)
+        prior, counted = min(self.prior, known), min(PRIOR_KNOWN * self.prior, known)
         floor, weights, df = self.compared.moderated(place, prior, counted, self.centre)
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
 
@@ -241,7 +221,7 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
 
     `scales`, shape (stereotypes,), are what variances are proportional to: on a bounded scale
     (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
-    have a variance to be estimated from. Of more than `_MANY`, each is moderated by all.
+    have a variance to be estimated from. Of more than `MANY`, each is moderated by all.
     """
     if sum(one.size > 1 for one in parts) < FEWEST:
         return None
@@ -252,7 +232,7 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
     if components.sum() <= _NOTHING:
         return None
     of_all = _Others(page, all_of_them)
-    many, found = len(parts) > _MANY, []
+    many, found = len(parts) > MANY, []
     for place in every:
         others = of_all if many else _Others(page, np.array(every) != place)
         found.append(others.moderated(place, of_all.df(place)))
@@ -281,8 +261,8 @@ def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Mod
     compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
     found = []
     for place, size in enumerate(n):
-        floor, weights, df = compared.moderated(place, _USUAL_DF, _USUAL_DF, 1.0)
-        known = (size - 1.0) / (size - 1.0 + _USUAL_DF)
+        floor, weights, df = compared.moderated(place, USUAL_DF, USUAL_DF, 1.0)
+        known = (size - 1.0) / (size - 1.0 + USUAL_DF)
         weights[-1] += known * page.alone(place)[-1]
         floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
         found.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
@@ -327,22 +307,22 @@ def _prior(ratios: Array, df: Array) -> tuple[float, float]:
     """
     known = (df > 0) & (ratios > 1e-8)
     if known.sum() < FEWEST - 1:
-        return float(_PRIORS[-1]), 1.0
+        return float(PRIORS[-1]), 1.0
     d, x = df[known], ratios[known]
-    centres, half = _SCALES * np.average(x, weights=d), (d + _PRIORS[:, None]) / 2.0
-    constants, power, squares = betaln(d / 2, _PRIORS[:, None] / 2).sum(axis=1), -d.sum() / 2, d * x
+    centres, half = SCALES * np.average(x, weights=d), (d + PRIORS[:, None]) / 2.0
+    constants, power, squares = betaln(d / 2, PRIORS[:, None] / 2).sum(axis=1), -d.sum() / 2, d * x
 
     def likelihood(at: NDArray[np.intp]) -> Array:
         """Return the log-likelihood of each prior df with a centre, (…, priors)."""
-        spread = _PRIORS * centres[at]
+        spread = PRIORS * centres[at]
         each = (half * np.log1p(squares / spread[..., None])).sum(axis=-1)
         return np.asarray(power * np.log(spread) - constants - each)
 
-    low = np.zeros(len(_PRIORS), np.intp)
+    low = np.zeros(len(PRIORS), np.intp)
     high = np.full_like(low, len(centres) - 1)
     while (low < high).any():
         middle = (low + high) // 2
         rising = np.greater(*likelihood(np.array([np.minimum(middle + 1, high), middle])))
         low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
     best = int(likelihood(low).argmax())
-    return float(_PRIORS[best]), float(centres[low[best]])
+    return float(PRIORS[best]), float(centres[low[best]])

@@ -66,8 +66,9 @@ from clinometer.errors import InputError
 from clinometer.results import Measure, check
 from clinometer.results.schemas import POWER
 from clinometer.statistics.clustered import Array, ClusteredMean, check_confidence
-from clinometer.statistics.crossed import CROSSED, FEWEST
+from clinometer.statistics.crossed import CROSSED
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.settings import FEWEST
 from clinometer.statistics.shared import SHARED
 from clinometer.statistics.sources import ERRORS, Sources
 from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of

@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 from clinometer.results import Schema, columns
 from clinometer.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
 from clinometer.statistics.crossed import Moderated
+from clinometer.statistics.settings import LEAST, OF_RESPONSES, SHARED_LEVEL
 from clinometer.statistics.shared import SHARED, common, most, of_single
 from clinometer.statistics.squares import Part
 from clinometer.statistics.strata import Stratum, scale_of
@@ -29,16 +30,6 @@ THESE, LIKE_THESE = "these", "like these"
 
 #: The columns of `Targets.row`.
 OF_TARGET: Schema = {**TESTED, **columns("target", "clustered_by", "conditional_on")}
-
-#: Level of a two-sided interval that two candidates for an upper bound share.
-_SHARED_LEVEL = 0.975
-
-#: The least variance, as a part of that without shared wordings, which may come out too small.
-_LEAST = 0.1
-
-#: The least variance of a mean over several, as a part of that of responses. With all of it,
-#: intervals are too wide where nothing else varies (coverage .98 to 1); with none, .88.
-_OF_RESPONSES = 0.25
 
 #: Names of the factors in the result.
 _NAMES = {
@@ -169,7 +160,7 @@ def _unbiased(
     biased = float(by_factor @ moderated.components)
     if biased <= 0:
         return errors
-    least = _OF_RESPONSES * float(by_factor[-1] * moderated.components[-1])
+    least = OF_RESPONSES * float(by_factor[-1] * moderated.components[-1])
     own = max(float(by_factor @ moderated.unbiased), least)
     return replace(errors, variances=errors.variances * own / biased)
 
@@ -217,7 +208,7 @@ def _these(
     joint_df = own / over_joint if over_joint > 0 else np.inf
     own_df = min(joint_df, own**2 / float((weighted**2 / errors.df).sum()))
     added = list(between.values())
-    variance = max(own + sum(extra for extra, _ in added), _LEAST * own)
+    variance = max(own + sum(extra for extra, _ in added), LEAST * own)
     expected = own + sum(max(extra, 0.0) for extra, _ in added)
     uncertain = 2.0 * own**2 / own_df + sum(error for _, error in added)
     df = max(2.0 * expected**2 / uncertain, 1.0)
@@ -234,7 +225,7 @@ def _these(
 def _least_wide(seen: tuple[float, float], at_most: tuple[float, float]) -> tuple[float, float]:
     """Bound the error, with its df, by that of shared levels which move all stereotypes alike."""
     (variance, df), (alike, alike_df) = seen, at_most
-    usual, wider = stdtrit(alike_df, 0.975), stdtrit(alike_df, 0.5 + _SHARED_LEVEL / 2.0)
+    usual, wider = stdtrit(alike_df, 0.975), stdtrit(alike_df, 0.5 + SHARED_LEVEL / 2.0)
     if wider * alike**0.5 < stdtrit(df, 0.975) * variance**0.5:
         return alike * float(wider / usual) ** 2, alike_df
     return variance, df

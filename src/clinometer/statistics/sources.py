@@ -13,8 +13,9 @@ from clinometer.errors import InputError
 from clinometer.results import Measure, check
 from clinometer.results.schemas import COMPONENTS
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.crossed import CROSSED, FEWEST, moderate
+from clinometer.statistics.crossed import CROSSED, moderate
 from clinometer.statistics.estimates import check_range
+from clinometer.statistics.settings import FEWEST
 from clinometer.statistics.shared import shared_component
 from clinometer.statistics.squares import Part
 from clinometer.statistics.strata import scales_of, strata_of
@@ -85,7 +86,7 @@ def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If no run has `crossed.FEWEST` stereotypes and any variance, a column is missing, or a
+        If no run has `settings.FEWEST` stereotypes and any variance, a column is missing, or a
         score lies outside the range.
     """
     units = summarise(scores)

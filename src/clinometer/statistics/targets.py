@@ -24,8 +24,8 @@ Measures
     several levels or, where none has, held fixed. The result says so.
 
 Few stereotypes
-    With fewer than `crossed.FEWEST`, or scores that do not vary, nothing tells how variances differ
-    between stereotypes. They are moderated by usual ones (`crossed.USUAL`); the result says so.
+    With fewer than `settings.FEWEST`, or scores that do not vary, nothing tells how variances
+    differ between stereotypes. They are moderated by usual ones (`settings.USUAL`); the result says so.
 """
 
 from __future__ import annotations
@@ -49,14 +49,12 @@ from clinometer.statistics.crossed import (
 )
 from clinometer.statistics.monotone import with_strongest
 from clinometer.statistics.pooling import Targets, pooled
+from clinometer.statistics.settings import OF_DIFFERENCES
 from clinometer.statistics.shared import SHARED
 from clinometer.statistics.strata import Stratum, scales_of, strata_of
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
 __all__ = ["differences", "means", "with_words"]
-
-#: Usual variances of differences, as a part of those of scores: their scale is twice as long.
-_OF_DIFFERENCES = 0.25
 
 #: What stereotypes are moderated within: what was asked alike, over studies, dimensions, controls.
 _TOGETHER = ("model", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
@@ -185,7 +183,7 @@ def _levels(
     neutral: float | None,
     mode: str | None,
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
-    part = _OF_DIFFERENCES if neutral is None else 1.0
+    part = OF_DIFFERENCES if neutral is None else 1.0
     moderated = cache(lambda lend: _moderated(strata, bounds, mode, part, lend=lend))
     single = any(levels < 2 for one in strata for levels in one.varies.values())
     for level in levels:

@@ -29,6 +29,7 @@ from clinometer.report.prose import (
     counted,
     cut,
     first_few,
+    held_only,
     leaning,
     lowered,
     mean_leans,
@@ -179,7 +180,8 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) ->
         if not leaning:
             continue
         names = list(dict.fromkeys(lean.stereotype for lean in leaning))
-        parts.append(f"{len(leaning)} lean {how} ({_first(names)})")
+        only = held_only(lean.lean for lean in leaning)
+        parts.append(f"{len(leaning)} lean {how}{only} ({_first(names)})")
     found = "; ".join(parts) or "none could be told to lean"
     of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
     of = f"{of} of single stereotypes" if runs > 1 else of
