@@ -214,8 +214,10 @@ def answer(
 
 def held_only(told: Iterable[str]) -> str:
     """Say how many verdicts hold for what was asked only; empty where none does."""
-    held = sum(bool(verdicts.restriction_of(one)) for one in told)
-    return f", {held} of them only for the words or wording asked" if held else ""
+    restrictions = [verdicts.restriction_of(one) for one in told]
+    held = sum(map(bool, restrictions))
+    of = f"{held} of them " if held < len(restrictions) else ""
+    return f", {of}only for the words or wording asked" if held else ""
 
 
 def _leaning(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -25,7 +25,8 @@ Measures
 
 Few stereotypes
     With fewer than `settings.FEWEST`, or scores that do not vary, nothing tells how variances
-    differ between stereotypes. They are moderated by usual ones (`settings.USUAL`); the result says so.
+    differ between stereotypes. They are moderated by usual ones (`settings.USUAL`); the result says
+    so.
 """
 
 from __future__ import annotations

@@ -181,7 +181,8 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) ->
             continue
         names = list(dict.fromkeys(lean.stereotype for lean in leaning))
         only = held_only(lean.lean for lean in leaning)
-        parts.append(f"{len(leaning)} lean {how}{only} ({_first(names)})")
+        lean = "leans" if len(leaning) == 1 else "lean"
+        parts.append(f"{len(leaning)} {lean} {how}{only} ({_first(names)})")
     found = "; ".join(parts) or "none could be told to lean"
     of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
     of = f"{of} of single stereotypes" if runs > 1 else of
