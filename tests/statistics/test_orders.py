@@ -8,8 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
+from clinometer.statistics.contrasts import contrast
 from clinometer.statistics.summaries import summarise
+from clinometer.statistics.unpaired import contrast_unpaired
 
 #: How far the group that is named first gains, and what the model leans by.
 EFFECT, LEAN = 0.4, 0.1
@@ -91,3 +94,44 @@ def test_one_order_is_said(scores_of: Any, measure: Any) -> None:
     assert "one order" in found["conditional_on"]
     unknown = answers(scores_of, 8, 0).with_columns(order=pl.lit(None, pl.String))
     assert row(unknown, measure)["verdict"] == "consistent"
+
+
+def runs(scores_of: Any, left: dict[str, int]) -> Any:
+    """A baseline without an effect of order and a candidate with one, both in so many trials."""
+    rng, rows = np.random.default_rng(3), []
+    for s, w, k in np.ndindex(6, 2, 8):
+        for order, number in left.items():
+            half = EFFECT / 2 if order == "marginalized_first" else -EFFECT / 2
+            for model, effect in (("old", 0.0), ("new", LEAN + half)):
+                kept = model == "old" or k < number
+                rows.append(
+                    {"model": model, "stereotype": f"s{s}", "variation": f"v{w}", "order": order,
+                     "marginalized": f"a{k % 3}", "default": f"b{k % 3}", "iteration": k,
+                     "pair_id": f"{s}.{w}.{k}", "score": effect + rng.normal(0, 0.05)
+                     if kept else None, "reason": None if kept else "refused"}
+                )  # fmt: skip
+    return scores_of(*rows)
+
+
+@pytest.mark.parametrize("compare", [contrast, contrast_unpaired])
+@pytest.mark.parametrize("second", [8, 2])
+def test_a_difference_is_that_of_the_differences_in_each_order(
+    scores_of: Any, measure: Any, compare: Any, second: int
+) -> None:
+    scores = runs(scores_of, {"marginalized_first": 8, "default_first": second})
+    estimates = compare(scores, measure, factor="model", baseline="old").estimates
+    found = estimates.filter(level="model", method="clustered", measure=measure.name)
+    (one,) = found.iter_rows(named=True)
+    assert one["estimate"] == pytest.approx(LEAN, abs=0.02)
+    assert one["estimate"] == pytest.approx(one["candidate_estimate"] - one["baseline_estimate"])
+    assert one["ci_low"] < LEAN < one["ci_high"] and one["bound_low"] <= one["estimate"]
+    assert "order" not in one["conditional_on"]
+
+
+@pytest.mark.parametrize("compare", [contrast, contrast_unpaired])
+def test_a_difference_in_one_order_says_so(scores_of: Any, measure: Any, compare: Any) -> None:
+    scores = runs(scores_of, {"marginalized_first": 8})
+    estimates = judge(compare(scores, measure, factor="model", baseline="old").estimates)
+    found = estimates.filter(level="model", method="clustered", measure=measure.name)
+    assert found["conditional_on"].str.contains("one order").all()
+    assert found["verdict"].to_list() == ["higher, for this order"]

@@ -21,6 +21,7 @@ from clinometer.errors import InputError, unknown
 from clinometer.results import Measure, Schema, as_estimates, check, columns
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.schemas import MATCHES
+from clinometer.results.verdicts import ONE_ORDER
 from clinometer.statistics.clustered import (
     Row,
     adjusted,
@@ -135,9 +136,13 @@ def _inferred(
         bounds = _bounds(key, changes, how.confidence)
         these.append({**_of_these(found, row["n"], measure, how), **bounds, **change})
         other.append(found.row(LIKE_THESE, how.confidence) if found else {})
-    return described.hstack(pl.DataFrame(these, schema=_OF_THESE)).with_columns(
-        level=pl.lit(level), like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET))
+    held = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
+    told = described.hstack(pl.DataFrame(these, schema=_OF_THESE)).with_columns(
+        level=pl.lit(level),
+        like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET)),
+        conditional_on=pl.col("conditional_on") + held,
     )
+    return told.drop("one_order")
 
 
 def _bounds(key: tuple[Any, ...], changes: Changes, confidence: float) -> Row:

@@ -9,7 +9,8 @@ Reference
 Measures
     Mean of score(candidate) − score(baseline) over *matched* trials: the same draw of words in
     the same wording and order, asked of the same model, scored under both. What the two have in
-    common (wording, group words, order) cancels. Unit and direction are those of the score;
+    common (wording, group words, order) cancels. Both orders count the same, also where missing
+    scores leave more matched trials in one. Unit and direction are those of the score;
     neutral 0. Any factor can be contrasted: an intervention against none, one model against
     another, one mode against another.
 
@@ -35,6 +36,7 @@ Deviations from the source
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -49,7 +51,14 @@ from clinometer.statistics.changes import (
     contrasted,
 )
 from clinometer.statistics.estimates import check_range
-from clinometer.statistics.summaries import NEVER_POOLED, keys_of
+from clinometer.statistics.pooling import Targets
+from clinometer.statistics.summaries import (
+    NEVER_POOLED,
+    ORDERED,
+    keys_of,
+    of_both_orders,
+    scores_by_order,
+)
 from clinometer.statistics.targets import means
 
 __all__ = ["DRAWN", "TRIAL", "contrast"]
@@ -203,17 +212,24 @@ def _described(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFram
 
 def _means(pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]) -> Found:
     """Give the means of a value of the trials asked under both, by mirrored pair."""
-    valued = pairs.filter("both").with_columns(value=value).drop_nulls("value")
+    valued = pairs.filter("both").with_columns(score=value).drop_nulls("score")
     valued = valued.with_row_index("row")
     keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
     units = valued.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
-    ).agg(pl.col("value").mean(), n=pl.len(), draw=pl.col("iteration").min())
-    return {
-        (level, candidate, *key): found
-        for (candidate,), part in units.group_by("candidate", maintain_order=True)
-        for (level, *key), found in means(part, bounds, "value", "n").items()
-    }
+    ).agg(
+        pl.col("iteration").min().alias("draw"),
+        pl.col("score").mean().alias("mean"),
+        pl.len().alias("n_scored"),
+        *scores_by_order(),
+    )
+    found = dict[tuple[Any, ...], Targets]()
+    for (candidate,), part in units.group_by("candidate", maintain_order=True):
+        for of, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
+            weighed = of_both_orders(part, of)
+            for (level, *key), one in means(weighed, bounds, "value", "weight", levels).items():
+                found[level, candidate, *key] = one
+    return found
 
 
 def _worst(pairs: pl.DataFrame, measure: Measure) -> tuple[Found, Found]:
@@ -237,6 +253,10 @@ def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     b, t, both = pl.col("b"), pl.col("t"), pl.col("both")
     has_b, has_t = both & b.is_not_null(), both & t.is_not_null()
     matched = has_b & has_t
+    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
+    pairs = pairs.with_columns(
+        of_matched=_weights(matched, stereotypes), of_both=_weights(both, stereotypes)
+    )
     difference = (t - b).filter(matched)
     sd = difference.std()
     rounding = _ROUNDING * pl.max_horizontal(pl.col("b", "t").abs().max(), pl.lit(1e-300))
@@ -251,25 +271,49 @@ def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         "n_lost_both": (both & ~has_b & ~has_t).sum(),
         "sd": pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
     }
-    means = {
-        "baseline_estimate": b.filter(matched).mean(),
-        "candidate_estimate": t.filter(matched).mean(),
-        "estimate": difference.mean(),
+    values = {"baseline_estimate": b, "candidate_estimate": t, "estimate": t - b}
+    described |= {
+        f"{name}_of_answers": value.filter(matched).mean() for name, value in values.items()
     }
-    described |= {f"{name}_of_answers": mean for name, mean in means.items()}
+    means = {name: _weighted(value, matched, "of_matched") for name, value in values.items()}
     low, high = measure.low, measure.high
-    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
     of_each = pairs.group_by(stereotypes, maintain_order=True).agg(
         **means,
         compliance_baseline_estimate=pl.when(n > 0).then(has_b.sum() / n),
         compliance_candidate_estimate=pl.when(n > 0).then(has_t.sum() / n),
-        bound_low=(t.fill_null(low) - b.fill_null(high)).filter(both).mean(),
-        bound_high=(t.fill_null(high) - b.fill_null(low)).filter(both).mean(),
+        bound_low=_weighted(t.fill_null(low) - b.fill_null(high), both, "of_both"),
+        bound_high=_weighted(t.fill_null(high) - b.fill_null(low), both, "of_both"),
+        one_order=_in_one_order(matched),
     )
     of_stereotypes = of_each.group_by(keys).agg(
         pl.col(*means, *_OF_EACH).mean(),
+        pl.col("one_order").any(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
     )
     counted = pairs.group_by(keys).agg(**described)
     return counted.join(of_stereotypes, on=keys, nulls_equal=True)
+
+
+def _weights(counted: pl.Expr, group: Sequence[str]) -> pl.Expr:
+    """Return what trials weigh so that both orders count the same, as `of_both_orders` has it."""
+    of = [counted & (pl.col("order") == order).fill_null(False) for order in ORDERED.values()]
+    numbers = [one.sum().over(group) for one in of]
+    in_wording = [one.any().over(*group, "variation") for one in of]
+    told = pl.all_horizontal(in_wording).any().over(group)
+    weights = [
+        pl.when(told & one).then(sum(numbers) / (2 * number))
+        for one, number in zip(of, numbers, strict=True)
+    ]
+    return pl.coalesce(*weights, pl.lit(1.0))
+
+
+def _weighted(value: pl.Expr, counted: pl.Expr, weight: str) -> pl.Expr:
+    total = pl.col(weight).filter(counted).sum()
+    return pl.when(counted.any()).then((pl.col(weight) * value).filter(counted).sum() / total)
+
+
+def _in_one_order(matched: pl.Expr) -> pl.Expr:
+    """Tell whether all matched trials are known to be in the same order of the groups."""
+    in_order = ((pl.col("order") == order).fill_null(False) for order in ORDERED.values())
+    return matched.any() & pl.any_horizontal((one | ~matched).all() for one in in_order)

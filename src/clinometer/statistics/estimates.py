@@ -64,9 +64,9 @@ from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
-    ORDERED,
     SEEN_TOGETHER,
     filled,
+    in_one_order,
     keys_of,
     of_both_orders,
     summarise,
@@ -401,7 +401,7 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     of_each = units.group_by(stereotypes, maintain_order=True).agg(
         _weighted("value", "weight").alias("estimate"),
         *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
-        one_order=_in_one_order(),
+        one_order=in_one_order(),
     )
     of_stereotypes = of_each.group_by(keys).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
@@ -427,13 +427,6 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
     )
     return counted.join(of_stereotypes, on=keys, nulls_equal=True)
-
-
-def _in_one_order() -> pl.Expr:
-    """Tell whether all scores are known to be in the same order of the groups."""
-    scored = [pl.col(f"{of}_scored_n").sum() for of in ORDERED]
-    whole = pl.col("n_scored").sum()
-    return (whole > 0) & pl.any_horizontal(one == whole for one in scored)
 
 
 def _weighted(value: str, weight: str) -> pl.Expr:

@@ -22,10 +22,12 @@ __all__ = [
     "SEEN_TOGETHER",
     "compliance",
     "filled",
+    "in_one_order",
     "keys_of",
     "of_both_orders",
     "pool_pairs",
     "refuse_split",
+    "scores_by_order",
     "summarise",
 ]
 
@@ -97,7 +99,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         ((pl.col("score") - pl.col("score").mean()) ** 2).sum().alias("m2"),
         *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _BESIDE),
         *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _BESIDE),
-        *_by_order(),
+        *scores_by_order(),
         (first - second).is_not_null().cast(pl.Int64).alias("order_n"),
         (first - second).fill_null(0.0).alias("order_sum"),
     )
@@ -159,6 +161,13 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
         )
         .drop("effect", "by_first", "by_second", "known")
     )
+
+
+def in_one_order() -> pl.Expr:
+    """Tell whether all scores of units are known to be in the same order of the groups."""
+    scored = [pl.col(f"{of}_scored_n").sum() for of in ORDERED]
+    whole = pl.col("n_scored").sum()
+    return (whole > 0) & pl.any_horizontal(one == whole for one in scored)
 
 
 def refuse_split(units: pl.DataFrame) -> None:
@@ -234,7 +243,7 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     return check(counted, COMPLIANCE, "compliance").sort(COUNTED_BY)
 
 
-def _by_order() -> Iterator[pl.Expr]:
+def scores_by_order() -> Iterator[pl.Expr]:
     """Yield the number of answers and of scores in each order, and the sum of the scores."""
     for of, order in ORDERED.items():
         score = pl.col("score").filter(order=order)

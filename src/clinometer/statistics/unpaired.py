@@ -19,7 +19,14 @@ from clinometer.results import SCORES, Measure, check
 from clinometer.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
 from clinometer.statistics.estimates import check_range
 from clinometer.statistics.pooling import Targets
-from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, filled, keys_of, summarise
+from clinometer.statistics.summaries import (
+    LEVEL_KEYS,
+    NEVER_POOLED,
+    filled,
+    in_one_order,
+    keys_of,
+    summarise,
+)
 from clinometer.statistics.targets import differences
 
 __all__ = ["contrast_unpaired", "errors_apart"]
@@ -133,6 +140,7 @@ def _described(
         candidate_estimate=pl.col("mean_t").filter(scored).mean(),
         compliance_baseline_estimate=pl.col("scored").mean(),
         compliance_candidate_estimate=pl.col("scored_t").mean(),
+        one_order=pl.any_horizontal("one_order", "one_order_t").any(),
         bound_low=(pl.col("low_t") - pl.col("high")).mean(),
         bound_high=(pl.col("high_t") - pl.col("low")).mean(),
     )
@@ -153,7 +161,10 @@ def _counted(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataF
     n, (value, weight) = pl.col("n_scored"), (pl.col("value"), pl.col("weight"))
     mean = pl.when(weight.sum() > 0).then((weight * value).sum() / weight.sum())
     counted = units.group_by(keys, maintain_order=True).agg(
-        pl.col("n", "n_scored").sum(), mean=mean, scored=n.sum() / pl.col("n").sum()
+        pl.col("n", "n_scored").sum(),
+        mean=mean,
+        scored=n.sum() / pl.col("n").sum(),
+        one_order=in_one_order(),
     )
     for end in ("low", "high"):
         case = filled(units, getattr(measure, end)).group_by(keys).agg(mean.alias(end))
