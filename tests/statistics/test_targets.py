@@ -6,7 +6,7 @@ import scipy.stats
 from clinometer.results import SCORES, Measure
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.clustered import clustered_mean
-from clinometer.statistics.summaries import NEVER_POOLED
+from clinometer.statistics.summaries import NEVER_POOLED, summarise
 from clinometer.statistics.targets import means
 
 SIDES = (-1.0, 1.0)
@@ -297,3 +297,26 @@ def test_words_that_stereotypes_share_are_one_source(alike):
     assert len(intervals) == runs and covered >= 0.88
     widths = np.mean([high - low for low, high in intervals])
     assert (widths > 0.3) == alike  # of two and three words; apart they average out
+
+
+def test_one_score_among_stereotypes_whose_responses_do_not_vary_has_no_interval(scores_of):
+    """Its only wording and words are held fixed, and nothing else is known to vary."""
+    rng = np.random.default_rng(2)
+    rows = [
+        {"stereotype": f"s{s}", "variation": f"v{w}", "marginalized": f"a{s}.{k}", "default": "d",
+         "pair_id": f"{s}.{w}.{k}", "iteration": k, "score": 0.2 + of_wording}
+        for s in range(7)
+        for w, of_wording in enumerate(rng.normal(0, 0.2, 3))
+        for k in range(3)
+    ]  # fmt: skip
+    alone = {**rows[0], "stereotype": "alone", "pair_id": "alone", "marginalized": "x"}
+    found = means(
+        summarise(scores_of(*rows, alone)), (-1.0, 1.0), levels=["stereotype"], neutral=0.0
+    )
+    (one,) = (targets.these for key, targets in found.items() if key[-1] == "alone")
+    assert (one.mean, one.se, one.interval()) == (
+        pytest.approx(rows[0]["score"]),
+        None,
+        (None, None),
+    )
+    assert all(targets.these.se for key, targets in found.items() if key[-1] != "alone")

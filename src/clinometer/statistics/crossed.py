@@ -277,7 +277,7 @@ def _moderated(
 ) -> Moderated:
     floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
     own = (weights * page.squares).sum(axis=1)
-    variances = page.scales * (floors + own)
+    variances = page.scales * np.where(floors + own > _NOTHING, floors + own, 0.0)
     uncertain = np.zeros_like(components)
     columns = page.scales, df, joint_df, floors, weights, components, unbiased, uncertain
     return Moderated(variances, *columns)

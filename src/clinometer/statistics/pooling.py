@@ -202,6 +202,8 @@ def _these(
     size = sum(one.part.size for one in chosen)
     weighted = shares**2 * errors.variances
     own = float(weighted.sum())
+    if own <= 0 and size < 2:
+        return empty
     if own <= 0:
         return replace(empty, se=0.0, df=size - 1.0, unanimous=True, n_clusters=size, scale=None)
     over_joint = float((weighted / errors.joint_df).sum())
