@@ -13,9 +13,9 @@ How
     Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
     `clinometer.estimate`; each run is a model of its own. Every condition on word associations in
     free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
-    name. Coverage is that of each interval alone, ``together`` the share of runs in which all
-    intervals of a level hold at once. Verdicts that are for one wording or these words only are no
-    leans. Two processes.
+    name. Other instruments and modes at the quick and standard size. Coverage is that of each
+    interval alone, ``together`` the share of runs in which all intervals of a level hold at once.
+    Verdicts that are for one wording or these words only are no leans. Two processes.
     ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
     with a part in their name (by default word associations in free text), in one process, and
     saves nothing.
@@ -40,7 +40,9 @@ RUNS = {"spread": 60, "neutral": 60, "margin": 20}
 FEW = {"spread": 20, "neutral": 20, "margin": 10}
 #: Runs estimated in one call.
 BATCH = 10
-COVERED, WIDEST, MOST, MS = (0.93, 0.97), 1.25, 0.06, 1.0
+COVERED, WIDEST, MOST, MS = (0.93, 0.97), 1.25, 0.06, 0.3
+#: Of pages whose stereotypes have noise that differs by a log sd of 1.
+MOST_UNEQUAL, UNEQUAL = 0.08, "very unequal"
 
 FIRST = ("bai2025", "word_association", "free")
 OTHERS = (
@@ -122,6 +124,8 @@ def _jobs(size: str) -> Iterator[Job]:
             yield Job(*FIRST, size, condition)
     for condition in FEW_STEREOTYPES:
         yield Job(*FIRST, size, condition)
+    if size == SIZES[-1]:  # the largest takes as long as both others
+        return
     for other in OTHERS:
         for condition in ELSEWHERE:
             yield Job(*other, size, condition)
@@ -399,41 +403,37 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
     low, high = COVERED
     covered = [row for row in done if row.get("coverage") is not None]
     apart = [row["apart"] for row in done if "apart" in row]
-    widths = [row["width"] for row in covered if row["width"] is not None]
+    these, like = (
+        [row for row in covered if row["target"] == target] for target in ("these", "like these")
+    )
+    widths = [row["width"] for row in _single(these) if row["width"] is not None]
     return {
-        **{
-            f"coverage of {target!r}, each level over all scores, is {low} to {high}": all(
-                low <= mean <= high
-                for (of, *_), mean in _over_scores(covered, "coverage").items()
-                if of == target
-            )
-            for target in ("these", "like these")
-        },
-        f"coverage is {low} to {high} in every row, two standard errors allowed": all(
-            low - 2 * row["coverage_se"] <= row["coverage"] <= high + 2 * row["coverage_se"]
-            for row in covered
+        f"coverage of 'these' is {low} to {high} in every row (two standard errors allowed)": all(
+            low <= row["coverage"] + 2 * row["coverage_se"]
+            and row["coverage"] - 2 * row["coverage_se"] <= high
+            for row in these
         ),
-        f"mean width over all scores is at most {WIDEST} times the oracle's, of stereotypes": all(
-            mean <= WIDEST
-            for (_, level, _), mean in _over_scores(covered, "width").items()
-            if level == "stereotype"
+        f"coverage of 'like these' is {low} or more in every row": all(
+            low <= row["coverage"] + 2 * row["coverage_se"] for row in like
         ),
-        "mean width over all scores is at most that of an exact one, of means over several": all(
-            mean <= exact
-            for key, mean in _over_scores(covered, "width").items()
-            if (exact := _over_scores(covered, "exact").get(key)) is not None
+        f"intervals of a level hold at once on {low} of pages or more, by condition": all(
+            low <= share + 2 * _error(share, runs) for share, runs in _told(covered, "together")
         ),
-        f"mean width is at most {WIDEST} times the oracle's in every row": (
+        f"width of stereotypes is at most {WIDEST} times the oracle's in every row": (
             max(widths, default=0.0) <= WIDEST
         ),
-        f"any false lean on at most {MOST:.0%} of neutral pages, at every size": _few(
-            done, "leans"
+        f"any false lean on at most {MOST:.0%} of neutral pages, by condition "
+        f"({MOST_UNEQUAL:.0%} where very unequal)": all(
+            share - 2 * _error(share, runs) <= (MOST_UNEQUAL if UNEQUAL in name else MOST)
+            for name, (share, runs) in _by_condition(done, "leans").items()
         ),
-        f"near neutral at the margin in at most {MOST:.0%}, at every size": _few(done, "near"),
-        f"a treatment of wordings: p < .05 in at most {MOST:.0%} of stereotypes, at every size": (
-            _few(done, "shown")
+        f"near neutral at the margin in at most {MOST:.0%}, by condition": all(
+            share <= MOST for share, _ in _told(done, "near")
         ),
-        f"estimating takes under {MS:.0f} ms an answer": max(times) < MS,
+        f"a treatment of wordings: p < .05 in at most {MOST:.0%} of stereotypes": all(
+            share <= MOST for share, _ in _told(done, "shown")
+        ),
+        f"estimating takes under {MS} ms an answer": max(times) < MS,
         "estimates from answers as text are those of their scores": (
             max(apart) < 1e-9 if apart else None
         ),
@@ -443,42 +443,76 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
     }
 
 
-def _over_scores(rows: Sequence[Row], name: str) -> dict[tuple[str, str, str], float]:
-    """Return the means over scores, by target, level and size; runs of few stereotypes apart."""
-    found: dict[tuple[str, str, str], list[float]] = {}
-    for row in rows:
-        if row.get(name) is not None and not row["name"].endswith(tuple(FEW_STEREOTYPES)):
-            found.setdefault((row["target"], row["level"], row["size"]), []).append(row[name])
-    return {key: sum(values) / len(values) for key, values in found.items()}
+def _single(rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if row["level"] in ("stereotype", ONE_PAIR)]
 
 
-def _few(done: Iterable[Row], told: str) -> bool | None:
-    shares = _by_size(done, told)
-    return max(shares.values()) <= MOST if shares else None
+def _error(share: float, runs: int) -> float:
+    return float((share * (1.0 - share) / runs) ** 0.5)
 
 
-def _by_size(done: Iterable[Row], told: str) -> dict[str, float]:
-    """Return a mean share of stereotypes' rows by size, over all conditions."""
+def _by_condition(done: Iterable[Row], told: str) -> dict[str, tuple[float, int]]:
+    """Return shares of stereotypes' rows, all sizes together, with the number of runs."""
     shares: dict[str, list[float]] = {}
     for row in done:
-        if row["level"] == "stereotype" and row.get(told) is not None:
-            shares.setdefault(row["size"], []).append(row[told])
-    return {size: sum(of_size) / len(of_size) for size, of_size in shares.items()}
+        if row["level"] == "stereotype" and row["target"] == "these" and row.get(told) is not None:
+            shares.setdefault(row["name"], []).append(row[told])
+    return {
+        name: (
+            sum(of) / len(of),
+            len(of) * RUNS["neutral"] // (1 if " ".join(FIRST) in name else 2),
+        )
+        for name, of in shares.items()
+    }
+
+
+def _told(done: Iterable[Row], told: str) -> list[tuple[float, int]]:
+    return list(_by_condition(done, told).values())
+
+
+def _range(values: Sequence[float]) -> str:
+    """Write the ends of a range and its middle, the lowest first."""
+    if not values:
+        return "–"
+    ordered = sorted(values)
+    middle = ordered[len(ordered) // 2]
+    return f"{ordered[0]:.3f} to {ordered[-1]:.3f}, half of them {middle:.3f} or more"
 
 
 def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
     spent = dict(zip(SIZES, times, strict=True))
     untold = max(row.get("untold", 0.0) for row in done)
+    covered = [row for row in done if row.get("coverage") is not None]
+    ranges = {
+        (target, level): _range(
+            [row["coverage"] for row in covered if (row["target"], row["level"]) == (target, level)]
+        )
+        for target in ("these", "like these")
+        for level in ("stereotype", ONE_PAIR, "category", "model")
+    }
     return [
-        "width, exact: by the oracle's; leans: share of neutral pages with any lean; near: share "
+        "width, exact: by the oracle's; together: share of runs in which all intervals of a level "
+        "hold; leans: share of neutral pages with any lean that is not restricted; near: share "
         "said to be near neutral where the mean is the margin; shown: share of treatments with "
         "p < .05",
-        *(f"{told}, stereotypes, all rows: {_text(_by_size(done, told)) or '–'}" for told in TOLD),
+        *(f"covered, {target}, {level}: {text}" for (target, level), text in ranges.items()),
+        *(
+            f"{told}, stereotypes, by condition, all sizes, the most first: {_worst(done, told)}"
+            for told in TOLD
+        ),
         f"processor time in ms an answer, one model: {_text(spent)}",
         f"rows without an interval, at most: {untold:.2f}",
         f"runs in full: {RUNS['spread']} for coverage, {RUNS['neutral']} neutral, "
         f"{RUNS['margin']} at the margin; half as many on other instruments and modes",
     ]
+
+
+def _worst(done: Sequence[Row], told: str, number: int = 5) -> str:
+    shares = {name: share for name, (share, _) in _by_condition(done, told).items()}
+    worst = sorted(shares.items(), key=lambda one: -one[1])
+    rest = [share for _, share in worst[number:]]
+    more = f"; the others {min(rest):.3f} to {max(rest):.3f}" if rest else ""
+    return "; ".join(f"{share:.3f} {name}" for name, share in worst[:number]) + more
 
 
 def _text(by_size: dict[str, float]) -> str:

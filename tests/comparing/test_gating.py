@@ -55,6 +55,17 @@ def test_a_limit_of_the_mean_is_judged_on_its_interval(run_of, shift, at_most, e
     assert gated.outcome == expected
 
 
+@pytest.mark.parametrize(("at_most", "outcome"), [(0.9, "pass"), (0.05, "fail")])
+def test_an_outcome_says_for_what_it_holds(run_of, at_most, outcome):
+    scores = run_of("a", 0.4)
+    one = scores.filter(pl.col("variation") == pl.col("variation").min())
+    words = "these words"  # there is one default word
+    for asked, said in ((scores, words), (one, f"this wording and {words}")):
+        (check,) = gate(asked, policy(rule(level="model", at_most=at_most))).checks[:1]
+        assert check.outcome == outcome
+        assert check.reason.endswith(f", for {said}")
+
+
 def test_either_side_can_count(run_of):
     one_sided, two_sided = (
         gate(run_of("a", -0.8), policy(rule(at_most=0.2, worse=worse)))

@@ -38,7 +38,7 @@ from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
 from clinometer.results.records import text_hash
-from clinometer.results.verdicts import NO_CHANGE, PASSED
+from clinometer.results.verdicts import NO_CHANGE, PASSED, restricted
 from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, together, wilson
 from clinometer.statistics.estimates import Inference
 from clinometer.texts import read_text
@@ -252,15 +252,22 @@ def _limited(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome
     ]
     judged.sort(key=lambda one: (_WORST.index(one[0]), -one[1]))
     if unknown.is_empty() and judged[0][0] == "pass":
-        return "pass", f"largest: {_said(judged[0][2])}"
+        return "pass", f"largest: {_said(judged[0][2])}{_restriction(rows)}"
     if judged and judged[0][0] != "pass":
-        number = sum(outcome == judged[0][0] for outcome, *_ in judged)
-        more = f" and {number - 1} more" if number > 1 else ""
-        return judged[0][0], f"{_said(judged[0][2])}{more}"
+        worst, *_ = alike = [row for outcome, _, row in judged if outcome == judged[0][0]]
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        held = _restriction(pl.DataFrame([worst], schema=rows.schema))
+        return judged[0][0], f"{_said(worst)}{held}{more}"
     return (
         "inconclusive",
         f"{unknown.height} without an interval: {_named(unknown.row(0, named=True))}",
     )
+
+
+def _restriction(rows: pl.DataFrame) -> str:
+    """Say what wording, order or words an outcome that all rows decide is restricted to."""
+    held = rows.select(said=restricted(pl.lit(""), pl.col("conditional_on")))["said"]
+    return max(held, key=len, default="")
 
 
 def _beyond(
