@@ -96,20 +96,20 @@ def _say_means(estimates: pl.DataFrame) -> None:
     from clinometer.results import CONDITIONS
     from clinometer.results.verdicts import verdict_kind
 
-    keys = ("model", "candidate", "study", "instrument", "mode", *CONDITIONS, "dimension")
+    names = ("model", "candidate", "study", "instrument", "mode", *CONDITIONS, "dimension")
     own = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
     each = own.filter(level="stereotype")
     for row in own.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
+        keys = (*names, "control")
         same = (pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys)
         verdicts = each.filter(*same).select(verdict_kind(pl.col("verdict"))).to_series()
         leaning = verdicts.is_in(["consistent", "reversed", "worse", "better"]).sum()
-        of = ", ".join(row[key] for key in keys if row[key] and row[key] != "none")
+        of = ", ".join(row[name] for name in names if row[name] and row[name] != "none")
+        of += f", {row['control']} control" if row["control"] else ""
+        told = f"; told in {leaning} of {verdicts.len()} stereotypes" if not row["control"] else ""
         ends = (row["estimate"], row["ci_low"], row["ci_high"])
         mean, low, high = ("–" if one is None else f"{one:.2f}" for one in ends)
-        echo(
-            f"{of}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}; "
-            f"told in {leaning} of {verdicts.len()} stereotypes"
-        )
+        echo(f"{of}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}{told}")
 
 
 @command("agreement")
