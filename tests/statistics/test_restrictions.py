@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from clinometer.results.verdicts import VERDICTS, explained, restriction_of
+from clinometer.results import SCORES, Measure
+from clinometer.results.verdicts import RESTRICTIONS, VERDICTS, explained, restriction_of
 from clinometer.statistics import estimate_measure
+
+MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 
 
 def page(scores_of: Any, stereotypes: int, wordings: int, words: int, lean: float = 0.8) -> Any:
@@ -82,3 +87,39 @@ def test_every_verdict_is_explained_with_its_restriction(verdict: str) -> None:
         "", ", for this wording and these words"
     )  # fmt: skip
     assert explained("a verdict of a later version, for this order") == ""
+
+
+@st.composite
+def designs(draw: Any) -> list[tuple[int, int]]:
+    """How many wordings and words a group each stereotype of a run has."""
+    several = st.tuples(st.integers(1, 3), st.integers(1, 3))
+    return draw(st.lists(several, min_size=2, max_size=9))
+
+
+@given(designs(), st.data())
+def test_a_part_of_a_run_is_never_surer_than_the_run(design: Any, data: Any) -> None:
+    """What the run cannot speak of, no part of it can; of a stereotype alone it says the same."""
+    rng = np.random.default_rng(len(design))
+    rows = [
+        {"model": "m", "study": "x", "mode": "free", "stereotype": f"s{s}", "variation": f"v{w}",
+         "marginalized": f"a{s}.{k % words}", "default": f"b{s}.{k % words}", "iteration": k,
+         "pair_id": f"{s}.{w}.{k}", "score": float(rng.uniform(-1, 1))}
+        for s, (wordings, words) in enumerate(design)
+        for w in range(wordings) for k in range(4)
+    ]  # fmt: skip
+    known = {"instrument": MEASURE.name, "category": "c"}
+    whole = pl.DataFrame([{**dict.fromkeys(SCORES), **known, **row} for row in rows], schema=SCORES)
+    some = data.draw(st.sets(st.sampled_from(sorted({r["stereotype"] for r in rows})), min_size=1))
+    part = whole.filter(pl.col("stereotype").is_in(list(some)))
+    held = [
+        {
+            (row["level"], row["stereotype"]): {*row["conditional_on"].split(", ")}
+            & {*RESTRICTIONS}
+            for row in estimate_measure(scores, MEASURE)
+            .filter(pl.col("level").is_in(["model", "stereotype"]), method="clustered")
+            .iter_rows(named=True)
+        }
+        for scores in (whole, part)
+    ]
+    assert held[0]["model", None] <= held[1]["model", None]
+    assert all(held[0][key] == of for key, of in held[1].items() if key[0] == "stereotype")

@@ -292,7 +292,8 @@ def _figure(each: Mapping[str, Asked]) -> Figure | None:
     summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
     return Figure(
         "summary",
-        "Means with intervals, each as a share of the way from neutral to the end of its scale.",
+        "Means with intervals, as shares of the way from neutral to the end of the scale. Those of "
+        "the categories of an instrument hold for all of them at once.",
         summary,
         forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=_LABELS),
     )
