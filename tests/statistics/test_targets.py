@@ -320,3 +320,19 @@ def test_one_score_among_stereotypes_whose_responses_do_not_vary_has_no_interval
         (None, None),
     )
     assert all(targets.these.se for key, targets in found.items() if key[-1] != "alone")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_mean_for_stereotypes_like_these_is_never_surer_than_that_for_these(seed):
+    """Also where the means of stereotypes happen to lie closer than their errors are."""
+    rng = np.random.default_rng(seed)
+    units = crossed(stereotypes=6, wordings=3).with_columns(value=pl.lit(0.1))
+    spread = pl.Series(rng.normal(0, 0.3, len(units)))
+    units = units.with_columns(mean=pl.col("value") + spread - spread.mean())
+    even = pl.col("mean") - pl.col("mean").mean().over("stereotype")  # all means are alike
+    for values in (units, units.with_columns(mean=even + 0.001 * pl.col("mean"))):
+        for targets in means(values, SIDES, neutral=0.0).values():
+            if targets.wider == "stereotypes" and targets.like_these.se:
+                low, high = targets.these.interval()
+                wide_low, wide_high = targets.like_these.interval()
+                assert wide_low <= low + 1e-12 and high <= wide_high + 1e-12

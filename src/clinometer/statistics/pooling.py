@@ -112,9 +112,10 @@ def pooled(
     totals = (of * means).reshape(-1, runs).sum(axis=1)
     clusters = mean_of_clusters(of.reshape(-1, runs)[:, -1], totals)
     these = _these(empty, errors, between, of, chosen)
+    like_these = _like_these(empty, clusters, between, chosen) if stereotypes > 1 else empty
     return Targets(
         these=these,
-        like_these=_like_these(empty, clusters, between, chosen) if stereotypes > 1 else empty,
+        like_these=_wider(like_these, these),
         over=_over(chosen, moderated),
         fixed=_fixed(chosen, moderated, level, stereotypes),
         wider="stereotypes" if stereotypes > 1 else "attribute words",
@@ -264,6 +265,15 @@ def _like_these(
     least = min([stereotypes.df, *(n - 1.0 for n in levels)])
     df = max(2.0 * variance**2 / uncertain, least, 1.0)
     return replace(empty, se=variance**0.5, df=df, n_clusters=stereotypes.n_clusters)
+
+
+def _wider(like_these: ClusteredMean, these: ClusteredMean) -> ClusteredMean:
+    """Return the mean for stereotypes like these, no surer than that for these."""
+    wide, narrow = (
+        one.se * stdtrit(one.df, 0.975) if one.se is not None and one.df is not None else np.nan
+        for one in (like_these, these)
+    )
+    return replace(like_these, se=these.se, df=these.df) if narrow > wide else like_these
 
 
 def _over(chosen: Sequence[Stratum], moderated: Moderated | None) -> str:
