@@ -40,6 +40,7 @@ RUNS = {"spread": 60, "neutral": 60, "margin": 20}
 FEW = {"spread": 20, "neutral": 20, "margin": 10}
 #: Runs estimated in one call.
 BATCH = 10
+COVER, FEWEST = 0.95, RUNS["spread"] // 2
 COVERED, WIDEST, MOST, MS = (0.93, 0.97), 1.25, 0.06, 0.3
 #: Of pages whose stereotypes have noise that differs by a log sd of 1.
 MOST_UNEQUAL, UNEQUAL = 0.08, "very unequal"
@@ -163,6 +164,8 @@ def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
     rows: dict[tuple[str, str], Row] = {}
     if job.condition == ONE_WORDING:  # intervals are for it, as their verdicts say
         spread = spread.clear()
+    of_one = pl.col("conditional_on").str.contains("one order", literal=True)
+    spread = spread.filter(~of_one.fill_null(False))
     for key, of_row in spread.group_by("level", "target", maintain_order=True):
         exact = _exact(simulation.trials, *map(str, key))
         rows[key] = {"level": key[0], "target": key[1], "exact": exact, **_coverage(of_row)}
@@ -226,7 +229,8 @@ def _own_rows(estimates: Any, measure: str) -> Any:
     own &= pl.col("level").is_in(["stereotype", "category", "model"])
     return estimates.filter(own, measure=measure).select(
         *("model", "level", "category", "stereotype", "dimension", "target"),
-        *("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high", "verdict"),
+        *("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high"),
+        *("verdict", "conditional_on"),
     )
 
 
@@ -408,9 +412,11 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
     )
     widths = [row["width"] for row in _single(these) if row["width"] is not None]
     return {
-        f"coverage of 'these' is {low} to {high} in every row (two standard errors allowed)": all(
-            low <= row["coverage"] + 2 * row["coverage_se"]
-            and row["coverage"] - 2 * row["coverage_se"] <= high
+        f"coverage of 'these' is {low} or more in every row (two standard errors allowed)": all(
+            low <= row["coverage"] + 2 * row["coverage_se"] for row in these
+        ),
+        f"coverage of 'these' is at most {high} in every row": all(
+            row["coverage"] - 2 * max(row["coverage_se"], _error(COVER, FEWEST)) <= high
             for row in these
         ),
         f"coverage of 'like these' is {low} or more in every row": all(

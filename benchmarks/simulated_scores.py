@@ -2,9 +2,9 @@
 
 Truth
     Target ``these``: the expected score over new wordings, group words, draws and noise, for these
-    stereotypes and these lists of attribute words; of a stereotype with one group word on a side,
-    for this word. Target ``like these``: also over attribute words and, above the level of the
-    stereotype, over stereotypes.
+    stereotypes and these lists of attribute words. Target ``like these``: also over attribute words
+    and, above the level of the stereotype, over stereotypes. Of a stereotype with one group word on
+    a side both are for this word.
 How
     score = truth + d with d the sum of crossed effects, cut symmetrically about the truth where it
     leaves the scale. All effects are symmetric, so the expected score is the truth, exactly;
@@ -156,7 +156,8 @@ class Simulation:
         """Draw the scores of one run and their truths; see `simulate`."""
         if condition.answers:
             scores, these = self._answers(rng)
-            truths = self._truths(these, these, these, float(_released()[1].mean()))
+            nothing = np.zeros(len(these))
+            truths = self._truths(these, nothing, these, float(_released()[1].mean()))
         else:
             start, effects, truths = self._effects(condition, rng)
             scores = self._scores(condition, start, effects, rng)
@@ -263,18 +264,20 @@ class Simulation:
     def _expected(
         self, condition: Condition, means: Array, of_lists: Array, of_words: Array
     ) -> tuple[Array, Array, Array, float]:
-        """Return truths: of stereotypes, in means over several, with other words, of all."""
+        """Return the truths of stereotypes in means, and for other lists; of all.
+
+        The second is what the only word of a stereotype adds to both of its own.
+        """
         centre = self._centre(condition)
         if not condition.bounded:
-            these = means + of_lists
-            return these + of_words, these, means, centre
+            return means + of_lists, of_words, means, centre
         these = self._curve(means, condition.variance)
         alone = self._curve(
             means + of_words, condition.variance - _held(condition) * (of_words != 0)
         )
         spread = condition.spread**2 if condition.page == "spread" else 0.0
         overall = self._curve(np.array([centre]), condition.variance + spread)
-        return alone, these, these, float(overall[0])
+        return these, alone - these, these, float(overall[0])
 
     def _curve(self, x: Array, variance: float | Array = 0.0) -> Array:
         """Return the expected bounded score at `x` plus normal effects of a variance."""
@@ -328,17 +331,17 @@ class Simulation:
                 scores[rows] = rng.choice(cells[contrast][int(of_second)], len(rows))
         return scores, means[drawn]
 
-    def _truths(self, alone: Array, these: Array, others: Array, overall: float) -> pl.DataFrame:
+    def _truths(self, these: Array, of_words: Array, others: Array, overall: float) -> pl.DataFrame:
         """Set out the truths of stereotypes, categories and the model, by target."""
-        columns = {"alone": alone, "these": these, "like these": others, "n": self.counts}
+        columns = {"of words": of_words, "these": these, "like these": others, "n": self.counts}
         wide = self.contrasts.with_columns(pl.Series(k, v) for k, v in columns.items())
         rows = []
         for level, keys in _KEYS.items():
-            own = pl.col("alone" if level == "stereotype" else "these")
-            weighted = (own * pl.col("n")).sum() / pl.col("n").sum()
+            weighted = (pl.col("these") * pl.col("n")).sum() / pl.col("n").sum()
             like = pl.col("like these").first() if level == "stereotype" else pl.lit(overall)
+            added = pl.col("of words").first() if level == "stereotype" else pl.lit(0.0)
             means = wide.group_by(keys, maintain_order=True).agg(
-                weighted.alias("these"), like.alias("like these")
+                (weighted + added).alias("these"), (like + added).alias("like these")
             )
             rows.append(means.with_columns(level=pl.lit(level)))
         index = ("level", "category", "stereotype", "dimension")

@@ -128,25 +128,34 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
     Where a group of `level` has as many scores in one order as in the other, these are `mean` and
     `n_scored`. Else a score counts half the number of scores by those in its order, and the
     difference of the orders is taken out of units that have more of one, so that the mean of
-    the group is that of its means in each order. Where no wording has both orders, nothing tells
-    their effect from that of wordings, and nothing is changed.
+    the group is that of its means in each order. Scores in an order lie closer to their own mean
+    than to the true one; they are moved away from it by √(n / (n − 1)), so that they vary as they
+    should. Where no wording has both orders, nothing tells their effect from that of wordings, and
+    nothing is changed.
     """
     (n, s), (m, t) = ((pl.col(f"{of}_scored_n"), pl.col(f"{of}_scored_sum")) for of in ORDERED)
     known, first, second = (n.sum() > 0) & (m.sum() > 0), n.sum(), m.sum()
     group = keys_of(level)
     both = units.group_by(*group, of_wording="variation").agg(known=known)
     groups = units.group_by(group, maintain_order=True).agg(
-        effect=s.sum() / first - t.sum() / second,
+        mean_first=s.sum() / first,
+        mean_second=t.sum() / second,
+        away_first=_away(first),
+        away_second=_away(second),
         by_first=(first + second) / (2 * first),
         by_second=(first + second) / (2 * second),
     )
     told = both.group_by(group).agg(pl.col("known").any())
     groups = groups.join(told, on=group, nulls_equal=True)
-    half = pl.col("effect") / 2.0
+    half = (pl.col("mean_first") - pl.col("mean_second")) / 2.0
+    moved_s, moved_t = (
+        sums + (sums - number * pl.col(f"mean_{of}")) * (pl.col(f"away_{of}") - 1.0)
+        for of, number, sums in (("first", n, s), ("second", m, t))
+    )
     weight = n * pl.col("by_first") + m * pl.col("by_second") + (pl.col("n_scored") - n - m)
     total = (
-        (s - n * half) * pl.col("by_first")
-        + (t + m * half) * pl.col("by_second")
+        (moved_s - n * half) * pl.col("by_first")
+        + (moved_t + m * half) * pl.col("by_second")
         + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - s - t)
     )
     even = ~pl.col("known") | ((n == m) & (pl.col("by_first") == 1.0))
@@ -159,8 +168,12 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
             value=pl.when(even).then("mean").otherwise(uneven),
             weight=pl.when(even).then(plain).otherwise(weight),
         )
-        .drop("effect", "by_first", "by_second", "known")
+        .drop("^(mean|away|by)_(first|second)$", "known")
     )
+
+
+def _away(number: pl.Expr) -> pl.Expr:
+    return pl.when(number > 1).then((number / (number - 1)).sqrt()).otherwise(1.0)
 
 
 def in_one_order() -> pl.Expr:
