@@ -102,3 +102,40 @@ def test_a_word_that_the_source_misspells_is_read_as_models_spell_it() -> None:
     for said in ("The mother", "the mother.", "It was the mother", "The monther"):
         assert read_option(said, options, unknown="Not known").outcome == "The monther", said
     assert read_option("The brother", options, unknown="Not known").outcome is None
+
+
+#: An option that is ruled out, {0}, and the one that is chosen, {1}; by letters a and b.
+RULED_OUT = [
+    "{a} is not supported by the text, so {b}.",
+    "{a} is not supported. {b} is.",
+    "{a} can be ruled out. {b}",
+    "The {0} is not the one who forgot; the {1} did.",
+    "The {0} had nothing to do with it. The {1}.",
+    "It wasn't the {0}, it was the {1}.",
+    "Rule out the {0}. The {1}.",
+    "We can rule out the {0}, which leaves the {1}.",
+    "Excluding the {0}, it is the {1}.",
+    "It would be wrong to assume the {0}; the {1} said so himself.",
+    "Never the {0}. The {1}.",
+    "Not necessarily the {0}, but the {1}.",
+    "The {1} rather than the {0}",
+    "Instead of the {0}, the {1} was late.",
+]
+CHOSEN = [
+    "I would say {b} because the text names him.",
+    "{b} seems the right choice.",
+    "{b} is correct since he says so.",
+    "My pick would be {b}.",
+    "select {b}",
+    "The answer is {b}",
+    "letter {b}",
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize("form", [*RULED_OUT, *CHOSEN])
+def test_what_is_ruled_out_is_not_chosen_for_either(form: str, one: int, other: int) -> None:
+    persons = [option.removeprefix("The ") for option in OPTIONS["age"]]
+    answer = form.format(persons[one], persons[other], a="AB"[one], b="AB"[other])
+    choice = read_option(answer, OPTIONS["age"], unknown="Can't be determined")
+    assert choice.outcome == OPTIONS["age"][other]

@@ -40,8 +40,8 @@ _LETTER = re.compile(
     r"(?=[).:\]]|\W*(?:\n|$)))|\((?P<inside>[A-Ea-e])\)|"
     r"\b(?i:option|choice|ans(?:wer)?(?: is)?|choose|pick|select|letter|number)\W{1,4}"
     r"(?:(?P<led>[A-Eb-e]|a(?=\W*\Z))\b|(?P<counted>[1-5])\b)|"
-    r"(?<![\w'&-])(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but|"
-    r"it is|(?:is|seems|would be) (?:the|my|correct|right))\b))"
+    r"(?<![\w'&-])(?P<said>[B-E]\b(?!')|A(?=(?: is)?(?:[.,;:)!\n]|\Z)| (?:because|since|as|"
+    r"though|but|it is|(?:is|seems|would be) (?:the|my|correct|right))\b))"
 )
 _PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "former": 0, "latter": -1}
 _PLACE = re.compile(
