@@ -410,7 +410,8 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
     these, like = (
         [row for row in covered if row["target"] == target] for target in ("these", "like these")
     )
-    widths = [row["width"] for row in _single(these) if row["width"] is not None]
+    several = (row for row in these if not row["name"].endswith(tuple(FEW_STEREOTYPES)))
+    widths = [row["width"] for row in several if row["level"] == "stereotype"]
     return {
         f"coverage of 'these' is {low} or more in every row (two standard errors allowed)": all(
             low <= row["coverage"] + 2 * row["coverage_se"] for row in these
@@ -425,7 +426,7 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
         f"intervals of a level hold at once on {low} of pages or more, by condition": all(
             low <= share + 2 * _error(share, runs) for share, runs in _told(covered, "together")
         ),
-        f"width of stereotypes is at most {WIDEST} times the oracle's in every row": (
+        f"width of stereotypes is at most {WIDEST} times the oracle's, among five or more": (
             max(widths, default=0.0) <= WIDEST
         ),
         f"any false lean on at most {MOST:.0%} of neutral pages, by condition "
@@ -447,10 +448,6 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
             abs(row["bias"]) < 4 for row in covered
         ),
     }
-
-
-def _single(rows: Iterable[Row]) -> list[Row]:
-    return [row for row in rows if row["level"] in ("stereotype", ONE_PAIR)]
 
 
 def _error(share: float, runs: int) -> float:
