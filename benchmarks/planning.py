@@ -99,7 +99,6 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
     known = {units.select(NEVER_POOLED).row(0): known_sources(condition)}
     means = foresee(units, known, measure, RUNS)
     drawn = _drawn(simulation, condition, rng)
-    neutral = _simulated(drawn, simulation, measure.neutral, *MARGIN)
     grid = measure.neutral + half * np.linspace(0, MOST_DISTANT, 400)
     for level in MARGIN:
         of_level = [mean for (own, *_), mean in means.items() if own == level]
@@ -110,7 +109,8 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
         found = [one.p_above(measure.neutral) for one in moved]
         margin = MARGIN[level] * half
         near = np.mean([mean.equivalent(margin, alpha) for mean in of_level])
-        tests = [one.tost(margin, measure.neutral) for one in neutral[level]]
+        neutral = _simulated(drawn, simulation, measure.neutral, level)[level]
+        tests = [one.tost(margin, measure.neutral) for one in neutral]
         power = float(chances[at]), _share(found, alpha / 2)
         yield case.name, level, power, (float(near), _share(tests, alpha / 2))
 
@@ -139,7 +139,8 @@ def _simulated(drawn: Any, simulation: Any, true: float, *levels: str) -> dict[s
     """Return the means of some levels that are `true`, of all runs.
 
     At the level of the model all stereotypes are moved from neutral, else every seventh, so that
-    the others tell how scores vary where they are neutral.
+    the others tell how scores vary where they are neutral. A stereotype with one word is told of
+    for this word, whose effect is therefore taken out.
     """
     import polars as pl
 
@@ -151,11 +152,13 @@ def _simulated(drawn: Any, simulation: Any, true: float, *levels: str) -> dict[s
         (true - low) * (high - true) / (measure.neutral - low) / (high - measure.neutral)
     ) ** 0.5
     place = pl.struct("category", "stereotype").rank("dense") + pl.col("run")
+    if "model" not in levels:
+        drawn = drawn.with_columns(pl.col("score") - pl.col("of_words"))
     moved = true + shrink * (pl.col("score") - measure.neutral)
     chosen = drawn.with_columns(moved=(place % 7 == 0) | ("model" in levels)).with_columns(
         score=pl.when("moved").then(moved).otherwise("score").clip(low, high)
     )
-    units = summarise(chosen.drop("run", "moved"))
+    units = summarise(chosen.drop("run", "moved", "of_words"))
     found = means(units, (low, high), levels=levels, neutral=measure.neutral)
     keys = {*chosen.filter("moved").select("model", "stereotype").unique().rows()}
     of_level: dict[str, list[Any]] = {level: [] for level in levels}
@@ -166,14 +169,21 @@ def _simulated(drawn: Any, simulation: Any, true: float, *levels: str) -> dict[s
 
 
 def _drawn(simulation: Any, condition: Any, rng: Any) -> Any:
-    """Draw neutral scores; effects are parts of the scale."""
+    """Draw neutral scores; effects are parts of the scale.
+
+    `of_words` is what the only word of a stereotype on a side adds, 0 where there are several.
+    """
     import polars as pl
 
     measure = simulation.measure
     unit = ((measure.neutral - measure.low) * (measure.high - measure.neutral)) ** 0.5
     effects = {name: unit * getattr(condition, name) for name in EFFECTS}
     scaled = replace(condition, **effects, habit=0.0, attribute=0.0, page="neutral")
-    return pl.concat(
-        simulation.draw(scaled, rng)[0].with_columns(model=pl.lit(f"run {k}"), run=pl.lit(k))
-        for k in range(RUNS)
-    )
+    keys, of_words = ["stereotype", "dimension"], pl.col("truth") - measure.neutral
+    runs = []
+    for k in range(RUNS):
+        scores, truths = simulation.draw(scaled, rng)
+        own = truths.filter(level="stereotype", target="these").select(*keys, of_words=of_words)
+        named = scores.join(own, on=keys, nulls_equal=True, maintain_order="left")
+        runs.append(named.with_columns(model=pl.lit(f"run {k}"), run=pl.lit(k)))
+    return pl.concat(runs)
