@@ -140,8 +140,9 @@ def do(condition: Condition, seeds: int) -> Row:
     by_level = dict(own.group_by("level").agg(covered.mean()).iter_rows())
     wide = rows.filter(target="like these").select(covered.mean()).item()
     bias = own.filter(level="stereotype").select(error.mean()).item()
-    neutral = not own.filter(pl.col("truth") != 0).height
+    neutral = not own.filter(pl.col("planted") != 0).height
     lean = pl.col("verdict").str.contains("^(consistent|reversed)")
+    lean &= ~pl.col("verdict").str.contains(", for th", literal=True)  # for these words: it is one
     pages = own.group_by("model").agg(lean.any())["verdict"].mean() if neutral else None
     return {
         "planted": condition.name,
@@ -187,7 +188,7 @@ def _estimated(condition: Condition, seeds: int) -> Iterator[Any]:
         joined = rows.join(pl.DataFrame(truths), on=keys, how="left", nulls_equal=True)
         if joined["truth"].null_count():
             raise RuntimeError(f"{condition.name}: rows without a truth")
-        yield joined.select(*keys, "estimate", *ENDS, "verdict", "truth")
+        yield joined.select(*keys, "estimate", *ENDS, "verdict", "truth", "planted")
 
 
 @cache
@@ -238,14 +239,17 @@ def _planted(planted: Any, study: Any, trials: Any) -> Iterator[Row]:
         about = {"model": model, "target": target}
         of = {name: pair[place] for name, pair in leans.items()}
         none: dict[str, str | None] = {"category": None, "stereotype": None}
-        yield {**about, "level": "model", **none, "truth": sum(of.values()) / len(of)}
+        whole = sum(of.values()) / len(of)
+        yield {**about, "level": "model", **none, "truth": whole, "planted": whole}
         for category in dict.fromkeys(name for name, _ in of):
             within = [lean for (name, _), lean in of.items() if name == category]
             place_of = {"level": "category", "category": category, "stereotype": None}
-            yield {**about, **place_of, "truth": sum(within) / len(within)}
+            mean = sum(within) / len(within)
+            yield {**about, **place_of, "truth": mean, "planted": mean}
         for (category, key), lean in of.items():
             place_of = {"level": "stereotype", "category": category, "stereotype": key}
-            yield {**about, **place_of, "truth": lean + held[key]}
+            own = max(-1.0, min(1.0, lean + held[key]))
+            yield {**about, **place_of, "truth": own, "planted": lean}
 
 
 def _held(planted: Any, trials: Any) -> float:
