@@ -178,7 +178,11 @@ def _figure(rows: pl.DataFrame, where: str, facts: Plan, place: int) -> Figure:
         {**drawn({**row, "label": _name(row)}, Plan(), row["candidate"]), "block": ""}
         for row in rows.sort(order, maintain_order=True).iter_rows(named=True)
     ]
-    caption = f"Differences in {where}: dot, mean; line, interval; band, margin."
+    caption = (
+        f"Differences in {where}: dot, mean; line, interval of each row by itself; band, margin. "
+        "Worse and better are said with p adjusted for all rows (Holm), so that a line may lie on "
+        "one side of 0 and nothing be told."
+    )
     summary = " ".join(
         f"{_name(row)}, {row['candidate']}: "
         f"{bracketed(row['estimate'], row['ci_low'], row['ci_high'])}."

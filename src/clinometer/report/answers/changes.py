@@ -182,8 +182,9 @@ def _change_figures(each: pl.DataFrame, words: _Words, asked: Asked) -> tuple[Fi
     names = each["candidate"].drop_nulls().unique(maintain_order=True)
     caption = (
         f"{words.title} on the score. Dot: mean difference of matched trials, {words.minus}; thick "
-        f"line: {asked.plan.interval}; thin line: {WORST}. Neutral 0; left of it, scores are lower "
-        f"{words.there}. {words.short}: {', '.join(f'“{name}”' for name in names)}."
+        f"line: {asked.plan.interval} of each by itself; thin line: {WORST}. Neutral 0; left of "
+        f"it, scores are lower {words.there}. {words.short}: "
+        f"{', '.join(f'“{name}”' for name in names)}."
     )
     return per_mode(words.key, caption, each, partial(forest, axis=axis), asked.plan)
 
