@@ -97,10 +97,10 @@ def _say_means(estimates: pl.DataFrame) -> None:
     from clinometer.results.verdicts import verdict_kind
 
     names = ("model", "candidate", "study", "instrument", "mode", *CONDITIONS, "dimension")
+    keys = (*names, "control")
     own = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
     each = own.filter(level="stereotype")
     for row in own.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
-        keys = (*names, "control")
         same = (pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys)
         verdicts = each.filter(*same).select(verdict_kind(pl.col("verdict"))).to_series()
         leaning = verdicts.is_in(["consistent", "reversed", "worse", "better"]).sum()

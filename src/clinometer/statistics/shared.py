@@ -74,9 +74,7 @@ def of_single(parts: Sequence[Part], variances: Array, factor: str) -> float:
     charged as if all alike.
     """
     several = np.array([len(one.totals[factor][0]) > 1 for one in parts])
-    among = most([one for one, of in zip(parts, several, strict=True) if of],
-                 variances[several], factor)  # fmt: skip
-    return most(parts, variances, factor) - among
+    return most(parts, variances, factor) - most(parts, variances * several, factor)
 
 
 def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:
