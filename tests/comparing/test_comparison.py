@@ -38,12 +38,14 @@ def test_the_verdict_is_that_of_the_shift(run_of, shift, margin, verdict):
 
 
 def test_where_it_cannot_tell_it_says_how_many_trials_would(run_of):
-    """With one wording the variance falls as trials grow; the interval has to end at the margin."""
+    """With one wording the variance falls as trials grow; the interval of the row has to end at the
+    margin, or that of all rows at 0.
+    """
     ours, theirs = (
         run_of(name, seed=seed).filter(variation="v0") for name, seed in (("a", 0), ("b", 1))
     )
     row = only(compare(ours, theirs, margin=1.0)).row
-    half, mean = row["ci_high"] - row["estimate"], row["estimate"]
+    half, mean = row["pointwise_high"] - row["estimate"], row["estimate"]
     margin = abs(mean) + half / 2
     decision = only(compare(ours, theirs, margin=margin))
     assert decision.verdict == "cannot tell"
@@ -52,11 +54,29 @@ def test_where_it_cannot_tell_it_says_how_many_trials_would(run_of):
         """Errors from the mean to an end, where the variance is that at the end (Wilson)."""
         return (end - mean) ** 2 / (4 - end**2)
 
-    times = errors(row["ci_high"]) / max(errors(margin), errors(0))
+    times = min(errors(row["pointwise_high"]) / errors(margin), errors(row["ci_high"]) / errors(0))
     more = decision.row["n_more"]
     assert more == pytest.approx(row["n"] * (times - 1), abs=1)
     assert decision.text().startswith("cannot tell, 1 of 2 open: c0 (word_association, x, free)")
     assert decision.text().endswith(f"; {more} more trials of each would tell")
+
+
+def test_worse_and_better_are_told_by_the_interval_of_all_rows_and_not_worse_by_its_own(run_of):
+    others = [run_of(name, 0.02, seed=seed) for seed, name in enumerate("bcdef", 1)]
+    rows = compare(run_of("a"), *others, run_of("g", 0.3), margin=0.05).estimates
+    rows = rows.filter(method="clustered").drop_nulls("p_bonferroni")
+    counted = rows.with_columns(tests=pl.len().over("level", "candidate"))
+    for row in counted.iter_rows(named=True):
+        assert row["p_bonferroni"] == min(1.0, row["tests"] * row["p"])
+        told = row["ci_low"] > 0 or row["ci_high"] < 0
+        assert told == row["verdict"].startswith(("worse", "better"))
+        if not told:
+            within = row["pointwise_high"] < row["tost_margin"]
+            assert within == row["verdict"].startswith("not worse, within margin")
+        inside = row["ci_low"] < row["pointwise_low"] and row["pointwise_high"] < row["ci_high"]
+        assert inside == (row["tests"] > 1)
+    alone = (pl.col("pointwise_low") > 0) & (pl.col("ci_low") < 0)
+    assert rows.select(alone.any(), (pl.col("ci_low") > 0).any()).row(0) == (True, True)
 
 
 def test_trials_that_differ_are_compared_by_stereotype_with_a_wider_interval(run_of):

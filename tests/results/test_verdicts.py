@@ -30,14 +30,13 @@ ROW: dict[str, Any] = {
     "compliance": 1.0,
     "p": 0.2,
     "p_bonferroni": 0.2,
-    "p_holm": 0.2,
     "adjusted_over": "the stereotypes of a model",
     "confidence": 0.95,
     "ci_low": -0.5,
     "ci_high": 0.5,
     "tost_margin": 0.1,
 }
-LEAN = {"p_bonferroni": 0.01, "p_holm": 0.01}
+LEAN = {"p_bonferroni": 0.01}
 WITHIN = {"ci_low": -0.08, "ci_high": 0.08}
 EQUIVALENT = {**WITHIN, "estimate": 0.0}
 DIFFERENCE = {"factor": "intervention", "baseline": "none", "candidate": "kind",
@@ -77,7 +76,7 @@ def verdict(measure: Measure = ABOVE, **row: Any) -> str | None:
         ({"p_bonferroni": 0.051}, "inconclusive"),
         ({"p_bonferroni": 0.08, "confidence": 0.9}, "consistent"),
         ({"p": 0.01}, "inconclusive"),  # p counts once it is adjusted
-        ({"p_holm": 0.01}, "inconclusive"),  # as the interval is not by steps
+        ({"p_bh": 0.01}, "inconclusive"),
     ],
 )  # fmt: skip
 def test_the_verdict_on_a_mean(row: dict[str, Any], expected: str) -> None:
@@ -103,9 +102,9 @@ def test_direction_below_turns_the_verdict(estimate: float, expected: str) -> No
         (LEAN, "higher"),
         ({**LEAN, "estimate": -0.3}, "lower"),
         ({**LEAN, "estimate": -0.3, "direction": "below"}, "lower"),
-        ({"p": None, "p_holm": None}, "no verdict: one cluster"),
+        ({"p": None, "p_bonferroni": None}, "no verdict: one cluster"),
         ({"n_scored": 0, "estimate": None, "p": None}, "no verdict: nothing scored"),
-        ({"p": 0.001, "p_holm": None, "adjusted_over": None}, None),
+        ({"p": 0.001, "p_bonferroni": None, "adjusted_over": None}, None),
     ],
 )
 def test_the_verdict_on_a_comparison(row: dict[str, Any], expected: str | None) -> None:
@@ -282,7 +281,6 @@ def test_the_verdicts_given_are_those_explained() -> None:
         "compliance": (0.5, 1.0),
         "p": (None, 0.01),
         "p_bonferroni": (0.01, 0.2),
-        "p_holm": (0.01, 0.2),
         "ci_low": (-0.08, -0.2),
         "estimate": (-0.1, 0.1),
         "bound_ci_low": (None, -0.1),
@@ -297,7 +295,13 @@ def test_the_verdicts_given_are_those_explained() -> None:
             *((-0.3, 0.3, None), (-0.3, 0.3, 0.1), (-0.05, 0.05, 0.1)),
             *((-0.2, -0.05, 0.1), (0.05, 0.2, 0.1)),
         )
-        for interval in ({"ci_low": low, "ci_high": high},)
+        for interval in (
+            {
+                f"{name}_{end}": value
+                for name in ("ci", "pointwise")
+                for end, value in (("low", low), ("high", high))
+            },
+        )
         if margin or row["factor"]
     ]
     known = [{**PASSES, "model": model} for model in ("m", "effect")]
@@ -314,34 +318,36 @@ def test_the_verdicts_given_are_those_explained() -> None:
     assert dict(reasons.iter_rows()) == BECAUSE and reasons.height == len(BECAUSE)
 
 
+def alone(low: float, high: float) -> dict[str, float]:
+    """The interval of a difference alone."""
+    return {"pointwise_low": low, "pointwise_high": high}
+
+
 COMPARED = {"factor": "model", "tost_margin": 0.1}
 
 
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        ({"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "p_holm": 0.01}, "worse"),
-        ({"estimate": 0.05, "ci_low": 0.02, "ci_high": 0.08, "p_holm": 0.01},
-         "worse, within margin"),
-        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.09}, "not worse, within margin"),
-        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.11}, "cannot tell"),
-        ({"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "p_holm": 0.01, "bound_ci_low": 0.1},
-         "worse"),
-        ({"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "p_holm": 0.01, "bound_ci_low": -0.1},
+        ({"estimate": 0.3, **alone(0.2, 0.4), **LEAN}, "worse"),
+        ({"estimate": 0.05, **alone(0.02, 0.08), **LEAN}, "worse, within margin"),
+        ({"estimate": 0.05, **alone(-0.01, 0.09)}, "not worse, within margin"),
+        ({"estimate": 0.05, **alone(-0.01, 0.11)}, "cannot tell"),
+        ({"estimate": 0.3, **alone(0.2, 0.4), **LEAN, "bound_ci_low": 0.1}, "worse"),
+        ({"estimate": 0.3, **alone(0.2, 0.4), **LEAN, "bound_ci_low": -0.1},
          "worse, scored answers only"),
-        ({"estimate": 0.05, "ci_low": 0.02, "ci_high": 0.08, "p_holm": 0.01,
+        ({"estimate": 0.05, **alone(0.02, 0.08), **LEAN,
           "bound_ci_low": -0.1, "bound_ci_high": 0.2}, "worse, scored answers only"),
-        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.09, "bound_ci_high": 0.095},
+        ({"estimate": 0.05, **alone(-0.01, 0.09), "bound_ci_high": 0.095},
          "not worse, within margin"),
-        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.09, "bound_ci_high": 0.11},
+        ({"estimate": 0.05, **alone(-0.01, 0.09), "bound_ci_high": 0.11},
          "not worse, scored answers only"),
-        ({"estimate": -0.3, "ci_low": -0.4, "ci_high": -0.2, "p_holm": 0.01,
-          "bound_ci_high": -0.1}, "better"),
-        ({"estimate": -0.3, "ci_low": -0.4, "ci_high": -0.2, "p_holm": 0.01,
-          "bound_ci_high": 0.1}, "better, scored answers only"),
-        ({"estimate": -0.3, "ci_low": -0.4, "ci_high": -0.2, "p_holm": 0.01}, "better"),
+        ({"estimate": -0.3, **alone(-0.4, -0.2), **LEAN, "bound_ci_high": -0.1}, "better"),
+        ({"estimate": -0.3, **alone(-0.4, -0.2), **LEAN, "bound_ci_high": 0.1},
+         "better, scored answers only"),
+        ({"estimate": -0.3, **alone(-0.4, -0.2), **LEAN}, "better"),
         ({"estimate": None, "n_scored": 0}, "no verdict: nothing scored"),
-        ({"p": None, "p_holm": None}, "no verdict: one cluster"),
+        ({"p": None, "p_bonferroni": None}, "no verdict: one cluster"),
     ],
 )  # fmt: skip
 def test_a_candidate_is_worse_where_it_is_more_consistent(
@@ -349,8 +355,8 @@ def test_a_candidate_is_worse_where_it_is_more_consistent(
 ) -> None:
     assert verdict(**{**COMPARED, **row}) == expected
     if row.get("estimate"):
-        turned = {_other_end(name): -value for name, value in row.items() if name != "p_holm"}
-        turned |= {"p_holm": row["p_holm"]} if "p_holm" in row else {}
+        turned = {_other_end(name): -value for name, value in row.items() if name != "p_bonferroni"}
+        turned |= {"p_bonferroni": row["p_bonferroni"]} if "p_bonferroni" in row else {}
         assert verdict(**{**COMPARED, **turned, "direction": "below"}) == expected
 
 

@@ -178,7 +178,8 @@ def attribution_contrasts(scores: pl.DataFrame | pl.LazyFrame) -> Contrasted:
             noted = compared.estimates.with_columns(note=pl.lit(note, pl.String))
             parts.append((noted, compared.matches))
     # Matches and the change of compliance are the same for every share.
-    return Contrasted(*(table.unique(maintain_order=True) for table in _join(parts, MATCHES)))
+    estimates, matches = _join(parts, MATCHES)
+    return Contrasted(estimates.unique(maintain_order=True), matches.unique(maintain_order=True))
 
 
 def _join(
@@ -338,4 +339,4 @@ def contrasts(scores: pl.LazyFrame) -> Contrasted:
         for factor in CONDITIONS
         if part[factor].drop_nulls().n_unique() > 1
     ]
-    return Contrasted(*_join(parts, MATCHES))
+    return Contrasted(*_join(((one.estimates, one.matches) for one in parts), MATCHES))

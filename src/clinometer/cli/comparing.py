@@ -103,7 +103,7 @@ def say_comparison(comparison: Comparison, level: Level) -> None:
         if changes[MOST:]:
             echo(f"  and {len(changes) - MOST} more")
         if not changes:
-            echo("  no stereotype or category changed (Holm-adjusted)")
+            echo("  no change of a stereotype or category can be told")
     if not decisions:
         rows = comparison.estimates.height
         echo(f"{rows:,} differences of networks or hidden states; no answers in common")

@@ -33,7 +33,9 @@ from clinometer.results.controls import SPEAKS_FOR, controls_of, said_of_control
 from clinometer.results.judging import judge
 from clinometer.results.schemas import MATCHES
 from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN, unrestricted
+from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["Comparison", "compare", "compare_runs"]
@@ -43,7 +45,7 @@ __all__ = ["Comparison", "compare", "compare_runs"]
 Requirement = Literal["required", "ignored"]
 
 #: What is said of a mean.
-_TOLD = ("estimate", "ci_low", "ci_high", "verdict")
+_TOLD = ("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high", "verdict")
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,14 +206,16 @@ def compare_runs(
     """Compare runs that have labels with a baseline; see `compare`."""
     margin, confidence = inference.margin, inference.confidence
     estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
+    found: dict[tuple[Any, ...], Targets] = {}
     for theirs in others:
-        of_scores = list(_scores(ours, theirs, confidence, margin))
-        estimates += [one[0] for one in of_scores]
-        matches += [one[1] for one in of_scores]
+        for of_scores in _scores(ours, theirs, confidence, margin):
+            estimates.append(of_scores.estimates)
+            matches.append(of_scores.matches)
+            found |= of_scores.found
         labels = ours.label, theirs.label
         estimates.append(compare_estimates(ours.estimates, theirs.estimates, labels, confidence))
     unchanged = [one.label for one in others if one.is_like(ours)]
-    whole = judge(adjusted_together(pl.concat(estimates), explicit), unchanged=unchanged)
+    whole = judge(adjusted_together(pl.concat(estimates), found, explicit), unchanged=unchanged)
     if whole.is_empty():
         raise InputError(
             f"{ours.label} and {', '.join(one.label for one in others)} have nothing in common: "
@@ -222,9 +226,7 @@ def compare_runs(
     return Comparison(ours, others, whole, matched, margin, own, explicit, controls)
 
 
-def _scores(
-    ours: Run, theirs: Run, confidence: float, margin: float
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+def _scores(ours: Run, theirs: Run, confidence: float, margin: float) -> Iterator[Contrasted]:
     if ours.scores.is_empty() or theirs.scores.is_empty():
         return
     named = [one.scores.with_columns(model=pl.lit(one.label)) for one in (ours, theirs)]

@@ -3,7 +3,8 @@
 Profile
     A row for each study, instrument, mode, dimension and category, or stereotype, that both runs
     were asked, without controls. Explicit measures are rows only where nothing else was asked, or
-    where they are asked for. Tests are adjusted over all rows of a level (Holm).
+    where they are asked for. That a row is worse or better is told by the interval that holds for
+    all rows of a level at once; that it ends within the margin, by its own (`statistics.changes`).
 
 Decision
     The worst row decides; means stand beside.
@@ -17,9 +18,6 @@ Decision
     not worse           every row ends within the margin
     no change           every answer is that of the baseline: one run, compared with itself
     ==================  ==========================================================================
-
-    That every row ends within the margin needs no adjustment (Berger 1982, Technometrics 24(4),
-    295–300).
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ from clinometer.results.verdicts import (
     restriction_of,
     unrestricted,
 )
-from clinometer.statistics.clustered import adjusted, benjamini_hochberg, holm
+from clinometer.statistics.changes import Found, seen_together
 
 __all__ = ["Decision", "Level", "adjusted_together", "decide", "profile", "said", "signed"]
 
@@ -72,24 +70,22 @@ _WHY_OPEN = {
 }
 
 
-def adjusted_together(differences: pl.DataFrame, explicit: bool = False) -> pl.DataFrame:
-    """Adjust the tests of differences over all rows of a level that a decision is about.
+def adjusted_together(
+    differences: pl.DataFrame, found: Found, explicit: bool = False
+) -> pl.DataFrame:
+    """Adjust differences, with what they were estimated from, over all that a decision is about.
 
     Rows of controls are families of their own, as are explicit measures, unless `explicit`.
     """
-    family = ["level", "candidate", "method", "_score", "_control", "_explicit"]
+    over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
     named = differences.with_columns(
+        adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(over),
         _score=pl.col("measure") == pl.col("instrument"),
         _control=pl.col("control").is_not_null(),
         _explicit=pl.col("explicit") & (not explicit),
     )
-    tests = {"p_holm": adjusted(holm, *family), "p_bh": adjusted(benjamini_hochberg, *family)}
-    over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
-    known = pl.col("adjusted_over").is_not_null()
-    return named.with_columns(
-        pl.when(known).then(value).alias(name)
-        for name, value in {**tests, "adjusted_over": over}.items()
-    ).select(differences.columns)
+    family = ("level", "candidate", "_score", "_control", "_explicit")
+    return seen_together(named, found, family).select(differences.columns)
 
 
 def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> pl.DataFrame:
@@ -182,8 +178,10 @@ def said(row: dict[str, Any]) -> str:
 
 
 def signed(row: Mapping[str, Any]) -> str:
-    """Write a difference with its interval."""
-    mean, *ends = (_number(row[name], "+") for name in ("estimate", "ci_low", "ci_high"))
+    """Write a difference with the interval that its verdict rests on."""
+    among = row["pointwise_low"] is None or (row["verdict"] or "").startswith((WORSE, BETTER))
+    which = "ci" if among else "pointwise"
+    mean, *ends = (_number(row[c], "+") for c in ("estimate", f"{which}_low", f"{which}_high"))
     return f"{mean} [{', '.join(ends)}]" if row["ci_low"] is not None else mean
 
 

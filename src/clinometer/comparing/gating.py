@@ -311,7 +311,9 @@ def _together(row: dict[str, Any], confidence: float, tests: int) -> tuple[float
     )
     low, high = mean.interval(together(confidence, tests))
     assert low is not None and high is not None
-    return min(low, row["ci_low"]), max(high, row["ci_high"])
+    changed = row["factor"] and row["pointwise_low"] is not None
+    which = "pointwise" if changed else "ci"
+    return min(low, row[f"{which}_low"]), max(high, row[f"{which}_high"])
 
 
 def _compliance_checks(

@@ -65,7 +65,7 @@ def compare_scores(
 
 def _paired(scores: pl.DataFrame, measure: Measure, how: _How) -> Contrasted:
     """Compare in pairs, and say how many times as many trials it takes without."""
-    estimates, matches = contrast(scores, measure, factor="model", **how)
+    estimates, matches, found = contrast(scores, measure, factor="model", **how)
     of_model = {"level": "model", "method": "clustered", "measure": measure.name}
     keys = ["candidate", *NEVER_POOLED]
     known = ~pl.col("conditional_on").str.contains("usual variances")
@@ -79,7 +79,7 @@ def _paired(scores: pl.DataFrame, measure: Measure, how: _How) -> Contrasted:
         how="left",
         nulls_equal=True,
     )
-    return Contrasted(estimates, matches)
+    return Contrasted(estimates, matches, found)
 
 
 def _parts(

@@ -34,7 +34,7 @@ SCHEMA_VERSION = "0.2.1"
 
 _DETAILS = (
     *("study", "instrument", "mode", *CONDITIONS, "dimension", "category", "stereotype"),
-    *("control", "level", "neutral", "verdict", "because", "compliance", "p", "p_holm"),
+    *("control", "level", "neutral", "verdict", "because", "compliance", "p", "p_bonferroni"),
     *("target", "clustered_by", "conditional_on"),
 )
 
@@ -103,10 +103,10 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     uncertainty: dict[str, Any] = {"num_samples": row["n_scored"]}
     if row["se"] is not None:
         uncertainty["standard_error"] = {"value": row["se"], "method": "crossed components"}
-    if row["ci_low"] is not None:
+    if row["pointwise_low"] is not None:  # a record is of one mean
         uncertainty["confidence_interval"] = {
-            "lower": row["ci_low"],
-            "upper": row["ci_high"],
+            "lower": row["pointwise_low"],
+            "upper": row["pointwise_high"],
             "confidence_level": row["confidence"],
             "method": "t, crossed components of variance",
         }

@@ -153,8 +153,9 @@ def _difference_section(differences: pl.DataFrame, facts: Plan) -> Section | Non
         title="Differences",
         text=(
             "Right of the dotted line the candidate is more stereotype-consistent than the "
-            "baseline. An interval that ends left of the band's right edge shows that the "
-            "candidate is not worse by more than the margin.",
+            "baseline. It is worse where a thin line lies right of 0, better where one lies left "
+            "of it. Where a broad line ends left of the band’s right edge, it is not worse by more "
+            "than the margin.",
         ),
         figures=figures,
         tables=(("Table of differences", _difference_table(shown)),),
@@ -175,13 +176,17 @@ def _figure(rows: pl.DataFrame, where: str, facts: Plan, place: int) -> Figure:
     axis = Axis("Candidate − baseline", -reach, reach, 0.0, margin)
     order = pl.col("level").replace_strict({"model": 0, "category": 1}, return_dtype=pl.Int64)
     dots = [
-        {**drawn({**row, "label": _name(row)}, Plan(), row["candidate"]), "block": ""}
+        {
+            **drawn({**row, "label": _name(row)}, Plan(), row["candidate"]),
+            "alone_low": row["pointwise_low"],
+            "alone_high": row["pointwise_high"],
+            "block": "",
+        }
         for row in rows.sort(order, maintain_order=True).iter_rows(named=True)
     ]
     caption = (
-        f"Differences in {where}: dot, mean; line, interval of each row by itself; band, margin. "
-        "Worse and better are said with p adjusted for all rows (Holm), so that a line may lie on "
-        "one side of 0 and nothing be told."
+        f"Differences in {where}: dot, mean; thin line, interval of all rows together, for worse "
+        "and better; broad line, interval of each row alone, for the margin, which is the band."
     )
     summary = " ".join(
         f"{_name(row)}, {row['candidate']}: "
@@ -199,8 +204,9 @@ def _difference_table(rows: pl.DataFrame) -> Table:
         Column("Baseline", lambda r: number(r["baseline_estimate"])),
         Column("Candidate's", lambda r: number(r["candidate_estimate"])),
         Column("Difference", lambda r: number(r["estimate"], signed=True)),
-        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
+        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         VERDICT,
     ]
     return render_table(rows, "Difference of the means, candidate − baseline.", columns)
@@ -228,7 +234,8 @@ def _change_section(
         Column("Baseline by itself", lambda r: verdict(r["baseline_"]), "text"),
         Column("Candidate by itself", lambda r: verdict(r["candidate_"]), "text"),
         Column("Difference", lambda r: number(r["estimate"], signed=True)),
-        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
         VERDICT,
     ]
     changed = rows.filter(told | flipped)

@@ -192,7 +192,7 @@ COLUMNS: dict[str, Column] = {
         "unanimous (exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
         adjusted_over="what a reader sees at once: p_bonferroni, p_holm and p_bh are adjusted over "
-        "these tests, and the intervals of scores hold for all of them together",
+        "these tests; with p_bonferroni, the intervals hold for all of them together",
         clustered_by="what the interval generalises over: wordings, marginalized words, …; in "
         "networks and states, what the observations of a cluster share",
         conditional_on="what the interval holds fixed: these stereotypes, one wording, …",
@@ -323,7 +323,8 @@ COLUMNS: dict[str, Column] = {
         compliance="share of the responses that could be scored, 0 to 1",
         bound_low="worst case: every missing score at the low end",
         bound_high="worst case: every missing score at the high end",
-        bound_ci_low="low end of the interval if every missing score is at the low end",
+        bound_ci_low="low end of the interval if every missing score is at the low end; of a "
+        "difference, that of the row alone",
         bound_ci_high="high end of the interval if every missing score is at the high end",
         tost_margin="largest distance from neutral that counts as no bias, in the measure's unit",
         tost_p="p of the equivalence test (TOST), unadjusted",

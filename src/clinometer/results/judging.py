@@ -145,7 +145,7 @@ def _all_scored() -> pl.Expr:
 
 def _change_verdict() -> pl.Expr:
     change, margin = Change.of_rows(), pl.col("tost_margin")
-    shown = pl.col("p_holm") < 1 - pl.col("confidence")
+    shown = pl.col("p_bonferroni") < 1 - pl.col("confidence")
     judged = margin.is_not_null() & change.mean.is_not_null()
     worse, better = shown & judged & (change.mean > 0), shown & (change.mean < 0)
     return _first(
@@ -165,7 +165,7 @@ def _change_verdict() -> pl.Expr:
 
 
 class Change(NamedTuple):
-    """A difference with its interval, positive where the candidate is worse.
+    """A difference with the interval of it alone, positive where the candidate is worse.
 
     All are null where the measure has no direction.
     """
@@ -179,8 +179,8 @@ class Change(NamedTuple):
     def of_rows(cls) -> Change:
         """Make it of the columns of `results.ESTIMATES`."""
         below, above = (pl.col("direction") == side for side in ("below", "above"))
-        mean, low, high = (pl.col(name) for name in ("estimate", "ci_low", "ci_high"))
-        least, most = (pl.coalesce(f"bound_ci_{end}", f"ci_{end}") for end in ("low", "high"))
+        mean, low, high = (pl.col(c) for c in ("estimate", "pointwise_low", "pointwise_high"))
+        least, most = (pl.coalesce(f"bound_ci_{e}", f"pointwise_{e}") for e in ("low", "high"))
         ends = ((mean, mean), (high, low), (least, most), (most, least))
         return cls(*(pl.when(above).then(up).when(below).then(-down) for up, down in ends))
 

@@ -3,16 +3,24 @@
 Measures
     A difference is candidate − baseline, in the unit of the score; neutral 0. With a margin, the
     largest difference that does not matter, each row also has the equivalence test and the number
-    of further trials that would give a verdict: the interval has to end within the margin, or on
-    one side of 0. The part of the variance that wordings have does not fall with more trials in the
-    same wordings; where it alone is too large, no number of trials helps.
+    of further trials that would give a verdict: its own interval has to end within the margin, or
+    that of all rows together on one side of 0. The part of the variance that wordings have does not
+    fall with more trials in the same wordings; where it alone is too large, no number of trials
+    helps.
+
+Two intervals
+    That a row is worse or better is told among all rows of its family, by the interval that holds
+    for all of them at once (Bonferroni): `ci_low` to `ci_high`. That every row ends within the
+    margin needs no adjustment (Berger 1982, Technometrics 24(4), 295–300), and is told by the
+    interval of each alone: `pointwise_low` to `pointwise_high`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -23,18 +31,20 @@ from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.schemas import MATCHES
 from clinometer.results.verdicts import ONE_ORDER
 from clinometer.statistics.clustered import (
+    AMONG,
     Row,
     adjusted,
     benjamini_hochberg,
     by_method,
     check_confidence,
     cohen_d,
-    holm,
+    together,
 )
 from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
 
-__all__ = ["Changes", "Compared", "Contrasted", "candidates", "contrasted"]
+__all__ = ["Changes", "Compared", "Contrasted", "Found", "candidates", "contrasted",
+           "seen_together"]  # fmt: skip
 
 _STATED = (
     *("row", "subject", "level", "factor", "baseline", "candidate", "matched_by"),
@@ -44,7 +54,6 @@ _ESTIMATED = (
     *("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate"),
     "n_stereotypes",
 )
-_ADJUSTED = ("p_holm", "p_bh", "adjusted_over")
 
 #: What is stated of the change of compliance; in the rows of differences, after ``compliance_``.
 _TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
@@ -53,9 +62,12 @@ _OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate"
 _OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
 _OF_THESE: Schema = {
     **OF_TARGET,
-    **columns("tost_margin", "tost_p", "n_more", "bound_ci_low", "bound_ci_high"),
+    **columns("tost_margin", "tost_p", "bound_ci_low", "bound_ci_high"),
     **_OF_CHANGE,
 }
+
+#: What is told of a difference among those of its family.
+_OF_FAMILY: Schema = {**AMONG, **columns("p_bh", "n_more")}
 
 #: With more times as many trials it is other wordings that are needed.
 _MOST_TIMES = 1e4
@@ -69,6 +81,7 @@ class Contrasted(NamedTuple):
 
     estimates: pl.DataFrame
     matches: pl.DataFrame
+    found: Found = MappingProxyType({})  # of the scores, for `seen_together`
 
 
 @dataclass(frozen=True)
@@ -115,13 +128,41 @@ def contrasted(changes: Changes, measure: Measure, how: Compared) -> Contrasted:
     """Set out differences: columns of `results.ESTIMATES` and of `results.schemas.MATCHES`."""
     described = changes.described.items()
     levels = [_inferred(level, rows, changes, measure, how) for level, rows in described]
-    rows = _adjusted(pl.concat(levels, how="diagonal_relaxed")).with_columns(
+    rows = pl.concat(levels, how="diagonal_relaxed").with_columns(
         factor=pl.lit(how.factor),
         baseline=pl.lit(how.baseline),
         matched_by=pl.lit(how.matched_by),
         pairing_gain=None,
     )
-    return Contrasted(_as_estimates(rows, measure), check(rows, MATCHES, "matches"))
+    family = ("level", "model", *SEEN_TOGETHER)
+    estimates = seen_together(_as_estimates(rows, measure), changes.scores, family)
+    return Contrasted(estimates, check(rows, MATCHES, "matches"), changes.scores)
+
+
+def seen_together(differences: pl.DataFrame, found: Found, family: Sequence[str]) -> pl.DataFrame:
+    """Give each difference of scores the interval and the tests it has among its family.
+
+    `differences` have columns of `results.ESTIMATES`, and those of `family`, which tell families
+    apart besides the method; `found` has what they were estimated from.
+    """
+    numbered = differences.with_row_index("row")
+    tested = numbered.filter(pl.col("adjusted_over").is_not_null(), pl.col("p").is_not_null())
+    tested = tested.with_columns(
+        p_bh=adjusted(benjamini_hochberg, "method", *family),
+        tests=pl.len().over("method", *family),
+    )
+    told = [_among(row, found) for row in tested.iter_rows(named=True)]
+    among = pl.DataFrame(told, schema={"row": pl.UInt32(), **_OF_FAMILY})
+    return numbered.update(among, on="row", include_nulls=True).drop("row")
+
+
+def _among(row: Mapping[str, Any], found: Found) -> dict[str, Any]:
+    """Return what is told of one of so many differences."""
+    targets = found[row["level"], *(row[name] for name in ("candidate", *keys_of(row["level"])))]
+    confidence, tests = row["confidence"], row["tests"]
+    more = _more(targets, row) if row["tost_margin"] is not None else None
+    among = targets.mean(row["target"]).among(tests, confidence)
+    return {"row": row["row"], **among, "p_bh": row["p_bh"], "n_more": more}
 
 
 def _inferred(
@@ -134,7 +175,7 @@ def _inferred(
         found, compliance = changes.scores.get(key), changes.compliance.get(key)
         change = _change(compliance, how.confidence)
         bounds = _bounds(key, changes, how.confidence)
-        these.append({**_of_these(found, row["n"], measure, how), **bounds, **change})
+        these.append({**_of_these(found, how), **bounds, **change})
         other.append(found.row(LIKE_THESE, how.confidence) if found else {})
     held = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
     told = described.hstack(pl.DataFrame(these, schema=_OF_THESE)).with_columns(
@@ -156,36 +197,31 @@ def _bounds(key: tuple[Any, ...], changes: Changes, confidence: float) -> Row:
     }
 
 
-def _of_these(found: Targets | None, n: int, measure: Measure, how: Compared) -> Row:
+def _of_these(found: Targets | None, how: Compared) -> Row:
     """Return the test and the interval for *these*, against the margin too."""
     if found is None:
         return {}
     row = found.row(THESE, how.confidence)
     if how.margin is None:
         return row
-    return {
-        **row,
-        "tost_margin": how.margin,
-        "tost_p": found.these.tost(how.margin),
-        "n_more": _more(found, n, how, -1.0 if measure.consistent == "below" else 1.0),
-    }
+    return {**row, "tost_margin": how.margin, "tost_p": found.these.tost(how.margin)}
 
 
-def _more(found: Targets, n: int, how: Compared, worse: float) -> int | None:
-    """Return how many further trials would give a verdict; None where there is one, or none can.
-
-    `worse` is the sign of a difference for the worse.
-    """
-    margin = how.margin
-    assert margin is not None
+def _more(found: Targets, row: Mapping[str, Any]) -> int | None:
+    """Return how many further trials would give a verdict; None where there is one, or none can."""
+    n, confidence, below = int(row["n"]), row["confidence"], row["direction"] == "below"
+    margin = float(row["tost_margin"])
 
     def told(times: float) -> bool:
-        low, high = found.with_trials(times).interval(how.confidence)
-        if low is None or high is None:
+        mean = found.with_trials(times)
+        low, high = mean.interval(confidence)
+        among_low, among_high = mean.interval(together(confidence, row["tests"]))
+        if low is None or high is None or among_low is None or among_high is None:
             return False
-        return low > 0 or high < 0 or (high if worse > 0 else -low) < margin
+        worst = -low if below else high
+        return among_low > 0 or among_high < 0 or worst < margin
 
-    if found.these.interval(how.confidence)[0] is None or told(1.0) or not told(_MOST_TIMES):
+    if told(1.0) or not told(_MOST_TIMES):
         return None
     few, enough = 1.0, _MOST_TIMES
     while n * (enough - few) > 0.5:
@@ -216,8 +252,9 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
-    other = _adjusted(named.drop(OF_TARGET).unnest("like_these").drop_nulls("se")).select(
-        *_STATED, *_ESTIMATED, *_ADJUSTED, *OF_TARGET, method=pl.lit("generalised")
+    other = named.drop(OF_TARGET).unnest("like_these").drop_nulls("se")
+    other = other.select(
+        *(*_STATED, *_ESTIMATED, "adjusted_over"), *OF_TARGET, method=pl.lit("generalised")
     )
     compliance = named.select(
         *(*_STATED, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
@@ -229,10 +266,3 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     if rows["sd"].dtype == pl.Null:  # the papers' test is of pairs
         whole = whole.filter(pl.col("method") != "published")
     return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
-
-
-def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
-    family = ("level", "model", *SEEN_TOGETHER)
-    return rows.with_columns(
-        p_holm=adjusted(holm, *family), p_bh=adjusted(benjamini_hochberg, *family)
-    )

@@ -17,7 +17,7 @@ Measures
 Inference
     Differences that share wordings, group words and draws rise and fall together, so intervals and
     tests are those of `targets`; the paired t test is a row of its own, method ``published``.
-    Holm and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
+    Bonferroni and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
     instrument, mode, word list, scoring and level, with all dimensions. A candidate can also change
     *which* trials can be scored: the change of compliance is a measure of its own, and the bounds
     hold whatever the missing scores were.

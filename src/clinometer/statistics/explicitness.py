@@ -22,14 +22,14 @@ Inference
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
 from scipy.special import stdtr, stdtrit
 
 from clinometer.results import CONDITIONS, ESTIMATES, Measure, as_estimates, check
-from clinometer.statistics.clustered import adjusted, benjamini_hochberg, holm
+from clinometer.statistics.clustered import Array, adjusted, benjamini_hochberg
 from clinometer.statistics.pooling import THESE
 
 __all__ = ["EXPLICIT_GAP", "explicit_gaps", "share_of_scale"]
@@ -170,19 +170,28 @@ def _as_estimates(both: pl.DataFrame, confidence: float) -> pl.DataFrame:
     )
     known = pl.col("df").is_not_null()
     statistic, df = rows.select(pl.col("estimate") / pl.col("se"), "df").to_numpy().T
-    half = stdtrit(df, 0.5 + confidence / 2.0) * rows["se"].to_numpy()
     rows = rows.with_columns(
         statistic=pl.Series(statistic),
         p=pl.Series(2.0 * stdtr(df, -np.abs(statistic)), nan_to_null=True),
-        ci_low=(pl.col("estimate") - pl.Series(half)).clip(lower_bound=EXPLICIT_GAP.low),
-        ci_high=(pl.col("estimate") + pl.Series(half)).clip(upper_bound=EXPLICIT_GAP.high),
+    )
+    tests = pl.col("p").count().clip(lower_bound=1).over(_FAMILY)
+    alone = 1.0 - confidence
+    among = alone / rows.select(tests).to_series().to_numpy()
+    rows = rows.with_columns(
+        *_ends("ci", stdtrit(df, 1.0 - among / 2.0)),
+        *_ends("pointwise", stdtrit(df, 1.0 - alone / 2.0)),
+        p_bonferroni=(tests * pl.col("p")).clip(upper_bound=1.0),
+        p_bh=adjusted(benjamini_hochberg, *_FAMILY),
         test=pl.when(known).then(pl.lit("t")),
         confidence=pl.when(known).then(pl.lit(confidence)),
         adjusted_over=pl.format("{} gaps of a model, mode and two instruments", "level"),
     )
-    return as_estimates(
-        rows.with_columns(
-            p_holm=adjusted(holm, *_FAMILY), p_bh=adjusted(benjamini_hochberg, *_FAMILY)
-        ),
-        {EXPLICIT_GAP.name: EXPLICIT_GAP},
-    )
+    return as_estimates(rows, {EXPLICIT_GAP.name: EXPLICIT_GAP})
+
+
+def _ends(name: str, errors: Array) -> Iterator[pl.Expr]:
+    """Yield the ends of intervals of so many standard errors, cut at the ends of the scale."""
+    for end, side in (("low", -1.0), ("high", 1.0)):
+        away = pl.Series(side * errors) * pl.col("se")
+        inside = (pl.col("estimate") + away).clip(EXPLICIT_GAP.low, EXPLICIT_GAP.high)
+        yield inside.alias(f"{name}_{end}")

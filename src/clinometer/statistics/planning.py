@@ -39,8 +39,7 @@ How
 Tests
     Tests and intervals are at α / m, α = 1 − confidence, for the m means of a level that are seen
     together, those of all dimensions. Changes are adjusted over all that a comparison of two runs
-    decides about, of every instrument and study that is neither a control nor explicit; this is the
-    level of Holm's first test, and a change that is not the first is found more often.
+    decides about, of every instrument and study that is neither a control nor explicit.
 
 Target
     *These*: other wordings, group words, draws and answers; the same stereotypes and attributes.

@@ -203,8 +203,8 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
     shares = " and ".join(frame["share"].unique(maintain_order=True))
     caption = (
         f"Difference in the share of {shares}{'' if heads else ' over all stereotypes'}, default − "
-        "marginalized: range −1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the "
-        "number of rows of a level, t and p (naive) treat pairs as independent."
+        "marginalized: range −1 to 1, neutral 0. In pairs of answers; p (Bonferroni) is adjusted "
+        "for the number of rows of a level, t and p (naive) treat pairs as independent."
     )
     columns = [
         *heads,
@@ -213,7 +213,7 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
         *alike(number, {"Default": "candidate_estimate", "Marginalized": "baseline_estimate"}),
         Column("Difference", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         Column("t (naive)", lambda r: number(r["statistic_published"])),
         Column("p (naive)", lambda r: p_value(r["p_published"])),
         Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
@@ -229,7 +229,7 @@ def _asymmetry_table(frame: pl.DataFrame, plan: Plan) -> Table:
         *alike(number, {"FAR": "candidate_estimate", "UAR": "baseline_estimate"}),
         Column("FAR − UAR", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
     ]
     return render_table(frame.sort("level", maintain_order=True), _ASYMMETRY, columns)

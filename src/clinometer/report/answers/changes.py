@@ -182,8 +182,8 @@ def _change_figures(each: pl.DataFrame, words: _Words, asked: Asked) -> tuple[Fi
     names = each["candidate"].drop_nulls().unique(maintain_order=True)
     caption = (
         f"{words.title} on the score. Dot: mean difference of matched trials, {words.minus}; thick "
-        f"line: {asked.plan.interval} of each by itself; thin line: {WORST}. Neutral 0; left of "
-        f"it, scores are lower {words.there}. {words.short}: "
+        f"line: {asked.plan.interval} of all together; thin line: {WORST}. Neutral 0; left of it, "
+        f"scores are lower {words.there}. {words.short}: "
         f"{', '.join(f'“{name}”' for name in names)}."
     )
     return per_mode(words.key, caption, each, partial(forest, axis=axis), asked.plan)
@@ -199,7 +199,7 @@ def _change_table(frame: pl.DataFrame, words: _Words, plan: Plan, caption: str) 
         *alike(number, dict(zip(means, estimates, strict=True))),
         Column("Difference", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
         Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
         Column("Compliance, points", lambda r: _points(r["compliance_change"])),

@@ -165,7 +165,7 @@ def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         ),
         Column("Gap", lambda r: number(r["estimate"], signed=True)),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         VERDICT,
     ]
     return render_table(frame, caption, columns)

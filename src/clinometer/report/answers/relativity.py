@@ -118,7 +118,7 @@ def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         *alike(number, {"Relative": "candidate_estimate", "Absolute": "baseline_estimate"}),
         Column("Difference", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
         Column("Fewer scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
     ]

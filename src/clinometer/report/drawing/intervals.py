@@ -45,8 +45,9 @@ def forest(
 
     `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
         ``bound_low, bound_high``, ``placebo_low, placebo_high`` and the texts of the tooltip.
-    Result: grey bars: placebos; thin grey lines: worst-case bounds; thick lines: intervals; dots:
-        means.
+        An interval of the row alone, ``alone_low, alone_high``, is drawn over that of all.
+    Result: grey bars: placebos; thin grey lines: worst-case bounds; thick lines: intervals, thicker
+        where they are of the row alone; dots: means.
     """
     categories = list(dict.fromkeys(row["category"] for row in rows))
     color = apart(alt.Color, "category", category_colors(categories), legend=None)
@@ -61,6 +62,11 @@ def forest(
             ),
             mean.encode(x=across("mean", axis), color=color, shape=shape),
         ]
+        if any(row.get("alone_low") is not None for row in part):
+            alone = chart.mark_rule(strokeWidth=8, opacity=0.4)
+            marks.insert(
+                0, alone.encode(x=across("alone_low", axis), x2=alt.X2("alone_high"), color=color)
+            )
         if any(row.get("bound_low") is not None for row in part):
             worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
             marks.insert(0, worst.encode(x=across("bound_low", axis), x2=alt.X2("bound_high")))
