@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
@@ -73,6 +75,23 @@ def test_summaries_of_whole_pairs_are_left_alone(scores_of: Any, pair_of: Any) -
     units = summarise(scores_of(*(one for pair in pairs for one in pair)))
     assert units["value"].to_list() == units["mean"].to_list()
     assert units["weight"].to_list() == units["n_scored"].to_list()
+
+
+SCORED = st.sampled_from([(True, True), (True, False), (False, True)])
+
+
+@given(scored=st.lists(SCORED, min_size=2, max_size=9), seed=st.integers(0, 99))
+def test_whatever_is_missing_the_mean_is_that_of_the_means_in_each_order(
+    scores_of: Any, pair_of: Any, scored: list[tuple[bool, bool]], seed: int
+) -> None:
+    rng, pairs = np.random.default_rng(seed), []
+    for k, kept in enumerate(scored):
+        values = (rng.uniform(-1, 1) if one else None for one in kept)
+        pairs.append(pair_of(f"p{k}", *values, iteration=k))
+    scores = scores_of(*(one for pair in pairs for one in pair))
+    units, means = summarise(scores), scores.group_by("order").agg(pl.col("score").mean())["score"]
+    weighed = units.select((pl.col("weight") * pl.col("value")).sum() / pl.col("weight").sum())
+    assert weighed.item() == pytest.approx(means.drop_nulls().mean(), abs=1e-12)
 
 
 def test_an_order_that_goes_with_a_wording_is_not_told_from_it(

@@ -62,7 +62,8 @@ _OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate"
 _OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
 _OF_THESE: Schema = {
     **OF_TARGET,
-    **columns("tost_margin", "tost_p", "bound_ci_low", "bound_ci_high"),
+    **columns("estimate", "tost_margin", "tost_p"),
+    **columns("bound_low", "bound_high", "bound_ci_low", "bound_ci_high"),
     **_OF_CHANGE,
 }
 
@@ -179,6 +180,7 @@ def _inferred(
         other.append(found.row(LIKE_THESE, how.confidence) if found else {})
     held = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
     told = described.hstack(pl.DataFrame(these, schema=_OF_THESE)).with_columns(
+        candidate_estimate=pl.col("baseline_estimate") + pl.col("estimate"),
         level=pl.lit(level),
         like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET)),
         conditional_on=pl.col("conditional_on") + held,
@@ -187,11 +189,14 @@ def _inferred(
 
 
 def _bounds(key: tuple[Any, ...], changes: Changes, confidence: float) -> Row:
-    """Return the interval of the worst cases, that of the scores where none is missing."""
+    """Return the worst cases with their interval, those of the scores where none is missing."""
+    least, most = (one.get(key, changes.scores.get(key)) for one in changes.worst)
     cases = changes.scores, *changes.worst
     intervals = [one[key].these.interval(confidence) for one in cases if key in one]
     lows, highs = ([one[side] for one in intervals] for side in (0, 1))
     return {
+        "bound_low": least.these.mean if least else None,
+        "bound_high": most.these.mean if most else None,
         "bound_ci_low": min((low for low in lows if low is not None), default=None),
         "bound_ci_high": max((high for high in highs if high is not None), default=None),
     }
@@ -201,7 +206,7 @@ def _of_these(found: Targets | None, how: Compared) -> Row:
     """Return the test and the interval for *these*, against the margin too."""
     if found is None:
         return {}
-    row = found.row(THESE, how.confidence)
+    row = {"estimate": found.these.mean, **found.row(THESE, how.confidence)}
     if how.margin is None:
         return row
     return {**row, "tost_margin": how.margin, "tost_p": found.these.tost(how.margin)}

@@ -54,7 +54,7 @@ from clinometer.statistics.estimates import check_range
 from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import (
     NEVER_POOLED,
-    ORDERED,
+    in_one_order,
     keys_of,
     of_both_orders,
     scores_by_order,
@@ -68,12 +68,6 @@ TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "ver
 
 #: What its draw fixes.
 DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
-
-#: What a mean over stereotypes has besides means.
-_OF_EACH = (
-    *("compliance_baseline_estimate", "compliance_candidate_estimate"),
-    *("bound_low", "bound_high"),
-)
 
 #: A spread below this share of the scores' size is due to rounding.
 _ROUNDING = 1e-12
@@ -143,7 +137,7 @@ def contrast(
     span = measure.high - measure.low
     has_t, has_b = (pl.col(c).is_not_null().cast(pl.Float64) for c in ("t", "b"))
     changes = Changes(
-        {level: _described(pairs, level, measure) for level in LEVELS},
+        {level: _described(pairs, level) for level in LEVELS},
         _means(pairs, pl.col("t") - pl.col("b"), (-span, span)),
         _means(pairs, has_t - has_b, (-1.0, 1.0)),
         _worst(pairs, measure),
@@ -202,20 +196,23 @@ def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
         )
 
 
-def _described(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
-    """Describe the groups of one level, a row each."""
-    keys = ["candidate", *keys_of(level)]
-    if level == "overall":
-        pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
-    return _describe(pairs, keys, measure).sort(keys)
-
-
 def _means(pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]) -> Found:
     """Give the means of a value of the trials asked under both, by mirrored pair."""
+    units, found = _units(pairs, value), dict[tuple[Any, ...], Targets]()
+    for (candidate,), part in units.group_by("candidate", maintain_order=True):
+        for of, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
+            weighed = of_both_orders(part, of)
+            for (level, *key), one in means(weighed, bounds, "value", "weight", levels).items():
+                found[level, candidate, *key] = one
+    return found
+
+
+def _units(pairs: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
+    """Reduce a value of the trials asked under both to its sums, a row per mirrored pair."""
     valued = pairs.filter("both").with_columns(score=value).drop_nulls("score")
     valued = valued.with_row_index("row")
     keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
-    units = valued.group_by(
+    return valued.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
     ).agg(
         pl.col("iteration").min().alias("draw"),
@@ -223,13 +220,6 @@ def _means(pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]) -> 
         pl.len().alias("n_scored"),
         *scores_by_order(),
     )
-    found = dict[tuple[Any, ...], Targets]()
-    for (candidate,), part in units.group_by("candidate", maintain_order=True):
-        for of, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
-            weighed = of_both_orders(part, of)
-            for (level, *key), one in means(weighed, bounds, "value", "weight", levels).items():
-                found[level, candidate, *key] = one
-    return found
 
 
 def _worst(pairs: pl.DataFrame, measure: Measure) -> tuple[Found, Found]:
@@ -245,75 +235,61 @@ def _worst(pairs: pl.DataFrame, measure: Measure) -> tuple[Found, Found]:
     return _means(asked, least, ends), _means(asked, greatest, ends)
 
 
-def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
-    """Return what needs no model: counts, means, spread, compliance, bounds.
+def _described(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
+    """Describe the groups of one level, a row each, by what needs no model.
 
-    In means and bounds each stereotype counts once; in those ``_of_answers`` each answer does.
+    In means each stereotype counts once; in those ``_of_answers`` each answer does.
     """
+    keys = ["candidate", *keys_of(level)]
+    if level == "overall":
+        pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
     b, t, both = pl.col("b"), pl.col("t"), pl.col("both")
     has_b, has_t = both & b.is_not_null(), both & t.is_not_null()
     matched = has_b & has_t
-    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
-    pairs = pairs.with_columns(
-        of_matched=_weights(matched, stereotypes), of_both=_weights(both, stereotypes)
-    )
     difference = (t - b).filter(matched)
     sd = difference.std()
     rounding = _ROUNDING * pl.max_horizontal(pl.col("b", "t").abs().max(), pl.lit(1e-300))
     n = both.sum()
-    described: dict[str, pl.Expr] = {
-        "n": n,
-        "n_unasked_baseline": (pl.col("asked_t") & ~both).sum(),
-        "n_unasked_candidate": (pl.col("asked_b") & ~both).sum(),
-        "n_scored": matched.sum(),
-        "n_lost_baseline": (has_t & ~has_b).sum(),
-        "n_lost_candidate": (has_b & ~has_t).sum(),
-        "n_lost_both": (both & ~has_b & ~has_t).sum(),
-        "sd": pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
-    }
     values = {"baseline_estimate": b, "candidate_estimate": t, "estimate": t - b}
-    described |= {
-        f"{name}_of_answers": value.filter(matched).mean() for name, value in values.items()
-    }
-    means = {name: _weighted(value, matched, "of_matched") for name, value in values.items()}
-    low, high = measure.low, measure.high
-    # In their order: sums of numbers that are not exact depend on it.
+    counted = pairs.group_by(keys).agg(
+        n=n,
+        n_unasked_baseline=(pl.col("asked_t") & ~both).sum(),
+        n_unasked_candidate=(pl.col("asked_b") & ~both).sum(),
+        n_scored=matched.sum(),
+        n_lost_baseline=(has_t & ~has_b).sum(),
+        n_lost_candidate=(has_b & ~has_t).sum(),
+        n_lost_both=(both & ~has_b & ~has_t).sum(),
+        sd=pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
+        **{f"{name}_of_answers": value.filter(matched).mean() for name, value in values.items()},
+    )
+    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     of_each = pairs.group_by(stereotypes, maintain_order=True).agg(
-        **means,
         compliance_baseline_estimate=pl.when(n > 0).then(has_b.sum() / n),
         compliance_candidate_estimate=pl.when(n > 0).then(has_t.sum() / n),
-        bound_low=_weighted(t.fill_null(low) - b.fill_null(high), both, "of_both"),
-        bound_high=_weighted(t.fill_null(high) - b.fill_null(low), both, "of_both"),
-        one_order=_in_one_order(matched),
     )
-    of_stereotypes = of_each.group_by(keys).agg(
-        pl.col(*means, *_OF_EACH).mean(),
+    compliant = of_each.group_by(keys).agg(pl.selectors.starts_with("compliance").mean())
+    known = pl.when(t.is_not_null()).then(b)
+    return (
+        counted.join(compliant, on=keys, nulls_equal=True)
+        .join(_baseline(_units(pairs, known), keys, level), on=keys, how="left", nulls_equal=True)
+        .with_columns(
+            pl.col("one_order").fill_null(value=False), pl.col("n_stereotypes").fill_null(0)
+        )
+        .sort(keys)
+    )
+
+
+def _baseline(units: pl.DataFrame, keys: list[str], level: str) -> pl.DataFrame:
+    """Return the mean of the baseline where the candidate has a score too, each stereotype once."""
+    weighed = of_both_orders(units, "cell" if level == "cell" else "stereotype")
+    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
+    # In their order: sums of numbers that are not exact depend on it.
+    of_each = weighed.group_by(stereotypes, maintain_order=True).agg(
+        baseline_estimate=(pl.col("weight") * pl.col("value")).sum() / pl.col("weight").sum(),
+        one_order=in_one_order(),
+    )
+    return of_each.group_by(keys).agg(
+        pl.col("baseline_estimate").mean(),
         pl.col("one_order").any(),
-        n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
+        n_stereotypes=pl.len().cast(pl.Int64),
     )
-    counted = pairs.group_by(keys).agg(**described)
-    return counted.join(of_stereotypes, on=keys, nulls_equal=True)
-
-
-def _weights(counted: pl.Expr, group: Sequence[str]) -> pl.Expr:
-    """Return what trials weigh so that both orders count the same, as `of_both_orders` has it."""
-    of = [counted & (pl.col("order") == order).fill_null(False) for order in ORDERED.values()]
-    numbers = [one.sum().over(group) for one in of]
-    in_wording = [one.any().over(*group, "variation") for one in of]
-    told = pl.all_horizontal(in_wording).any().over(group)
-    weights = [
-        pl.when(told & one).then(sum(numbers) / (2 * number))
-        for one, number in zip(of, numbers, strict=True)
-    ]
-    return pl.coalesce(*weights, pl.lit(1.0))
-
-
-def _weighted(value: pl.Expr, counted: pl.Expr, weight: str) -> pl.Expr:
-    total = pl.col(weight).filter(counted).sum()
-    return pl.when(counted.any()).then((pl.col(weight) * value).filter(counted).sum() / total)
-
-
-def _in_one_order(matched: pl.Expr) -> pl.Expr:
-    """Tell whether all matched trials are known to be in the same order of the groups."""
-    in_order = ((pl.col("order") == order).fill_null(False) for order in ORDERED.values())
-    return matched.any() & pl.any_horizontal((one | ~matched).all() for one in in_order)

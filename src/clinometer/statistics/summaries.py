@@ -125,8 +125,8 @@ def filled(units: pl.DataFrame, end: float, level: str = "stereotype") -> pl.Dat
 def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFrame:
     """Add `value` and `weight`: the mean of each unit, such that both orders count the same.
 
-    Where a group of `level` has as many scores in one order as in the other, these are `mean` and
-    `n_scored`. Else a score counts half the number of scores by those in its order, and the
+    Where each unit of a group of `level` has as many scores in one order as in the other, these are
+    `mean` and `n_scored`. Else a score counts half the number of scores by those in its order, and the
     difference of the orders is taken out of units that have more of one, so that the mean of
     the group is that of its means in each order. Scores in an order lie closer to their own mean
     than to the true one; they are moved away from it by √(n / (n − 1)), so that they vary as they
@@ -142,6 +142,7 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
         mean_second=t.sum() / second,
         away_first=_away(first),
         away_second=_away(second),
+        whole=(n == m).all(),
         by_first=(first + second) / (2 * first),
         by_second=(first + second) / (2 * second),
     )
@@ -158,7 +159,7 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
         + (moved_t + m * half) * pl.col("by_second")
         + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - s - t)
     )
-    even = ~pl.col("known") | ((n == m) & (pl.col("by_first") == 1.0))
+    even = ~pl.col("known") | pl.col("whole")
     plain = pl.col("n_scored").cast(pl.Float64)
     uneven = pl.when(pl.col("n_scored") > 0).then(total / weight)
     return (
@@ -168,7 +169,7 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
             value=pl.when(even).then("mean").otherwise(uneven),
             weight=pl.when(even).then(plain).otherwise(weight),
         )
-        .drop("^(mean|away|by)_(first|second)$", "known")
+        .drop("^(mean|away|by)_(first|second)$", "known", "whole")
     )
 
 

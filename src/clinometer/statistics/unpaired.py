@@ -92,7 +92,7 @@ def contrast_unpaired(
         for known, each in cases:
             known |= {(level, candidate, *key): one for (level, *key), one in each.items()}
         for level, rows in described.items():
-            rows.append(_described(ours, theirs, level, measure, candidate))
+            rows.append(_described(ours, theirs, level, candidate))
     whole = {level: pl.concat(rows) for level, rows in described.items()}
     return contrasted(Changes(whole, found, compliant, (least, greatest)), measure, how)
 
@@ -124,11 +124,11 @@ def _units(scores: pl.DataFrame, factor: str, value: str) -> pl.DataFrame:
 
 
 def _described(
-    baseline: pl.DataFrame, candidate: pl.DataFrame, level: str, measure: Measure, name: str
+    baseline: pl.DataFrame, candidate: pl.DataFrame, level: str, name: str
 ) -> pl.DataFrame:
-    """Return counts, means, compliance and worst-case bounds of the groups of a level."""
+    """Describe the groups of one level, a row each, by what needs no model."""
     keys = [*_STRATUM, "variation"] if level == "cell" else list(_STRATUM)
-    ours, theirs = (_counted(units, keys, measure) for units in (baseline, candidate))
+    ours, theirs = (_counted(units, keys) for units in (baseline, candidate))
     both = ours.join(theirs, on=keys, how="inner", nulls_equal=True, suffix="_t")
     n, m = pl.col("n_scored"), pl.col("n_scored_t")
     scored, groups = (n > 0) & (m > 0), keys_of(level)
@@ -137,12 +137,9 @@ def _described(
         n_scored=pl.min_horizontal(n.sum(), m.sum()),
         n_stereotypes=scored.sum().cast(pl.Int64),
         baseline_estimate=pl.col("mean").filter(scored).mean(),
-        candidate_estimate=pl.col("mean_t").filter(scored).mean(),
         compliance_baseline_estimate=pl.col("scored").mean(),
         compliance_candidate_estimate=pl.col("scored_t").mean(),
         one_order=pl.any_horizontal("one_order", "one_order_t").any(),
-        bound_low=(pl.col("low_t") - pl.col("high")).mean(),
-        bound_high=(pl.col("high_t") - pl.col("low")).mean(),
     )
     counts = ("n_unasked_baseline", "n_unasked_candidate")
     lost = ("n_lost_baseline", "n_lost_candidate", "n_lost_both")
@@ -151,22 +148,17 @@ def _described(
         *(pl.lit(None, pl.String).alias(c) for c in absent),
         *(pl.lit(None, pl.Int64).alias(c) for c in (*counts, *lost)),
         candidate=pl.lit(name),
-        estimate=pl.col("candidate_estimate") - pl.col("baseline_estimate"),
         sd=pl.lit(None),
     )
 
 
-def _counted(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
-    """Return the answers, means and worst cases of each stereotype, or cell."""
+def _counted(units: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Return the answers and the mean of each stereotype, or cell."""
     n, (value, weight) = pl.col("n_scored"), (pl.col("value"), pl.col("weight"))
     mean = pl.when(weight.sum() > 0).then((weight * value).sum() / weight.sum())
-    counted = units.group_by(keys, maintain_order=True).agg(
+    return units.group_by(keys, maintain_order=True).agg(
         pl.col("n", "n_scored").sum(),
         mean=mean,
         scored=n.sum() / pl.col("n").sum(),
         one_order=in_one_order(),
     )
-    for end in ("low", "high"):
-        case = filled(units, getattr(measure, end)).group_by(keys).agg(mean.alias(end))
-        counted = counted.join(case, on=keys, nulls_equal=True, maintain_order="left")
-    return counted
