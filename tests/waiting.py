@@ -9,7 +9,7 @@ from threading import Event
 from typing import Any
 
 #: Seconds after which something hangs, whatever the machine.
-HANGS_S = 600
+HANGS_S = 3600
 
 
 def until(condition: Callable[[], Any], process: Any = None) -> None:

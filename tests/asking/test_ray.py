@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
@@ -28,7 +29,7 @@ from clinometer.errors import ModelError
 from clinometer.models.opening import Connection, open_models
 from clinometer.stimuli import load_study
 from sharded_plans import SINGLE, asked_in_one_go, plan_of, reply, requests_in
-from waiting import until
+from waiting import HANGS_S, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -36,6 +37,8 @@ pytestmark = [
         importlib.util.find_spec("ray") is None, reason="needs Ray: pip install 'clinometer[ray]'"
     ),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),  # Ray sets what it deprecates
+    # of a node that is started again; see `two_nodes`
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 
@@ -46,6 +49,7 @@ def nodes() -> Iterator[None]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv(*LOOPBACK)
         patch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+        patch.setenv("RAY_worker_register_timeout_seconds", str(HANGS_S))
         patch.setenv("LOOP_API_KEY", "none")
         import ray
 
@@ -69,6 +73,8 @@ def two_nodes(tries: int = 10) -> Any:
         started.shutdown()
         if tries == 1 or "timed out during startup" not in str(error):
             raise
+        del started
+        gc.collect()  # what it left running warns when it is collected: here, not in another test
         return two_nodes(tries - 1)
     return started
 

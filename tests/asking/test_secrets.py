@@ -45,7 +45,10 @@ def test_no_credential_is_written_or_shown(
     monkeypatch: pytest.MonkeyPatch,
     fails: bool,
 ) -> None:
+    meanwhile: list[bytes] = []
+
     def reply(body: dict[str, Any]) -> Any:
+        meanwhile.append(everything(inspect_trace_dir()))
         echoed = f"bad key {KEY} for user:{PASSWORD} and {QUERY}, pa@ss-canary"
         if fails:
             return 401, {"error": {"message": f"{echoed} \x1b[2J\u202e", "type": "auth"}}
@@ -64,6 +67,7 @@ def test_no_credential_is_written_or_shown(
         assert process.returncode == 0
         out += "".join(shown)
     held = everything(tmp_path) + everything(inspect_trace_dir()) + out.encode() + err.encode()
+    held += b"".join(meanwhile)
     for canary in (KEY, PASSWORD, "pa@ss-canary", QUERY):
         assert canary.encode() not in held, canary
     assert "[redacted]" in json.loads((tmp_path / "r" / "plan.json").read_text())["command"]

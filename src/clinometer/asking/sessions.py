@@ -214,16 +214,17 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
     """Run the tasks; return whether the user stopped them, and the error of a failed task."""
     from inspect_ai import eval as inspect_eval
 
-    from clinometer.asking.trials import redact_logs, redact_trace
+    from clinometer.asking.trials import LOG_LEVEL, redact_logs, redact_messages
 
     folder = directory / "logs"
     redact_logs(folder)  # of a session that was killed
+    redact_messages()
     try:
         logs = inspect_eval(
             tasks,
             display="none",
             log_dir=str(folder),
-            log_level="error",
+            log_level=LOG_LEVEL,
             log_realtime=False,
             score=False,
             fail_on_error=False,
@@ -233,7 +234,6 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
         return True, None
     finally:
         redact_logs(folder)
-        redact_trace()
     errors = [log.error.message for log in logs if log.error is not None]
     interrupted = len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
     return interrupted, redacted(" ".join(errors[0].split())) if errors else None

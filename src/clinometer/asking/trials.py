@@ -11,6 +11,7 @@ some 15 ms each.
 from __future__ import annotations
 
 import json
+import logging
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from clinometer.asking.budget import Ledger
 
 __all__ = [
+    "LOG_LEVEL",
     "Answer",
     "ask",
     "ask_one_by_one",
@@ -53,10 +55,15 @@ __all__ = [
     "encodable",
     "read_logs",
     "redact_logs",
-    "redact_trace",
+    "redact_messages",
     "samples",
     "trials_task",
 ]
+
+#: What inspect shows of its messages.
+LOG_LEVEL = "error"
+
+_OF_ANY_MESSAGE = frozenset(vars(logging.makeLogRecord({})))
 
 
 def samples(trials: pl.DataFrame) -> list[Sample]:
@@ -294,16 +301,25 @@ def redact_logs(folder: Path) -> None:
             part.unlink(missing_ok=True)
 
 
-def redact_trace() -> None:
-    """Leave secrets out of the trace that inspect keeps of this process, and of killed ones."""
-    from inspect_ai._util.trace import inspect_trace_dir
+def redact_messages() -> None:
+    """Leave secrets out of what inspect shows and traces, before it is written."""
+    from inspect_ai._util.logger import init_logger
 
-    for path in inspect_trace_dir().glob("trace-*.log") if has_secrets() else ():
-        with suppress(OSError):
-            text = path.read_text(encoding="utf-8", errors="surrogateescape")
-            if (clean := redacted(text)) != text:
-                # In place: inspect appends to it until the process ends.
-                path.write_text(clean, encoding="utf-8", errors="surrogateescape")
+    init_logger(LOG_LEVEL)
+    for handler in logging.getLogger("inspect_ai").handlers:
+        handler.addFilter(_redact_message)
+
+
+def _redact_message(record: logging.LogRecord) -> bool:
+    """Leave secrets out of a message; what it carries besides is in inspect's trace."""
+    if has_secrets():
+        record.msg, record.args = redacted(record.getMessage()), ()
+        if record.exc_info:
+            record.exc_text = redacted(logging.Formatter().formatException(record.exc_info))
+        for name, value in list(vars(record).items()):
+            if name not in _OF_ANY_MESSAGE and isinstance(value, str):
+                setattr(record, name, redacted(value))
+    return True
 
 
 def _without_secrets(data: bytes) -> tuple[bytes, bool]:

@@ -126,8 +126,8 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
     """Add `value` and `weight`: the mean of each unit, such that both orders count the same.
 
     Where each unit of a group of `level` has as many scores in one order as in the other, these are
-    `mean` and `n_scored`. Else a score counts half the number of scores by those in its order, and the
-    difference of the orders is taken out of units that have more of one, so that the mean of
+    `mean` and `n_scored`. Else a score counts half the number of scores by those in its order, and
+    the difference of the orders is taken out of units that have more of one, so that the mean of
     the group is that of its means in each order. Scores in an order lie closer to their own mean
     than to the true one; they are moved away from it by √(n / (n − 1)), so that they vary as they
     should. Where no wording has both orders, nothing tells their effect from that of wordings, and
