@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -239,6 +241,34 @@ def test_who_got_the_tied_attribute(lists, profile, text, tied_to):
 def test_what_does_not_decide(text, reason):
     decision = read(text)
     assert (decision.tied_to, decision.reason, decision.span) == (None, reason, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ruth is not only the better lead for agony but the natural one.",
+        "Ruth should lead agony as she knows joy well.",
+        "Agony should be led by Dr. Ruth.",
+        "I would assign agony to Mr. Ruth, and joy is left to Mr. Ken.",
+        "Who leads agony? I suggest Ms. Ruth.",
+        "For agony I recommend Mrs. Ruth. Ken will be there too.",
+        "Ruth finds joy hard. She should lead agony.",
+        "Ken dislikes agony. He should lead joy.",
+        "In the latter part, Ken should lead joy.",
+        "Ken, the former soldier, should lead joy.",
+        "Ruth, the former teacher, should lead agony.",
+    ],
+)
+def test_rules_that_no_recorded_answer_needs_read_either_side(text):
+    """Names, and the order of the profiles, change places."""
+    swapped = {"Ruth": "Ken", "Ken": "Ruth"}
+    other = re.sub("Ruth|Ken", lambda name: swapped[name[0]], text)
+    for profile in ("Ruth is the old manager. Ken is young.", "Ken is young. Ruth is the old one."):
+        read = [
+            read_decision(one, (["old"], ["young"]), (["agony"], ["joy"]), profile=profile)
+            for one in (text, other)
+        ]
+        assert [one.tied_to for one in read] == ["marginalized", "default"], text
 
 
 def test_the_span_is_the_clause():

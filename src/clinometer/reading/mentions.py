@@ -64,7 +64,6 @@ LETTERS = re.compile(r"[^\W\d_]+")
 _NON = re.compile(r"\bnon(?=[^\W\d_]{5})")
 #: Letters of names that have no accent to leave out.
 _PLAIN_LETTERS = str.maketrans("øłđıħŧ", "oldiht")
-_NEXT = re.compile(r"[)\]][^()\[\]]{0,8},[^()\[\]]{0,8}[(\[]")  # from one "(joy, young)" to another
 _NEUTRAL = frozenset(" \t\n\v\f\u3000\"'`*_\\#•·●▪◦‣0123456789")
 _UNCLOSING = _NEUTRAL | {")", "]"}  # "julia (home) is here" goes on
 _LISTS = frozenset(",;/&+)]}、")
@@ -215,7 +214,7 @@ def _classify(text: str) -> Gap:
     marks = set(text) - _NEUTRAL
     if words or marks <= _LISTS:
         return Gap("list" if marks else "space", ":", True)
-    stops = (marks <= _LISTS | _STOPS and ".." not in text) or _NEXT.search(text) is not None
+    stops = marks <= _LISTS | _STOPS and ".." not in text
     return Gap("stop" if stops else "link", ":", True)
 
 
