@@ -6,6 +6,7 @@ __all__ = ["main"]
 
 #: Command → the module that holds it, and one line of help.
 COMMANDS = {
+    "demo": ("demo", "Score answers of GPT-4o that are shipped, and open their report: seconds."),
     "audit": ("auditing", "Measure the bias of a model and write a report. Start here."),
     "check": ("checking", "Say what a model can do and what an audit costs, in a call a mode."),
     "run": ("auditing", "Ask models chosen trials; write responses, scores and estimates."),
@@ -47,6 +48,7 @@ HELP = """Usage: clinometer COMMAND [OPTIONS]
 
   Measure the implicit bias of language models.
 
+    clinometer demo                         2,100 released answers of GPT-4o: nothing is asked
     clinometer audit clinometer/smollm2     the embedded model: no key, no network
     clinometer audit openai/gpt-4o-mini     any model that inspect supports
     clinometer audit simulated/leaning      no model: answers with planted leans

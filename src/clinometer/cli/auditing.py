@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from clinometer.asking.budget import Budget
     from clinometer.asking.plan import Plan
 
-__all__ = ["audit_command", "cost_command", "report_command", "run_command"]
+__all__ = ["JSON", "audit_command", "cost_command", "report_command", "run_command",
+           "say_findings"]  # fmt: skip
 
 
 JSON = click.option(
@@ -110,7 +111,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
             directory = out or default_directory(plan.models, size)
             complete = _audit(plan, directory, options, profile=profile)
         page = write_report(directory)
-    _say_findings(directory, page, as_json=as_json)
+    say_findings(directory, page, as_json=as_json)
     sys.exit(0 if complete else 1)
 
 
@@ -132,7 +133,7 @@ def _for_machines(as_json: bool) -> AbstractContextManager[Any]:
     return redirect_stdout(sys.stderr) if as_json else nullcontext()
 
 
-def _say_findings(directory: Path, page: Path, *, as_json: bool) -> None:
+def say_findings(directory: Path, page: Path, *, as_json: bool) -> None:
     """Print what was found, in the order of the report's first screen, and where the report is."""
     from clinometer.report.answers.summary import in_brief
 
@@ -247,7 +248,7 @@ def report_command(  # noqa: PLR0913 - the options of a report
         record_sizes(directory, sizes)
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
-    _say_findings(directory, write_report(directory), as_json=as_json)
+    say_findings(directory, write_report(directory), as_json=as_json)
     left = unfinished(read_detail(directory, "progress"))
     for model, said in left.items():
         remark(f"incomplete: {model}: {said}")

@@ -1,3 +1,4 @@
+from .answers import released_answers as released_answers
 from .components import load_components as load_components
 from .published import INTERVENTIONS as INTERVENTIONS
 from .published import PUBLISHED as PUBLISHED

@@ -1,0 +1,60 @@
+"""The demonstration: released answers, scored without a model, a key or torch."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from clinometer.reference import released_answers
+
+Run = Callable[..., tuple[int, str, str]]
+
+RELEASED = Path(__file__).parents[3] / "shared/data/bai/gpt4o_word_association_responses.csv"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is opened in a browser."""
+    addresses: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", addresses.append)
+    return addresses
+
+
+def test_released_answers_lean_and_are_behind_the_numbers(run: Run, opened: list[str]) -> None:
+    code, out, err = run("demo")
+    assert (code, err, opened) == (0, "", [])  # standard output is no terminal
+    assert "0.39 [0.29 to 0.49]" in out and out.endswith("report: results/demo/report.html\n")
+    assert pl.read_parquet("results/demo/scores.parquet")["score"].count() == 2095
+    code, out, _ = run("show", "results/demo", "disability")
+    assert code == 0 and "bai2025" in out and "disabled" in out
+    again = pl.read_parquet("results/demo/estimates.parquet")
+    assert run("demo")[0] == 0
+    assert pl.read_parquet("results/demo/estimates.parquet").equals(again)
+
+
+def test_the_report_is_opened_where_asked(run: Run, opened: list[str], tmp_path: Path) -> None:
+    assert run("demo", "--out", "here", "--open")[0] == 0
+    assert opened == [(tmp_path / "here/report.html").as_uri()]
+
+
+def test_neither_torch_nor_a_client_is_needed(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['clinometer', 'demo']\n"
+        "from clinometer.cli.group import run_group\n"
+        "assert run_group() == 0\n"
+        "assert not {'torch', 'transformers', 'openai'} & sys.modules.keys()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_the_answers_are_those_released() -> None:
+    if not RELEASED.is_file():
+        pytest.skip("needs shared/data beside the checkout")
+    assert gzip.decompress(released_answers().read_bytes()) == RELEASED.read_bytes()
