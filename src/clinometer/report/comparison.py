@@ -44,8 +44,6 @@ FACTS = "comparison.json"
 
 #: Characters of a prompt or answer that are shown.
 LONGEST = 1500
-#: Changes that stand at the top.
-MOST = 4
 
 _LIMITS = (
     "“Not worse” holds for what both were asked, and for the margin. It does not say that either "
@@ -109,11 +107,9 @@ def comparison_part(directory: Path) -> Part | None:
 
 
 def _finding(decision: Plan) -> Finding:
-    """Say the verdict of a candidate, and what changed."""
-    changed = decision.texts("changed")
-    more = f"; and {len(changed) - MOST} more" if changed[MOST:] else ""
-    told = f" {'; '.join(changed[:MOST])}{more}." if changed else ""
-    return Finding(decision.text("candidate"), f"{decision.text('text')}.{told}")
+    """Say the verdict of a candidate; what changed stands open below."""
+    said = decision.text("text").replace(" -> ", " → ")
+    return Finding(decision.text("candidate"), f"{said}.")
 
 
 def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:
@@ -159,6 +155,7 @@ def _difference_section(differences: pl.DataFrame, facts: Plan) -> Section | Non
         ),
         figures=figures,
         tables=(("Table of differences", _difference_table(shown)),),
+        open=True,
     )
 
 
@@ -247,7 +244,7 @@ def _change_section(
         "Two runs can have different verdicts by themselves although no difference between them "
         "can be told: one lies just below a limit, the other just above. The difference decides.",
     )
-    return Section("changed", "What changed", text=text, tables=tuple(tables))
+    return Section("changed", "What changed", text=text, tables=tuple(tables), open=True)
 
 
 def _other_section(estimates: pl.DataFrame) -> Section | None:
