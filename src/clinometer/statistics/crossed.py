@@ -50,7 +50,7 @@ from clinometer.statistics.settings import (
     USUAL_DRAWN,
     USUAL_FORCED,
 )
-from clinometer.statistics.shared import SHARED, design_effect
+from clinometer.statistics.shared import SHARED, design_effect, deviations_by_level
 from clinometer.statistics.squares import Part, moments
 
 __all__ = ["CROSSED", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
@@ -102,6 +102,15 @@ class _Page:
     def moments(self) -> Array:
         """The moments of all, which take long and are not needed where no score varies."""
         return np.array([moments(one) for one in self.parts])
+
+    @cached_property
+    def deviations(self) -> list[tuple[Array, Array] | None]:
+        """The deviations by level of each component, of those whose levels may be shared."""
+        return [
+            *(deviations_by_level(self.parts, self.scales, f) if f in SHARED else None
+              for f in self.parts[0].totals),
+            None,
+        ]  # fmt: skip
 
     def alone(self, place: int) -> Array:
         """Return the weights of the squares that give the variance of a mean of responses."""
@@ -169,8 +178,9 @@ class _Others:
             components = page.components(np.ones_like(used))
         self.used, self.compared = used, _Compared(page, components)
         self.errors = self._errors()
-        parts = [one for one, use in zip(page.parts, used, strict=True) if use]
-        self.errors *= np.sqrt(np.outer(*(_design_effects(parts, page.scales[used]),) * 2))
+        effects = [1.0 if one is None else design_effect(*(of[used] for of in one))
+                   for one in page.deviations]  # fmt: skip
+        self.errors *= np.sqrt(np.outer(effects, effects))
         self.prior, self.centre = _prior(self.compared.observed[used], self.compared.df[used])
 
     def _errors(self) -> Array:
@@ -206,12 +216,6 @@ class _Others:
         prior, counted = min(self.prior, known), min(PRIOR_KNOWN * self.prior, known)
         floor, weights, df = self.compared.moderated(place, prior, counted, self.centre)
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
-
-
-def _design_effects(parts: Sequence[Part], scales: Array) -> list[float]:
-    """Return by how much less is told of each component, as stereotypes share levels."""
-    factors = parts[0].totals
-    return [*(design_effect(parts, scales, f) if f in SHARED else 1.0 for f in factors), 1.0]
 
 
 def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Moderated | None:

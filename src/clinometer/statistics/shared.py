@@ -15,7 +15,15 @@ import numpy as np
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.squares import MOST_LEVELS, Part
 
-__all__ = ["SHARED", "common", "design_effect", "most", "of_single", "shared_component"]
+__all__ = [
+    "SHARED",
+    "common",
+    "design_effect",
+    "deviations_by_level",
+    "most",
+    "of_single",
+    "shared_component",
+]
 
 #: Factors whose levels several stereotypes may share.
 SHARED = ("variation", "marginalized", "default")
@@ -23,30 +31,41 @@ SHARED = ("variation", "marginalized", "default")
 _NOTHING = 1e-14
 
 
-def design_effect(parts: Sequence[Part], scales: Array, factor: str) -> float:
+def deviations_by_level(parts: Sequence[Part], scales: Array, factor: str) -> tuple[Array, Array]:
+    """Return the deviations of stereotypes by the levels of a factor, and where there are some.
+
+    Both have shape (stereotypes, levels); a stereotype with one level has none.
+    """
+    several = [one.totals[factor] if len(one.totals[factor][0]) > 1 else None for one in parts]
+    levels = np.unique(np.concatenate([one[0] for one in several if one] or [np.zeros(0, int)]))
+    deviations, present = np.zeros((2, len(parts), len(levels)))
+    for row, (one, scale) in enumerate(zip(several, scales, strict=True)):
+        if one is not None:
+            places = np.searchsorted(levels, one[0])
+            deviations[row, places], present[row, places] = one[1] / scale**0.5, 1.0
+    return deviations, present
+
+
+def design_effect(deviations: Array, present: Array) -> float:
     """Return by how much less stereotypes tell of a component, as they share a factor's levels.
 
     Of S stereotypes with the same levels, whose deviations correlate by ρ, 1 + (S − 1)ρ²: the
-    squares of correlated deviations tell what fewer independent ones would.
+    squares of correlated deviations tell what fewer independent ones would. The parameters are of
+    `deviations_by_level`.
     """
-    several = [(one.totals[factor], scale) for one, scale in zip(parts, scales, strict=True)]
-    several = [(totals, scale) for totals, scale in several if len(totals[0]) > 1]
-    if len(several) < 2:
+    number = present.sum(axis=1)
+    several = number > 0
+    if several.sum() < 2:
         return 1.0
-    levels = np.unique(np.concatenate([totals[0] for totals, _ in several]))
-    deviations, present = np.zeros((2, len(several), len(levels)))
-    for row, ((own, of_levels, _), scale) in enumerate(several):
-        places = np.searchsorted(levels, own)
-        deviations[row, places], present[row, places] = of_levels / scale**0.5, 1.0
-    squares = deviations**2
-    alike = float(((present.sum(axis=0) - 1.0) * squares.sum(axis=0)).sum())
+    deviations, present, number = deviations[several], present[several], number[several]
+    squares = (deviations**2).sum(axis=0)
+    alike = float((present.sum(axis=0) - 1.0) @ squares)
     if alike <= _NOTHING:
         return 1.0
-    together = float((deviations.sum(axis=0) ** 2 - squares.sum(axis=0)).sum())
+    together = float((deviations.sum(axis=0) ** 2 - squares).sum())
     correlation = min(max(0.0, together / alike), 1.0)
-    overlap = present / np.sqrt(present.sum(axis=1))[:, None]
-    pairs = float((overlap.sum(axis=0) ** 2).sum()) - len(several)
-    return 1.0 + pairs / len(several) * correlation**2
+    overlap = (present / np.sqrt(number)[:, None]).sum(axis=0)
+    return 1.0 + (float(overlap @ overlap) / len(number) - 1.0) * correlation**2
 
 
 def most(parts: Sequence[Part], variances: Array, factor: str) -> float:
