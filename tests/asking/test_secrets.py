@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from inspect_ai._util.trace import inspect_trace_dir
 from polars.testing import assert_frame_equal
 
-from clinometer.asking.trials import redact_logs
+from clinometer.asking.trials import _redact_message, redact_logs
 from clinometer.errors import InputError
 from clinometer.models.opening import Connection
 from clinometer.texts import by_address, keep_address, keep_secret, redacted, redacted_fields
@@ -72,6 +73,23 @@ def test_no_credential_is_written_or_shown(
         assert canary.encode() not in held, canary
     assert "[redacted]" in json.loads((tmp_path / "r" / "plan.json").read_text())["command"]
     assert "\x1b" not in err and "\u202e" not in err and err.count("\n") <= 3
+
+
+def test_a_message_has_no_secret_in_any_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its text, what it carries for the trace and its error; others are as they were."""
+    monkeypatch.setattr("clinometer.texts._secrets", {KEY})
+    try:
+        raise ValueError(f"at {KEY}")
+    except ValueError as error:
+        failed = (ValueError, error, error.__traceback__)
+    record = logging.makeLogRecord({"msg": "%s asked %s", "args": (KEY, "m"), "exc_info": failed})
+    record.detail, record.duration = f"GET ?key={KEY}", 3.5
+    assert _redact_message(record)
+    assert record.getMessage() == "[redacted] asked m" and record.detail == "GET ?key=[redacted]"
+    assert KEY not in logging.Formatter().format(record) and record.duration == 3.5
+    monkeypatch.setattr("clinometer.texts._secrets", set())
+    plain = logging.makeLogRecord({"msg": "%s asked", "args": (KEY,)})
+    assert _redact_message(plain) and plain.args == (KEY,)
 
 
 def test_arguments_that_carry_credentials_are_refused_or_kept_secret(

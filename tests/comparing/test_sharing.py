@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate
@@ -40,13 +41,17 @@ def test_a_record_has_what_the_schema_requires_and_nothing_else(record):
         assert all(isinstance(text, str) for text in details.values())
 
 
-def test_scores_have_their_intervals(record):
+def test_scores_have_the_intervals_of_each_alone(record, run_of):
     levels = [one["score_details"]["details"]["level"] for one in record["evaluation_results"]]
     assert sorted(set(levels)) == ["category", "model", "stereotype"]
     assert len(levels) == 8 + 2 + 1
     for one in record["evaluation_results"]:
         ends = one["score_details"]["uncertainty"]["confidence_interval"]
         assert ends["lower"] < one["score_details"]["score"] < ends["upper"]
+        of_one = estimate(run_of("lab/m", 0.2)).filter(
+            pl.col("pointwise_low") == ends["lower"], pl.col("pointwise_high") == ends["upper"]
+        )
+        assert of_one["confidence"].unique().to_list() == [ends["confidence_level"]]
 
 
 def test_without_answers_there_is_nothing_to_share(run_of, tmp_path):

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from clinometer.asking.budget import Budget
     from clinometer.asking.plan import Plan
 
-__all__ = ["JSON", "audit_command", "cost_command", "report_command", "run_command",
-           "say_findings"]  # fmt: skip
+__all__ = ["audit_command", "cost_command", "report_command", "run_command", "say_findings"]
 
 
 JSON = click.option(

@@ -311,8 +311,7 @@ def _together(row: dict[str, Any], confidence: float, tests: int) -> tuple[float
     )
     low, high = mean.interval(together(confidence, tests))
     assert low is not None and high is not None
-    changed = row["factor"] and row["pointwise_low"] is not None
-    which = "pointwise" if changed else "ci"
+    which = "ci" if row["pointwise_low"] is None else "pointwise"
     return min(low, row[f"{which}_low"]), max(high, row[f"{which}_high"])
 
 

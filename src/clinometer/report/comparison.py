@@ -96,7 +96,10 @@ def comparison_part(directory: Path) -> Part | None:
         plan=facts,
         names=names,
         facts=(*made_with(facts), *(Term(*term) for term in terms)),
-        measured=(Passage("Differences", (_MEASURED,), terms=_verdicts(differences)),),
+        measured=(
+            Passage("Differences", (_MEASURED,)),
+            Passage("Verdicts", (), terms=_verdicts(differences)),  # folded, as all but the first
+        ),
         findings=tuple(_finding(one) for one in decisions),
         sections=tuple(one for one in sections if one is not None),
         limits=_LIMITS,
