@@ -424,9 +424,12 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
         raise InputError(
             f"{name}: missing column {shortened(missing)}; has {shortened(frame.columns, 40)}"
         )
-    if misfit := next((c for c, t in schema.items() if not _fits(frame.schema[c], t)), None):
+    kinds = dict(frame.schema)
+    if list(kinds.items()) == list(schema.items()):
+        return frame
+    if misfit := next((c for c, t in schema.items() if not _fits(kinds[c], t)), None):
         raise InputError(
-            f"{name}: {misfit} holds {one_line(frame.schema[misfit])}; expected {schema[misfit]}"
+            f"{name}: {misfit} holds {one_line(kinds[misfit])}; expected {schema[misfit]}"
         )
     try:
         return frame.select(pl.col(c).cast(t) for c, t in schema.items())
