@@ -196,20 +196,30 @@ def estimate_costs(
 
     `trials` are pieces of a table with columns of `results.TRIALS`.
     """
-    asked = calls = tokens_in = tokens_out = 0.0
+    together = {model: find_provider(model).together for model in models}
+    asked, sums = 0, {way: (0.0, 0.0, 0.0) for way in together.values()}
     for piece in trials:
-        sums = _tokens(piece)
         asked += piece.height
-        calls, tokens_in, tokens_out = calls + sums[0], tokens_in + sums[1], tokens_out + sums[2]
-    tokens = math.ceil(tokens_in), math.ceil(tokens_out)
-    return [Cost.of(model, (int(asked), int(calls)), tokens, prices) for model in models]
+        for way, so_far in sums.items():
+            a, b, c = (one + more for one, more in zip(so_far, _tokens(piece, way), strict=True))
+            sums[way] = a, b, c
+    costs = []
+    for model, way in together.items():
+        calls, *tokens = map(math.ceil, sums[way])
+        costs.append(Cost.of(model, (asked, calls), (tokens[0], tokens[1]), prices))
+    return costs
 
 
-def _tokens(trials: pl.DataFrame) -> tuple[float, float, float]:
-    """Estimate the calls of some trials, and tokens in and out."""
+def _tokens(trials: pl.DataFrame, together: bool) -> tuple[float, float, float]:
+    """Estimate the calls of some trials, and tokens in and out.
+
+    `together`: the ends of a sentence are scored in one call, and its beginning read once.
+    """
     words = pl.col("attributes").list.len()
     apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.apart])
-    questions = pl.when(apart).then(words).otherwise(1)
+    sentences = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.sentences])
+    texts = 2 if together else 2 * words
+    questions = pl.when(sentences).then(texts).when(apart).then(words).otherwise(1)
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
     prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
@@ -223,7 +233,14 @@ def _tokens(trials: pl.DataFrame) -> tuple[float, float, float]:
     calls, tokens_in, tokens_out = trials.select(
         calls=(questions + twice).sum(),
         input=(prompt * questions + second).sum(),
-        output=(pl.when(apart).then(words).otherwise(answer + pair * words) + prose).sum(),
+        output=(
+            pl.when(sentences)
+            .then(2 * words)
+            .when(apart)
+            .then(words)
+            .otherwise(answer + pair * words)
+            + prose
+        ).sum(),
     ).row(0)
     return calls, tokens_in, tokens_out
 

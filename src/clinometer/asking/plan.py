@@ -62,7 +62,8 @@ class Selection:
 
     def asked_in(self, modes: Sequence[str]) -> list[str]:
         """Return those of the plan's modes in which the instrument can be asked."""
-        return [mode for mode in modes if mode in INSTRUMENTS[self.instrument].modes]
+        asked = INSTRUMENTS[self.instrument].asked_in
+        return [mode for mode in modes if asked(mode, self.study, self.variations)]
 
     def identity(self, iterations: int) -> dict[str, Any]:
         """Return the settings of this part that must be equal for a run to continue another."""
@@ -125,7 +126,9 @@ class Plan(Claimant):
             able = instrument(s.instrument).modes
             if not s.asked_in(self.modes):
                 raise InputError(
-                    f"{s.instrument}: mode {', '.join(self.modes)}; allowed are {', '.join(able)}"
+                    f"{s.instrument}: mode {', '.join(self.modes)} asks none of "
+                    f"{', '.join(s.variations)} of {s.study.name}; allowed are "
+                    f"{', '.join(s.asked_in(able))}"
                 )
 
     def _most(self) -> int:

@@ -67,7 +67,7 @@ class TrialQuestions:
             requests = self._requests(trial, encodable(described.completion))
             found += [answers.find(one) for one in requests[1:]]
         outputs = [output for output in found if output is not None]
-        if len(outputs) == MODES[trial["mode"]].calls(trial):
+        if len(outputs) == MODES[trial["mode"]].calls(trial, self.provider):
             try:
                 answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
                 check_kept(trial, answer, self.model, self.proven)
@@ -86,7 +86,7 @@ class TrialQuestions:
 
     def _requests(self, trial: Trial, profile: str | None) -> list[Request]:
         """Return the calls of a trial; without its profile, if it has one, that of the profile."""
-        calls = MODES[trial["mode"]].sent(trial, profile, self.provider.opened)
+        calls = MODES[trial["mode"]].sent(trial, profile, self.provider)
         first = bool(trial["followup"])
         settings = [self._settings(trial, described=described) for described in (False, True)]
         return [
@@ -111,7 +111,7 @@ class TrialQuestions:
                 return
             self.failed.add((trial["trial_id"], error))
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        calls = MODES[trial["mode"]].calls(trial)
+        calls = MODES[trial["mode"]].calls(trial, self.provider)
         ledger.record({"trial_id": trial["trial_id"], "calls": calls, "at": at, **answer})
         if ledger.fatal is not None:
             raise ledger.fatal

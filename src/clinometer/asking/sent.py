@@ -31,16 +31,17 @@ def sent(responses: pl.DataFrame, directory: Path, model: str) -> Iterator[dict[
     `responses`: columns of `results.RESPONSES`. A row has `model, trial_id, call, messages`, and
     where known `schema` and `text`.
     """
-    opened = find_provider(model).opened
+    provider = find_provider(model)
     known = Journal(directory, model).identities()
     to_text = render(known[0]) if len(known) == 1 else _unknown
     for trial in responses.filter(pl.col("error").is_null(), model=model).iter_rows(named=True):
-        calls = MODES[trial["mode"]].sent(trial, trial["profile"], opened)
+        mode = MODES[trial["mode"]]
+        calls = mode.sent(trial, trial["profile"], provider)
         for number, messages in enumerate(calls, 1):
             row = {"model": model, "trial_id": trial["trial_id"], "call": number}
             row |= {"messages": messages}
             row |= {"schema": json.loads(trial["schema"])} if trial["schema"] else {}
-            text = to_text(messages)
+            text = messages[0]["content"] if mode.sentences else to_text(messages)
             yield row if text is None else {**row, "text": text}
 
 

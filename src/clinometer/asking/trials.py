@@ -28,8 +28,9 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from clinometer.asking.generating import forget_events
 from clinometer.errors import InputError
+from clinometer.models.providers import Provider, find_provider
 from clinometer.models.retries import count_requests, retries
-from clinometer.modes import MODES
+from clinometer.modes import LIKELIHOODS, LOGITS, MODES
 from clinometer.modes.mode import (
     Answer,
     chat_messages,
@@ -144,7 +145,7 @@ async def ask_one_by_one(
 
 async def _may_ask(trial: Mapping[str, Any], ledger: Ledger) -> bool:
     """Reserve the calls of a trial, if they may be made."""
-    calls = MODES[trial["mode"]].calls(trial)
+    calls = MODES[trial["mode"]].calls(trial, find_provider(ledger.journal.model))
     characters = calls * len(trial["prompt"]) + len(trial["followup"] or "")
     return await ledger.may_call(calls, trial["trial_id"], characters)
 
@@ -161,7 +162,7 @@ async def ask_trial(
     `able` are the modes that the model is known to be able to do; to a set this one is added.
     """
     mode, able = MODES[trial["mode"]], able if isinstance(able, set) else {*able}
-    calls = mode.calls(trial)
+    calls = mode.calls(trial, find_provider(str(model)))
     identity = {"trial_id": trial["trial_id"], "calls": calls}
     counted = count_requests() if ledger is None else count_requests(calls, ledger.may_retry)
     with counted as made:
@@ -183,10 +184,10 @@ async def ask_trial(
 def _log(state: TaskState, answer: Answer, outputs: Sequence[ModelOutput]) -> None:
     """Set down the conversation for inspect's log; choices made apart stand as one answer."""
     trial, output = state.metadata, outputs[-1]
-    if MODES[trial["mode"]].apart:
+    if MODES[trial["mode"]].kind in (LOGITS, LIKELIHOODS):
         output = ModelOutput.from_content(model=output.model, content=answer["response"])
     if trial["followup"]:
-        *_, conversation = sent_texts(trial, answer["profile"], opened=False)
+        *_, conversation = sent_texts(trial, answer["profile"], Provider())
         state.messages += [outputs[0].message, *chat_messages(conversation[-1:])]
     state.messages.append(output.message)
     state.output = output

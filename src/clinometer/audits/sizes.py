@@ -88,8 +88,7 @@ def build_plan(
         )
         for study, name in asked
     ]
-    named = dict.fromkeys(name for _, name in asked)
-    modes = tuple(dict.fromkeys(options.modes)) or _for_all(_default_modes(models), named)
+    modes = tuple(dict.fromkeys(options.modes)) or _for_all(_default_modes(models), selections)
     refuse_unable(models, modes, options.reasoning_efforts)
     tokens = options.answer_tokens
     if tokens is None:
@@ -99,7 +98,7 @@ def build_plan(
     several = tuple(given) if isinstance(given, Sequence) else ()
     temperature = given if not isinstance(given, Sequence) else several[0] if several else None
     return Plan(
-        selections=selections,
+        selections=[_asked_in(modes, part, options) for part in selections],
         temperatures=several,
         efforts=tuple(dict.fromkeys(options.reasoning_efforts)) or (None,),
         interventions=_interventions(selections, options.interventions),
@@ -117,33 +116,45 @@ def build_plan(
     )
 
 
+def _asked_in(modes: Iterable[str], part: Selection, options: PlanOptions) -> Selection:
+    """Leave out the variations that none of the modes asks, unless the user named them."""
+    if options.variations is not None:
+        return part
+    asks = instrument(part.instrument).asked_in
+    asked = {name for mode in modes for name in asks(mode, part.study, part.variations)}
+    return replace(part, variations=[name for name in part.variations if name in asked])
+
+
 def _embedded(models: Iterable[str]) -> bool:
     return all(find_provider(model).embedded for model in models)
 
 
 def _default_modes(models: Sequence[str]) -> tuple[str, ...]:
-    """Choose the papers' mode; for the embedded model, whose free text is poor, closed modes.
+    """Choose the papers' mode; for the embedded model, which follows no instructions, sentences.
 
     With other models in the plan, the first closed mode that no provider is known to lack.
     """
     if not any(_embedded([model]) for model in models):
         return tuple(MODES)[:1]
+    if _embedded(models):
+        return tuple(name for name, mode in MODES.items() if mode.sentences)
     closed = [
         name
         for name, mode in MODES.items()
         if mode.closed and all(mode.able(model) is not False for model in models)
     ]
-    return tuple(closed if _embedded(models) else closed[:1]) or tuple(MODES)[:1]
+    return tuple(closed[:1]) or tuple(MODES)[:1]
 
 
-def _for_all(modes: Sequence[str], instruments: Iterable[str]) -> tuple[str, ...]:
-    """Add a mode, best a closed one, for each instrument that has none of the modes."""
+def _for_all(modes: Sequence[str], parts: Sequence[Selection]) -> tuple[str, ...]:
+    """Add a mode, best a closed one, for each part of a plan that has none; drop those of none."""
     chosen = [*modes]
-    for name in instruments:
-        able = sorted(instrument(name).modes, key=lambda mode: not MODES[mode].closed)
-        if not {*able} & {*chosen}:
+    for part in parts:
+        able = sorted(part.asked_in(tuple(MODES)), key=lambda mode: not MODES[mode].closed)
+        if able and not {*able} & {*chosen}:
             chosen.append(able[0])
-    return tuple(chosen)
+    asked = [one for part in parts for one in part.asked_in(chosen)]
+    return tuple(mode for mode in chosen if mode in asked)
 
 
 def _split(named: str | None) -> list[str]:
@@ -198,15 +209,13 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     options = options or PlanOptions()
     embedded = _embedded(models)
     battery = _battery(size, embedded, options)
-    if size == "quick" and not options.modes and embedded:
-        exact = [mode.name for mode in MODES.values() if not mode.sampled]
-        options = replace(options, modes=_for_all(exact, options.instruments))
     plan = build_plan(models, options, _asked(battery, options))
     parts = [*plan.selections]
     if not options.studies if options.controls is None else options.controls:
         named = {(part.study.name, part.instrument) for part in parts}
         beside = _controls({part.instrument for part in parts}, battery)
-        parts += [part for part in beside if (part.study.name, part.instrument) not in named]
+        fitting = (_asked_in(plan.modes, part, PlanOptions()) for part in beside)
+        parts += [part for part in fitting if (part.study.name, part.instrument) not in named]
     sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
 
@@ -240,6 +249,7 @@ def _asked(battery: Mapping[str, Size], options: PlanOptions) -> list[tuple[str,
         if name in offers(loaded := load_study(study))
         and (options.studies or _has(loaded, name, options))
         and (named or _tells(battery[name], study))
+        and (name in options.instruments or _fits(loaded, name, options.modes))
     ]
     first = tuple(INSTRUMENTS)[:1]
     return offered or [(study, name) for study in studies for name in options.instruments or first]
@@ -252,6 +262,12 @@ def _has(study: Study, name: str, options: PlanOptions) -> bool:
     return {*stereotypes} <= {*study.stereotypes} and (
         not variations or any(one in wordings for one in variations)
     )
+
+
+def _fits(study: Study, name: str, modes: Sequence[str]) -> bool:
+    """Return whether an instrument asks a study in any of the modes that the user named."""
+    one = instrument(name)
+    return not modes or any(one.asked_in(mode, study, one.variations(study)) for mode in modes)
 
 
 def _tells(of_size: Size, study: str) -> bool:

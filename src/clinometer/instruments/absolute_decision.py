@@ -21,7 +21,8 @@ Range and sign
 Deviations from the paper
     The paper reports only the shares of yes. All four versions of a draw have the same words.
     Prompts begin with the association task, as in the appendix and the released answers; in
-    `structured` and `forced` mode only yes or no is asked for.
+    `structured` and `forced` mode only yes or no is asked for, and in `likelihood` mode a short
+    question about the decision ends in yes or no.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ from clinometer.instruments.simulation import (
     answer_either,
     pair_words,
 )
-from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
+from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
+from clinometer.modes.likelihood import OPTION
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import DECISIONS, VERSIONS, Measure
@@ -101,21 +103,24 @@ def _draw(
 
 
 def _worded(
-    study: Study, design: Design, words: Words, wording: AbsoluteDecision, drawn: Drawn
+    study: Study, design: Design, words: Words, wording: AbsoluteDecision | str, drawn: Drawn
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
     mode, trial, rng = MODES[design.mode], drawn.columns, shuffler(drawn)
     version, (group, attribute) = list(VERSIONS.items())[drawn.turn]
     groups = _as_listed(words, trial["marginalized"], trial["default"], rng)
     values = {"group": trial[group], "attribute": trial[attribute]}
+    alone: dict[str, Any] = {"order": None, "attribute_order": None, "version": version}
+    alone["attributes"] = [trial[attribute]]
+    if isinstance(wording, str):
+        asked = fill(wording, {**values, "answer": OPTION})
+        options = list(study.decision_sentences.yes_no)
+        return {**trial, **alone, "prompt": asked, "options": options}
     values["association"] = association_task(study, design, words, groups, rng)[0]
     last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
     return {
         **trial,
-        "order": None,
-        "attribute_order": None,
-        "version": version,
-        "attributes": [trial[attribute]],
+        **alone,
         "prompt": fill(wording.wording, values) + last,
         **mode.close({"decision": YES_NO}, YES_NO, "My answer is"),
     }
@@ -173,7 +178,12 @@ INSTRUMENT = Instrument(
     measures=(MEASURE,),
     **decision_fields(MEASURE.name),
     draw=_draw,
-    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    readers={
+        TEXT: _read_text,
+        CHOICES: _read_choices,
+        LOGITS: _read_logits,
+        LIKELIHOODS: _read_logits,
+    },
     recorded=Recorded(
         columns={"type": "version"},
         values={"version": RECORDED},

@@ -10,7 +10,8 @@ Measures
         score = v if primed with the default group, −v if primed with the marginalized group
 
     In `forced` mode v = p(comedy) − p(tragedy), from the log-probabilities of the two words after
-    the description.
+    the description; in `likelihood` mode after a sentence about a member of the group and an
+    object. How common the two words are is the same for both groups, and cancels in their mean.
 
     The paper's FAR (comedy after the default group) and UAR (tragedy after the marginalized group)
     are in the table `attributions`. Neither is a difference between groups: a model that calls
@@ -57,7 +58,8 @@ from clinometer.instruments.simulation import (
     SimulatedAnswer,
     answer_either,
 )
-from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
+from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
+from clinometer.modes.likelihood import OPTION
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.attributions import read_attribution
 from clinometer.results import ATTRIBUTIONS, Measure
@@ -85,7 +87,8 @@ MEASURE = Measure(
     reference="Li et al. (2025), section 2",
     how="The model is primed with a member of a group, describes a neutral object, and then calls "
     "its description comedy or tragedy. Comedy counts 1, tragedy −1, neither 0. The sign is "
-    "reversed for the marginalized group, so the mean over both groups is half their difference.",
+    "reversed for the marginalized group, so the mean over both groups is half their difference. "
+    "In likelihood mode nothing is described: the two words may end a sentence about both.",
     asks=ATTRIBUTIONS,
     limits=(
         "Comedy and tragedy are a model’s names for its own description of a thing, made after it "
@@ -113,10 +116,13 @@ def _wordings(study: Study) -> dict[str, Wording]:
     if not study.objects:
         return {}
     shared = study.instruments.affective_attribution
+    sentences = {
+        name: Wording(True, text, sentence=True) for name, text in shared.sentences.items()
+    }
     return {
         name: Wording(name in shared.default_variations, f"{one.wording} … {one.followup}")
         for name, one in shared.variations.items()
-    }
+    } | sentences
 
 
 def _draw(
@@ -134,7 +140,10 @@ def _draw(
             own = key if wordings.shared_draws else f"{key}/{name}"
             seeded = f"{identity}/{own}/{design.seed}"
             drawn = _draws(one, study.objects, design, seeded)
-            trials = map(partial(_worded, wordings, wordings.variations[name], design), drawn)
+            if (sentence := wordings.sentences.get(name)) is not None:
+                trials = map(partial(_sentence, wordings, sentence), drawn)
+            else:
+                trials = map(partial(_worded, wordings, wordings.variations[name], design), drawn)
             yield Cell(key, name, seeded, trials, source_defect=one.source_defect)
 
 
@@ -183,6 +192,15 @@ def _worded(
         "followup": fill(variation.followup, values),
         **MODES[design.mode].close({"choice": named}, options, fill(variation.opening, values)),
     }
+
+
+def _sentence(
+    wordings: AffectiveAttribution, sentence: str, draw: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a trial about one sentence, which comedy or tragedy ends."""
+    values = {"group": draw[draw["version"]], "object": draw["object"], "outcome": OPTION}
+    options = [wordings.comedy[0], wordings.tragedy[0]]
+    return {**draw, "attribute_order": None, "prompt": fill(sentence, values), "options": options}
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
@@ -262,7 +280,12 @@ INSTRUMENT = Instrument(
     parts=PARTS,
     wordings=_wordings,
     draw=_draw,
-    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    readers={
+        TEXT: _read_text,
+        CHOICES: _read_choices,
+        LOGITS: _read_logits,
+        LIKELIHOODS: _read_logits,
+    },
     defect=lambda study, key, _: study.stereotypes[key].source_defect,
     recorded=Recorded(needs=_needed, offered=("object",), complete=_complete),
     trial="an object, described after thinking of one group, then called comedy or tragedy",
@@ -277,14 +300,7 @@ INSTRUMENT = Instrument(
     placebo="control_nonsense",
     sizes={
         "quick": Size(4, control=16, placebo=8, studies=()),
-        "quick, embedded": Size(
-            4,
-            control=16,
-            placebo=8,
-            wordings=dict.fromkeys(
-                ("mist2025", "control_occasions", "control_nonsense"), ("template1", "template2")
-            ),
-        ),
+        "quick, embedded": Size(4, control=16, placebo=8),
         "standard": Size(8, control=32, placebo=32),
         "paper": Size(50),
     },

@@ -15,7 +15,7 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.instrument import Wording
 from clinometer.modes import MODES
-from clinometer.stimuli import Study, Words, fill, study_hash, word_key
+from clinometer.stimuli import Decision, Stereotype, Study, Words, fill, study_hash, word_key
 
 __all__ = [
     "LIMITS",
@@ -66,14 +66,31 @@ def _wordings(study: Study, instrument: str) -> dict[str, Wording]:
         for name, decision in stereotype.decisions.by_instrument()[instrument].items():
             known = asked.get(name, Wording(False))
             asked[name] = Wording(known.by_default or decision.by_default)
+    sentences = sentences_of(study, instrument)
+    if any(one.decisions.clause for one in study.stereotypes.values()):
+        asked |= {name: Wording(True, text, sentence=True) for name, text in sentences.items()}
     return asked
+
+
+def sentences_of(study: Study, instrument: str) -> dict[str, str]:
+    """Return the sentences that stand around the clause of a decision; none of some instruments."""
+    return dict(getattr(study.decision_sentences, instrument, {}))
 
 
 def _words(study: Study, instrument: str, stereotype: str, variation: str) -> Words:
     """Return the groups and tasks of a decision; for recorded answers, of all decisions."""
     if variation == "recorded":
         return any_words(study, stereotype)
-    return study.stereotypes[stereotype].decision_words(instrument, variation)
+    of = study.stereotypes[stereotype]
+    if variation in sentences_of(study, instrument):
+        return _words_of_clause(of)
+    return of.decision_words(instrument, variation)
+
+
+def _words_of_clause(stereotype: Stereotype) -> Words:
+    """Return the groups and tasks of the clause: those of the first relative decision."""
+    first = next(iter(stereotype.decisions.relative_decision), "")
+    return stereotype.decision_words("relative_decision", first)
 
 
 def any_words(study: Study, stereotype: str) -> Words:
@@ -125,12 +142,14 @@ def draw_words(words: Words, design: Design, seeded: str, turns: int = 2) -> Ite
 
     The `turns` trials of a pair have the same words. Two turns show both group orders, and the next
     pair shows the same words in the other order of attributes, so four trials balance both. With
-    ``order="random"`` two turns are two separate draws. Every word of a list is used before one is
-    repeated. If answers are not sampled, repeated combinations are left out because their answers
-    would be identical.
+    ``order="random"`` two turns are two separate draws. A sentence that names one group has no
+    order, and one trial a pair. Every word of a list is used before one is repeated. If answers are
+    not sampled, repeated combinations are left out because their answers would be identical.
     """
-    sampled = MODES[design.mode].sampled
-    per_pair = 1 if turns == 2 and design.order == "random" and sampled else turns
+    mode = MODES[design.mode]
+    sampled, ordered = mode.sampled, not (mode.sentences and turns == 2)
+    drawn_anew = turns == 2 and design.order == "random" and sampled
+    per_pair = 1 if drawn_anew or not ordered else turns
     per_draw = 2 if turns == 2 and per_pair == 2 else 1
     rng = random.Random(f"{seeded}/groups")
     groups = Groups.of(words).shuffled(rng)
@@ -143,7 +162,7 @@ def draw_words(words: Words, design: Design, seeded: str, turns: int = 2) -> Ite
         if not flip:
             rng.seed(f"{seeded}/{k}/words")
             drawn_first = rng.random() < 0.5
-            if per_pair == 1:
+            if drawn_anew:
                 own = Groups.of(words).draw(rng)
                 drawn = (*own, rng.choice(words.tied), rng.choice(words.counter))
             else:
@@ -155,13 +174,15 @@ def draw_words(words: Words, design: Design, seeded: str, turns: int = 2) -> Ite
         rng.seed(f"{seeded}/{pair}/order")
         first, tied_first = rng.random() < 0.5, drawn_first != bool(flip)
         for turn, iteration in enumerate(numbers):
-            columns = {
+            columns: dict[str, Any] = {
                 "iteration": iteration,
                 "pair": pair,
                 **dict(zip(ROLES, drawn, strict=True)),
                 "order": "marginalized_first" if first != bool(turn % 2) else "default_first",
                 "attribute_order": "tied_first" if tied_first else "counter_first",
             }
+            if not ordered:
+                columns |= {"order": None, "attribute_order": None}
             yield Drawn(columns, turn, f"{seeded}/{pair}/shuffling")
 
 
@@ -174,24 +195,26 @@ def decision_cells(
 ) -> Iterator[Cell]:
     """Yield the cells of an instrument, stereotypes and variations.
 
-    `worded`: words of the stereotype's word association, wording, drawn trial → trial. Raises
+    `worded`: words of the stereotype's word association, wording, drawn trial → trial. In a mode
+    of sentences the wording is a text: a sentence around the clause of the stereotype. Raises
     StudyError if no stereotype has a wording of the variations.
     """
     instrument, stereotypes, variations = asked
+    sentences = sentences_of(study, instrument) if MODES[design.mode].sentences else {}
     identity = study_hash(study, decision_fields(instrument)["parts"])
     empty = True
     for key in stereotypes:
         stereotype = study.stereotypes[key]
         own = stereotype.words("")
         for name in variations:
-            wording = stereotype.decision(instrument, name)
-            if wording is None or not wording.wording:
+            wording = _asked(stereotype, instrument, name, sentences)
+            if wording is None:
                 continue
             empty = False
             seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
-            drawn = draw_words(stereotype.decision_words(instrument, name), design, seeded, turns)
+            drawn = draw_words(_words(study, instrument, key, name), design, seeded, turns)
             trials = map(partial(worded, own, wording), drawn)
-            defects = [stereotype.source_defect, wording.source_defect]
+            defects = [stereotype.source_defect, getattr(wording, "source_defect", None)]
             defect = " ".join(d for d in defects if d) or None
             yield Cell(key, name, seeded, trials, source_defect=defect)
     if empty:
@@ -199,6 +222,17 @@ def decision_cells(
             f"study {study.name!r}: none of {', '.join(stereotypes)} has a wording of "
             f"{', '.join(variations)} for {instrument}"
         )
+
+
+def _asked(
+    stereotype: Stereotype, instrument: str, name: str, sentences: Mapping[str, str]
+) -> Decision | str | None:
+    """Return the wording of a variation, or the whole sentence; None if there is none."""
+    if (sentence := sentences.get(name)) is not None:
+        clause = stereotype.decisions.clause
+        return sentence.replace("{decision}", clause) if clause else None
+    wording = stereotype.decision(instrument, name)
+    return wording if wording is not None and wording.wording else None
 
 
 def as_shown(trial: Mapping[str, Any]) -> dict[str, str]:

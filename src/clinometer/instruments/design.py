@@ -27,7 +27,7 @@ class Design:
     Parameters
     ----------
     mode
-        Response mode: ``"free"``, ``"structured"`` or ``"forced"``.
+        Response mode, one of `modes.MODES`.
     iterations
         Trials per stereotype and wording.
     order
@@ -144,13 +144,15 @@ def draws(
 ) -> Iterator[dict[str, Any]]:
     """Yield the trials of one cell without prompt.
 
-    A pair has two trials if orders are mirrored, else one. With `per_set`, a draw shows that many
+    A pair has two trials if orders are mirrored, else one; a sentence that names one group has no
+    order. With `per_set`, a draw shows that many
     words of each set, the same in both orders of a pair.
     """
     rng = random.Random(f"{seeded}/groups")
     own = Groups.of(words).shuffled(rng)
-    sampled = MODES[design.mode].sampled
-    per_pair = 2 if design.order == "mirrored" or not sampled else 1
+    mode = MODES[design.mode]
+    sampled, ordered = mode.sampled, not mode.sentences
+    per_pair = 2 if ordered and (design.order == "mirrored" or not sampled) else 1
     distinct = per_pair * len(own)
     again = not sampled and per_set is None  # the same questions again
     limit = min(design.iterations, distinct) if again else design.iterations
@@ -161,16 +163,21 @@ def draws(
         shown = sets if per_set is None else [rng.sample(one, k=per_set) for one in sets]
         attributes = [*shown[0], *shown[1], *words.extra]
         rng.shuffle(attributes)
-        groups = Groups.of(words).draw(rng) if per_pair == 1 else own.pair(pair)
+        drawn = ordered and per_pair == 1
+        groups = Groups.of(words).draw(rng) if drawn else own.pair(pair)
         for turn, iteration in enumerate(numbers):
             yield {
                 "iteration": iteration,
                 "pair": pair,
-                "order": "marginalized_first" if first != bool(turn) else "default_first",
+                "order": _order(first != bool(turn)) if ordered else None,
                 "marginalized": groups[0],
                 "default": groups[1],
                 "attributes": attributes,
             }
+
+
+def _order(marginalized_first: bool) -> str:
+    return "marginalized_first" if marginalized_first else "default_first"
 
 
 def in_rounds(words: Sequence[str], identity: str) -> Iterator[str]:

@@ -99,6 +99,9 @@ class Wording:
     """The text; empty if each stereotype has its own wording."""
     unnamed: bool = False
     """Whether it names no group: a baseline beside the others, left out of every mean."""
+    sentence: bool = False
+    """Whether it is a sentence for the modes that ask these (`Mode.sentences`), and for no other.
+    """
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,8 @@ class Instrument:
     """Study, design, stereotypes, variations → cells with their trials, a function of these but
     for `results.CONDITIONS`."""
     readers: Mapping[str, Reader]
-    """Kind of answer (`modes.TEXT`, `CHOICES`, `LOGITS`) → its reader; the modes follow."""
+    """Kind of answer (`modes.TEXT`, `CHOICES`, `LOGITS`, `LIKELIHOODS`) → its reader; the modes
+    follow."""
     trial: str = ""
     """What one trial asks, as a noun phrase."""
     versions: Mapping[str, Version] = field(default_factory=dict)
@@ -265,6 +269,13 @@ class Instrument:
         """Return the variations of a study, and whether each is a default."""
         return {name: wording.by_default for name, wording in self.wordings(study).items()}
 
+    def asked_in(self, mode: str, study: Study, variations: Iterable[str]) -> list[str]:
+        """Return those of some variations of a study that a mode asks; none if it asks none."""
+        known, sentence = self.wordings(study), MODES[mode].sentences
+        return [
+            name for name in variations if mode in self.modes and known[name].sentence == sentence
+        ]
+
     def unnamed(self, study: Study) -> frozenset[str]:
         """Return the variations of a study that name no group."""
         return frozenset(name for name, one in self.wordings(study).items() if one.unnamed)
@@ -348,8 +359,17 @@ class Instrument:
             raise InputError(
                 f"{self.name}: mode {design.mode!r}; allowed are {', '.join(self.modes)}"
             )
-        chosen = self.select(study, stereotypes, variations)
-        return Asked(study, self.name, [*self.draw(study, design, *chosen)], designs)
+        keys, named = self.select(study, stereotypes, variations)
+        asked = self.asked_in(design.mode, study, named)
+        if not asked:
+            raise StudyError(self._unasked(study, design.mode, named))
+        return Asked(study, self.name, [*self.draw(study, design, keys, asked)], designs)
+
+    def _unasked(self, study: Study, mode: str, named: Sequence[str]) -> str:
+        """Say why a mode asks none of the named variations."""
+        of_mode = ", ".join(self.asked_in(mode, study, self.wordings(study)))
+        has = f"it asks {of_mode}" if of_mode else f"the study has none for {self.name}"
+        return f"study {study.name!r}: mode {mode} asks none of {', '.join(named)}; {has}"
 
     def key(
         self,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from clinometer.modes import LOGITS
+from clinometer.modes import LIKELIHOODS, LOGITS
 from clinometer.stimuli import Study
 
 __all__ = [
@@ -35,6 +35,9 @@ __all__ = [
     "answer_pairs",
     "answer_scale",
 ]
+
+#: Log-probabilities of words after a sentence, from the rarest on.
+USUAL = (-14.0, -6.0)
 
 #: Half the range within which a probability departs at random from the expected one.
 JITTER = 0.1
@@ -170,10 +173,28 @@ class SimulatedAnswer:
 
 def answer_pairs(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Answer a word association: pair listed words with groups, or one word in `LOGITS`."""
+    if question.kind == LIKELIHOODS:
+        return _ends(question, lean)
     if question.kind == LOGITS:
         return _one_word(question, lean)
     pairs, score = pair_words(question, lean)
     return SimulatedAnswer(score, (PairedWords(pairs),))
+
+
+def _ends(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+    """Make words likelier after a sentence by the log odds that one group's lean gives them.
+
+    How often a word is used, and how far it departs at random, is the same after all groups.
+    """
+    marginalized = question.groups[0][1] == "marginalized"
+    shares = {}
+    for word, role in question.listed:
+        sign = {"tied": 1.0, "counter": -1.0}.get(role, 0.0)
+        seed, chance = f"{lean.seed}/{question.variation}/{word}", lean.chance(sign)
+        own = random.Random(f"{seed}/{question.stereotype}")
+        odds = _logit(jittered(chance, own)) if marginalized else -_logit(chance)
+        shares[word] = math.exp(random.Random(seed).uniform(*USUAL) + odds)
+    return SimulatedAnswer(0.0, shares=shares)
 
 
 def _one_word(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:

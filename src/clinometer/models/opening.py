@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
+from clinometer.models.ends import score_given
 from clinometer.models.providers import PROVIDERS, find_provider
 from clinometer.models.retries import retry_alike
 from clinometer.texts import address_secrets, is_secret, keep_secret, redacted
@@ -161,6 +162,9 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
         raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None
     retry_alike(model, name)
+    reached_by = find_provider(name)
+    if reached_by.together and not reached_by.exact:
+        score_given(model.api)
     if connection.base_url is not None:  # for inspect's log alone
         model._explicit_base_url = redacted(connection.base_url)
     return model

@@ -10,10 +10,10 @@ else asks for a provider by its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["PROVIDERS", "Provider", "find_provider"]
+__all__ = ["PLAIN", "PROVIDERS", "Provider", "find_provider"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class Provider:
     """Gives log-probabilities of alternatives; None: not known."""
     top_logprobs: int = 20
     """Alternatives whose log-probability is asked for."""
+    texts: bool | None = False
+    """Gives the log-probabilities of a text that it is given, as it is; None: not known."""
+    together: bool = False
+    """Gives those of many ends of a text in one call."""
     schemas: bool | None = None
     """Closes answers to a JSON schema; None: not known."""
     batch: bool = False
@@ -76,7 +80,12 @@ class Provider:
 #: Services whose log-probabilities inspect does not read; the last also have one answer to a call.
 _CHAT = Provider(logprobs=False)
 _TEXT = Provider(logprobs=False, schemas=False, choices=False)
-_RAW = {"chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"}
+
+#: A chat template that leaves texts as they are.
+PLAIN = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
+
+#: Ends the name of a provider that is sent texts as they are, at ``/v1/completions``.
+COMPLETIONS = "-completions"
 
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
@@ -100,6 +109,8 @@ PROVIDERS: Mapping[str, Provider] = {
         opened=True,
         reasons=False,
         logprobs=True,
+        texts=True,
+        together=True,
         schemas=True,
         choices=True,
         states=True,
@@ -123,10 +134,12 @@ PROVIDERS: Mapping[str, Provider] = {
         local=True,
         seeded=True,
         logprobs=True,
+        texts=True,
+        together=True,
         schemas=False,
         choices=False,
         states=True,
-        plain_text=_RAW,
+        plain_text={"chat_template": PLAIN},
     ),
     # Of its own server, logits_all=True and no schemas of this form; llama.cpp's does both.
     "llama-cpp-python": Provider(local=True),
@@ -154,6 +167,8 @@ PROVIDERS: Mapping[str, Provider] = {
         seeded=True,
         exact=True,
         logprobs=True,
+        texts=True,
+        together=True,
         schemas=True,
         choices=True,
     ),
@@ -173,5 +188,8 @@ def find_provider(model: str) -> Provider:
     >>> find_provider("vllm-completions/m").seeded, find_provider("acme/m").seeded
     (True, False)
     """
-    name = model.partition("/")[0].removesuffix("-completions")
-    return PROVIDERS.get(name, Provider())
+    name = model.partition("/")[0]
+    found = PROVIDERS.get(name.removesuffix(COMPLETIONS), Provider())
+    if not name.endswith(COMPLETIONS):
+        return found
+    return replace(found, texts=True if found.local else None, batch=False, batch_files=False)

@@ -12,7 +12,7 @@ import logging
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -128,8 +128,9 @@ def read_bodies(client: Any) -> None:
 
 
 async def _read_body(response: Any) -> None:
-    """Read the body of a response, up to `bodies.LARGEST`; see `bodies.usual`."""
-    if not response.request.url.path.endswith("/chat/completions"):
+    """Read the body of a response, up to `bodies.LARGEST`; see `bodies.usual` of one of a chat."""
+    path = response.request.url.path
+    if not path.endswith("/completions"):
         return
     parts, size = [], 0
     async for part in response.aiter_bytes():
@@ -139,11 +140,10 @@ async def _read_body(response: Any) -> None:
             raise TooLarge(f"the answer is larger than {LARGEST:,} bytes")
         parts.append(part)
     data = b"".join(parts)
-    try:
-        response.status_code, body = usual(response.status_code, json.loads(data))
-        data = json.dumps(body).encode()
-    except (ValueError, RecursionError):
-        pass  # the client says what is wrong with it
+    if path.endswith("/chat/completions"):
+        with suppress(ValueError, RecursionError):  # the client says what is wrong with it
+            response.status_code, body = usual(response.status_code, json.loads(data))
+            data = json.dumps(body).encode()
     response._content = data
 
 

@@ -6,9 +6,9 @@ Each mode is one file with a `MODE`; this module collects them.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from clinometer.modes.mode import CHOICES, LOGITS, TEXT, Mode
+from clinometer.modes.mode import CHOICES, LIKELIHOODS, LOGITS, TEXT, Mode
 
-__all__ = ["CHOICES", "LOGITS", "MODES", "TEXT", "Mode"]
+__all__ = ["CHOICES", "LIKELIHOODS", "LOGITS", "MODES", "TEXT", "Mode"]
 
 _modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 _modes: list[Mode] = [module.MODE for module in _modules if hasattr(module, "MODE")]

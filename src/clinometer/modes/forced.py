@@ -28,9 +28,9 @@ def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[s
     return {"options": options and list(options), "opening": opening}
 
 
-def _sent(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[list[Message]]:
+def _sent(trial: Mapping[str, Any], profile: str | None, to: Provider) -> list[list[Message]]:
     """Return the messages of each call: of the profile, if any, then one for each attribute."""
-    *described, conversation = sent_texts(trial, profile, opened)
+    *described, conversation = sent_texts(trial, profile, to)
     if trial["followup"] and not described:
         return [conversation]
     calls = [*described]
@@ -38,7 +38,7 @@ def _sent(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[l
         system, last = conversation[:-1], conversation[-1]
         content = last["content"] if described else last["content"].replace("{attribute}", word)
         calls.append([*system, {**last, "content": content}])
-        if opened and trial["opening"]:
+        if to.opened and trial["opening"]:
             text = trial["opening"].replace("{attribute}", word)
             calls[-1].append({"role": "assistant", "content": text})
     return calls
@@ -138,4 +138,5 @@ MODE = Mode(
     sampled=False,
     place=3,
     sent=_sent,
+    calls=lambda trial, _: len(trial["attributes"]) + bool(trial["followup"]),
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHOICES",
+    "LIKELIHOODS",
     "LOGITS",
     "TEXT",
     "Answer",
@@ -32,8 +33,9 @@ __all__ = [
     "tokens_in",
 ]
 
-#: The kinds of answer: free text, an object of closed choices, log-probabilities of two options.
-TEXT, CHOICES, LOGITS = "text", "choices", "logits"
+#: The kinds of answer: free text, an object of closed choices, log-probabilities of two options,
+#: log-probabilities of given texts.
+TEXT, CHOICES, LOGITS, LIKELIHOODS = "text", "choices", "logits", "likelihoods"
 
 #: A response with its stop reason and tokens: columns of the responses.
 Answer = dict[str, Any]
@@ -42,7 +44,7 @@ Answer = dict[str, Any]
 Message = dict[str, str]
 
 
-def sent_texts(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[list[Message]]:
+def sent_texts(trial: Mapping[str, Any], profile: str | None, _: Provider) -> list[list[Message]]:
     """Return the messages of each call of a trial; `profile`: the answer to the first of two."""
     opening = _opening(trial)
     if not trial["followup"] or profile is None:
@@ -70,6 +72,11 @@ def _alone(trial: Mapping[str, Any]) -> bool:
     return "{response1}" in trial["followup"]
 
 
+def _in_one(trial: Mapping[str, Any], _: Provider) -> int:
+    """Count the calls of a trial: one, after that for a profile."""
+    return 1 + bool(trial["followup"])
+
+
 @dataclass(frozen=True, eq=False)
 class Mode:
     """One way to put a trial to a model."""
@@ -78,7 +85,8 @@ class Mode:
     title: str
     """Short description of the question."""
     kind: str
-    """Kind of answer: `TEXT`, `CHOICES` or `LOGITS`; an instrument has a reader for each kind."""
+    """Kind of answer: `TEXT`, `CHOICES`, `LOGITS` or `LIKELIHOODS`; an instrument has a reader for
+    each kind."""
     read: Callable[[Mapping[str, Any], Sequence[ModelOutput], str], tuple[str, str]]
     """Trial, outputs (without that of a profile), model → response and stop reason. Raises
     `ModelError` where an output lacks what the mode needs; the first is also read alone."""
@@ -89,7 +97,7 @@ class Mode:
     ] = lambda *_: {}
     """Choices by name, the two options, the opening → columns `schema`, `options`, `opening`."""
     needs: str | None = None
-    """Column of the providers that must be true: ``logprobs``, ``schemas``."""
+    """Column of the providers that must be true: ``logprobs``, ``schemas``, ``texts``."""
     kept: Callable[[Mapping[str, Any], Answer], bool | None] = lambda *_: True
     """Trial, answer → whether the answer shows that the model does what is needed; None: neither
     this nor the opposite."""
@@ -99,22 +107,25 @@ class Mode:
     """Whether repeated questions may have different answers."""
     place: int = 100
     """Position in lists; the lowest comes first."""
-    sent: Callable[[Mapping[str, Any], str | None, bool], list[list[Message]]] = sent_texts
-    """Trial, its profile, whether the provider continues an opened answer → messages by call; of
-    a trial that still lacks its profile, those of the profile alone."""
+    sent: Callable[[Mapping[str, Any], str | None, Provider], list[list[Message]]] = sent_texts
+    """Trial, its profile, provider → messages by call; of a trial that still lacks its profile,
+    those of the profile alone."""
+    calls: Callable[[Mapping[str, Any], Provider], int] = _in_one
+    """Trial, provider → number of calls."""
 
     @property
     def closed(self) -> bool:
         """Whether the answer is one of a few offered choices."""
         return self.kind != TEXT
 
+    @property
+    def sentences(self) -> bool:
+        """Whether it asks sentences, as they are, with one group each: no chat and no order."""
+        return self.kind == LIKELIHOODS
+
     def able(self, model: str) -> bool | None:
         """Whether a model can be asked in this mode; None: not known."""
         return self.needs is None or getattr(find_provider(model), self.needs)
-
-    def calls(self, trial: Mapping[str, Any]) -> int:
-        """Return the number of calls of a trial."""
-        return (len(trial["attributes"]) if self.apart else 1) + bool(trial["followup"])
 
     async def ask(self, trial: Mapping[str, Any], model: Model) -> list[ModelOutput]:
         """Make the calls of a trial and return their outputs; a provider's errors are passed on."""
@@ -122,11 +133,11 @@ class Mode:
 
         provider, outputs = find_provider(str(model)), list[Any]()
         if trial["followup"]:
-            (messages,) = self.sent(trial, None, provider.opened)
+            (messages,) = self.sent(trial, None, provider)
             config = self.config(trial, provider, described=False)
             outputs.append(await model.generate(chat_messages(messages), config=config))
         profile = encodable(outputs[0].completion) if outputs else None
-        calls = self.sent(trial, profile, provider.opened)[len(outputs) :]
+        calls = self.sent(trial, profile, provider)[len(outputs) :]
         config = self.config(trial, provider)
         conversations = [chat_messages(one, *outputs) for one in calls]
         # The first is asked alone: a model that cannot do a mode then costs one call per trial. The

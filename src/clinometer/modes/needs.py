@@ -15,6 +15,10 @@ __all__ = ["check_kept", "lacking", "not_known", "refuse_unable"]
 #: Need, a column of the providers → what a model does that has it, and one that has not.
 _DOES = {
     "logprobs": ("gives log-probabilities", "gives no log-probabilities"),
+    "texts": (
+        "gives log-probabilities of given texts",
+        "gives no log-probabilities of given texts",
+    ),
     "schemas": ("closes answers to a JSON schema", "does not close answers to a JSON schema"),
 }
 

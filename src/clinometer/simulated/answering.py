@@ -17,12 +17,20 @@ from typing import Any
 
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.simulation import PlantedLean, RecognisedPrompt, SimulatedAnswer
-from clinometer.modes import CHOICES, LOGITS, TEXT
+from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, TEXT
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.simulated.writing import REFUSALS, fill_schema, write_text
 
-__all__ = ["SimulatedCall", "SimulatedReply", "UNKNOWN", "allowed_values", "answer", "intend"]
+__all__ = [
+    "SimulatedCall",
+    "SimulatedReply",
+    "UNKNOWN",
+    "allowed_values",
+    "answer",
+    "ask_about",
+    "intend",
+]
 
 #: Characters of a token.
 CHARACTERS = 4
@@ -32,6 +40,9 @@ UNKNOWN = "This is a simulated model. It knows the questions of Clinometer's stu
 
 #: Probability of all options together; the rest goes to tokens that are no option.
 OFFERED = 0.98
+
+#: Log-probability of each end of a sentence that is not known.
+UNLIKELY = -20.0
 
 #: Tokens at the beginning of a refusal.
 DECLINING = ("I", "Sorry", "As")
@@ -49,6 +60,8 @@ class SimulatedCall:
     """The texts of which one is the answer."""
     logprobs: bool = False
     seed: int | None = None
+    plain: bool = False
+    """Whether the message is a sentence left open, and the options are its ends."""
 
     @property
     def input_tokens(self) -> int:
@@ -60,6 +73,8 @@ class SimulatedCall:
         """The kind of answer that is asked for."""
         if self.properties is not None:
             return CHOICES
+        if self.plain:
+            return LIKELIHOODS
         return LOGITS if self.options is not None or self.logprobs else TEXT
 
     def random(self, seed: int) -> random.Random:
@@ -67,7 +82,7 @@ class SimulatedCall:
 
         Log-probabilities do not depend on the seed of a call.
         """
-        own = None if self.kind == LOGITS else self.seed
+        own = None if self.kind in (LOGITS, LIKELIHOODS) else self.seed
         sent = [seed, own, [*self.messages], self.properties, self.options]
         text = json.dumps(sent, default=list)
         return random.Random(hashlib.sha256(text.encode("utf-8", "replace")).digest())
@@ -100,20 +115,35 @@ class SimulatedReply:
 
 def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall) -> SimulatedReply:
     """Answer a call."""
-    asked = [text for role, text in call.messages if role == "user"]
-    question = recognition.find(asked) if asked else None
+    question = ask_about(recognition, call)
+    if question is None and call.kind == LIKELIHOODS:
+        return SimulatedReply("", [(end, UNLIKELY) for end in call.options or ()], known=False)
     if question is None:
         reply = _of_options(call, {}, 0.0) if call.kind == LOGITS else SimulatedReply(UNKNOWN)
         return replace(reply, known=False)
     said, rng = intend(simulation, question, call)
     if said is None:
         return _refusal(simulation, call, rng)
+    if call.kind == LIKELIHOODS:
+        listed = [(end, math.log(said.shares[end.strip()])) for end in call.options or ()]
+        return SimulatedReply("", listed)
     if call.kind == LOGITS:
         return _of_options(call, said.shares, OFFERED)
     if call.properties is not None:
         return SimulatedReply(fill_schema(said, call.properties), (), said.reasoning_tokens)
     form = rng.choice(simulation.truth.format)
     return SimulatedReply(write_text(said, form), (), said.reasoning_tokens)
+
+
+def ask_about(recognition: Recognition, call: SimulatedCall) -> RecognisedPrompt | None:
+    """Return the question that a call puts; None if it is not known."""
+    asked = [text for role, text in call.messages if role == "user"]
+    if not asked:
+        return None
+    if call.kind == LIKELIHOODS:  # before the sentence may stand a system prompt
+        sentence = asked[-1].rpartition("\n\n")[2]
+        return recognition.find([sentence], [end.strip() for end in call.options or ()])
+    return recognition.find(asked)
 
 
 def intend(
@@ -153,6 +183,8 @@ def _refuses(
     simulation: Simulation, question: RecognisedPrompt, said: SimulatedAnswer, rng: random.Random
 ) -> bool:
     refusals = simulation.truth.refusals
+    if question.kind == LIKELIHOODS:  # nothing is said
+        return False
     first = question.groups[0][1] if question.groups else ""
     named = {
         "anywhere": True,

@@ -7,6 +7,8 @@ What it does with inspect's `GenerateConfig`:
 - `response_schema`: the answer is a JSON object with one of the allowed strings per property.
 - `logprobs`: log-probabilities of the options at the first position, and no text besides.
 - `extra_body={"structured_outputs": {"choice": [...]}}`, as for vLLM: names the options.
+- `extra_body={"chat_template": TEMPLATE, …}`: the message is a sentence left open, and the options
+  are its ends, whose log-probabilities are listed at the first position.
 - `max_tokens`: an answer that is longer, at four characters a token, is cut off.
 
 All other settings, and system prompts, change nothing. Model arguments: `studies`, study files or
@@ -93,11 +95,12 @@ class SimulatedModel(ModelAPI):
         """Answer one conversation; a prompt of no known study by a sentence or an error."""
         sent = [(message.role, message.text) for message in messages]
         closed = (_properties(config), _options(config), bool(config.logprobs))
+        plain = "chat_template" in (config.extra_body or {})
         seeds = [
             None if config.seed is None else config.seed + number
             for number in range(config.num_choices or 1)
         ]
-        calls = [SimulatedCall(sent, *closed, seed) for seed in seeds]
+        calls = [SimulatedCall(sent, *closed, seed, plain) for seed in seeds]
         replies = [
             answer(self.simulation, self._recognition, call).up_to(config.max_tokens)
             for call in calls

@@ -24,6 +24,7 @@ from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument
 from clinometer.instruments.simulation import RecognisedPrompt, Word
 from clinometer.modes import MODES, TEXT
+from clinometer.modes.likelihood import OPTION, Texts
 from clinometer.stimuli import Study, load_study, shipped_studies
 
 __all__ = ["Recognition", "SharedText"]
@@ -128,10 +129,17 @@ class TextOrigin:
     """Of the study, the instrument and the stereotype; the lowest goes first."""
     followup: bool = False
 
-    def question(self, gaps: str, found: Sequence[str]) -> RecognisedPrompt | None:
-        """Return the question of the texts in the gaps; None if one is none of its words."""
+    def question(
+        self, gaps: str, found: Sequence[str], ends: Sequence[str] | None = None
+    ) -> RecognisedPrompt | None:
+        """Return the question of the texts in the gaps; None if one is none of its words.
+
+        `ends` are those of an open sentence.
+        """
+        if not all(word in self.roles for word in ends or ()):
+            return None
         words: list[Word] = []
-        listed: list[Word] = []
+        listed: list[Word] = [(word, self.roles[word]) for word in ends or ()]
         for kind, text in zip(gaps, found, strict=True):
             if kind == "(":
                 words += self._groups_in(text)
@@ -192,20 +200,27 @@ class Recognition:
         # Beginning of a text → text → a word in its first gap → what asks with this word.
         self._texts: dict[str, dict[SharedText, dict[str, list[TextOrigin]]]] = {}
 
-    def find(self, messages: Sequence[str]) -> RecognisedPrompt | None:
+    def find(
+        self, messages: Sequence[str], ends: Sequence[str] | None = None
+    ) -> RecognisedPrompt | None:
         """Return the question that the last message of a user puts; None if it is not known.
 
         Parameters
         ----------
         messages
             All messages of the user. A second one is a question about the first answer.
+        ends
+            Of a sentence that is left open: the words that may end it. Then the question `listed`
+            has them.
         """
         text, followup = messages[0].strip(), len(messages) > 1
         self._learn(text)
-        found = self._known(text, followup) or self._of_items(text)
+        found = self._known(text, followup, ends) or self._of_items(text)
         return replace(found, followup=True) if found and followup else found
 
-    def _known(self, prompt: str, followed: bool) -> RecognisedPrompt | None:
+    def _known(
+        self, prompt: str, followed: bool, ends: Sequence[str] | None = None
+    ) -> RecognisedPrompt | None:
         """Return the prompt of the first study and instrument that have its text.
 
         Stereotypes of a study may share it: then all are named, in the order of the study.
@@ -215,7 +230,7 @@ class Recognition:
         for text, origins in texts.items():
             if prompt.endswith(text.literal[-1]) and (match := text.pattern.fullmatch(prompt)):
                 for origin in origins.get(text.word(match.groups()), ()):
-                    question = origin.question(text.gaps, match.groups())
+                    question = origin.question(text.gaps, match.groups(), ends)
                     if question is not None and question.groups:
                         matches.append((origin, question))
         if followed:
@@ -296,8 +311,12 @@ def _texts_of(
     roles, seen = _roles(study, instrument, cell), set[SharedText]()
     for trial in islice(cell.trials, DRAWN):
         followup = trial.get("followup") or ""
-        quoting = "{response1}" in followup
-        for prompt in (trial["prompt"], followup) if quoting else (trial["prompt"],):
+        prompts = [trial["prompt"]]
+        if OPTION in trial["prompt"]:
+            prompts = Texts.of(trial).beginnings[:1]
+        elif "{response1}" in followup:
+            prompts.append(followup)
+        for prompt in prompts:
             if (text := SharedText.of(prompt)) not in seen:
                 seen.add(text)
                 yield (

@@ -15,7 +15,9 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import measure_of
 from clinometer.instruments.simulation import RecognisedPrompt
-from clinometer.modes import LOGITS, MODES, TEXT
+from clinometer.models.providers import find_provider
+from clinometer.modes import LIKELIHOODS, LOGITS, MODES, TEXT
+from clinometer.modes.likelihood import Texts
 from clinometer.modes.mode import Message
 from clinometer.results import RESPONSES, SCORES
 from clinometer.simulated.answering import (
@@ -59,6 +61,10 @@ def answer_trials(
     return pl.DataFrame(rows, schema=RESPONSES)
 
 
+#: What a simulated model can do.
+_PROVIDER = find_provider("simulated/neutral")
+
+
 class Questions:
     """What trials ask in free text, recognised once for the many models that are drawn.
 
@@ -80,7 +86,7 @@ class Questions:
         self.calls = [
             SimulatedCall([(one["role"], one["content"]) for one in messages], seed=row["seed"])
             for row in trials.iter_rows(named=True)
-            for messages in MODES[row["mode"]].sent(row, None, False)
+            for messages in MODES[row["mode"]].sent(row, None, _PROVIDER)
         ]
         found = [
             known.find([text for role, text in call.messages if role == "user"])
@@ -126,16 +132,18 @@ def _answered(
 
     def reply(messages: list[Message], closed: bool) -> SimulatedReply:
         sent = [(one["role"], one["content"]) for one in messages]
-        call = SimulatedCall(sent, *_closed(trial, mode.kind if closed else ""), trial["seed"])
+        kind = mode.kind if closed else ""
+        plain = kind == LIKELIHOODS
+        call = SimulatedCall(sent, *_closed(trial, kind), trial["seed"], plain)
         return answer(simulation, known, call)
 
     if trial["followup"]:
-        (messages,) = mode.sent(trial, None, False)
+        (messages,) = mode.sent(trial, None, _PROVIDER)
         profile = reply(messages, closed=False).text
-    calls = mode.sent(trial, profile, False)[int(bool(trial["followup"])) :]
+    calls = mode.sent(trial, profile, _PROVIDER)[int(bool(trial["followup"])) :]
     replies = [reply(messages, closed=True) for messages in calls]
     return {
-        "response": _logprobs(trial, replies) if mode.kind == LOGITS else replies[0].text,
+        "response": _response(trial, mode.kind, replies),
         "profile": profile,
         "stop_reason": "stop",
         "reasoning_tokens": replies[-1].reasoning_tokens,
@@ -146,6 +154,8 @@ def _closed(
     trial: Mapping[str, Any], kind: str
 ) -> tuple[Mapping[str, list[str]] | None, list[str] | None, bool]:
     """Return properties, options and whether log-probabilities are asked for."""
+    if kind == LIKELIHOODS:
+        return None, Texts.of(trial).ends, True
     if kind == LOGITS:
         return None, [f" {option}" for option in trial["options"]], True
     if not kind or trial["schema"] is None:
@@ -153,7 +163,14 @@ def _closed(
     return allowed_values(json.loads(trial["schema"])), None, False
 
 
-def _logprobs(trial: Mapping[str, Any], replies: list[SimulatedReply]) -> str:
+def _response(trial: Mapping[str, Any], kind: str, replies: list[SimulatedReply]) -> str:
+    """Write the replies as the response of a trial."""
+    if kind not in (LOGITS, LIKELIHOODS):
+        return replies[0].text
+    if kind == LIKELIHOODS:
+        asked = Texts.of(trial)
+        found = [[dict(reply.logprobs)[end] for end in asked.ends] for reply in replies]
+        return asked.response(trial, found)
     words = zip(trial["attributes"], (dict(reply.logprobs) for reply in replies), strict=False)
     listed = {w: [found.get(f" {option}") for option in trial["options"]] for w, found in words}
     return json.dumps(listed, ensure_ascii=False)

@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, Field
 from clinometer.errors import ModelError, StudyError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.simulation import RecognisedPrompt
+from clinometer.modes import LIKELIHOODS
 from clinometer.stimuli import Strict
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
@@ -113,6 +114,10 @@ class Simulation:
         """Return the expected lean of answers to a question, −1…1."""
         keys = question.beside or (question.stereotype,)
         lean = sum(self.lean_in_wording(question, key) for key in keys) / len(keys)
+        # A sentence names one group. That of the default group, which stereotypes may share, has
+        # no lean but its own.
+        if question.kind == LIKELIHOODS and question.groups[0][1] == "default":
+            lean = 0.0
         added = self.leans(question.instrument).group
         for word, _ in question.groups:
             lean += added.get(word, 0.0) + self._departure("group", word)

@@ -20,6 +20,7 @@ from clinometer.stimuli.wording import (
     AffectiveAttribution,
     AttributionVariation,
     ChainedTask,
+    Decision,
     RelativeDecision,
     Variation,
     WordAssociation,
@@ -33,6 +34,7 @@ from clinometer.stimuli.words import Strict, Words, word_key
 __all__ = [
     "APPROACHES",
     "AbsoluteDecision",
+    "Decision",
     "AffectiveAttribution",
     "Answers",
     "AttributionVariation",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -167,7 +167,10 @@ def parse_study(text: str, source: str) -> Study:
                 raise StudyError(f"{source}: instruments.{name}: expected a mapping")
             given[name] = RawPart(given[name])
             given[name].source, given[name].root = source, root
-        content["instruments"] = {**_wordings(), **given}
+        shared, sentences = _wordings()
+        content["instruments"] = {**shared, **given}
+        if content.get("language", "en") == "en":
+            _add_sentences(content, sentences)
     return validate(Study, content, root, source)
 
 
@@ -184,11 +187,20 @@ def _parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], y
     return content, root
 
 
+def _add_sentences(content: dict[str, Any], sentences: Mapping[str, Any]) -> None:
+    """Give a study the sentences that it does not bring."""
+    content.setdefault("decision_sentences", sentences["decisions"])
+    instruments = content["instruments"]
+    for name in instruments.keys() & sentences.keys():
+        if isinstance(own := instruments[name], dict):
+            instruments[name] = {"sentences": sentences[name], **own}
+
+
 @lru_cache(maxsize=1)
-def _wordings() -> dict[str, Any]:
-    """Return the default wordings."""
+def _wordings() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the default wordings and, apart from them, sentences in English."""
     wordings: dict[str, Any] = parse_yaml(_shipped_text("wordings.yaml"), "wordings.yaml")[0]
-    return wordings
+    return wordings, wordings.pop("sentences")
 
 
 def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
@@ -208,6 +220,9 @@ def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
         }
     if study.objects and (parts is None or "objects" in parts):
         content["objects"] = study.objects
+    clauses = any(one.decisions.clause for one in study.stereotypes.values())
+    if parts is None and clauses:
+        content["decision_sentences"] = study.decision_sentences.model_dump()
     answers = study.answers.model_dump(exclude=None if study.answers.aliases else {"aliases"})
     if parts is None and any(answers.values()):
         content["answers"] = answers
@@ -239,6 +254,8 @@ def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, An
         shared.pop("unnamed", None)  # how answers are pooled, not what is asked
     for name in names & Instruments.model_fields.keys():
         shared = content[name]
+        if parts is not None or not shared["sentences"]:
+            del shared["sentences"]  # a sentence more keeps the draws
         for variation in shared["variations"].values():
             del variation["note"]
         for field, unused in _UNUSED.items():
@@ -255,10 +272,12 @@ def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> 
     for override in stereotype["variations"].values():
         del override["source_defect"]
     decisions = stereotype.pop("decisions")
-    words = decisions.pop("words")
+    words, clause = decisions.pop("words"), decisions.pop("clause")
     asked = [name for name in decisions if decisions[name] and (parts is None or name in parts)]
     if asked:
         stereotype["decisions"] = {"words": words}
+    if clause and parts is None:
+        stereotype.setdefault("decisions", {})["clause"] = clause
     for name in asked:
         stereotype["decisions"][name] = {
             variation: {key: decision[key] for key in decision if key not in _NOTES}

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from clinometer.stimuli.wording import Decision, Decisions, Instruments
+from clinometer.stimuli.wording import Decision, Decisions, DecisionSentences, Instruments
 from clinometer.stimuli.words import (
     MaybeWords,
     Name,
@@ -144,6 +144,7 @@ class Study(Strict):
     objects: MaybeWords = []
     """Neutral objects of the affective attribution."""
     instruments: Instruments
+    decision_sentences: DecisionSentences = DecisionSentences()
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
 
     def control_of(self, stereotype: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from clinometer.stimuli.words import Name, Override, Strict, WordList, word_key
+from clinometer.stimuli.words import Name, Override, Strict, Word, WordList, word_key
 from clinometer.stimuli.yaml_text import validate
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "AttributionVariation",
     "ChainedTask",
     "Decision",
+    "DecisionSentences",
     "Decisions",
     "Instruments",
     "RawPart",
@@ -133,6 +134,24 @@ ChainedWording = Annotated[
 ]
 
 
+def _ends_in(place: str) -> AfterValidator:
+    """Validate that a sentence ends in the word whose probability is read, after a space."""
+
+    def check(text: str) -> str:
+        if not text.endswith(f" {{{place}}}") or text.count(f"{{{place}}}") > 1:
+            raise ValueError(f"must end in a space and {{{place}}}, and hold it nowhere else")
+        return text
+
+    return AfterValidator(check)
+
+
+Sentence = Annotated[str, holds("group attribute"), _ends_in("attribute")]
+Outcome = Annotated[str, holds("group object outcome"), _ends_in("outcome")]
+Clause = Annotated[str, holds("group attribute"), _ends_in("attribute")]
+Framed = Annotated[str, holds("decision"), _ends_in("decision")]
+Asked = Annotated[str, holds("decision answer"), _ends_in("answer")]
+
+
 class Variation(Strict):
     """A wording of the word association; `own_words` marks one for stereotypes that override."""
 
@@ -183,8 +202,16 @@ class WordAssociation(Wordings[Variation]):
     """What stands at {pair_format} of a wording in `free` mode; the other modes leave it out."""
     label_format: str = "Answer with A or B."
     """Closing sentence of the `forced` mode where options have labels."""
+    sentences: dict[Name, Sentence] = {}
+    """What the `likelihood` mode asks: sentences that name one group and end in an attribute."""
     words_per_set: Annotated[int, Field(ge=1)] | None = None
     """How many tied and counter words a draw shows; None for all."""
+
+    @model_validator(mode="after")
+    def _named_apart(self) -> WordAssociation:
+        if both := self.sentences.keys() & self.variations.keys():
+            raise ValueError(f"sentences: {', '.join(sorted(both))} is the name of a variation")
+        return self
 
 
 class AffectiveAttribution(Wordings[AttributionVariation]):
@@ -194,6 +221,8 @@ class AffectiveAttribution(Wordings[AttributionVariation]):
     comedy: WordList
     """The first is shown; all are read."""
     tragedy: WordList
+    sentences: dict[Name, Outcome] = {}
+    """What the `likelihood` mode asks: sentences that name one group and an object."""
 
     @model_validator(mode="after")
     def _apart(self) -> AffectiveAttribution:
@@ -312,6 +341,15 @@ class ChainedTask(Decision):
     wording: ChainedWording = ""
 
 
+class DecisionSentences(Strict):
+    """What the `likelihood` mode asks of decisions: sentences around the `clause` of each."""
+
+    relative_decision: dict[Name, Framed] = {}
+    absolute_decision: dict[Name, Asked] = {}
+    yes_no: tuple[Word, Word] = ("yes", "no")
+    """What may stand at {answer}."""
+
+
 class Decisions(Strict):
     """The decisions of a stereotype: word lists by name, and instrument → variation → wording.
 
@@ -319,13 +357,17 @@ class Decisions(Strict):
     """
 
     words: dict[Name, Override] = {}
+    clause: Clause | None = None
+    """What is decided, of one group and one task, about the words of the first relative decision;
+    for `DecisionSentences`."""
     relative_decision: dict[Name, RelativeDecision] = {}
     absolute_decision: dict[Name, AbsoluteDecision] = {}
     chained_task: dict[Name, ChainedTask] = {}
 
     def by_instrument(self) -> dict[str, dict[str, Decision]]:
         """Return the wordings: instrument → variation → wording."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name != "words"}
+        others = ("words", "clause")
+        return {name: getattr(self, name) for name in type(self).model_fields if name not in others}
 
     @model_validator(mode="after")
     def _wordings_exist(self) -> Decisions:

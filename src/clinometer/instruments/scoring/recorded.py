@@ -137,6 +137,10 @@ def _apart(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> pl.DataFram
     )
 
 
+#: Columns that a sentence, which names one group, has none of.
+_ORDERS = ("order", "attribute_order")
+
+
 def _check_values(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> None:
     """Refuse values outside the allowed ones, and closed answers without their choices."""
     for name in {*_VALUES} & set(responses.columns):
@@ -144,6 +148,7 @@ def _check_values(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> None
     if "iteration" in responses.columns:
         _refuse(responses.filter(pl.col("iteration") < 0), "iteration", ["0 and above"])
     closed = [mode.name for mode in MODES.values() if mode.closed]
+    sentences = [mode.name for mode in MODES.values() if mode.sentences]
     for name, way in ways.items():
         of = responses.filter(pl.col("instrument") == name)
         for column, allowed in way.allowed.items():
@@ -151,8 +156,10 @@ def _check_values(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> None
             _refuse(wrong, column, (*allowed, *way.values.get(column, ())))
         if "mode" not in of.columns or (of := of.filter(pl.col("mode").is_in(closed))).is_empty():
             continue
+        ordered = of.filter(~pl.col("mode").is_in(sentences))
         for role in way.offered:
-            if role not in of.columns or of[role].replace("", None).null_count():
+            read = ordered if role in _ORDERS else of
+            if role not in read.columns or read[role].replace("", None).null_count():
                 raise InputError(f"responses: {role} is missing; {name} is read with it, not free")
 
 

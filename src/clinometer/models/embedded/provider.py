@@ -14,6 +14,7 @@ What it does with inspect's `GenerateConfig`:
   options, with the log-probability of the whole of each, not renormalised.
 - `extra_body={"structured_outputs": {"choice": [...]}}`, as for vLLM: the answer is one of these
   texts. With `logprobs` there is one position, as above.
+- `extra_body={"chat_template": TEMPLATE}`, as for vLLM, instead of the model's own.
 - `max_connections`: 128 unless the model argument `batch_size` says otherwise. An answer of
   several counts as one; a request is begun while fewer than so many are worked on.
 
@@ -111,12 +112,13 @@ class EmbeddedModel(ModelAPI):
         choices = _at_least_one("num_choices", config.num_choices or 1)
         messages = [_message(message) for message in input]
         properties = _properties(config.response_schema)
-        options = _choice(config.extra_body)
+        options, template = _body(config.extra_body)
 
         def start(engine: Engine) -> Decoders:
             from clinometer.models.embedded.decoding import choose, complete, fill, side_by_side
 
-            prompt, sampling = _prompt(engine, messages), _samplings(config, choices)
+            prompt = _prompt(engine, messages, template)
+            sampling = _samplings(config, choices)
             if properties is not None:
                 return side_by_side([fill(engine, prompt, properties, one) for one in sampling])
             if options is not None:
@@ -185,11 +187,12 @@ def _message(message: ChatMessage) -> dict[str, str]:
     return {"role": message.role, "content": message.text}
 
 
-def _prompt(engine: Engine, messages: list[dict[str, str]]) -> list[int]:
+def _prompt(engine: Engine, messages: list[dict[str, str]], template: str | None) -> list[int]:
     """Return the tokens of the conversation, up to where the answer begins."""
     continues = messages[-1]["role"] == "assistant"
     text = engine.tokenizer.apply_chat_template(
         messages,
+        chat_template=template,
         tokenize=False,
         add_generation_prompt=not continues,
         continue_final_message=continues,
@@ -233,17 +236,18 @@ def _properties(response: ResponseSchema | None) -> Mapping[str, list[str]] | No
     return properties
 
 
-def _choice(extra_body: Mapping[str, Any] | None) -> list[str] | None:
-    """Return the texts of which one is the answer, None if it is free."""
-    if not extra_body:
-        return None
-    match extra_body:
-        case {"structured_outputs": {"choice": [*texts]}, **rest} if not rest:
-            if _are_texts(texts):
-                return list(dict.fromkeys(texts))
+def _body(extra_body: Mapping[str, Any] | None) -> tuple[list[str] | None, str | None]:
+    """Return the texts of which one is the answer, None if it is free, and the chat template."""
+    given = dict(extra_body or {})
+    choice, template = given.pop("structured_outputs", None), given.pop("chat_template", None)
+    match choice:
+        case None if not given and isinstance(template, str | None):
+            return None, template
+        case {"choice": [*texts], **rest} if not rest and not given and _are_texts(texts):
+            return list(dict.fromkeys(texts)), template
     raise ModelError(
         f"extra_body={extra_body!r}: clinometer/smollm2 takes nothing but "
-        '{"structured_outputs": {"choice": [...]}} with at least one text'
+        '{"structured_outputs": {"choice": [...]}} with at least one text, and a chat_template'
     )
 
 
