@@ -215,7 +215,11 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
         named = {(part.study.name, part.instrument) for part in parts}
         beside = _controls({part.instrument for part in parts}, battery)
         fitting = (_asked_in(plan.modes, part, PlanOptions()) for part in beside)
-        parts += [part for part in fitting if (part.study.name, part.instrument) not in named]
+        parts += [
+            part
+            for part in fitting
+            if part.variations and (part.study.name, part.instrument) not in named
+        ]
     sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
 

@@ -201,7 +201,9 @@ INSTRUMENT = Instrument(
     judged={MEASURE.name: str},
     judged_as="yes_no",
     tables=("yes_shares",),
-    sizes={"standard": Size(8)},
+    control="control_insects",  # of sentences alone, and so is the placebo
+    placebo="control_nonsense",
+    sizes={"standard": Size(8, control=32, placebo=32)},
     options=(),
     place=4,
 )

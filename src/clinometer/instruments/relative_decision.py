@@ -198,6 +198,7 @@ INSTRUMENT = Instrument(
     tables=("relativity",),
     sizes={
         "quick": Size(4, control=12, placebo=8),
+        "quick, embedded": Size(4, control=24, placebo=12),
         "standard": Size(8, control=16, placebo=16),
         "paper": Size(50),
     },
