@@ -13,13 +13,14 @@ from clinometer.modes.needs import check_kept, not_known, refuse_unable
 from clinometer.modes.structured import write_schema
 
 UNABLE = {
-    "anthropic/m": ["forced"],
-    "azureai/m": ["structured", "forced"],
+    "anthropic/m": ["forced", "likelihood"],
+    "azureai/m": ["structured", "forced", "likelihood"],
     "hf/m": ["structured"],
-    "together/m": ["forced"],
-    "vllm/m": [],
+    "together/m": ["forced", "likelihood"],
+    "vllm/m": ["likelihood"],
+    "vllm-completions/m": [],
     "clinometer/smollm2": [],
-    "openai-api/local/m": [],
+    "openai-api/local/m": ["likelihood"],
 }
 
 
@@ -27,7 +28,7 @@ UNABLE = {
 def test_a_line_names_the_model_the_mode_and_what_to_use(model: str) -> None:
     assert [name for name, mode in MODES.items() if mode.able(model) is False] == UNABLE[model]
     for name in UNABLE[model]:
-        with pytest.raises(ModelError, match=f"^{model} .*'{name}' needs; use --mode free"):
+        with pytest.raises(ModelError, match=f"^{model} .*'{name}' needs; use .*--mode free"):
             refuse_unable([model], [name])
     refuse_unable([model], MODES.keys() - UNABLE[model])
 
@@ -36,7 +37,7 @@ def test_every_model_and_mode_has_a_line() -> None:
     with pytest.raises(ModelError) as error:
         refuse_unable(["azureai/a", "vllm/b", "hf/c"], MODES)
     lines = str(error.value).splitlines()
-    assert [line.partition(" ")[0] for line in lines] == ["azureai/a", "azureai/a", "hf/c"]
+    assert [line.partition(" ")[0] for line in lines] == [*["azureai/a"] * 3, "vllm/b", "hf/c"]
 
 
 def test_what_is_not_known_is_said_of_services_and_unlisted_providers() -> None:

@@ -25,7 +25,7 @@ from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.reference.components import load_components
 from clinometer.results import CONDITIONS, SCORES, Measure, check
-from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER
+from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEEDED
 from clinometer.results.tables import as_frame, read_table
 from clinometer.statistics.estimates import Inference
 from clinometer.statistics.planning import RUNS, Asked, plan_power
@@ -39,7 +39,11 @@ __all__ = [
     "power",
     "power_of_plan",
     "read_pilot",
+    "trials_for",
 ]
+
+#: Drawn estimates of each error while designs are searched.
+SEARCHED = 100
 
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "dimension")
 
@@ -97,6 +101,99 @@ def power(  # noqa: PLR0913 - the options of an audit
     plan = _plan(as_names("models", models), size, options or PlanOptions())
     known = None if pilot is None else read_pilot(pilot)
     return power_of_plan(plan, known, inference, chance)
+
+
+#: Trials per wording that are tried; what needs more is not looked for.
+TRIED = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+
+
+def trials_for(
+    plan: Plan,
+    effect: float,
+    pilot: pl.DataFrame | None = None,
+    inference: Inference | None = None,
+    chance: float = 0.8,
+    prices: Path | None = None,
+) -> pl.DataFrame:
+    """Return the trials, calls and price of finding an effect.
+
+    Parameters
+    ----------
+    plan
+        What is asked; controls are left out, and trials per wording are what is looked for.
+    effect
+        Distance of a mean from neutral, in the unit of the scores.
+    pilot, inference, chance
+        As of `power_of_plan`.
+    prices
+        See `asking.budget.price`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.schemas.TRIALS_NEEDED`: a row per study, instrument, mode and level,
+        with the least of `TRIED` as `n_iterations` (trials per wording) at which half of the means
+        of the level find the effect, and the trials, calls and dollars of that; null where none
+        does.
+
+    Raises
+    ------
+    InputError
+        If the effect is not above 0, or none is planned.
+    """
+    if not effect > 0:
+        raise InputError(f"effect {effect}: a distance from neutral, above 0")
+    rows: list[dict[str, Any]] = []
+    for selection in plan.selections:
+        if all(selection.study.control_of(key) for key in selection.stereotypes):
+            continue
+        for mode in selection.asked_in(plan.modes):
+            one = replace(plan, selections=[selection], modes=[mode], size=None)
+            rows += _needed(one, effect, (pilot, inference, chance), prices)
+    if not rows:
+        raise InputError("effect: nothing is planned but controls")
+    return check(pl.DataFrame(rows, infer_schema_length=None), TRIALS_NEEDED, "trials")
+
+
+def _needed(
+    plan: Plan, effect: float, how: tuple[Any, ...], prices: Path | None
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each level of a plan of one study, instrument and mode."""
+    told: dict[int, dict[str, float | None]] = {}
+
+    def found(iterations: int, level: str) -> bool:
+        if iterations not in told:
+            table = power_of_plan(_of_size(plan, iterations), *how, runs=SEARCHED, controls=False)
+            of_levels = table.group_by("level", maintain_order=True)
+            told[iterations] = {
+                str(level): median_effect(rows["smallest_effect"]) for (level,), rows in of_levels
+            }
+        smallest = told[iterations].get(level)
+        return smallest is not None and smallest <= effect
+
+    for level in ("model", "category", "stereotype"):
+        enough = next((size for size in TRIED if found(size, level)), None)
+        if level not in told[TRIED[0]]:
+            continue
+        stated: dict[str, Any] = {
+            "study": plan.selections[0].study.name,
+            "instrument": plan.selections[0].instrument,
+            "mode": plan.modes[0],
+            "level": level,
+            "effect": effect,
+            "n_iterations": enough,
+        }
+        if enough is not None:
+            pieces = _of_size(plan, enough).pieces()
+            (cost,) = estimate_costs(pieces, plan.models[:1], prices)
+            stated |= {"n_trials": cost.trials, "n_calls": cost.calls, "usd": cost.usd}
+        yield {"n_trials": None, "n_calls": None, "usd": None, **stated}
+
+
+def _of_size(plan: Plan, iterations: int) -> Plan:
+    """Return the plan with so many trials per wording."""
+    parts = [replace(part, iterations=iterations) for part in plan.selections]
+    return replace(plan, selections=parts, iterations=iterations)
 
 
 #: Study and stereotype → the kind of control that it is.

@@ -36,6 +36,11 @@ __all__ = ["power_command", "say_power"]
     help="Compare the designs that this many calls pay: wordings, and trials per wording. For "
     "one study, instrument and mode.",
 )
+@click.option(
+    "--effect",
+    type=float,
+    help="Say how many trials, calls and dollars find a mean this far from neutral.",
+)
 @click.option("--margin", default=0.1, help="Equivalence margin.")
 @click.option("--confidence", default=0.95, help="Confidence level of intervals.")
 @click.option("--chance", default=0.8, help="Probability of finding the smallest effect.")
@@ -43,7 +48,12 @@ __all__ = ["power_command", "say_power"]
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON, a row a line.")
 @plan_options
 def power_command(
-    models: tuple[str, ...], size: str | None, calls: int | None, out: Path | None, **options: Any
+    models: tuple[str, ...],
+    size: str | None,
+    calls: int | None,
+    effect: float | None,
+    out: Path | None,
+    **options: Any,
 ) -> None:
     """Predict what a run or an audit can tell; nothing is asked.
 
@@ -55,7 +65,10 @@ def power_command(
     from clinometer.results.tables import write_table
 
     plan = build_plan(models, options, size)
-    table, lines = _allocated(plan, calls, options) if calls else _predicted(plan, options)
+    if effect is not None:
+        table, lines = _needed(plan, effect, options)
+    else:
+        table, lines = _allocated(plan, calls, options) if calls else _predicted(plan, options)
     if out is not None:
         write_table(table, out)
     if options["as_json"]:
@@ -73,6 +86,38 @@ def _predicted(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
     table = power_of_plan(plan, pilot, inference, options["chance"])
     return table, _lines(table)
+
+
+def _needed(plan: Plan, effect: float, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+    from clinometer.audits.planning import TRIED, read_pilot, trials_for
+    from clinometer.statistics.estimates import Inference
+
+    pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
+    inference = Inference(margin=options["margin"], confidence=options["confidence"])
+    table = trials_for(plan, effect, pilot, inference, options["chance"])
+    lines = [f"to find a mean {effect:g} from neutral with probability {options['chance']:g}:"]
+    for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
+        lines.append(", ".join(map(str, key)))
+        for row in run.iter_rows(named=True):
+            name = _OF_LEVEL[row["level"]]
+            if row["n_iterations"] is None:
+                most = f"not with {TRIED[-1]} trials a wording"
+                lines.append(f"  {name}: {most}; it takes more wordings or group words")
+                continue
+            price = "" if row["usd"] is None else f", about ${row['usd']:,.2f}"
+            lines.append(
+                f"  {name}: {row['n_iterations']} trials a wording, {row['n_trials']:,} trials, "
+                f"{row['n_calls']:,} calls{price}"
+            )
+    return table, lines
+
+
+#: What is found at each level.
+_OF_LEVEL = {
+    "model": "the mean of all",
+    "category": "half of the categories",
+    "stereotype": "half of the stereotypes",
+}
 
 
 def _allocated(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
@@ -105,7 +150,7 @@ def _lines(table: pl.DataFrame) -> list[str]:
 
     keys = ["instrument", "study", "dimension", "mode", *CONDITIONS]
     lines = [
-        f"{'':24}{'pairs':>7}{'interval':>10}  {'smallest effect':20}{'smallest change':20}"
+        f"{'':24}{'pairs':>7}{'interval':>10}  {'smallest effect':27}{'smallest change':27}"
         f"{'equivalent':>10}",
     ]
     for key, run in table.group_by(keys, maintain_order=True):
@@ -117,8 +162,8 @@ def _lines(table: pl.DataFrame) -> list[str]:
             )
             lines.append(
                 f"  {f'{level} ({rows.height})' if rows.height > 1 else level:22}"
-                f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows, 'smallest_effect'):20}"
-                f"{_effect(rows, 'smallest_change'):20}{_number(equal):>10}"
+                f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows, 'smallest_effect'):27}"
+                f"{_effect(rows, 'smallest_change'):27}{_number(equal):>10}"
             )
         if run["control"][0] == "positive":
             lines.append(f"  beyond the margin from {_number(run['smallest_beyond'][0])}")
@@ -127,15 +172,20 @@ def _lines(table: pl.DataFrame) -> list[str]:
 
 
 def _effect(rows: pl.DataFrame, column: str) -> str:
-    """Return the median smallest effect, or change, and its range over several means."""
+    """Return the median smallest effect, or change, and its range over several means.
+
+    Where some have none on the scale, it is said of how many.
+    """
     from clinometer.audits.planning import median_effect
 
-    effects = rows[column]
+    effects, without = rows[column], rows[column].null_count()
     middle = _number(median_effect(effects))
-    if rows.height == 1 or effects.null_count() == rows.height:
+    if rows.height == 1 or without == rows.height:
         return middle
-    most = "none" if effects.null_count() else _number(effects.max())  # type: ignore[arg-type]
-    return f"{middle} ({_number(effects.min())} to {most})"  # type: ignore[arg-type]
+    least, most = map(_number, (effects.min(), effects.max()))  # type: ignore[arg-type]
+    if without:
+        return f"{middle} (from {least}; {without} of {rows.height} none)"
+    return f"{middle} ({least} to {most})"
 
 
 def say_power(plan: Plan) -> None:

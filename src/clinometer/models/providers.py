@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["PLAIN", "PROVIDERS", "Provider", "find_provider"]
+__all__ = ["COMPLETIONS", "PLAIN", "PROVIDERS", "RAW", "Provider", "find_provider"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,9 @@ PLAIN = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
 
 #: Ends the name of a provider that is sent texts as they are, at ``/v1/completions``.
 COMPLETIONS = "-completions"
+
+#: Providers that inspect has under such a name, too.
+RAW = ("vllm", "openai-api")
 
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(

@@ -136,13 +136,20 @@ def _of_end(output: ModelOutput, end: str) -> float | None:
 
 def _sum(tokens: Sequence[Logprob], end: str) -> float | None:
     """Add up the last tokens that are an end; None where no tokens are just that."""
-    text, logprobs = "", list[float]()
+    text, total = "", 0.0
     for token in reversed(tokens):
-        if text.strip() and len(text.strip()) >= len(end.strip()):
+        if text.strip() == end.strip() and not _is_space(token):
             break
         text = token.token.translate(_SPACES) + text
-        logprobs.append(token.logprob)
-    return _known(math.fsum(logprobs)) if text.strip() == end.strip() else None
+        total += token.logprob
+        if len(text) > len(end):
+            break
+    return _known(total) if text.strip() == end.strip() else None
+
+
+def _is_space(token: Logprob) -> bool:
+    """Whether a token is the space before a word, which some vocabularies have apart."""
+    return not token.token.translate(_SPACES).strip()
 
 
 def _known(logprob: float | None) -> float | None:

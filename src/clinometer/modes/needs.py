@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from clinometer.errors import ModelError
-from clinometer.models.providers import find_provider
+from clinometer.models.providers import COMPLETIONS, RAW, find_provider
 from clinometer.modes.mode import Answer, Mode
 
 __all__ = ["check_kept", "lacking", "not_known", "refuse_unable"]
@@ -78,6 +78,9 @@ def lacking(model: str, mode: Mode) -> ModelError:
     others = (one for one in _modes().values() if one is not mode and one.able(model) is not False)
     instead = " or ".join(f"--mode {one.name}" for one in others)
     does = _DOES[mode.needs][1] if mode.needs else "cannot be asked"
+    name, _, rest = model.partition("/")
+    if mode.sentences and name in RAW:
+        instead = f"the name {name}{COMPLETIONS}/{rest}, {instead}"
     return ModelError(f"{model} {does}, which mode {mode.name!r} needs; use {instead}")
 
 

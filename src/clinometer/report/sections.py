@@ -127,6 +127,7 @@ class Summary:
     then: tuple[Answered, ...]
     strongest: tuple[tuple[str, Quote, Quote], ...]  # what leans, prompt, answer
     figure: Figure | None = None
+    table: Table | None = None
 
 
 @dataclass(frozen=True)

@@ -276,6 +276,8 @@ COLUMNS: dict[str, Column] = {
         half_width="half the width of the interval where the mean is neutral",
         smallest_effect="distance from neutral of the nearest mean above it that is found with "
         "the stated power; null: none on the scale",
+        effect="distance from neutral that is to be found",
+        usd="dollars that the calls cost, by the list of prices; null: not known",
         smallest_beyond="distance from neutral of the nearest mean whose interval lies above the "
         "margin of equivalence with the stated power, as that of a positive control must; null: "
         "none on the scale",

@@ -34,6 +34,7 @@ __all__ = [
     "ORDERS",
     "OVERLAPS",
     "PATH_LENGTHS",
+    "TRIALS_NEEDED",
     "POWER",
     "PROFILE_TERMS",
     "PROGRESS",
@@ -220,6 +221,12 @@ POWER: Schema = columns(
     *("stereotype", "n", "n_pairs", "n_tests", "se", "df", "confidence", "half_width"),
     *("smallest_effect", "smallest_beyond", "smallest_change", "tost_margin", "equivalent_power"),
     "planned_from",
+)
+
+#: What it takes to find an effect.
+TRIALS_NEEDED: Schema = columns(
+    *("study", "instrument", "mode", "level", "effect", "n_iterations", "n_trials", "n_calls"),
+    "usd",
 )
 
 #: Ways to spend a number of calls.

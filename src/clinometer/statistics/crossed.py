@@ -39,6 +39,7 @@ from scipy.special import betaln
 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.settings import (
+    EXACT,
     FEWEST,
     LENT,
     MANY,
@@ -48,7 +49,7 @@ from clinometer.statistics.settings import (
     USUAL,
     USUAL_DF,
     USUAL_DRAWN,
-    USUAL_FORCED,
+    USUAL_EXACT,
 )
 from clinometer.statistics.shared import SHARED, design_effect, deviations_by_level
 from clinometer.statistics.squares import Part, moments
@@ -249,7 +250,8 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
 def usual_components(factors: Sequence[str], mode: str | None) -> Array:
     """Return the usual components of some of `CROSSED` and of the response in a mode."""
     of = dict(zip(CROSSED, USUAL, strict=True))
-    return np.array([*(of[f] for f in factors), USUAL_FORCED if mode == "forced" else USUAL_DRAWN])
+    response = USUAL_EXACT if mode in EXACT else USUAL_DRAWN
+    return np.array([*(of[f] for f in factors), response])
 
 
 def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Moderated | None:

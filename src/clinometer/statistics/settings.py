@@ -12,8 +12,18 @@ from __future__ import annotations
 import numpy as np
 
 __all__ = [
-    *("FEWEST", "LEAST", "LENT", "MANY", "OF_DIFFERENCES", "OF_RESPONSES", "PRIORS", "PRIOR_KNOWN"),
-    *("SCALES", "SHARED_LEVEL", "USUAL", "USUAL_DF", "USUAL_DRAWN", "USUAL_FORCED"),
+    *(
+        "EXACT",
+        "FEWEST",
+        "LEAST",
+        "LENT",
+        "MANY",
+        "OF_DIFFERENCES",
+        "OF_RESPONSES",
+        "PRIORS",
+        "PRIOR_KNOWN",
+    ),
+    *("SCALES", "SHARED_LEVEL", "USUAL", "USUAL_DF", "USUAL_DRAWN", "USUAL_EXACT"),
 ]
 
 #: Fewer stereotypes tell too little about how much variances differ: of the ratios of the others a
@@ -49,7 +59,10 @@ USUAL = (0.01, 0.02, 0.02, 0.01, 0.005)
 #: The same of responses: of answers that are drawn, and of probabilities, where a model may be
 #: surer than the embedded one (.001 to .03). Drawn ones of .2 covered as well, but would tell a
 #: lean from 3 of 3 answers that are alike.
-USUAL_DRAWN, USUAL_FORCED = 0.5, 0.1
+USUAL_DRAWN, USUAL_EXACT = 0.5, 0.1
+
+#: The modes whose answers are probabilities.
+EXACT = ("forced", "likelihood")
 
 #: Degrees of freedom of what is usual: two words leave one of their own, and with it a test that
 #: higher scores cannot weaken has no power. With three, raises made no *consistent* inconclusive

@@ -43,7 +43,7 @@ ATTENTION = "clinometer_segments"
 PIECE, LONGER = 4, 16
 
 #: Tokens whose keys and values are kept for later passes; in float32 SmolLM2's take 46 KB each.
-KEPT = 4096
+KEPT = 8192
 
 #: Texts whose tokens are kept; options come again and again.
 ENCODED = 4096

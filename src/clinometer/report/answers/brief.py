@@ -12,6 +12,7 @@ from typing import Any
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.prose import bracketed
 from clinometer.report.sections import Answered, Quote, Summary
+from clinometer.report.tables import Table
 from clinometer.results import CONDITIONS
 
 __all__ = ["FACTORS", "NAMED", "STRONGEST", "InBrief", "Lean"]
@@ -71,6 +72,7 @@ class InBrief:
     limits: str
     next: tuple[str, ...]
     figure: Figure | None = None
+    table: Table | None = None
 
     def lines(self) -> list[str]:
         """Return the same for a terminal: a line for each answer to a question.
@@ -98,11 +100,13 @@ class InBrief:
             for answers in ((("Incomplete", self.incomplete), *found), sure, then)
         )
         quoted = tuple(map(_quoted, self.strongest))
-        return Summary(self.title, found, sure, then, quoted, self.figure)
+        return Summary(self.title, found, sure, then, quoted, self.figure, self.table)
 
     def content(self) -> dict[str, Any]:
         """Return the same for machines."""
-        whole = {name: value for name, value in vars(self).items() if name != "figure"}
+        whole = {
+            name: value for name, value in vars(self).items() if name not in ("figure", "table")
+        }
         for name in ("strongest", "means"):
             whole[name] = [asdict(lean) for lean in whole[name]]
         return whole

@@ -16,6 +16,7 @@ import polars as pl
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
 from clinometer.report.answers.earlier import changes
+from clinometer.report.answers.overview import overview
 from clinometer.report.answers.results import Asked, Results, all_asked, read_results
 from clinometer.report.answers.validity import judged
 from clinometer.report.drawing.charts import Axis, Row
@@ -91,6 +92,7 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
         limits=_NOT_SHOWN,
         next=tuple(_next(directory, plan, means, failed=bool(failed))),
         figure=_figure(each),
+        table=overview(each),
     )
 
 
@@ -183,7 +185,7 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) ->
         only = held_only(lean.lean for lean in leaning)
         lean = "leans" if len(leaning) == 1 else "lean"
         parts.append(f"{len(leaning)} {lean} {how}{only} ({_first(names)})")
-    found = "; ".join(parts) or "none could be told to lean"
+    found = "; ".join(parts) or "none is shown to lean"
     of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
     of = f"{of} of single stereotypes" if runs > 1 else of
     valid = f" (not valid {'on some models' if runs > 1 else 'here'})" if failed else ""
@@ -228,7 +230,7 @@ def _certainty(each: Mapping[str, Asked]) -> str:
         said.append(f"±{number(half)} ({name}; {open_} of {len(kinds)} open)")
     if not said:
         return "No intervals could be computed"
-    known = f"Single stereotypes are known to about {', '.join(said)}; smaller leans are not told"
+    known = f"Single stereotypes are known to about {', '.join(said)}; smaller leans do not show"
     if not withheld:
         return known
     return (
@@ -288,19 +290,19 @@ def _figure(each: Mapping[str, Asked]) -> Figure | None:
     rows = [row for name, asked in each.items() for row in _rows(name, asked, runs)]
     if not rows:
         return None
-    title = "from neutral (0) to the end of the scale; right: as the stereotype says"
+    title = "share of the scale from neutral; right: as the stereotype says"
     summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
     return Figure(
         "summary",
         "Means with intervals, as shares of the way from neutral to the end of the scale. Those of "
         "the categories of an instrument hold for all of them at once.",
         summary,
-        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=_LABELS),
+        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=_LABELS, width=_WIDTH),
     )
 
 
-#: Width of the labels, in pixels.
-_LABELS = 130
+#: Width of the labels and of what is drawn, in pixels: half a page, where letters keep their size.
+_LABELS, _WIDTH = 110, 400
 
 
 def _rows(name: str, asked: Asked, runs: int) -> Iterator[Row]:

@@ -146,10 +146,15 @@ def in_panels(
     return vega_lite({"concat": panels, "columns": COLUMNS, "spacing": 26}, rows)
 
 
-def blocks(rows: Sequence[Row], axis: Axis, layers: Layers, labels: int = LABELS) -> Row:
-    """Stack one block per category, a column per panel; only the last carries the axis."""
+def blocks(
+    rows: Sequence[Row], axis: Axis, layers: Layers, labels: int = LABELS, width: int = 0
+) -> Row:
+    """Stack one block per category, a column per panel; only the last carries the axis.
+
+    `width`: of a column; 0: its share of the page.
+    """
     names, panels = (list(dict.fromkeys(row[key] for row in rows)) for key in ("block", "panel"))
-    width = _column_width(len(panels), labels)
+    width = width or _column_width(len(panels), labels)
     axis = axis if width >= _TITLED else replace(axis, title="")
     blocks = []
     for name in names:

@@ -39,9 +39,13 @@ _TIPS = (
 
 
 def forest(
-    rows: Sequence[Row], axis: Axis, labels: int = LABELS, tips: Sequence[tuple[str, str]] = TIPS
+    rows: Sequence[Row],
+    axis: Axis,
+    labels: int = LABELS,
+    tips: Sequence[tuple[str, str]] = TIPS,
+    width: int = 0,
 ) -> Row:
-    """Draw means with intervals, stacked in blocks, one column per panel.
+    """Draw means with intervals, stacked in blocks, one column per panel; `width`: see `blocks`.
 
     `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
         ``bound_low, bound_high``, ``placebo_low, placebo_high`` and the texts of the tooltip.
@@ -72,7 +76,7 @@ def forest(
             marks.insert(0, worst.encode(x=across("bound_low", axis), x2=alt.X2("bound_high")))
         return [*ground(axis), *_placebos(part, axis, chart), *marks]
 
-    return blocks(rows, axis, layers, labels)
+    return blocks(rows, axis, layers, labels, width)
 
 
 def _placebos(part: list[Row], axis: Axis, chart: Any, width: int = 14) -> list[Any]:

@@ -1,0 +1,109 @@
+"""What each instrument shows of each category, in one table of marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from clinometer.report.answers.results import Asked
+from clinometer.report.answers.validity import Judged, judged
+from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
+from clinometer.report.tables import Cell, Table
+
+__all__ = ["overview"]
+
+#: Kind of a verdict → its mark, in words that need no explanation.
+_MARKS = {
+    "consistent": "▲ leans",
+    "reversed": "▼ against",
+    "equivalent": "■ near neutral",
+    "inconclusive": "○ open",
+    "no verdict": "– no verdict",
+}
+
+#: What the controls say → mark and style.
+_CONTROLS = {
+    "valid": ("✓ passed", "equivalent"),
+    "not valid": ("✗ failed", "consistent"),
+    "partly tested": ("○ not known", ""),
+    "not tested": ("○ not asked", ""),
+}
+
+_CAPTION = (
+    "Means by category. ▲ leans as the stereotype says, ▼ against it; ■ near neutral; ○ open: too "
+    "few answers to tell which. Neutral: {}."
+)
+
+#: Characters of the name of a row.
+_NAME = 32
+
+
+def overview(each: Mapping[str, Asked]) -> Table:
+    """Set out the means of all and of each category, an instrument a column, controls on top.
+
+    Of several models or modes each has a row, with the mean of all. `each`: name → what was asked.
+    """
+    found = {name: judged(asked) for name, asked in each.items()}
+    rows = [*_rows(each, found)]
+    neutral = {f"{asked.measure.neutral or 0.0:g}" for asked in each.values()}
+    if len(neutral) > 1:
+        by = (f"{name} {asked.measure.neutral or 0.0:g}" for name, asked in each.items())
+        neutral = {", ".join(by)}
+    heads = ("", *map(capital, each))
+    return Table(_CAPTION.format(*neutral), tuple(map(Cell, heads)), tuple(rows))
+
+
+def _rows(
+    each: Mapping[str, Asked], found: Mapping[str, Mapping[Any, Judged]]
+) -> Iterator[tuple[Cell, ...]]:
+    runs = list(dict.fromkeys(run for one in found.values() for run in one))
+    if len(runs) > 1:
+        names = short_names(list(dict.fromkeys(model or "" for model, _ in runs)))
+        several = len({mode for _, mode in runs}) > 1
+        for model, mode in runs:
+            name = " · ".join(filter(None, (names[model or ""], mode if several else "")))
+            cells = (_of_run(each[one], found[one].get((model, mode)), model, mode) for one in each)
+            yield (Cell(cut(name, _NAME), head=True), *cells)
+        return
+    yield (Cell("Controls", head=True), *(_control(found[name]) for name in each))
+    yield (Cell("All", head=True), *(_mark(asked.whole) for asked in each.values()))
+    levels = [asked.levels["category"] for asked in each.values()]
+    for category in dict.fromkeys(key for frame in levels for key in frame["category"]):
+        cells = (_mark(frame.filter(pl.col("category").eq_missing(category))) for frame in levels)
+        yield (Cell(cut(category_title(category), _NAME), head=True), *cells)
+
+
+def _of_run(asked: Asked, found: Judged | None, model: str | None, mode: str) -> Cell:
+    """Mark the mean of all of one model and mode, or that the instrument is not valid there."""
+    if found is None:
+        return Cell("")
+    if found.verdict == "not valid":
+        return Cell("✗ not valid", "verdict")
+    same = pl.col("model").eq_missing(pl.lit(model)), pl.col("control_mode") == mode
+    return _mark(asked.whole.filter(*same))
+
+
+def _control(found: Mapping[Any, Judged]) -> Cell:
+    (one,) = found.values() or [None]
+    if one is None:
+        return Cell("")
+    text, style = _CONTROLS[one.verdict]
+    return Cell(text, f"verdict {style}".strip())
+
+
+def _mark(rows: pl.DataFrame) -> Cell:
+    """Mark one mean, with its number; of several dimensions, each."""
+    marks = [_marked(row) for row in rows.drop_nulls("estimate").iter_rows(named=True)]
+    if not marks:
+        return Cell("")
+    kinds: Sequence[str] = list(dict.fromkeys(kind for kind, _ in marks))
+    style = f"verdict {kinds[0]}" if len(kinds) == 1 else "verdict"
+    return Cell("; ".join(text for _, text in marks), style)
+
+
+def _marked(row: Mapping[str, Any]) -> tuple[str, str]:
+    kind = verdict_kind(row["verdict"])
+    about = f"{row['dimension']}: " if row["dimension"] else ""
+    return kind, f"{about}{_MARKS[kind]} {number(row['estimate'])}"
