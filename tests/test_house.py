@@ -30,7 +30,7 @@ LEFT_OF = {
     "networks": {"results", "stimuli", "statistics"},
     "states": {"results", "stimuli", "statistics", "models"},
     "instruments": {"results", "stimuli", "reading", "modes", "statistics"},
-    "simulated": {"results", "stimuli", "modes", "instruments"},
+    "simulated": {"results", "stimuli", "models", "modes", "instruments"},
     "asking": {"results", "stimuli", "reading", "models", "modes", "networks", "states",
                "instruments", "simulated"},
     "audits": {"results", "stimuli", "models", "modes", "statistics", "reference",

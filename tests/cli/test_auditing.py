@@ -118,20 +118,24 @@ def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> Non
 
 def test_the_embedded_model_is_spared_what_takes_long() -> None:
     plan = planned("clinometer/smollm2")
-    quick = {(s.study.name, s.instrument): s.variations for s in plan.selections}
-    assert plan.modes == ("forced",)
-    assert quick["mist2025", "affective_attribution"] == ("template1", "template2")
-    assert quick["bai2025", "word_association"] == ("replication", "synonym")
+    asked = {(s.study.name, s.instrument): s for s in plan.selections}
+    assert plan.modes == ("likelihood",)
+    for one in asked.values():
+        fitting = INSTRUMENTS[one.instrument].asked_in("likelihood", one.study, one.variations)
+        assert fitting == list(one.variations)
+    assert {("bai2025", name) for name in ("word_association", "relative_decision")} < {*asked}
+    assert ("mist2025", "affective_attribution") in asked
     named = planned("clinometer/smollm2", "--study", "mist2025", "--variations", "template3")
     assert {tuple(s.variations) for s in named.selections} == {("template3",)}
-    assert planned("clinometer/smollm2", "--size", "standard").modes == ("structured", "forced")
+    standard = planned("clinometer/smollm2", "--size", "standard")
+    assert standard.modes == ("likelihood", "structured")  # where an instrument has no sentences
     assert plan.generation.max_tokens == 48
     assert planned("clinometer/smollm2", "--mode", "free").generation.max_tokens == 1024
 
 
 def test_the_embedded_model_is_asked_in_a_mode_that_the_instruments_have() -> None:
     of = ("clinometer/smollm2", "--instrument", "self_moderation")
-    assert planned(*of).modes == ("forced", "structured")
+    assert planned(*of).modes == ("structured",)
     assert set(planned(*of).trials()["mode"]) == {"structured"}
     assert planned(*of, "--mode", "free").modes == ("free",)
 

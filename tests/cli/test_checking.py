@@ -21,7 +21,7 @@ def said(clinometer: Run, *words: str) -> tuple[int, str]:
 
 def test_a_simulated_model_does_everything(clinometer: Run) -> None:
     code, out = said(clinometer, "simulated/leaning")
-    assert code == 0 and out.count("works") == 3
+    assert code == 0 and out.count("works") == 4
     assert "no charge" in out
     assert out.endswith("next: clinometer audit simulated/leaning --mode free\n")
 
@@ -33,6 +33,7 @@ def test_what_a_server_can_do_is_said_with_the_command(serve: Serve, clinometer:
     assert server.prompts.total() == 3
     assert "free        works" in out and "8 of 8 words read" in out
     assert "structured  no: " in out and "forced      no: " in out
+    assert "likelihood  no: openai-api/loop/m gives no log-probabilities of given texts" in out
     assert "tokens: stated" in out and "price not known" in out
     assert out.endswith("next: clinometer audit openai-api/loop/m --mode free\n")
 

@@ -22,7 +22,8 @@ from clinometer.instruments.bbq import items_of
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, register, select
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Scored
-from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
+from clinometer.models.providers import find_provider
+from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
 from clinometer.report import write_report
 from clinometer.results import REASONS, TRIALS, VERSIONS
 from clinometer.results.tables import read_table
@@ -103,15 +104,11 @@ def test_trials_keep_the_schema_and_have_names_of_their_own(name: str, mode: str
     assert frame.schema == pl.Schema(TRIALS)
     assert frame["trial_id"].n_unique() == frame.height
     assert set(frame["instrument"]) == {name} and set(frame["mode"]) == {mode}
-    of_kind = {CHOICES: "schema", LOGITS: "options"}
-    for kind, column in of_kind.items():
-        assert (frame[column].null_count() == 0) == (MODES[mode].kind == kind)
-    assert (
-        not frame["prompt"]
-        .str.replace_all("{attribute}", "", literal=True)
-        .str.contains(r"\{\w+\}")
-        .any()
-    )
+    of_kinds = {"schema": (CHOICES,), "options": (LOGITS, LIKELIHOODS)}
+    for column, kinds in of_kinds.items():
+        assert (frame[column].null_count() == 0) == (MODES[mode].kind in kinds)
+    places = r"\{(attribute|option)\}" if MODES[mode].sentences else r"\{attribute\}"
+    assert not frame["prompt"].str.replace_all(places, "").str.contains(r"\{\w+\}").any()
 
 
 @each
@@ -122,7 +119,8 @@ def test_draws_depend_on_study_and_design_alone(name: str, mode: str) -> None:
     (first,) = many.select(pl.col("stereotype").first()).to_series()
     alone = INSTRUMENTS[name].trials(study_of(name), Design(mode, 8), stereotypes=[first])
     assert alone.equals(many.filter(stereotype=first))
-    assert drawn(name, mode, seed=1)["prompt"].to_list() != many["prompt"].to_list()
+    shown = ["prompt", "options"]
+    assert not drawn(name, mode, seed=1).select(shown).equals(many.select(shown))
 
 
 @each
@@ -134,7 +132,8 @@ def test_a_mirrored_pair_differs_in_its_order_or_its_group_alone(name: str, mode
         pl.col("prompt").n_unique().alias("prompts"),
         pl.len(),
     )  # fmt: skip
-    assert set(pairs["words"]) == {1} and set(pairs["len"]) <= {2, 4}
+    alone = {1} if MODES[mode].sentences else set()  # the sentences of a pair are one trial
+    assert set(pairs["words"]) == {1} and set(pairs["len"]) <= {2, 4} | alone
     assert (pairs["turns"] == pairs["len"]).all() and (pairs["prompts"] == pairs["len"]).all()
 
 
@@ -375,9 +374,14 @@ def test_no_answer_breaks_the_score(response: str) -> None:
 @each
 def test_the_cost_counts_the_calls_of_the_mode(name: str, mode: str) -> None:
     frame = drawn(name, mode, 4)
-    (cost,) = estimate_costs([frame], ["openai/gpt-4o"])
-    assert cost.calls == sum(MODES[mode].calls(row) for row in frame.iter_rows(named=True))
-    assert cost.calls >= frame.height and cost.output_tokens > 0 and cost.usd > 0
+    models = ["openai/gpt-4o", "simulated/neutral"]
+    costs = estimate_costs([frame], models)
+    for model, cost in zip(models, costs, strict=True):
+        calls = (
+            MODES[mode].calls(row, find_provider(model)) for row in frame.iter_rows(named=True)
+        )
+        assert cost.calls == sum(calls) >= frame.height
+    assert costs[0].output_tokens > 0 and costs[0].usd > 0
 
 
 # A new instrument is one file

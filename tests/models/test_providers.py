@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,14 @@ def _name(entry: object) -> str:
     return registry_info(entry).name
 
 
-@pytest.mark.parametrize("model", ["vllm/m", "vllm-completions/m", "vllm/a/b"])
+@pytest.mark.parametrize("model", ["vllm/m", "vllm/a/b"])
 def test_a_provider_is_found_by_the_name_of_a_model(model: str) -> None:
     assert find_provider(model) is PROVIDERS["vllm"]
+
+
+def test_a_name_for_plain_texts_changes_no_more_than_that() -> None:
+    plain = find_provider("vllm-completions/m")
+    assert plain == replace(PROVIDERS["vllm"], texts=True, batch=False, batch_files=False)
 
 
 def test_of_an_unknown_provider_little_is_assumed() -> None:

@@ -13,6 +13,7 @@ import pytest
 from clinometer.errors import ClinometerError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
+from clinometer.modes.likelihood import OPTION, Texts
 from clinometer.simulated.recognising import Recognition
 from clinometer.stimuli import load_study, parse_study
 
@@ -38,6 +39,8 @@ def drawn(name: str, mode: str, **design: Any) -> pl.DataFrame:
 
 
 def prompt(row: dict[str, Any]) -> str:
+    if OPTION in row["prompt"]:
+        return Texts.of(row).beginnings[0]
     word = (row["attributes"] or [""])[0]
     return str(row["prompt"]).replace("{attribute}", word)
 
@@ -46,7 +49,9 @@ def prompt(row: dict[str, Any]) -> str:
 def test_every_prompt_is_recognised(name: str, mode: str, recognition: Recognition) -> None:
     for row in drawn(name, mode).iter_rows(named=True):
         messages = [prompt(row), row["followup"]] if row["followup"] else [prompt(row)]
-        question = recognition.find(messages if name.startswith("self_mod") else messages[:1])
+        sent = messages if name.startswith("self_mod") else messages[:1]
+        ends = [end.strip() for end in Texts.of(row).ends] if OPTION in row["prompt"] else None
+        question = recognition.find(sent, ends)
         assert question is not None, row["prompt"]
         assert question.instrument == name
         named = {word for word, role in question.groups}

@@ -33,6 +33,7 @@ from clinometer.models.embedded.pace import expected_seconds
 from clinometer.models.hints import hint, is_lasting
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
+from clinometer.modes.likelihood import ATTRIBUTE
 from clinometer.results.records import Journal
 
 _log = logging.getLogger(__name__)
@@ -218,7 +219,8 @@ def _tokens(trials: pl.DataFrame, together: bool) -> tuple[float, float, float]:
     words = pl.col("attributes").list.len()
     apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.apart])
     sentences = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.sentences])
-    texts = 2 if together else 2 * words
+    of_options = pl.col("prompt").str.contains(ATTRIBUTE, literal=True)  # else of one beginning
+    texts = pl.when(of_options).then(2).otherwise(1) if together else 2 * words
     questions = pl.when(sentences).then(texts).when(apart).then(words).otherwise(1)
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN

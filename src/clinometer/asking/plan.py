@@ -62,8 +62,11 @@ class Selection:
 
     def asked_in(self, modes: Sequence[str]) -> list[str]:
         """Return those of the plan's modes in which the instrument can be asked."""
-        asked = INSTRUMENTS[self.instrument].asked_in
-        return [mode for mode in modes if asked(mode, self.study, self.variations)]
+        one = INSTRUMENTS[self.instrument]
+        able = [mode for mode in modes if mode in one.modes]
+        if not self.variations:
+            return able
+        return [mode for mode in able if one.asked_in(mode, self.study, self.variations)]
 
     def identity(self, iterations: int) -> dict[str, Any]:
         """Return the settings of this part that must be equal for a run to continue another."""
@@ -126,9 +129,8 @@ class Plan(Claimant):
             able = instrument(s.instrument).modes
             if not s.asked_in(self.modes):
                 raise InputError(
-                    f"{s.instrument}: mode {', '.join(self.modes)} asks none of "
-                    f"{', '.join(s.variations)} of {s.study.name}; allowed are "
-                    f"{', '.join(s.asked_in(able))}"
+                    f"{s.instrument}: mode {', '.join(self.modes)} asks nothing of "
+                    f"{s.study.name}; allowed are {', '.join(s.asked_in(able))}"
                 )
 
     def _most(self) -> int:

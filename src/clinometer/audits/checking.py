@@ -103,7 +103,9 @@ async def _check(mode: str, opened: Any, model: str) -> Check:
 
     study, asked, how = load_study(STUDY), INSTRUMENTS[INSTRUMENT], MODES[mode]
     design = Design(iterations=2, mode=mode)
-    trials = asked.trials(study, design, stereotypes=[STEREOTYPE], variations=[WORDING])
+    wordings = [WORDING, *asked.variations(study)]
+    wording = asked.asked_in(mode, study, wordings)[0]
+    trials = asked.trials(study, design, stereotypes=[STEREOTYPE], variations=[wording])
     trial = trials.row(0, named=True)
     if how.apart:
         trial["attributes"] = trial["attributes"][:1]
@@ -115,7 +117,7 @@ async def _check(mode: str, opened: Any, model: str) -> Check:
         return Check(mode, False, said, time.monotonic() - begun)
     seconds, usage = time.monotonic() - begun, outputs[-1].usage
     tokens = None if usage is None else (usage.input_tokens, usage.output_tokens)
-    key = asked.key(study, STEREOTYPE, WORDING)
+    key = asked.key(study, STEREOTYPE, wording)
     (scored,) = asked.score(answer["response"], {**trial, **answer}, key).values()
     said = f"{len(scored.shares)} of {len(trial['attributes'])} words read"
     if scored.reason is not None and not how.apart:

@@ -122,7 +122,8 @@ def _asked_in(modes: Iterable[str], part: Selection, options: PlanOptions) -> Se
         return part
     asks = instrument(part.instrument).asked_in
     asked = {name for mode in modes for name in asks(mode, part.study, part.variations)}
-    return replace(part, variations=[name for name in part.variations if name in asked])
+    fitting = [name for name in part.variations if name in asked]
+    return replace(part, variations=fitting or part.variations)
 
 
 def _embedded(models: Iterable[str]) -> bool:
@@ -214,12 +215,12 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     if not options.studies if options.controls is None else options.controls:
         named = {(part.study.name, part.instrument) for part in parts}
         beside = _controls({part.instrument for part in parts}, battery)
-        fitting = (_asked_in(plan.modes, part, PlanOptions()) for part in beside)
-        parts += [
-            part
-            for part in fitting
-            if part.variations and (part.study.name, part.instrument) not in named
+        fitting = [
+            _asked_in(plan.modes, part, PlanOptions())
+            for part in beside
+            if part.asked_in(plan.modes)
         ]
+        parts += [part for part in fitting if (part.study.name, part.instrument) not in named]
     sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
 

@@ -264,7 +264,7 @@ def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any
 
 def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Describe the object, then call the description comedy or tragedy."""
-    if not question.followup:
+    if not question.followup and question.kind != LIKELIHOODS:
         described = next(word for word, role in question.words if role == "object")
         return SimulatedAnswer(
             0.0, (Prose(f"There is some {described} here. It has a plain surface."),)

@@ -253,6 +253,8 @@ def _rounded(value: float, rng: random.Random) -> int:
 def answer_assignment(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Answer a relative decision: assign two tasks to two groups, or one task in `LOGITS`."""
     groups, tasks = question.groups, question.attributes
+    if question.kind == LIKELIHOODS:
+        return _tasks(question, lean)
     if question.kind == LOGITS:
         return _one_task(question, lean)
     profiles = Prose(_profiles(groups))
@@ -277,6 +279,25 @@ def _one_task(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     )
 
 
+def _tasks(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+    """Make each task likelier by half the log odds of the consistent assignment, by its sign.
+
+    Those of the default group follow from the leans of its own words alone, as in `_ends`.
+    """
+    marginalized = question.groups[0][1] == "marginalized"
+    listed = "/".join(sorted(word for word, _ in question.listed))
+    consistent = lean.chance(1.0)
+    if marginalized:
+        seed = f"{lean.seed}/{question.variation}/{listed}/{question.stereotype}"
+        consistent = jittered(consistent, random.Random(seed))
+    half = _logit(consistent) / 2
+    shares = {}
+    for word, role in question.listed:
+        usual = random.Random(f"{lean.seed}/{question.variation}/{word}").uniform(*USUAL)
+        shares[word] = math.exp(usual + (half if (role == "tied") == marginalized else -half))
+    return SimulatedAnswer(0.0, shares=shares)
+
+
 def _logit(p: float) -> float:
     bounded = min(1 - 1e-9, max(1e-9, p))
     return math.log(bounded / (1 - bounded))
@@ -293,7 +314,7 @@ def answer_either(
 ) -> SimulatedAnswer:
     """Choose the first of two options; with a `sign` of 1 it is the consistent one, with −1 not."""
     p = lean.chance(sign)
-    if question.kind == LOGITS:
+    if question.kind in (LOGITS, LIKELIHOODS):
         p = jittered(p, lean.rng)
         return SimulatedAnswer(
             sign * (2 * p - 1), shares=dict(zip(options, (p, 1 - p), strict=True))

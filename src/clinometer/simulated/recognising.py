@@ -134,12 +134,17 @@ class TextOrigin:
     ) -> RecognisedPrompt | None:
         """Return the question of the texts in the gaps; None if one is none of its words.
 
-        `ends` are those of an open sentence.
+        `ends` are those of an open sentence; where it ends in an attribute, they are its words.
         """
-        if not all(word in self.roles for word in ends or ()):
+        sentence = self.columns["prompt"]
+        if (ends is None) == (OPTION in sentence):
             return None
         words: list[Word] = []
-        listed: list[Word] = [(word, self.roles[word]) for word in ends or ()]
+        listed: list[Word] = []
+        if ends is not None and Texts.of(self.columns).of_options:
+            if not all(word in self.roles for word in ends):
+                return None
+            listed = [(word, self.roles[word]) for word in ends]
         for kind, text in zip(gaps, found, strict=True):
             if kind == "(":
                 words += self._groups_in(text)

@@ -116,7 +116,7 @@ class Simulation:
         lean = sum(self.lean_in_wording(question, key) for key in keys) / len(keys)
         # A sentence names one group. That of the default group, which stereotypes may share, has
         # no lean but its own.
-        if question.kind == LIKELIHOODS and question.groups[0][1] == "default":
+        if question.kind == LIKELIHOODS and question.listed and question.groups[0][1] == "default":
             lean = 0.0
         added = self.leans(question.instrument).group
         for word, _ in question.groups:
