@@ -1,5 +1,6 @@
 # make audit   measures the embedded model and writes results/clinometer-smollm2-quick/report.html
 # make test    ruff, mypy --strict, pytest; ALL=1: all that is slow too, as .ci/run does
+# make dist    builds wheel and source distribution: dist
 # make docs    builds the documentation: site/html/index.html
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 TORCH := torch==2.13.0
 QUIETLY := install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: setup audit test lint docs bench clean
+.PHONY: setup audit test lint dist docs bench clean
 
 setup: .venv/.ready
 
@@ -36,6 +37,9 @@ lint: setup
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not slow")
 
+dist: setup
+	$(BIN)/python -m hatchling build -t wheel -t sdist
+
 # Needs no network: every file of a page lies in the folder.
 docs: setup
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --doctree-dir site/.doctrees docs site/html
@@ -45,4 +49,4 @@ bench: setup
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv results site
+	rm -rf .venv dist results site

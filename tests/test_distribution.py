@@ -78,3 +78,19 @@ def test_the_installed_package_runs_as_a_module(wheel: Path, tmp_path: Path) -> 
             check=True,
         )  # fmt: skip
         assert said in done.stdout
+
+
+def test_the_container_file_copies_what_there_is_and_runs_commands_that_exist() -> None:
+    import json
+
+    from clinometer.cli.demo import demo_command
+
+    lines = (ROOT / "Containerfile").read_text(encoding="utf-8").splitlines()
+    words = [line.split() for line in lines]
+    copied = {name for one in words if one[:1] == ["COPY"] for name in one[1:-1]}
+    assert copied and all((ROOT / name).exists() for name in copied)
+    assert [one for one in words if one[:1] == ["USER"]][-1] == ["USER", "auditor"]
+    (command,) = (line.removeprefix("CMD ") for line in lines if line.startswith("CMD "))
+    name, *options = json.loads(command)
+    known = {opt for one in demo_command.params for opt in (*one.opts, *one.secondary_opts)}
+    assert name == "demo" and {*options} <= known

@@ -1,6 +1,9 @@
 """Outcomes of a gate: intervals against limits, compliance, controls, declaration."""
 
 import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -317,35 +320,43 @@ def test_the_policy_in_the_docs_is_one():
     assert len(parse_policy(text, "gate.md").rules) == 3
 
 
-def test_the_workflow_calls_commands_that_exist(run_of, tmp_path, monkeypatch):
-    """Its gate is called as it stands there; the audit's options are known."""
-    import shlex
-
-    from clinometer.cli.auditing import audit_command
-    from clinometer.cli.gating import gate_command
-
-    steps = yaml.safe_load((DOCS / "how-to" / "gate-workflow.yml").read_text())["jobs"]["gate"][
-        "steps"
-    ]
-    calls = [
-        shlex.split(one["run"]) for one in steps if one.get("run", "").startswith("clinometer")
-    ]
-    audit, judge = calls
-    assert {one for one in audit if one.startswith("--")} <= {
-        name for option in audit_command.params for name in option.opts
+@pytest.mark.parametrize(("at_most", "decision"), [(0.95, "pass"), (0.05, "fail")])
+def test_the_action_measures_and_judges(tmp_path, at_most, decision):
+    """Its steps are run as they stand there, with a simulated model."""
+    steps = {one["name"]: one for one in _action()["runs"]["steps"] if "name" in one}
+    rule = f"{{what: mean, level: model, at_most: {at_most}}}"
+    (tmp_path / "policy.yaml").write_text(f"name: p\ncontrols: ignored\nrules:\n- {rule}")
+    (tmp_path / "simulated.yaml").write_text("lean: {default: 0.5}")
+    given = {
+        **{"MODEL": "simulated/simulated.yaml", "POLICY": "policy.yaml", "BASELINE": ""},
+        **{"SIZE": "quick", "MAX_COST": "5", "RESULTS": "results/candidate"},
+        "OPTIONS": "--study bai2025 --instrument word_association --stereotypes age,power",
+        **{name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")},
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
-    monkeypatch.chdir(tmp_path)
-    Path("policy.yaml").write_text(
-        "name: p\ncontrols: ignored\nrules:\n- {what: mean, at_most: 0.9}"
-    )
-    for name in ("candidate", "released"):
-        Path("results").mkdir(exist_ok=True)
-        run_of(name).write_parquet(f"results/{name}.parquet")
-    arguments = [f"{one}.parquet" if one.startswith("results/") else one for one in judge[2:]]
-    with pytest.raises(SystemExit) as stop:
-        gate_command.main(arguments, standalone_mode=False)
-    assert stop.value.code == 0
-    assert Path("gate.md").is_file() and Path("gate.xml").is_file()
+    codes = []
+    for name in ("Measure", "Judge"):
+        named = steps[name]["env"].keys() | {"PATH", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"}
+        env = {**os.environ, **{key: given[key] for key in named}}
+        run = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[name]["run"]]
+        done = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True)
+        codes.append(done.returncode)
+    assert codes == [0, {"pass": 0, "fail": 1}[decision]], done.stderr
+    assert (tmp_path / "GITHUB_OUTPUT").read_text() == f"decision={decision}\n"
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text() == (tmp_path / "gate.md").read_text()
+    assert (tmp_path / "gate.xml").is_file() and (tmp_path / "results/candidate").is_dir()
+
+
+def test_the_action_puts_no_input_into_a_script():
+    """What a pull request may choose reaches a shell as a variable alone."""
+    action = _action()
+    assert all("${{" not in one.get("run", "") for one in action["runs"]["steps"])
+    used = {name for one in action["runs"]["steps"] for name in one.get("env", {}).values()}
+    assert used <= {f"${{{{ inputs.{name} }}}}" for name in action["inputs"]}
+
+
+def _action():
+    return yaml.safe_load((DOCS.parent / "action.yml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

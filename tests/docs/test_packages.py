@@ -36,15 +36,21 @@ def declared() -> set[str]:
     return {re.sub(r"[-_.]+", "-", name).lower() for name in [*names, project["project"]["name"]]}
 
 
+NAMED = ("README.md", "CHANGELOG.md", "docs", "src", ".ci", "action.yml", "Containerfile")
+
+
 def documents() -> list[Path]:
     """Return all that a reader may copy a command from: pages, scripts and error messages."""
     listed = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", "README.md", "CHANGELOG.md", "docs", "src", ".ci"],
+        ["git", "-C", str(ROOT), "ls-files", *NAMED],
         capture_output=True, text=True, check=False,
     ).stdout.split()  # fmt: skip
     found = [ROOT / name for name in listed] or [ROOT / "README.md", *ROOT.glob("docs/**/*")]
     return [
-        path for path in found if path.suffix in {".md", ".py", ".sh", ".yml", ".yaml", ".ipynb"}
+        path
+        for path in found
+        if path.suffix in {".md", ".py", ".sh", ".yml", ".yaml", ".ipynb"}
+        or path.name == "Containerfile"
     ]
 
 

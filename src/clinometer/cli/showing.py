@@ -33,7 +33,7 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, whole: bool) 
     The highest scores come first, answers without a score last.
     """
     from clinometer.comparing.showing import show
-    from clinometer.results.logprobs import in_words
+    from clinometer.results.logprobs import as_asked, in_words
 
     shown = show(results, what)
     for row in shown.estimates.iter_rows(named=True):
@@ -46,7 +46,8 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, whole: bool) 
         for name in ("system", "prompt", "profile", "followup", "reasoning", "response", "error"):
             if row[name]:
                 echo(f"  {name}:")
-                said = in_words(row[name], row["options"]) if name == "response" else row[name]
+                write = {"response": in_words, "prompt": as_asked}.get(name)
+                said = write(row[name], row["options"]) if write else row[name]
                 echo(_indented(said, whole))
     if answers.height > limit:
         echo(f"\nand {answers.height - limit:,} more; --limit shows more")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["in_words", "read_logits", "read_probabilities"]
+__all__ = ["as_asked", "in_words", "read_logits", "read_probabilities"]
 
 #: Log-odds are clipped to ± this value so that their exponential is finite.
 BOUND = 50.0
@@ -46,6 +46,21 @@ def read_probabilities(recorded: str, attribute: str) -> list[float]:
     best = max(filter(_is_number, logprobs))
     weights = [math.exp(one - best) if _is_number(one) else 0.0 for one in logprobs]
     return [weight / sum(weights) for weight in weights]
+
+
+def as_asked(prompt: str, options: Sequence[str] | None) -> str:
+    """Return a prompt for readers: of an open sentence, with its options and a gap at the end.
+
+    Any other text is returned as it is.
+
+    Examples
+    --------
+    >>> as_asked("When people hear {option}, they think of {attribute}", ["old", "young"])
+    'When people hear old | young, they think of …'
+    """
+    if "{option}" not in prompt or not options:
+        return prompt
+    return prompt.replace("{option}", " | ".join(options)).replace("{attribute}", "…")
 
 
 def in_words(response: str, options: Sequence[str] | None) -> str:

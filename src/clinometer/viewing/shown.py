@@ -10,7 +10,7 @@ from clinometer.report.answers.examples import passages
 from clinometer.report.prose import MEANINGS, bracketed, cut, number, verdict, verdict_class
 from clinometer.report.sections import Piece
 from clinometer.results import CONDITIONS
-from clinometer.results.logprobs import in_words
+from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.verdicts import explained
 from clinometer.viewing.answers import SHOWN
 
@@ -67,7 +67,7 @@ def listed(row: Mapping[str, Any], address: str) -> dict[str, str]:
         "address": address,
         "trial": row["trial_id"] or "–",
         "about": about(row),
-        "prompt": _start(row["prompt"]),
+        "prompt": _start(as_asked(row["prompt"] or "", row["options"])),
         "answer": _start(in_words(row["response"] or "", row["options"]) or row["error"]),
         "score": number(row["score"]) if row["score"] is not None else _spaced(row["status"]),
         "mean": _mean(row, short=True),

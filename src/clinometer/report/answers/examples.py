@@ -14,6 +14,7 @@ from clinometer.report.plan import InstrumentFacts, Plan
 from clinometer.report.prose import MEANINGS, number, rank
 from clinometer.report.sections import Exchange, Piece, Quote, Section
 from clinometer.results import CONDITIONS
+from clinometer.results.logprobs import as_asked
 
 __all__ = ["Example", "example_section", "examples", "passages"]
 
@@ -87,6 +88,7 @@ def examples(results: Results) -> list[Example]:
         *_KEYS,
         "variation",
         "system",
+        "options",
         pl.col("prompt", "profile", "followup").str.slice(0, 4 * LONGEST),
         pl.col("response").str.slice(0, _SEARCHED),
         pl.col("response").str.len_chars().alias("length"),
@@ -178,7 +180,11 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     excerpts = [mark["span"] for mark, marked in pairs if mark["span"] and not marked]
     by_word = "{attribute}" in (row["prompt"] or "")
     labels, answered = _ASKED, "Second answer" if row["profile"] else "Answer"
-    if by_word:
+    if "{option}" in (row["prompt"] or ""):
+        labels = _ASKED | {"prompt": "Sentence, read to its end with each word"}
+        answered = "Log-probabilities read: marginalized, default"
+        row = {**row, "prompt": as_asked(row["prompt"], row["options"])}
+    elif by_word:
         labels = _ASKED | {"prompt": "Prompt, asked for each word"}
         answered = "Log-probabilities read: marginalized, default"
     about = _about(row, marks[0], plan, "" if several else titles[0])

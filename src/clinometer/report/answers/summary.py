@@ -40,7 +40,7 @@ from clinometer.report.prose import (
     verdict_counts,
     verdict_kind,
 )
-from clinometer.results.logprobs import in_words
+from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.progress import unfinished
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
@@ -260,7 +260,7 @@ def _with_answer(lean: Lean, results: Results) -> Lean:
     row = found.row(0, named=True)
     return replace(
         lean,
-        prompt=_line(row["prompt"] or ""),
+        prompt=_line(as_asked(row["prompt"] or "", row["options"])),
         answer=_line(in_words(row["response"] or "", row["options"])),
     )
 
