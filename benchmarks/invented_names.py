@@ -8,8 +8,9 @@ Peer
     The nominal .05.
 How
     SmolLM2 is asked about every pair of the 12 names of ``control_nonsense``, in every default
-    wording and both orders, in forced mode. Its answers follow from the prompt, so that each
-    question is asked once. The score of a pair changes its sign where the two names change sides.
+    wording and both orders, in forced mode, and in every sentence of mode likelihood. Its answers
+    follow from the prompt, so that each question is asked once. The score of a pair changes its
+    sign where the two names change sides.
     `TABLES` × `SPLITS` random splits, 6 names a side, are drawn as stereotypes of audits of each
     size, their scores put together from the recorded pairs, and estimated by `clinometer.estimate`.
     *Together*: the splits of a table are the 21 stereotypes of one study, whose variances are
@@ -41,8 +42,10 @@ TABLES, SPLITS = 10, 21
 METHODS = ("clustered", "placebo")
 LEVEL, MOST = 0.05, 0.07
 
-#: Wording, marginalized name, default name, order → score.
-Recorded = Mapping[tuple[str, str, str, str], float]
+MODES = ("forced", "likelihood")
+
+#: Wording, marginalized name, default name, order (None: of a sentence) → score.
+Recorded = Mapping[tuple[str, str, str, str | None], float]
 
 
 def run() -> Result:
@@ -53,32 +56,36 @@ def run() -> Result:
 
 def measure(directory: Path) -> Result:
     """Estimate random splits from the answers in a directory, which is filled if it is empty."""
-    recorded = _recorded(directory)
     rows: list[Sequence[Value]] = []
     claims: dict[str, bool | None] = {}
-    for size in SIZES:
-        together = _scores(size, recorded)
-        for how, scores in (("together", together), ("alone", _apart(together))):
-            shares = _shares(scores)
-            rows.append([f"{size}, {how}", *shares.values()])
-            claim = f"{size}, {how}: p (clustered) < {LEVEL} in at most {MOST:.0%} of splits"
-            claims[claim] = shares["clustered"] <= MOST
-    pairs = {frozenset(key[1:3]) for key in recorded}
-    mean_size = sum(map(abs, recorded.values())) / len(recorded)
+    sizes = {}
+    for mode in MODES:
+        recorded = _recorded(directory / mode, mode)
+        sizes[mode] = sum(map(abs, recorded.values())) / len(recorded)
+        for size in SIZES:
+            together = _scores(size, recorded, mode)
+            for how, scores in (("together", together), ("alone", _apart(together))):
+                shares = _shares(scores)
+                named = f"{mode}, {size}, {how}"
+                rows.append([named, *shares.values()])
+                claim = f"{named}: p (clustered) < {LEVEL} in at most {MOST:.0%} of splits"
+                claims[claim] = shares["clustered"] <= MOST
+    pairs = len(_pool()) * (len(_pool()) - 1) // 2
     return Result(
-        f"Share of random splits of invented names with p < {LEVEL}, SmolLM2 in forced mode",
-        ("size, table", *METHODS, "placebo, of those with p"),
+        f"Share of random splits of invented names with p < {LEVEL}, SmolLM2",
+        ("mode, size, table", *METHODS, "placebo, of those with p"),
         rows,
         claims,
         [
-            f"{len(recorded) // 2} recorded scores of {len(pairs)} pairs of names, mean size "
-            f"{mean_size:.3f}; {TABLES} × {SPLITS} splits; a share of .05 has a standard error of "
+            f"scores of {pairs} pairs of names, mean size "
+            f"{', '.join(f'{mean:.3f} ({mode})' for mode, mean in sizes.items())}; "
+            f"{TABLES} × {SPLITS} splits; a share of .05 has a standard error of "
             f"{(LEVEL * (1 - LEVEL) / TABLES / SPLITS) ** 0.5:.3f} where splits are independent",
         ],
     )
 
 
-def _recorded(directory: Path) -> Recorded:
+def _recorded(directory: Path, mode: str) -> Recorded:
     """Ask about every pair of names; give each score with the names on either side."""
     import polars as pl
 
@@ -86,7 +93,7 @@ def _recorded(directory: Path) -> Recorded:
 
     pool = _pool()
     study = _study([([pool[i]], [pool[j]]) for j in range(len(pool)) for i in range(j)])
-    trials = cm.draw(study, cm.Design(mode="forced", iterations=2))
+    trials = cm.draw(study, cm.Design(mode=mode, iterations=2))
     scores = cm.score(cm.ask(trials, MODEL, directory=directory), study).scores
     named = scores.select("variation", "marginalized", "default", "order", "score")
     swapped = {"marginalized_first": "default_first", "default_first": "marginalized_first"}
@@ -123,14 +130,14 @@ def _study(sides: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Study:
     return study.model_copy(update={"stereotypes": made})
 
 
-def _scores(size: str, recorded: Recorded) -> pl.DataFrame:
+def _scores(size: str, recorded: Recorded, mode: str) -> pl.DataFrame:
     """Give the scores of audits of a size from the recorded pairs: a model per table of splits."""
     import polars as pl
 
     import clinometer as cm
     from benchmarks.crossed import as_scores
 
-    design, tables = cm.Design(mode="forced", iterations=SIZES[size]), []
+    design, tables = cm.Design(mode=mode, iterations=SIZES[size]), []
     for table in range(TABLES):
         trials = cm.draw(_study(_splits(table)), design)
         keys = trials.select("variation", "marginalized", "default", "order").rows()

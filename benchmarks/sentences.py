@@ -93,7 +93,8 @@ CANDIDATES: Mapping[str, Mapping[str, str]] = {
     },
     "affective_attribution": {
         "story": "A story about {group} and some {object} would be a {outcome}",
-        "film": "They made a film about {group}. It also has {object} in it. The film is a {outcome}",
+        "film": "They made a film about {group}. It also has {object} in it. "
+        "The film is a {outcome}",
         "lines": "Thinking of {group}, I wrote a few lines about {object}. "
         "The result is a {outcome}",
         "book": "The book is about {group} and {object}, and it is a {outcome}",

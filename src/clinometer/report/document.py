@@ -21,16 +21,20 @@ from clinometer.report.comparison import FACTS, comparison_part
 from clinometer.report.drawing.figures import Figure, write_figures
 from clinometer.report.drawing.svg import draw, for_page
 from clinometer.report.drawing.theme import stylesheet
+from clinometer.report.networks.part import findings as of_networks
 from clinometer.report.networks.part import network_part
+from clinometer.report.networks.results import read_networks
 from clinometer.report.sections import Part, Term
+from clinometer.report.states.part import findings as of_states
 from clinometer.report.states.part import state_part
+from clinometer.report.states.results import read_states
 from clinometer.results.directory import TABLES, Results
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
 from clinometer.texts import visible, write_text
 
-__all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
+__all__ = ["FAMILIES", "found", "rendered", "write_figure_page", "write_report"]
 
 #: Each makes the part of its family; None where a directory has none of its tables.
 FAMILIES = (answer_part, network_part, state_part, comparison_part)
@@ -79,6 +83,24 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
     path = directory.directory if isinstance(directory, Results) else Path(directory)
     with writing(path):
         return _write_report(path, title)
+
+
+def found(directory: Path, most: int = 6) -> list[str]:
+    """Return what networks and hidden states show, a line each: the first of each family.
+
+    `directory`: a results directory. Raises InputError if a table is malformed.
+    """
+    networks, states = read_networks(directory), read_states(directory)
+    of_families = (
+        [] if networks is None else of_networks(networks),
+        [] if states is None else of_states(states),
+    )
+    lines = []
+    for rows in of_families:
+        lines += [f"{about}, {who}: {text}" for about, who, text in rows[:most] if text]
+        if rows[most:]:
+            lines.append(f"and {len(rows) - most} more; see the report")
+    return lines
 
 
 def _write_report(path: Path, title: str | None) -> Path:

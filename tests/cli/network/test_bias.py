@@ -88,6 +88,8 @@ def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Pat
     both = ("A=mine.csv", "B=other.csv", "--rewirings", "19")
     code, out, err = run("network", "compare", *both, *arguments, "--out", "both")
     assert (code, err) == (0, "")
+    *said, tables, _ = out.splitlines()
+    assert tables.endswith(" tables: both") and any(", B: " in one for one in said)
     found = read_estimates(tmp_path / "both")
     own = found.filter(pl.col("varied").is_null(), pl.col("factor").is_null(), method="published")
     assert own.group_by("measure").len().sort("measure").rows() == [

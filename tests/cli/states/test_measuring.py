@@ -47,7 +47,9 @@ def test_the_table_has_estimates_of_groups_and_of_their_difference(asked: Run) -
 def test_a_folder_gets_all_tables_and_a_report_that_can_be_made_anew(asked: Run) -> None:
     code, out, err = asked("profile", "m", "--words", "w.json", "--draws", "20", "--out", "r")
     assert (code, err) == (0, "")
-    assert out.splitlines() == ["3 tables: r", "report: r/report.html"]
+    *found, tables, report = out.splitlines()
+    assert (tables, report) == ("3 tables: r", "report: r/report.html")
+    assert found and all(one.startswith(("Profile of", "Accuracy of")) for one in found)
     page = Path("r/report.html").read_text(encoding="utf-8")
     assert "Women" in page and "Warmth" in page
     assert asked("report", "r")[0] == 0

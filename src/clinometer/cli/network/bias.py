@@ -169,7 +169,7 @@ def compare_command(
     their lexicon is given.
     """
     from clinometer.audits.networks import Comparison, write_networks
-    from clinometer.report import write_report
+    from clinometer.report import found, write_report
     from clinometer.stimuli import load_network_study
 
     study = load_network_study(options["study"])
@@ -184,8 +184,11 @@ def compare_command(
     )
     with counting_bar("rewiring", comparison.setting.rewirings * len(networks)) as advance:
         tables = write_networks(comparison, out, on_progress=advance)
+    report = write_report(out)
+    for line in found(out):
+        echo(line)
     echo(f"{len(tables)} tables: {out}")
-    echo(f"report: {write_report(out)}")
+    echo(f"report: {report}")
 
 
 def _build_setting(options: dict[str, Any]) -> Setting:

@@ -261,7 +261,7 @@ def _measure(
     """
     from clinometer.audits.state_directory import check_names, measure_models
     from clinometer.audits.states import called
-    from clinometer.report import write_report
+    from clinometer.report import found, write_report
     from clinometer.results.tables import FORMATS, write_table
 
     distinct = list(dict.fromkeys(models))
@@ -277,8 +277,11 @@ def _measure(
     slug = called(models[0]).strip("/.").replace("/", "-")
     directory = out or Path("results") / f"{slug}-{kind}"
     tables = measure_models(readers, [measurement], directory, **how)
+    report = write_report(directory)
+    for line in found(directory):
+        echo(line)
     echo(f"{1 + len(tables.details)} tables: {directory}")
-    echo(f"report: {write_report(directory)}")
+    echo(f"report: {report}")
 
 
 def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Reader]:
