@@ -22,7 +22,7 @@ def test_the_study_of_the_page_on_python() -> None:
 
 
 def test_the_studies_of_the_guide() -> None:
-    whole, wordings, decisions, _, _, interventions = blocks("docs/how-to/studies.md")
+    whole, wordings, _, decisions, _, _, interventions = blocks("docs/how-to/studies.md")
     assert parse_study(whole, "whole").stereotypes["cats"].label == "Cats"
     lead = "stereotypes:\n  cats:\n    …\n"
     instruments, changed = wordings.split(lead)
@@ -41,6 +41,22 @@ def test_the_studies_of_the_guide() -> None:
         .iter_rows(named=True)
     )
     assert later["followup"].startswith("{response1} Two jobs are free")
+
+
+def test_the_sentences_of_the_guide() -> None:
+    whole, _, sentences, decisions, *_ = blocks("docs/how-to/studies.md")
+    lead = "stereotypes:\n  cats:\n    …\n"
+    shared, clause = sentences.split(lead)
+    own = decisions.removeprefix(lead) + clause.removeprefix("    decisions:\n")
+    study = parse_study(whole.rstrip() + "\n" + own + shared, "studies.md")
+    design = Design(mode="likelihood", iterations=2)
+    for name, asked in {
+        "word_association": "When people hear {option}, they think of {attribute}",
+        "relative_decision": "People told me that the {option} gets the job of {attribute}",
+    }.items():
+        assert asked in INSTRUMENTS[name].trials(study, design)["prompt"].to_list()
+    yes_no = INSTRUMENTS["absolute_decision"].trials(study, design)
+    assert yes_no["options"].to_list()[0] == ["yes", "no"]
 
 
 def test_the_study_of_dimensions_in_the_guide() -> None:

@@ -169,6 +169,9 @@ def parse_study(text: str, source: str) -> Study:
             given[name].source, given[name].root = source, root
         shared, sentences = _wordings()
         content["instruments"] = {**shared, **given}
+        for name in shared.keys() & given.keys():
+            if isinstance(own := given[name], dict) and own.keys() == {"sentences"}:
+                content["instruments"][name] = {**shared[name], **own}
         if content.get("language", "en") == "en":
             _add_sentences(content, sentences)
     return validate(Study, content, root, source)

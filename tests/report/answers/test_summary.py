@@ -90,7 +90,24 @@ def test_the_page_begins_with_the_same(found, page):
     assert 'id="figure-summary"' in head
     assert found.certainty.split(";")[0].split("(")[0].strip() in head
     assert head.index("Instruments") < head.index("Leans") < head.index("Certainty")
-    assert head.index("Certainty") < head.index("Strongest") < head.index("Not shown")
+    assert head.index("Certainty") < head.index("Not shown") < head.index("Strongest")
+
+
+def test_the_page_begins_with_a_table_of_marks(make_results, page):
+    head = page[page.index('class="summary"') : page.index("<nav")]
+    assert head.index("<table") < head.index("<figure") < head.index("Instruments")
+    table = in_brief(make_results(keys=["age", "weight"], modes=["forced"])).table
+    heads, (first, every, *categories) = [cell.text for cell in table.columns], table.rows
+    assert (first[0].text, every[0].text, len(heads)) == ("Controls", "All", len(first))
+    assert [row[0].text for row in categories] == ["Health"]
+    cells = [cell for row in (every, *categories) for cell in row[1:]]
+    assert cells and all(cell.text[0] in "▲▼■○–" for cell in cells)
+
+
+def test_of_several_runs_each_has_a_row_of_marks(found, five_results):
+    assert len(in_brief(five_results).table.rows) == 10  # five models, two modes
+    names = [row[0].text for row in found.table.rows]
+    assert len(names) == len({*names}) == 2 and all(" · " in name for name in names)
 
 
 def test_machines_get_every_mean(found):

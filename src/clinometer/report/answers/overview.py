@@ -100,10 +100,11 @@ def _mark(rows: pl.DataFrame) -> Cell:
         return Cell("")
     kinds: Sequence[str] = list(dict.fromkeys(kind for kind, _ in marks))
     style = f"verdict {kinds[0]}" if len(kinds) == 1 else "verdict"
+    style += " several" if marks[1:] else ""
     return Cell("; ".join(text for _, text in marks), style)
 
 
 def _marked(row: Mapping[str, Any]) -> tuple[str, str]:
     kind = verdict_kind(row["verdict"])
     about = f"{row['dimension']}: " if row["dimension"] else ""
-    return kind, f"{about}{_MARKS[kind]} {number(row['estimate'])}"
+    return kind, f"{about}{_MARKS.get(kind, kind)} {number(row['estimate'])}"
