@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import clinometer as cm
 from clinometer.asking.budget import Budget, estimate_costs
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection, load_plan
@@ -324,3 +325,21 @@ def test_journals_with_values_of_other_kinds_give_tables(tmp_path: Path) -> None
         found = pl.read_parquet(tmp_path / "responses.parquet")
         assert found.height == 12
         assert found["input_tokens"].drop_nulls().is_between(0, 2**53).all()
+
+
+def test_scores_of_several_models_joined_in_memory_are_estimated() -> None:
+    """A frame of several pieces, with a column that is one piece: polars' `format` panicked."""
+    from clinometer.instruments.scoring import score
+    from clinometer.simulated.tables import answer_trials
+    from clinometer.simulated.truth import load_truth
+
+    trials = cm.draw("bai2025", cm.Design(iterations=2), stereotypes=["age", "power", "science"])
+    one = score(answer_trials(trials, load_truth("leaning")), "bai2025").scores
+    named = [one.with_columns(model=pl.lit(f"table {k}")) for k in range(3)]
+    joined = pl.concat(named).with_columns(model=pl.concat(named)["model"].rechunk())
+    assert joined.n_chunks("all") != [1] * joined.width
+    together = cm.estimate(joined).filter(level="model", method="clustered", factor=None)
+    alone = cm.estimate(one).filter(level="model", method="clustered")
+    assert set(together["model"].drop_nulls()) == {f"table {k}" for k in range(3)}
+    assert together["estimate"].drop_nulls().unique().len() == 1
+    assert together["estimate"][0] == pytest.approx(alone["estimate"][0])

@@ -427,8 +427,6 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
             f"{name}: missing column {shortened(missing)}; has {shortened(frame.columns, 40)}"
         )
     kinds = dict(frame.schema)
-    if list(kinds.items()) == list(schema.items()):
-        return frame
     if misfit := next((c for c, t in schema.items() if not _fits(kinds[c], t)), None):
         raise InputError(
             f"{name}: {misfit} holds {one_line(kinds[misfit])}; expected {schema[misfit]}"
