@@ -338,7 +338,7 @@ def test_scores_of_several_models_joined_in_memory_are_estimated() -> None:
     named = [one.with_columns(model=pl.lit(f"table {k}")) for k in range(3)]
     joined = pl.concat(named).with_columns(model=pl.concat(named)["model"].rechunk())
     assert joined.n_chunks("all") != [1] * joined.width
-    together = cm.estimate(joined).filter(level="model", method="clustered", factor=None)
+    together = cm.estimate(joined).filter(level="model", method="clustered")
     alone = cm.estimate(one).filter(level="model", method="clustered")
     assert set(together["model"].drop_nulls()) == {f"table {k}" for k in range(3)}
     assert together["estimate"].drop_nulls().unique().len() == 1

@@ -72,10 +72,9 @@ def as_frame(table: object, name: str) -> pl.DataFrame:
     Missing values of pandas become null. Raises InputError, with `name` for the table, for other
     types or if the file cannot be read.
     """
-    if isinstance(table, pl.DataFrame):
-        return table
-    if isinstance(table, pl.LazyFrame):
-        return table.collect()
+    if isinstance(table, pl.DataFrame | pl.LazyFrame):
+        # polars' `format` panics on columns in other pieces than each other (joined frames).
+        return table.lazy().collect().rechunk()
     if isinstance(table, str | Path):
         return read_table(Path(table))
     columns = getattr(table, "columns", None)
