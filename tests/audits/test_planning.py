@@ -4,8 +4,15 @@ import polars as pl
 import pytest
 
 import clinometer as cm
-from clinometer.audits.planning import allocate_plan, median_effect, power_of_plan, read_pilot
-from clinometer.audits.sizes import build_plan, sized_plan
+from clinometer.audits.planning import (
+    SEARCHED,
+    allocate_plan,
+    median_effect,
+    power_of_plan,
+    read_pilot,
+    trials_for,
+)
+from clinometer.audits.sizes import PlanOptions, build_plan, sized_plan
 from clinometer.errors import InputError
 from clinometer.results import SCORES
 from clinometer.results.schemas import ALLOCATION, POWER
@@ -90,3 +97,36 @@ def test_controls_are_planned_too_and_can_be_left_out():
     told, without = (power_of_plan(plan, runs=2, controls=c) for c in (True, False))
     assert {"positive", "negative", None} == {*told["control"]}
     assert {*without["control"]} == {None}
+
+
+def test_a_larger_effect_takes_fewer_trials_and_they_do_find_it() -> None:
+    plan = build_plan(["openai/gpt-4o"], PlanOptions(instruments=["relative_decision"]))
+    small, large = (
+        {row["level"]: row for row in trials_for(plan, effect).iter_rows(named=True)}
+        for effect in (0.2, 0.4)
+    )
+    levels = ("model", "category", "stereotype")
+    assert tuple(small) == levels
+    assert all(large[one]["n_iterations"] <= small[one]["n_iterations"] for one in levels)
+    assert small["model"]["n_iterations"] <= small["stereotype"]["n_iterations"]
+    for row in (small["category"], large["category"]):
+        asked = build_plan(
+            ["openai/gpt-4o"],
+            PlanOptions(instruments=["relative_decision"], iterations=row["n_iterations"]),
+        )
+        told = power_of_plan(asked, runs=SEARCHED).filter(level="category")["smallest_effect"]
+        assert median_effect(told) <= row["effect"]
+        assert row["n_trials"] == row["n_calls"] == asked.trials().height and row["usd"] > 0
+
+
+def test_what_no_number_of_trials_finds_is_null() -> None:
+    plan = build_plan(["openai/gpt-4o"], PlanOptions(stereotypes="age,power,science"))
+    rows = trials_for(plan, 0.05).filter(level="stereotype")
+    assert rows["n_iterations"].to_list() == [None] and rows["usd"].to_list() == [None]
+
+
+@pytest.mark.parametrize("effect", [0.0, -0.1])
+def test_an_effect_is_a_distance(effect: float) -> None:
+    plan = build_plan(["openai/gpt-4o"], PlanOptions(stereotypes="age"))
+    with pytest.raises(InputError, match="above 0"):
+        trials_for(plan, effect)
