@@ -34,3 +34,10 @@ def test_nothing_a_terminal_acts_on_stays(code):
 def test_invisible_characters_become_visible():
     assert visible("a\u202eb\x1b\x85c") == "a⟨U+202E⟩b␛⟨U+0085⟩c"
     assert visible("👩\u200d🔬\n\tمرحبا") == "👩\u200d🔬\n\tمرحبا"
+
+
+def test_a_tokenizer_is_no_token() -> None:
+    from clinometer.texts import is_secret
+
+    assert not is_secret("tokenizer_path") and not is_secret("tokenizer")
+    assert is_secret("hf_token") and is_secret("token") and is_secret("TokenizerToken")

@@ -52,7 +52,7 @@ _TOLD = frozenset(
 
 #: Names whose values must not be written or shown.
 _SECRET = re.compile(
-    "key|token|secret|password|credential|auth|header|cookie|signature", re.IGNORECASE
+    "key|token(?!izer)|secret|password|credential|auth|header|cookie|signature", re.IGNORECASE
 )
 
 _secrets: set[str] = set()
