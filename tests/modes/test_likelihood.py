@@ -62,6 +62,8 @@ def choice_of(body: dict[str, Any], form: str) -> dict[str, Any]:
         listed = [t.replace(" ", "Ġ") for t, _ in read]
         values = [None, *(v for _, v in read[1:])]
         return {"text": "", "logprobs": {"tokens": listed, "token_logprobs": values}}
+    if form == "generated":  # it knows no echo
+        return {"text": " x", "logprobs": {"tokens": [" x"], "token_logprobs": [-0.1]}}
     return {"text": " x"}
 
 
@@ -113,10 +115,11 @@ def test_a_server_is_asked_every_text_and_the_tokens_of_its_end_add_up(
     assert [line["calls"] for line in journal.lines()] == [8, 8]
 
 
+@pytest.mark.parametrize("form", ["nothing", "generated"])
 def test_a_server_that_tells_nothing_of_texts_is_named_after_one_call(
-    server: Callable[[str], Any], tmp_path: Path
+    server: Callable[[str], Any], form: str, tmp_path: Path
 ) -> None:
-    running = server("nothing")
+    running = server(form)
     with pytest.raises(ModelError, match="gives no log-probabilities of given texts"):
         cm.ask(small_trials(), SERVED, directory=tmp_path)
     assert running.prompts.total() == 2  # one a trial
@@ -155,6 +158,26 @@ def test_tokens_are_the_end_or_nothing_is_read(
     outputs = [ModelOutput(model="m", choices=[one]) for one in (choice, known)]
     response, _ = LIKELIHOOD.read(trial, outputs, "vllm-completions/m")
     assert json.loads(response) == {end.strip(): [found], "pain": [-1.0]}
+
+
+def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() -> None:
+    from inspect_ai.model import (
+        ChatCompletionChoice,
+        ChatMessageAssistant,
+        Logprob,
+        Logprobs,
+        ModelOutput,
+    )
+
+    tokens = [Logprob(token=t, logprob=-1.0) for t in (" think", " \ufffd", "\ufffdber")]
+    choice = ChatCompletionChoice(
+        message=ChatMessageAssistant(content=""), prompt_logprobs=Logprobs(content=tokens)
+    )
+    trial = {**ASKED, "options": ["old"], "attributes": ["über"]}
+    response, _ = LIKELIHOOD.read(
+        trial, [ModelOutput(model="m", choices=[choice])], "vllm-completions/m"
+    )
+    assert json.loads(response) == {"über": [None]}
 
 
 def test_what_differs_is_the_option_or_the_attribute_whichever_stands_first() -> None:

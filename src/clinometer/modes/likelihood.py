@@ -100,18 +100,27 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
 
 
 def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> tuple[str, str]:
-    asked = Texts.of(trial)
-    if find_provider(model).together:
+    asked, together = Texts.of(trial), find_provider(model).together
+    if not any(_tells(output, together) for output in outputs):
+        from clinometer.modes.needs import lacking
+
+        raise lacking(model, MODE)
+    if together:
         found = [_of_ends(output, asked.ends) for output in outputs]
     else:
         n = len(asked.ends)
         each = [_of_end(output, asked.ends[at % n]) for at, output in enumerate(outputs)]
         found = [each[at : at + n] for at in range(0, len(each), n)]
-    if all(value is None for values in found for value in values):
-        from clinometer.modes.needs import lacking
-
-        raise lacking(model, MODE)
     return asked.response(trial, found), "stop"
+
+
+def _tells(output: ModelOutput, together: bool) -> bool:
+    """Whether an output has log-probabilities of ends, or of a text beyond a generated token."""
+    if not output.choices:
+        return False
+    read, listed = output.choices[0].prompt_logprobs, output.choices[0].logprobs
+    tokens = listed.content if listed is not None else []
+    return bool(read and read.content) or len(tokens) > (0 if together else 1)
 
 
 def _of_ends(output: ModelOutput, ends: Iterable[str]) -> list[float | None]:
