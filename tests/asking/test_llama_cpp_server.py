@@ -31,6 +31,7 @@ from clinometer.asking.claim import claim
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.modes.mode import chat_messages
 from real_servers import answer, ask, free_port, plan_of, post, started
@@ -70,7 +71,7 @@ def address(running: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize(
     ("model", "mode"),
-    [*((MODEL, mode) for mode in MODES), (OTHER, "forced")],
+    [*((MODEL, mode) for mode in MODES if MODES[mode].able(MODEL) is not False), (OTHER, "forced")],
 )
 def test_shards_give_what_asking_gives(model: str, mode: str, address: str, tmp_path: Path) -> None:
     plan, one, other = plan_of(model, mode), tmp_path / "run", tmp_path / "shards"
@@ -105,7 +106,9 @@ def test_log_probabilities_are_those_of_the_embedded_model(address: str) -> None
     embedded = open_model("clinometer/smollm2", Generation(), exact)
     served = open_model(MODEL, Generation(), Connection())
     differences = list[float]()
-    for messages in chain.from_iterable(MODES["forced"].sent(one, None, False) for one in trials):
+    for messages in chain.from_iterable(
+        MODES["forced"].sent(one, None, find_provider(MODEL)) for one in trials
+    ):
         own, others = (first_tokens(model, messages) for model in (embedded, served))
         template = embedded.api.tokenizer.apply_chat_template
         prompt = post(f"{address.removesuffix('/v1')}/apply-template", {"messages": messages})

@@ -192,6 +192,7 @@ def kinds(directory):
     """Give the headings of a page, and its elements by tag and class; no drawings."""
     page = (directory / "report.html").read_text(encoding="utf-8").split("<body>")[1]
     page = re.sub("<svg.*?</svg>", "", page.split("<script>")[0], flags=re.S)
+    page = re.sub('<div class="marks">.*?</table>', "", page, flags=re.S)  # styled by verdict
     headings = set(re.findall('<h[1-6] id="([^"]*)"', page))
     elements = re.findall(r'<([a-z]+[1-6]?)(?: (?:[^>]* )?class="([^"]*)")?', page)
     return headings, set(elements)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -36,6 +37,8 @@ _CAPTION = (
     "few answers to tell which. Neutral: {}."
 )
 
+_CONTROLS_ROW = "Controls"
+
 #: Characters of the name of a row.
 _NAME = 32
 
@@ -51,8 +54,11 @@ def overview(each: Mapping[str, Asked]) -> Table:
     if len(neutral) > 1:
         by = (f"{name} {asked.measure.neutral or 0.0:g}" for name, asked in each.items())
         neutral = {", ".join(by)}
-    heads = ("", *map(capital, each))
-    return Table(_CAPTION.format(*neutral), tuple(map(Cell, heads)), tuple(rows))
+    first = "Category" if rows[0][0].text == _CONTROLS_ROW else "Model"
+    caption = _CAPTION.format(*neutral)
+    if any(asked.whole["dimension"].drop_nulls().len() for asked in each.values()):
+        caption += " Of several dimensions: how many."
+    return Table(caption, tuple(map(Cell, (first, *map(capital, each)))), tuple(rows))
 
 
 def _rows(
@@ -67,7 +73,7 @@ def _rows(
             cells = (_of_run(each[one], found[one].get((model, mode)), model, mode) for one in each)
             yield (Cell(cut(name, _NAME), head=True), *cells)
         return
-    yield (Cell("Controls", head=True), *(_control(found[name]) for name in each))
+    yield (Cell(_CONTROLS_ROW, head=True), *(_control(found[name]) for name in each))
     yield (Cell("All", head=True), *(_mark(asked.whole) for asked in each.values()))
     levels = [asked.levels["category"] for asked in each.values()]
     for category in dict.fromkeys(key for frame in levels for key in frame["category"]):
@@ -94,17 +100,13 @@ def _control(found: Mapping[Any, Judged]) -> Cell:
 
 
 def _mark(rows: pl.DataFrame) -> Cell:
-    """Mark one mean, with its number; of several dimensions, each."""
-    marks = [_marked(row) for row in rows.drop_nulls("estimate").iter_rows(named=True)]
-    if not marks:
+    """Mark one mean, with its number; of several dimensions, say how many have each mark."""
+    found = rows.drop_nulls("estimate")
+    kinds = [verdict_kind(verdict) for verdict in found["verdict"]]
+    if not kinds:
         return Cell("")
-    kinds: Sequence[str] = list(dict.fromkeys(kind for kind, _ in marks))
-    style = f"verdict {kinds[0]}" if len(kinds) == 1 else "verdict"
-    style += " several" if marks[1:] else ""
-    return Cell("; ".join(text for _, text in marks), style)
-
-
-def _marked(row: Mapping[str, Any]) -> tuple[str, str]:
-    kind = verdict_kind(row["verdict"])
-    about = f"{row['dimension']}: " if row["dimension"] else ""
-    return kind, f"{about}{_MARKS.get(kind, kind)} {number(row['estimate'])}"
+    style = f"verdict {kinds[0]}" if len({*kinds}) == 1 else "verdict"
+    if not kinds[1:]:
+        return Cell(f"{_MARKS.get(kinds[0], kinds[0])} {number(found['estimate'][0])}", style)
+    counted = (f"{_MARKS.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
+    return Cell(" ".join(counted), style)
