@@ -90,7 +90,7 @@ def test_the_page_begins_with_the_same(found, page):
     assert 'id="figure-summary"' in head
     assert found.certainty.split(";")[0].split("(")[0].strip() in head
     assert head.index("Instruments") < head.index("Leans") < head.index("Certainty")
-    assert head.index("Certainty") < head.index("Not shown") < head.index("Strongest")
+    assert head.index("Certainty") < head.index("Strongest") < head.index("Not shown")
 
 
 def test_the_page_begins_with_a_table_of_marks(make_results, page):
