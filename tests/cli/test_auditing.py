@@ -435,3 +435,16 @@ def test_controls_are_asked_beside_a_named_study_where_they_are_asked_for() -> N
     assert asked(planned(*named, "--controls")) == {("mist2025", "word_association"), *controls}
     assert not controls & asked(planned(*named))
     assert not controls & asked(planned("openai/x", "--no-controls"))
+
+
+def test_a_run_of_sentences_has_a_page_with_them_as_they_were_asked(run: Run) -> None:
+    of = ("--study", "bai2025", "--instrument", "word_association", "--stereotypes", "age,power")
+    code, out, err = run(
+        *("audit", "simulated/leaning", "--mode", "likelihood", *of, "--no-profile", "--out", "r")
+    )
+    assert code == 0, err
+    page = Path("r/report.html").read_text(encoding="utf-8")
+    assert "a sentence read to its end with each word" in page
+    assert "{option}" not in page.split("<script>")[0].split("</style>")[-1]
+    code, out, _ = run("show", "r", "age", "--limit", "1")
+    assert code == 0 and "old | young" in out and "{option}" not in out

@@ -181,7 +181,7 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     by_word = "{attribute}" in (row["prompt"] or "")
     labels, answered = _ASKED, "Second answer" if row["profile"] else "Answer"
     if "{option}" in (row["prompt"] or ""):
-        labels = _ASKED | {"prompt": "Sentence, read to its end with each word"}
+        labels = _ASKED | {"prompt": "Prompt, a sentence read to its end with each word"}
         answered = "Log-probabilities read: marginalized, default"
         row = {**row, "prompt": as_asked(row["prompt"], row["options"])}
     elif by_word:
