@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS, offers
 from clinometer.instruments.design import Design
 from clinometer.stimuli import parse_study
@@ -70,3 +73,67 @@ def test_the_study_of_dimensions_in_the_guide() -> None:
         assert set(paired["dimension"]) == {"competence", "warmth"}
         assert "{" not in "".join([*paired["prompt"], *thought["prompt"], *thought["followup"]])
     assert len(paired["attributes"][0]) == 6 and study.answers.negations == ["hardly"]
+
+
+OWN = """name: mine
+instruments:
+  word_association:
+    default_variations: [list]
+    variations:
+      list:
+        wording: "{group0} or {group1}? {attributes}"
+        forced: "{attribute}: {group0} or {group1}?"
+stereotypes:
+  s:
+    marginalized: [a]
+    default: [b]
+    tied: [t]
+    counter: [c]
+    decisions:
+      words: {others: {tied: [other], counter: [another]}}
+      relative_decision:
+        first: {wording: "{group0} {group1} {attribute0} {attribute1}"}
+        told: {wording: "{group0}, {group1}, {attribute0}, {attribute1}", words_of: others}
+"""
+
+
+def test_names_of_ones_own_are_kept_beside_sentences_that_come_with_clinometer() -> None:
+    """No study has to know the names of sentences that it did not write."""
+    study = parse_study(OWN, "mine.yaml")
+    sentences = study.instruments.word_association.sentences
+    assert "list" not in sentences and "hear" in sentences
+    assert "told" not in study.decision_sentences.relative_decision
+    asked = INSTRUMENTS["relative_decision"]
+    assert asked.key(study, "s", "told").words.tied == ["other"]
+    assert asked.trials(study, Design(iterations=1), variations="told")["tied"][0] == "other"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("word_association:\n    sentences: {list: '{group} {attribute}'}", "name of a variation"),
+        ("affective_attribution:\n    sentences: {template1: '{group} {object} {outcome}'}",
+         "name of a variation"),
+    ],
+)  # fmt: skip
+def test_a_sentence_of_ones_own_under_a_name_in_use_is_refused(given: str, said: str) -> None:
+    named = OWN.replace("word_association:", given, 1) if given.startswith("word") else (
+        OWN.replace("instruments:\n", f"objects: [cup]\ninstruments:\n  {given}\n", 1)
+    )  # fmt: skip
+    with pytest.raises(StudyError, match=said):
+        parse_study(named, "mine.yaml")
+
+
+def test_a_sentence_of_a_decision_under_the_name_of_one_is_refused() -> None:
+    own = f"{OWN}decision_sentences: {{relative_decision: {{told: 'They say {{decision}}'}}}}\n"
+    with pytest.raises(StudyError, match="decision_sentences: told is the name of a decision"):
+        parse_study(own, "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    "text", ["{group} is {attribute}.", "{attribute} {group}", "is {attribute}"]
+)
+def test_a_sentence_names_a_group_and_ends_in_the_word(text: str) -> None:
+    given = f"word_association:\n    sentences: {{mine: '{text}'}}"
+    with pytest.raises(StudyError, match="must end in a space|must hold"):
+        parse_study(OWN.replace("word_association:", given, 1), "mine.yaml")

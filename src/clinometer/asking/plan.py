@@ -126,11 +126,14 @@ class Plan(Claimant):
         for s in self.selections:
             if studies.setdefault(s.study.name, s.study) != s.study:
                 raise InputError(f"studies: two are named {s.study.name!r}; rename one of them")
-            able = instrument(s.instrument).modes
+            one = instrument(s.instrument)
             if not s.asked_in(self.modes):
+                mode = next((mode for mode in self.modes if mode in one.modes), None)
+                if mode is not None:
+                    raise InputError(one.unasked(s.study, mode, s.variations))
                 raise InputError(
-                    f"{s.instrument}: mode {', '.join(self.modes)} asks nothing of "
-                    f"{s.study.name}; allowed are {', '.join(s.asked_in(able))}"
+                    f"{s.instrument}: mode {', '.join(self.modes)}; allowed are "
+                    f"{', '.join(s.asked_in(one.modes))}"
                 )
 
     def _most(self) -> int:

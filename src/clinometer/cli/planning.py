@@ -10,6 +10,7 @@ import click
 from clinometer.audits import SIZES
 from clinometer.cli.options import FILE, TABLE, build_plan, command, plan_options
 from clinometer.cli.output import echo
+from clinometer.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,6 +65,8 @@ def power_command(
     """
     from clinometer.results.tables import write_table
 
+    if effect is not None and calls is not None:
+        raise InputError("--effect and --calls: give one of them")
     plan = build_plan(models, options, size)
     if effect is not None:
         table, lines = _needed(plan, effect, options)

@@ -116,13 +116,10 @@ def _wordings(study: Study) -> dict[str, Wording]:
     if not study.objects:
         return {}
     shared = study.instruments.affective_attribution
-    sentences = {
-        name: Wording(True, text, sentence=True) for name, text in shared.sentences.items()
-    }
     return {
         name: Wording(name in shared.default_variations, f"{one.wording} … {one.followup}")
         for name, one in shared.variations.items()
-    } | sentences
+    } | Wording.of_sentences(shared.sentences)
 
 
 def _draw(

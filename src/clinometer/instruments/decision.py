@@ -66,9 +66,8 @@ def _wordings(study: Study, instrument: str) -> dict[str, Wording]:
         for name, decision in stereotype.decisions.by_instrument()[instrument].items():
             known = asked.get(name, Wording(False))
             asked[name] = Wording(known.by_default or decision.by_default)
-    sentences = sentences_of(study, instrument)
     if any(one.decisions.clause for one in study.stereotypes.values()):
-        asked |= {name: Wording(True, text, sentence=True) for name, text in sentences.items()}
+        asked |= Wording.of_sentences(sentences_of(study, instrument))
     return asked
 
 

@@ -103,6 +103,11 @@ class Wording:
     """Whether it is a sentence for the modes that ask these (`Mode.sentences`), and for no other.
     """
 
+    @classmethod
+    def of_sentences(cls, sentences: Mapping[str, str]) -> dict[str, Wording]:
+        """Return sentences, which are all asked by default."""
+        return {name: cls(True, text, sentence=True) for name, text in sentences.items()}
+
 
 @dataclass(frozen=True)
 class Version:
@@ -362,10 +367,10 @@ class Instrument:
         keys, named = self.select(study, stereotypes, variations)
         asked = self.asked_in(design.mode, study, named)
         if not asked:
-            raise StudyError(self._unasked(study, design.mode, named))
+            raise StudyError(self.unasked(study, design.mode, named))
         return Asked(study, self.name, [*self.draw(study, design, keys, asked)], designs)
 
-    def _unasked(self, study: Study, mode: str, named: Sequence[str]) -> str:
+    def unasked(self, study: Study, mode: str, named: Sequence[str]) -> str:
         """Say why a mode asks none of the named variations."""
         of_mode = ", ".join(self.asked_in(mode, study, self.wordings(study)))
         has = f"it asks {of_mode}" if of_mode else f"the study has none for {self.name}"

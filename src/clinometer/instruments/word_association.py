@@ -94,13 +94,10 @@ def _wordings(study: Study) -> dict[str, Wording]:
     if not any(study.dimensions_of(key) for key in study.stereotypes):
         return {}
     shared = study.instruments.word_association
-    sentences = {
-        name: Wording(True, text, sentence=True) for name, text in shared.sentences.items()
-    }
     return {
         name: Wording(name in shared.default_variations, variation.wording)
         for name, variation in shared.variations.items()
-    } | sentences
+    } | Wording.of_sentences(shared.sentences)
 
 
 def _draw(

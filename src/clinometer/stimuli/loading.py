@@ -191,12 +191,30 @@ def _parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], y
 
 
 def _add_sentences(content: dict[str, Any], sentences: Mapping[str, Any]) -> None:
-    """Give a study the sentences that it does not bring."""
-    content.setdefault("decision_sentences", sentences["decisions"])
+    """Give a study the sentences that it does not bring, but for names that it uses otherwise."""
+    used = _names_of_decisions(content)
+    shared = {
+        instrument: {name: text for name, text in of.items() if name not in used}
+        for instrument, of in sentences["decisions"].items()
+    }
+    content.setdefault("decision_sentences", shared)
     instruments = content["instruments"]
     for name in instruments.keys() & sentences.keys():
         if isinstance(own := instruments[name], dict):
-            instruments[name] = {"sentences": sentences[name], **own}
+            known = own.get("variations") or {}
+            free = {key: text for key, text in sentences[name].items() if key not in known}
+            instruments[name] = {"sentences": free, **own}
+
+
+def _names_of_decisions(content: Mapping[str, Any]) -> set[str]:
+    """Return the names of all decisions of a study, as far as its content is well formed."""
+    stereotypes = content.get("stereotypes")
+    names = set[str]()
+    for one in stereotypes.values() if isinstance(stereotypes, dict) else ():
+        decisions = one.get("decisions") if isinstance(one, dict) else None
+        for of in decisions.values() if isinstance(decisions, dict) else ():
+            names.update(of if isinstance(of, dict) else ())
+    return names
 
 
 @lru_cache(maxsize=1)

@@ -185,6 +185,16 @@ class Study(Strict):
         return self
 
     @model_validator(mode="after")
+    def _sentences_named_apart(self) -> Study:
+        for stereotype in self.stereotypes.values():
+            for instrument, decisions in stereotype.decisions.by_instrument().items():
+                sentences = getattr(self.decision_sentences, instrument, {})
+                if both := sentences.keys() & decisions.keys():
+                    named = ", ".join(sorted(both))
+                    raise ValueError(f"decision_sentences: {named} is the name of a decision")
+        return self
+
+    @model_validator(mode="after")
     def _something_to_ask(self) -> Study:
         for key, stereotype in self.stereotypes.items():
             if not (stereotype.tied or self.dimensions or self.objects or self.instruments.raw()):

@@ -184,6 +184,14 @@ class Wordings(Strict, Generic[V]):
     """Whether every wording shows the same draws, as MIST does; else each has its own."""
     default_variations: list[Name] = Field(min_length=1)
     variations: dict[Name, V] = Field(min_length=1)
+    sentences: dict[Name, str] = {}
+    """What the `likelihood` mode asks: sentences that name one group, beside the variations."""
+
+    @model_validator(mode="after")
+    def _named_apart(self) -> Wordings[V]:
+        if both := self.sentences.keys() & self.variations.keys():
+            raise ValueError(f"sentences: {', '.join(sorted(both))} is the name of a variation")
+        return self
 
     @model_validator(mode="after")
     def _defaults_exist(self) -> Wordings[V]:
@@ -203,15 +211,8 @@ class WordAssociation(Wordings[Variation]):
     label_format: str = "Answer with A or B."
     """Closing sentence of the `forced` mode where options have labels."""
     sentences: dict[Name, Sentence] = {}
-    """What the `likelihood` mode asks: sentences that name one group and end in an attribute."""
     words_per_set: Annotated[int, Field(ge=1)] | None = None
     """How many tied and counter words a draw shows; None for all."""
-
-    @model_validator(mode="after")
-    def _named_apart(self) -> WordAssociation:
-        if both := self.sentences.keys() & self.variations.keys():
-            raise ValueError(f"sentences: {', '.join(sorted(both))} is the name of a variation")
-        return self
 
 
 class AffectiveAttribution(Wordings[AttributionVariation]):
@@ -222,7 +223,6 @@ class AffectiveAttribution(Wordings[AttributionVariation]):
     """The first is shown; all are read."""
     tragedy: WordList
     sentences: dict[Name, Outcome] = {}
-    """What the `likelihood` mode asks: sentences that name one group and an object."""
 
     @model_validator(mode="after")
     def _apart(self) -> AffectiveAttribution:
