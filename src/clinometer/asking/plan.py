@@ -68,6 +68,16 @@ class Selection:
             return able
         return [mode for mode in able if one.asked_in(mode, self.study, self.variations)]
 
+    def refuse_unasked(self, modes: Sequence[str]) -> None:
+        """Raise InputError if the plan asks nothing of this part."""
+        if self.asked_in(modes):
+            return
+        one = instrument(self.instrument)
+        if able := [mode for mode in modes if mode in one.modes]:
+            raise InputError(one.unasked(self.study, able[0], self.variations))
+        allowed = ", ".join(self.asked_in(one.modes))
+        raise InputError(f"{self.instrument}: mode {', '.join(modes)}; allowed are {allowed}")
+
     def identity(self, iterations: int) -> dict[str, Any]:
         """Return the settings of this part that must be equal for a run to continue another."""
         return {
@@ -126,15 +136,7 @@ class Plan(Claimant):
         for s in self.selections:
             if studies.setdefault(s.study.name, s.study) != s.study:
                 raise InputError(f"studies: two are named {s.study.name!r}; rename one of them")
-            one = instrument(s.instrument)
-            if not s.asked_in(self.modes):
-                mode = next((mode for mode in self.modes if mode in one.modes), None)
-                if mode is not None:
-                    raise InputError(one.unasked(s.study, mode, s.variations))
-                raise InputError(
-                    f"{s.instrument}: mode {', '.join(self.modes)}; allowed are "
-                    f"{', '.join(s.asked_in(one.modes))}"
-                )
+            s.refuse_unasked(self.modes)
 
     def _most(self) -> int:
         """Return about how many trials there are, without drawing them."""
