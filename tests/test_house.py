@@ -37,9 +37,11 @@ LEFT_OF = {
                "networks", "states", "instruments", "asking"},
     "report": {"results", "statistics", "reference"},
     "comparing": {"results", "stimuli", "statistics", "instruments", "asking", "audits", "report"},
+    "sharing": {"results", "instruments"},
     "viewing": {"results", "stimuli", "modes", "simulated", "asking", "audits", "report"},
     "cli": {"results", "stimuli", "models", "modes", "statistics", "reference", "networks",
-            "states", "instruments", "asking", "audits", "comparing", "report", "viewing"},
+            "states", "instruments", "asking", "audits", "comparing", "report", "sharing",
+            "viewing"},
 }  # fmt: skip
 
 
@@ -82,7 +84,8 @@ FLAT = {
     "shard_audit", "write_report",
 }  # fmt: skip
 NAMESPACES = {
-    "asking", "comparing", "models", "networks", "reading", "reference", "states", "statistics",
+    "asking", "comparing", "models", "networks", "reading", "reference", "sharing", "states",
+    "statistics",
 }  # fmt: skip
 
 

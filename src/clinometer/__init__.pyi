@@ -4,6 +4,7 @@ from . import models as models
 from . import networks as networks
 from . import reading as reading
 from . import reference as reference
+from . import sharing as sharing
 from . import states as states
 from . import statistics as statistics
 from .audits.auditing import Asking as Asking

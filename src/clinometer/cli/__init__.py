@@ -22,6 +22,10 @@ COMMANDS = {
     "view": ("viewing", "Show results in the browser, live while a run goes on."),
     "bundle": ("evidence", "Write results as one archive that anyone can recompute."),
     "verify": ("evidence", "Check such an archive: every byte, and every number."),
+    "share": (
+        "sharing",
+        "Write results in the formats of others: MLflow, model hubs, collections.",
+    ),
     "agreement": ("estimating", "Compare readings of decisions with human labels."),
     "regress": ("estimating", "Regress decisions on associations and other scores."),
     "profile": ("states", "Place groups of words on stereotype dimensions in hidden states."),

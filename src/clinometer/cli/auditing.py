@@ -218,15 +218,12 @@ def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
     metavar="FOLDER",
     help="Folder in which every table is also written as CSV.",
 )
-@click.option("--every-eval-ever", "shared", type=FOLDER, metavar="FOLDER",
-              help="Folder for a record of each model, as Every Eval Ever has it.")  # fmt: skip
 @JSON
-def report_command(  # noqa: PLR0913 - the options of a report
+def report_command(
     directory: Path,
     scoring: str,
     sizes: Path | None,
     csv: Path | None,
-    shared: Path | None,
     as_json: bool,
 ) -> None:
     """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
@@ -256,11 +253,6 @@ def report_command(  # noqa: PLR0913 - the options of a report
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
         echo(f"{len(names)} tables: {csv}", err=as_json)
-    if shared is not None:
-        from clinometer.comparing.sharing import write_every_eval_ever
-
-        records = write_every_eval_ever(directory, shared)
-        echo(f"{len(records)} records: {shared}", err=as_json)
     sys.exit(1 if left else 0)
 
 

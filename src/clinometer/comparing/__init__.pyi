@@ -2,7 +2,6 @@ from .bundling import bundle as bundle
 from .comparison import Comparison as Comparison
 from .gating import gate as gate
 from .runs import Run as Run
-from .sharing import write_every_eval_ever as write_every_eval_ever
 from .showing import show as show
 from .verifying import verify as verify
 from .writing import write_comparison as write_comparison

@@ -21,14 +21,14 @@ from typing import Any
 import polars as pl
 
 from clinometer import __version__
-from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import CONDITIONS
-from clinometer.results.directory import Results, read_results
+from clinometer.results.directory import read_results
 from clinometer.results.records import slug, text_hash
+from clinometer.sharing.means import means_by_model
 from clinometer.texts import write_text
 
-__all__ = ["SCHEMA_VERSION", "every_eval_ever", "write_every_eval_ever"]
+__all__ = ["SCHEMA_VERSION", "write_every_eval_ever"]
 
 SCHEMA_VERSION = "0.2.1"
 
@@ -46,31 +46,12 @@ def write_every_eval_ever(directory: str | Path, folder: str | Path) -> list[Pat
     """
     results = read_results(directory)
     paths = []
-    for model, record in every_eval_ever(results).items():
+    for model, rows in means_by_model(results):
         path = Path(folder) / f"{slug(model)}.json"
+        record = _record(model, rows, results.plan)
         write_text(path, json.dumps(record, indent=1, ensure_ascii=False))
         paths.append(path)
     return paths
-
-
-def every_eval_ever(results: Results) -> dict[str, dict[str, Any]]:
-    """Return the record of each model.
-
-    Raises InputError if there are no means of answers.
-    """
-    rows = results.estimates.filter(
-        pl.col("factor").is_null() & pl.col("model").is_not_null(),
-        pl.col("level").is_in(["model", "category", "stereotype"]),
-        pl.col("measure").is_in(list(MEASURES)),
-        family="answers",
-        method="clustered",
-    ).drop_nulls("estimate")
-    if rows.is_empty():
-        raise InputError(f"{results.directory}: no means of answers; nothing to share")
-    return {
-        str(model): _record(str(model), own, results.plan)
-        for (model,), own in rows.group_by("model", maintain_order=True)
-    }
 
 
 def _record(model: str, rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""What is shared of a results directory: the means of the answers of its models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.instruments.catalogue import MEASURES
+from clinometer.results import CONDITIONS
+from clinometer.results.directory import Results
+
+__all__ = ["means_by_model", "name_parts"]
+
+
+def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Return every model with its estimates: means of answers per model, category, stereotype.
+
+    Raises InputError if there are none.
+    """
+    rows = results.estimates.filter(
+        pl.col("factor").is_null() & pl.col("model").is_not_null(),
+        pl.col("level").is_in(["model", "category", "stereotype"]),
+        pl.col("measure").is_in(list(MEASURES)),
+        family="answers",
+        method="clustered",
+    ).drop_nulls("estimate")
+    if rows.is_empty():
+        raise InputError(f"{results.directory}: no means of answers; nothing to share")
+    for (model,), own in rows.group_by("model", maintain_order=True):
+        yield str(model), own
+
+
+def name_parts(row: Mapping[str, Any], *of: str) -> list[str]:
+    """Return what names a mean: study, measure, mode, conditions, and the columns `of`.
+
+    Columns without a value, and conditions as they are by default, are left out.
+    """
+    conditions = [row[name] for name in CONDITIONS if row[name] not in ("none", "plain")]
+    parts = (row["study"], row["measure"], row["mode"], *conditions, *(row[name] for name in of))
+    return [str(part) for part in parts if part is not None]

@@ -1,0 +1,126 @@
+"""Results as runs of MLflow, by MLflow's own client.
+
+A run per model: its means and their intervals as metrics, its verdicts as tags, what was asked as
+parameters, and the report, the plan and the table of estimates as artifacts. Answers stay here.
+Where the runs go, MLflow's own variables say (``MLFLOW_TRACKING_URI``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from clinometer.errors import ClinometerError, InputError, one_line
+from clinometer.results.directory import read_results
+from clinometer.results.records import text_hash
+from clinometer.sharing.means import means_by_model, name_parts
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+__all__ = ["log_mlflow"]
+
+#: Files of a results directory that a run keeps.
+_ARTIFACTS = ("report.html", "plan.json", "estimates.parquet")
+
+#: Tag of a run: which tables of which model it is about.
+_ABOUT = "clinometer.estimates"
+
+#: Characters that names of metrics and tags have in MLflow.
+_OTHERS = re.compile(r"[^\w\-. :/]")
+
+
+def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[str]:
+    """Log every model of a results directory as a run; return the identifiers of the runs.
+
+    A run that is there already, with the same estimates, is not logged again.
+
+    Raises InputError if MLflow is not installed or the directory has no means of answers;
+    ClinometerError, with what MLflow says, if it cannot log.
+    """
+    results = read_results(directory)
+    models = list(means_by_model(results))
+    # What is audited, and when, is nobody's business but the auditor's.
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    try:
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+    except ModuleNotFoundError:
+        raise InputError(
+            "runs are logged by MLflow, not installed here; run: pip install 'clinometer[mlflow]'"
+        ) from None
+    try:
+        client = MlflowClient()
+        return [
+            _logged(client, experiment, model, rows, results.plan, results.directory)
+            for model, rows in models
+        ]
+    except (MlflowException, OSError, ImportError, ValueError) as error:  # of its stores, too
+        raise ClinometerError(f"MLflow: {one_line(error)}") from None
+
+
+def _logged(  # noqa: PLR0913 - what a run is made of
+    client: MlflowClient,
+    experiment: str,
+    model: str,
+    rows: pl.DataFrame,
+    plan: Mapping[str, Any],
+    directory: Path,
+) -> str:
+    from mlflow.entities import Metric, Param, RunTag
+
+    found = client.get_experiment_by_name(experiment)
+    place = found.experiment_id if found else client.create_experiment(experiment)
+    about = text_hash(model + rows.write_json())
+    same = client.search_runs([place], f"tags.`{_ABOUT}` = '{about}'", max_results=1)
+    if same and same[0].info.status == "FINISHED":
+        return str(same[0].info.run_id)
+    start = int(datetime.fromisoformat(plan["created"]).timestamp() * 1000)
+    run = client.create_run(place, start_time=start, run_name=model).info.run_id
+    metrics = [Metric(name, value, start, 0) for name, value in _metrics(rows)]
+    tags = [RunTag(name, text) for name, text in ((_ABOUT, about), *_verdicts(rows))]
+    params = [Param(name, text) for name, text in _parameters(model, plan)]
+    for first in range(0, len(metrics), 500):  # MLflow takes 1,000 a call, 100 of the others
+        client.log_batch(run, metrics=metrics[first : first + 500])
+    client.log_batch(run, params=params)
+    for first in range(0, len(tags), 100):
+        client.log_batch(run, tags=tags[first : first + 100])
+    for name in _ARTIFACTS:
+        if (directory / name).is_file():
+            client.log_artifact(run, str(directory / name))
+    client.set_terminated(run)
+    return str(run)
+
+
+def _metrics(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    for row in rows.iter_rows(named=True):
+        for column in ("estimate", "ci_low", "ci_high", "compliance"):
+            if row[column] is not None:
+                yield f"{_name(row)}/{column}", row[column]
+
+
+def _verdicts(rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    for row in rows.iter_rows(named=True):
+        if row["verdict"] is not None:
+            yield f"{_name(row)}/verdict", row["verdict"]
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """Name a mean by what it is of, such as ``bai2025/word_association/free/race/guilt``."""
+    parts = name_parts(row, "control", "dimension", "category", "stereotype")
+    return _OTHERS.sub("-", "/".join(parts))
+
+
+def _parameters(model: str, plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "model", model
+    for name in ("clinometer", "size", "iterations", "order", "seed", "margin"):
+        if plan.get(name) is not None:
+            yield name, str(plan[name])
+    for name in ("modes", "interventions", "variations"):
+        yield name, ", ".join(plan.get(name) or ())

@@ -1,0 +1,75 @@
+"""Files for the hub, read back by the hub's own client and inspect's reader of benchmarks."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from clinometer.errors import InputError
+from clinometer.results.directory import read_results
+from clinometer.sharing import write_hub
+
+hub = pytest.importorskip("huggingface_hub")
+
+
+def _entries(path: Path) -> list:
+    return hub.parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def test_the_hub_s_client_reads_the_means_of_every_model(audited, tmp_path):
+    *_, leaning, neutral = write_hub(audited, tmp_path, "lab/bias", "https://example.org/bundle")
+    assert leaning == tmp_path / "models/simulated-leaning/.eval_results/clinometer.yaml"
+    assert neutral == tmp_path / "models/simulated-neutral/.eval_results/clinometer.yaml"
+    means = read_results(audited).estimates.filter(
+        pl.col("control").is_null(),
+        pl.col("factor").is_null(),
+        model="simulated/leaning",
+        level="model",
+        method="clustered",
+    )
+    entries = _entries(leaning)
+    assert [one.value for one in entries] == [round(x, 4) for x in means["estimate"]]
+    for one, row in zip(entries, means.iter_rows(named=True), strict=True):
+        assert one.dataset_id == "lab/bias"
+        assert one.task_id == f"{row['study']}-{row['measure']}-{row['mode']}"
+        assert one.source_url == "https://example.org/bundle"
+        assert f"neutral is {row['neutral']:g}" in one.notes
+        assert f"{row['ci_low']:.2f} to {row['ci_high']:.2f}" in one.notes
+        assert f"; {row['verdict']}; " in one.notes
+    # Without a verdict on them, the values of two models differ: they are not one model's twice.
+    assert [one.value for one in entries] != [one.value for one in _entries(neutral)]
+
+
+def test_the_benchmark_has_every_task_and_every_question(audited, tmp_path):
+    benchmark, questions, *results = write_hub(audited, tmp_path, "lab/bias")
+    named = yaml.safe_load(benchmark.read_text(encoding="utf-8"))
+    assert named.keys() >= {"name", "description", "evaluation_framework", "tasks"}
+    tasks = [task["id"] for task in named["tasks"]]
+    assert len(set(tasks)) == len(tasks)
+    for path in results:
+        assert {one.task_id for one in _entries(path)} == set(tasks)
+    assert {(task["config"], task["split"]) for task in named["tasks"]} == {("default", "test")}
+    asked = pl.read_parquet(audited / "responses.parquet")
+    kept = pl.read_parquet(questions)
+    assert kept["trial_id"].is_unique().all()
+    assert set(kept["trial_id"]) == set(asked["trial_id"])
+    assert "response" not in kept.columns
+
+
+@pytest.mark.parametrize("name", ["bias", "a/b/c", "/bias", "lab/", "lab/../x", "lab/b c"])
+def test_a_name_that_the_hub_would_not_take_is_refused(audited, tmp_path, name):
+    with pytest.raises(InputError, match="OWNER/NAME"):
+        write_hub(audited, tmp_path, name)
+    assert not any(tmp_path.iterdir())
+
+
+def test_recorded_answers_without_questions_make_no_benchmark(audited, tmp_path):
+    for file in audited.iterdir():
+        if file.suffix in (".parquet", ".json"):
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    table = tmp_path / "responses.parquet"
+    pl.read_parquet(table).with_columns(prompt=pl.lit(None, pl.String)).write_parquet(table)
+    with pytest.raises(InputError, match="without their questions"):
+        write_hub(tmp_path, tmp_path / "out", "lab/bias")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,77 @@
+"""Runs of MLflow, read back by its client from a store of files."""
+
+import sys
+
+import polars as pl
+import pytest
+
+from clinometer.errors import ClinometerError, InputError
+from clinometer.results.directory import read_results
+from clinometer.sharing import log_mlflow
+
+mlflow = pytest.importorskip("mlflow")
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    return mlflow.MlflowClient(tracking_uri=(tmp_path / "runs").as_uri())
+
+
+def test_a_model_is_a_run_with_every_mean_and_verdict(store, audited):
+    runs = [store.get_run(run) for run in log_mlflow(audited)]
+    assert [run.data.params["model"] for run in runs] == ["simulated/leaning", "simulated/neutral"]
+    means = read_results(audited).estimates.filter(
+        pl.col("factor").is_null(),
+        pl.col("level").is_in(["model", "category", "stereotype"]),
+        pl.col("estimate").is_not_null(),
+        model="simulated/leaning",
+        method="clustered",
+    )
+    run = runs[0]
+    assert run.info.status == "FINISHED"
+    logged = [name for name in run.data.metrics if name.endswith("/estimate")]
+    assert len(logged) == means.height
+    row = means.row(
+        by_predicate=(pl.col("measure") == "word_association") & (pl.col("stereotype") == "career"),
+        named=True,
+    )
+    name = f"{row['study']}/word_association/{row['mode']}/{row['category']}/career"
+    for column in ("estimate", "ci_low", "ci_high"):
+        assert run.data.metrics[f"{name}/{column}"] == row[column]
+    assert run.data.tags[f"{name}/verdict"] == row["verdict"]
+    kept = {file.path for file in store.list_artifacts(run.info.run_id)}
+    assert kept == {"plan.json", "estimates.parquet"}  # no report was written, and no answers
+
+
+def test_the_same_results_are_logged_once_and_other_results_again(store, audited, tmp_path):
+    first = log_mlflow(audited, "bias")
+    assert log_mlflow(audited, "bias") == first
+    assert set(log_mlflow(audited, "other")).isdisjoint(first)
+    for file in audited.iterdir():
+        if file.suffix in (".parquet", ".json"):
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    table = tmp_path / "estimates.parquet"
+    moved = pl.read_parquet(table).with_columns(pl.col("estimate") + 0.01)
+    moved.write_parquet(table)
+    assert set(log_mlflow(tmp_path, "bias")).isdisjoint(first)
+
+
+def test_a_run_that_was_not_finished_is_no_run(store, audited):
+    (run, _) = log_mlflow(audited)
+    store.update_run(run, status="FAILED")
+    assert run not in log_mlflow(audited)
+
+
+def test_what_mlflow_cannot_do_is_one_line(store, audited, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "nowhere://x")
+    with pytest.raises(ClinometerError, match="^MLflow: "):
+        log_mlflow(audited)
+
+
+def test_without_mlflow_the_extra_is_named(audited, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(InputError, match=r"clinometer\[mlflow\]"):
+        log_mlflow(audited)
