@@ -29,7 +29,7 @@ def test_means_of_a_run_are_written_in_another_format(run: Run) -> None:
         (["--format", "hub", "--out", "x"], "--dataset: needed for --format hub"),
         (["--format", "every-eval-ever"], "--out: needed for --format every-eval-ever"),
         (["--format", "mlflow", "--out", "x"], "--out: not for --format mlflow"),
-        (["--format", "hub", "--out", "x", "--experiment", "y"], "--experiment: not for"),
+        (["--format", "every-eval-ever", "--out", "x", "--source", "y"], "--source: not for"),
     ],
 )
 def test_an_option_that_a_format_lacks_or_needs_is_named(
