@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import polars as pl
 import pytest
 
+from clinometer.results.records import write_plan
 from clinometer.viewing import answers
 
 
@@ -23,6 +25,7 @@ def test_the_overview_has_findings_and_progress(finished: Path, pages: Any) -> N
     page = pages(finished)()
     assert "8 of 8 (100%)" in page and "Every trial has an answer" in page
     assert "Leans" in page and 'data-live="' not in page
+    assert re.search(r'<figure id="figure-summary">\s*<div class="chart"[^>]*><svg', page)
 
 
 def test_the_report_is_given_as_it_stands(finished: Path, pages: Any) -> None:
@@ -47,7 +50,7 @@ def test_before_there_is_a_report_the_page_says_so(half: Path, pages: Any) -> No
 def test_answers_are_chosen(query: str, kept: Any, finished: Path, pages: Any) -> None:
     n = scored(finished, **kept)
     assert 0 < n < 8
-    assert f"<strong>{n} score" in pages(finished)(f"answers?{query}")
+    assert f"<strong>{n} answer" in pages(finished)(f"answers?{query}")
 
 
 def test_answers_are_chosen_by_the_verdict_of_their_mean(finished: Path, pages: Any) -> None:
@@ -65,15 +68,15 @@ def test_answers_are_chosen_by_the_verdict_of_their_mean(finished: Path, pages: 
     of.write_parquet(finished / "estimates.parquet")
     ask = pages(finished)
     page = ask("answers?verdict=reversed")
-    assert "<strong>4 scores" in page and "▼ reversed, within margin" in page
+    assert "<strong>4 answers" in page and "▼ reversed, within margin" in page
     assert "· age ·" in page and "· power ·" not in page
-    assert "<strong>0 scores" in ask("answers?verdict=equivalent")
+    assert "<strong>0 answers" in ask("answers?verdict=equivalent")
 
 
 def test_words_are_found_in_any_case(finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    assert "<strong>1 score<" in ask("answers?text=CAN%27T+HELP")
-    assert "<strong>0 scores" in ask("answers?text=c.n%27t")
+    assert "<strong>1 answer<" in ask("answers?text=CAN%27T+HELP")
+    assert "<strong>0 answers" in ask("answers?text=c.n%27t")
 
 
 def test_an_answer_has_its_score_mean_and_mirrored_partner(finished: Path, pages: Any) -> None:
@@ -113,7 +116,7 @@ def test_a_long_answer_is_cut_and_says_so(finished: Path, pages: Any) -> None:
     (one,) = ask.addresses("answers?text=long+long", "answer?")
     page = ask(one.removeprefix(ask.run))
     assert "The first 20,000 of 25,013 characters" in page
-    assert page.count("long ") < 4500
+    assert page.count("long ") < 2 * 4500  # rendered, and as it came
 
 
 def test_a_page_has_so_many_answers(
@@ -146,3 +149,49 @@ def test_a_folder_of_several_is_listed(finished: Path, half: Path, pages: Any) -
     assert "run</a>" in page and "half</a>" in page and "else</a>" not in page
     shutil.rmtree(half)
     assert "half</a>" not in ask.client.get("/token/").text
+
+
+def test_the_list_says_what_was_found_of_how_many_answers_and_when(
+    finished: Path, half: Path, pages: Any
+) -> None:
+    folder = finished.parent
+    plan = json.loads((half / "plan.json").read_text())
+    write_plan(half / "plan.json", {**plan, "created": "2026-01-02T03:04:05+00:00"})
+    (folder / "broken").mkdir()
+    (folder / "broken" / "plan.json").write_text('{"models')
+    page = pages(folder).client.get("/token/").text
+    rows = {re.search(r"/runs/[^>]*>([^<]*)<", row)[1]: row for row in page.split("<tr>")[2:]}
+    assert list(rows) == ["run", "half", "broken"]  # newest first
+    means = pl.read_parquet(finished / "estimates.parquet").filter(
+        pl.col("factor").is_null(), level="model", method="clustered", measure="word_association"
+    )
+    assert f"Word association: – no verdict {means['estimate'][0]:.2f}" in rows["run"]
+    assert "<td>8</td>" in rows["run"]
+    assert "not yet" in rows["half"] and "<td>4 so far</td>" in rows["half"]
+    assert "2026-01-02 03:04" in rows["half"]
+    assert "plan.json" in rows["broken"] and "Traceback" not in page
+
+
+def test_a_row_is_an_answer_however_many_scores_it_has(finished: Path, pages: Any) -> None:
+    scores = pl.read_parquet(finished / "scores.parquet")
+    other = scores.with_columns(instrument=pl.lit("other_test"), score=pl.lit(0.125))
+    pl.concat([scores, other]).write_parquet(finished / "scores.parquet")
+    ask = pages(finished)
+    page = ask("answers")
+    assert "<strong>8 answers" in page
+    assert page.count("<tr>") == 1 + 8
+    assert page.count("other test 0.12") == 8 and page.count("word association") >= 8
+    assert "<strong>8 answers" in ask("answers?instrument=other_test")
+    assert "word association 0" not in ask("answers?instrument=other_test")
+
+
+def test_an_answer_is_shown_as_it_is_meant_and_as_it_came(finished: Path, pages: Any) -> None:
+    texts = pl.read_parquet(finished / "responses.parquet")
+    answer = "1. **tragic** – old\n2. joy – young"
+    texts.with_columns(response=pl.lit(answer)).write_parquet(finished / "responses.parquet")
+    ask = pages(finished)
+    listed = ask("answers")
+    assert "1. tragic – old 2. joy – young" in listed
+    one = re.search(r'href="([^"]*answer[?][^"]*)"', listed)
+    page = ask(html.unescape(one[1]).removeprefix(ask.run))
+    assert "<strong>tragic</strong> – old" in page and "1. **tragic** – old" in page

@@ -21,6 +21,7 @@ from clinometer.report.comparison import FACTS, comparison_part
 from clinometer.report.drawing.figures import Figure, write_figures
 from clinometer.report.drawing.svg import draw, for_page
 from clinometer.report.drawing.theme import stylesheet
+from clinometer.report.markdown import as_html, as_it_came
 from clinometer.report.networks.part import findings as of_networks
 from clinometer.report.networks.part import network_part
 from clinometer.report.networks.results import read_networks
@@ -176,6 +177,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
+    environment.filters |= {"as_html": as_html, "as_it_came": as_it_came}
     environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
     environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
     return environment

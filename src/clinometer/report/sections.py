@@ -46,11 +46,14 @@ class Quote:
     label: str
     pieces: tuple[Piece, ...]
     excerpt: bool = False
+    markdown: bool = False  # whether it is shown as its Markdown means it
 
     @classmethod
-    def whole(cls, label: str, text: str, *, excerpt: bool = False) -> Quote:
+    def whole(
+        cls, label: str, text: str, *, excerpt: bool = False, markdown: bool = False
+    ) -> Quote:
         """Quote a text in one piece; without any piece where it is empty."""
-        return cls(label, (Piece("text", text),) if text else (), excerpt)
+        return cls(label, (Piece("text", text),) if text else (), excerpt, markdown)
 
 
 @dataclass(frozen=True)

@@ -124,17 +124,25 @@ class Source:
     def page(self, chosen: Chosen, number: int) -> tuple[pl.DataFrame, int]:
         """Return a page of the answers chosen, with the beginning of their texts, and how many.
 
+        A row per score, those of an answer together; of an answer without, one.
+
         Raises InputError if a table is malformed.
         """
-        rows = self.rows(chosen)
-        count: int = rows.select(pl.len()).collect().item()
-        shown = rows.slice((number - 1) * PAGE, PAGE).collect()
+        ids = self.ids(chosen)
+        here = ids.slice((number - 1) * PAGE, PAGE)
+        rows = self.rows(chosen).filter(pl.col("trial_id").is_in(here["trial_id"].implode()))
+        shown = here.join(rows.collect(), on=_ID, how="inner", nulls_equal=True,
+                         maintain_order="left_right")  # fmt: skip
         shown = shown.join(self.means(), on=_MEAN_OF, how="left", nulls_equal=True,
                            maintain_order="left")  # fmt: skip
         heads = (pl.col(name).str.slice(0, SHOWN + 1) for name in ("prompt", "error"))
         length = pl.when(pl.col("options").is_null()).then(SHOWN + 1).otherwise(MOST_READ)
         texts = self._of(shown, *_ID, *heads, pl.col("response").str.slice(0, length), "options")
-        return shown.join(texts, on=_ID, how="left", maintain_order="left"), count
+        return shown.join(texts, on=_ID, how="left", maintain_order="left"), ids.height
+
+    def ids(self, chosen: Chosen) -> pl.DataFrame:
+        """Return what tells the answers chosen apart, in the order of the list."""
+        return self.rows(chosen).select(_ID).unique(maintain_order=True).collect()
 
     def _of(self, answers: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
         """Read columns of some answers, the first of each."""
@@ -175,7 +183,7 @@ class Source:
 
     def neighbours(self, chosen: Chosen, model: str, trial: str) -> Neighbours | None:
         """Return what stands around an answer among those chosen; None where it is not one."""
-        ids = self.rows(chosen).select(_ID).unique(maintain_order=True).collect()
+        ids = self.ids(chosen)
         at = ids.select((pl.col("model") == model) & (pl.col("trial_id") == trial))
         places = at.to_series().arg_true()
         if places.is_empty():

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from clinometer.report.answers.summary import in_brief
+import polars as pl
+from markupsafe import Markup
+
+from clinometer.report.answers.summary import in_brief, in_lines
+from clinometer.report.drawing.svg import draw, for_page
 from clinometer.report.prose import cut
 from clinometer.report.sections import Summary
+from clinometer.results.parquet import reading
 from clinometer.results.records import read_plan, text_hash
 from clinometer.texts import by_address, redacted, visible
 from clinometer.viewing.pages import ago
 from clinometer.viewing.progress import Progress
 from clinometer.viewing.runs import Run, Stamp, stamps
 
-__all__ = ["FILES", "brief_of", "cells", "message_of", "models_of", "plan_of", "stamp"]
+__all__ = [
+    "FILES",
+    "brief_of",
+    "cells",
+    "date_of",
+    "height_of",
+    "lines_of",
+    "message_of",
+    "models_of",
+    "plan_of",
+    "stamp",
+]
 
 #: Files whose change makes the overview another page.
 FILES = ("plan.json", "estimates.parquet", "progress.parquet", "report.html")
@@ -33,6 +49,21 @@ def models_of(plan: Mapping[str, Any]) -> list[str]:
     """Return the models of a plan."""
     models = plan.get("models")
     return [one for one in models if isinstance(one, str)] if isinstance(models, list) else []
+
+
+def date_of(plan: Mapping[str, Any]) -> str:
+    """Write when a plan was made, to the minute; empty where it does not say."""
+    try:
+        made = datetime.fromisoformat(str(plan["created"]))
+    except (KeyError, ValueError):
+        return ""
+    return f"{made:%Y-%m-%d %H:%M}"
+
+
+def height_of(table: Path) -> int:
+    """Count the rows of a table, which its end says; raises InputError if it is malformed."""
+    with reading(table):
+        return int(pl.scan_parquet(table).select(pl.len()).collect().item())
 
 
 def cells(one: Progress) -> dict[str, Any]:
@@ -55,12 +86,22 @@ def stamp(run: Run) -> str:
 
 
 @lru_cache(maxsize=8)
-def brief_of(directory: Path, _: tuple[Stamp, ...]) -> Summary | None:
-    """Sum up a directory as the report does, without its figure; None before there are tables."""
+def brief_of(directory: Path, _: tuple[Stamp, ...]) -> tuple[Summary, dict[str, Markup]] | None:
+    """Sum up a directory as the report does, with its figure; None before there are tables."""
     if not (directory / "estimates.parquet").is_file():
         return None
     found = in_brief(directory)
-    return None if found is None else replace(found.page(), figure=None)
+    if found is None:
+        return None
+    figure = found.figure
+    drawn = {figure.name: Markup(for_page(draw(figure.spec), figure.name))} if figure else {}
+    return found.page(), drawn
+
+
+@lru_cache(maxsize=256)
+def lines_of(directory: Path, _: tuple[Stamp, ...]) -> tuple[str, ...]:
+    """Say what a directory shows over all, in a few lines; none before there are tables."""
+    return in_lines(directory) if (directory / "estimates.parquet").is_file() else ()
 
 
 def message_of(error: Exception) -> str:

@@ -13,6 +13,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from clinometer.report.drawing.theme import stylesheet
+from clinometer.report.markdown import as_html, as_it_came
 from clinometer.report.prose import interval, number, verdict, verdict_class
 from clinometer.texts import visible
 
@@ -53,6 +54,8 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "ago": ago,
+        "as_html": as_html,
+        "as_it_came": as_it_came,
         "first_sentence": str,
         "number": number,
         "other_sentences": str,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from clinometer.report.answers.examples import passages
+from clinometer.report.markdown import as_line, is_markdown
 from clinometer.report.prose import MEANINGS, bracketed, cut, number, verdict, verdict_class
 from clinometer.report.sections import Piece
 from clinometer.results import CONDITIONS
@@ -29,6 +31,9 @@ _LABELS = {
     "error": "Error",
 }
 
+#: Texts that a model wrote.
+_ANSWERS = ("profile", "reasoning", "response")
+
 _FACTS = {
     "outcome": "Outcome",
     "coverage": "Words paired (share)",
@@ -48,6 +53,7 @@ class Text:
     label: str
     pieces: Sequence[Piece]
     note: str
+    markdown: bool  # whether it is shown as its Markdown means it, too
 
 
 @dataclass(frozen=True)
@@ -61,18 +67,31 @@ class Reading:
     verdict_class: str
 
 
-def listed(row: Mapping[str, Any], address: str) -> dict[str, str]:
-    """Return the cells of a row of the list of answers."""
+def listed(rows: Sequence[Mapping[str, Any]], address: str) -> dict[str, Any]:
+    """Return the cells of a row of the list of answers. `rows`: the scores of one answer."""
+    row, several = rows[0], len(rows) > 1
     return {
         "address": address,
         "trial": row["trial_id"] or "–",
         "about": about(row),
         "prompt": _start(as_asked(row["prompt"] or "", row["options"])),
-        "answer": _start(in_words(row["response"] or "", row["options"]) or row["error"]),
-        "score": number(row["score"]) if row["score"] is not None else _spaced(row["status"]),
-        "mean": _mean(row, short=True),
-        "verdict_class": verdict_class(row["verdict"]),
+        "answer": cut(as_line(in_words(row["response"] or "", row["options"])), SHOWN)
+        or _start(row["error"]),
+        "scores": [_score(one, several=several) for one in rows],
     }
+
+
+def _score(row: Mapping[str, Any], *, several: bool) -> tuple[str, str, str]:
+    """Give a score, the mean that it enters, and the kind of its verdict.
+
+    Of several scores each says what it is of, and the verdict is cut to its first words.
+    """
+    score = number(row["score"]) if row["score"] is not None else _spaced(row["status"])
+    mean = _mean(row, short=True)
+    if several:
+        score = f"{_spaced(row['dimension'] or row['instrument'] or '')} {score}"
+        mean = re.split("[:,]", mean)[0]
+    return score, mean, verdict_class(row["verdict"])
 
 
 def _start(text: str | None) -> str:
@@ -144,7 +163,8 @@ def _text(name: str, text: str, spans: Sequence[str]) -> Text:
     pieces, _ = passages(shown, spans) if len(shown) <= 1500 else ([Piece("text", shown)], [])
     left = len(text) - len(shown)
     note = f"The first {LONGEST:,} of {len(text):,} characters; clinometer show --whole prints all."
-    return Text(_LABELS[name], pieces, note if left else "")
+    prose = name in _ANSWERS and is_markdown(shown)
+    return Text(_LABELS[name], pieces, note if left else "", prose)
 
 
 def _spaced(text: str) -> str:

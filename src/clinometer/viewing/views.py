@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -26,7 +28,18 @@ from clinometer.viewing.answers import (
     choices,
     of_tables,
 )
-from clinometer.viewing.facts import FILES, brief_of, cells, message_of, models_of, plan_of, stamp
+from clinometer.viewing.facts import (
+    FILES,
+    brief_of,
+    cells,
+    date_of,
+    height_of,
+    lines_of,
+    message_of,
+    models_of,
+    plan_of,
+    stamp,
+)
 from clinometer.viewing.logs import Bundles, find_sample, log_files
 from clinometer.viewing.pages import ago, rendered
 from clinometer.viewing.progress import Counter, Progress, tables_are_current
@@ -71,13 +84,14 @@ class Views:
         runs = find_runs(self._directory)
         if [run.path for run in runs] == [self._directory]:
             return RedirectResponse(self._address(runs[0]), 303)
-        rows = [self._row(run) for run in runs]
+        rows = sorted(map(self._row, runs), key=lambda row: row["created"], reverse=True)
         return self._page("index.html.j2", None, "Results", "All results", runs=rows)
 
     def overview(self, request: Request) -> Response:
         """Show how far a run is, and what it found."""
         run = self._run(request)
         said, models, brief = [], [], None
+        drawings: Mapping[str, Markup] = {}
         plan: Mapping[str, Any] = {}
         try:
             plan = plan_of(run)
@@ -85,7 +99,8 @@ class Views:
         except (ClinometerError, OSError) as error:
             said.append(message_of(error))
         try:
-            brief = brief_of(run.path, stamps(*(run.path / name for name in FILES)))
+            if found := brief_of(run.path, stamps(*(run.path / name for name in FILES))):
+                brief, drawings = found
         except (ClinometerError, OSError) as error:
             said.append(message_of(error))
         nothing = ("There are no findings yet: tables are written when the run has ended."
@@ -101,6 +116,7 @@ class Views:
             live=self._address(run, "progress.json") if going else "",
             stamp=stamp(run),
             brief=brief,
+            drawings=drawings,
             said=list(dict.fromkeys(said)),
             nothing=nothing,
         )
@@ -134,8 +150,10 @@ class Views:
         pages = max(1, -(-count // PAGE))
         query = _query(chosen, journal=journal)
         listed = [
-            shown.listed(row, self._answer(run, row["model"], row["trial_id"], query))
-            for row in rows.iter_rows(named=True)
+            shown.listed(list(same), self._answer(run, *of, query))
+            for of, same in groupby(
+                rows.iter_rows(named=True), lambda row: (row["model"], row["trial_id"])
+            )
         ]
         return self._page(
             "answers.html.j2",
@@ -147,7 +165,7 @@ class Views:
             journal=journal,
             choices={name: found[name] for name in FILTERS},
             chosen=replace(chosen, values={**dict.fromkeys(FILTERS, ""), **chosen.values}),
-            count=counted(count, "answer" if journal else "score"),
+            count=counted(count, "answer"),
             page=number,
             pages=pages,
             rows=listed,
@@ -273,19 +291,33 @@ class Views:
         of = {name if name == "source" else f"of_{name}": value for name, value in query.items()}
         return self._address(run, "answer", {"model": model or "", "trial": trial or "", **of})
 
-    def _row(self, run: Run) -> dict[str, str]:
+    def _row(self, run: Run) -> dict[str, Any]:
+        """Return what the list says of a run; nothing of it may end the list."""
+        row = {"name": run.name, "address": self._address(run), "models": "", "created": "",
+               "answers": "", "found": (), "said": ""}  # fmt: skip
         try:
             plan = plan_of(run)
-        except ClinometerError as error:
-            plan = {"created": message_of(error)}
-        return {
-            "name": run.name,
-            "address": self._address(run),
-            "models": first_few(models_of(plan)),
-            "created": str(plan.get("created", ""))[:200],
-            "tables": "yes" if run.has("estimates.parquet") else "not yet",
-            "report": "yes" if run.has("report.html") else "not yet",
-        }
+            row |= {"models": first_few(models_of(plan)), "created": date_of(plan)}
+            row["answers"] = self._answered(run, plan)
+            row["found"] = lines_of(run.path, stamps(*(run.path / name for name in FILES)))
+        except (ClinometerError, OSError) as error:
+            row["said"] = message_of(error)
+        return row
+
+    def _answered(self, run: Run, plan: Mapping[str, Any]) -> str:
+        """Say how many answers a run has, and of how many trials where tables say it."""
+        models = models_of(plan)
+        if plan.get("recorded") is not None and run.has("responses.parquet"):
+            return f"{height_of(run.path / 'responses.parquet'):,} recorded"
+        if not models or not plan.get("studies"):
+            return ""
+        current = tables_are_current(run.path, models) or {}
+        counted = [current.get(one) or self._counter.count(run.path, one, None) for one in models]
+        answered, trials = sum(one.answered for one in counted), [one.trials for one in counted]
+        if None in trials:
+            return f"{answered:,} so far"
+        of = sum(number or 0 for number in trials)
+        return f"{answered:,}" if answered == of else f"{answered:,} of {of:,}"
 
     def _progress(self, run: Run, plan: Mapping[str, Any]) -> list[Progress]:
         """Return how far each model is; nothing where no model was asked here."""

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.answers.results import Results
+from clinometer.report.markdown import is_markdown
 from clinometer.report.plan import InstrumentFacts, Plan
 from clinometer.report.prose import MEANINGS, number, rank
 from clinometer.report.sections import Exchange, Piece, Quote, Section
@@ -192,11 +193,11 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
         about=about if several else f"{about} — {outcomes[0]}",
         quotes=(
             *(
-                Quote.whole(label, row[key] or "")
+                Quote.whole(label, row[key] or "", markdown=key == "profile")
                 for key, label in labels.items()
                 if row[key] or key == "prompt"
             ),
-            Quote(answered, tuple(pieces)),
+            Quote(answered, tuple(pieces), markdown=is_markdown(row["response"] or "")),
             *(Quote.whole("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
         ),
         readings=tuple(f"{t}: {o}" for t, o in zip(titles, outcomes, strict=True) if several),

@@ -13,7 +13,7 @@ from clinometer.report.answers.validity import Judged, judged
 from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
 from clinometer.report.tables import Cell, Table
 
-__all__ = ["overview"]
+__all__ = ["in_lines", "overview"]
 
 #: Kind of a verdict → its mark, in words that need no explanation.
 _MARKS = {
@@ -37,7 +37,7 @@ _CAPTION = (
     "few answers to tell which. Neutral: {}."
 )
 
-_CONTROLS_ROW = "Controls"
+_CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
 
 #: Characters of the name of a row.
 _NAME = 32
@@ -59,6 +59,30 @@ def overview(each: Mapping[str, Asked]) -> Table:
     if any(asked.whole["dimension"].drop_nulls().len() for asked in each.values()):
         caption += " Of several dimensions: how many."
     return Table(caption, tuple(map(Cell, (first, *map(capital, each)))), tuple(rows))
+
+
+def in_lines(each: Mapping[str, Asked], most: int = 3) -> tuple[str, ...]:
+    """Say the same of the means of all, a line an instrument or, of several runs, a run.
+
+    `most`: lines; of more, the last says how many are left out.
+    """
+    head, *rows = overview(each).rows
+    names = list(map(capital, each))
+    if head[0].text == _CONTROLS_ROW:
+        failed = _CONTROLS["not valid"][0]
+        cells = (
+            _INVALID if control.text == failed else mark.text
+            for control, mark in zip(head[1:], rows[0][1:], strict=True)
+        )
+        lines = [f"{name}: {text}" for name, text in zip(names, cells, strict=True) if text]
+    else:
+        lines = [
+            f"{run[0].text}: "
+            + "; ".join(f"{n} {c.text}" for n, c in zip(names, run[1:], strict=True) if c.text)
+            for run in (head, *rows)
+        ]
+    left = len(lines) - most
+    return (*lines[:most], *([f"and {left} more"] if left > 0 else []))
 
 
 def _rows(
@@ -86,7 +110,7 @@ def _of_run(asked: Asked, found: Judged | None, model: str | None, mode: str) ->
     if found is None:
         return Cell("")
     if found.verdict == "not valid":
-        return Cell("✗ not valid", "verdict")
+        return Cell(_INVALID, "verdict")
     same = pl.col("model").eq_missing(pl.lit(model)), pl.col("control_mode") == mode
     return _mark(asked.whole.filter(*same))
 

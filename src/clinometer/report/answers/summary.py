@@ -16,12 +16,14 @@ import polars as pl
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
 from clinometer.report.answers.earlier import changes
+from clinometer.report.answers.overview import in_lines as lines_of
 from clinometer.report.answers.overview import overview
 from clinometer.report.answers.results import Asked, Results, all_asked, read_results
 from clinometer.report.answers.validity import judged
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, drawn
 from clinometer.report.drawing.intervals import forest
+from clinometer.report.markdown import as_line
 from clinometer.report.plan import Plan
 from clinometer.report.prose import (
     as_argument,
@@ -45,7 +47,7 @@ from clinometer.results.progress import unfinished
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["in_brief"]
+__all__ = ["in_brief", "in_lines"]
 
 #: Characters shown of a prompt and of an answer.
 SHOWN = 150
@@ -65,11 +67,10 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
         if not (directory / "plan.json").is_file():
             return None
         results = read_results(directory)
-    asked = [one for one in all_asked(results) if one.each.height]
-    if not asked:
+    each = _by_instrument(results)
+    if not each:
         return None
     plan = results.plan
-    each = dict(zip(_names(asked), asked, strict=True))
     validity, failed = _validity(each)
     means = sorted(
         _means(each),
@@ -94,6 +95,20 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
         figure=_figure(each),
         table=overview(each),
     )
+
+
+def in_lines(directory: Path) -> tuple[str, ...]:
+    """Say what a results directory shows over all, in a few lines; raises as `in_brief`."""
+    if not (directory / "plan.json").is_file():
+        return ()
+    each = _by_instrument(read_results(directory))
+    return lines_of(each) if each else ()
+
+
+def _by_instrument(results: Results) -> dict[str, Asked]:
+    """Give what was asked and estimated of each instrument, by its name in running text."""
+    asked = [one for one in all_asked(results) if one.each.height]
+    return dict(zip(_names(asked), asked, strict=True))
 
 
 def _title(plan: Plan, results: Results) -> str:
@@ -261,7 +276,7 @@ def _with_answer(lean: Lean, results: Results) -> Lean:
     return replace(
         lean,
         prompt=_line(as_asked(row["prompt"] or "", row["options"])),
-        answer=_line(in_words(row["response"] or "", row["options"])),
+        answer=cut(as_line(in_words(row["response"] or "", row["options"])), SHOWN),
     )
 
 
