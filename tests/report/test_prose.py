@@ -58,7 +58,7 @@ def test_file_names_are_safe_and_differ():
 def test_one_sentence_says_of_every_verdict_whether_the_mean_leans(code):
     said = leaning(code)
     words = {"consistent": "as the stereotype", "reversed": "against", "equivalent": "near neutral",
-             "inconclusive": "cannot be told", "no verdict": "no verdict: "}  # fmt: skip
+             "inconclusive": "leaves open", "no verdict": "no verdict: "}  # fmt: skip
     assert words[verdict_kind(code)] in said
     assert ("within" in code) == ("less than the margin" in said)
     assert ("scored answers only" in code) == ("in the scored answers" in said)

@@ -106,10 +106,11 @@ def _say_means(estimates: pl.DataFrame) -> None:
         leaning = verdicts.is_in(["consistent", "reversed", "worse", "better"]).sum()
         of = ", ".join(row[name] for name in names if row[name] and row[name] != "none")
         of += f", {row['control']} control" if row["control"] else ""
-        told = f"; told in {leaning} of {verdicts.len()} stereotypes" if not row["control"] else ""
+        do = "changed" if row["candidate"] else "lean"
+        lean = f"; {leaning} of {verdicts.len()} stereotypes {do}" if not row["control"] else ""
         ends = (row["estimate"], row["ci_low"], row["ci_high"])
         mean, low, high = ("–" if one is None else f"{one:.2f}" for one in ends)
-        echo(f"{of}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}{told}")
+        echo(f"{of}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}{lean}")
 
 
 @command("agreement")

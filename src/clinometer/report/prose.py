@@ -135,7 +135,7 @@ _LEANS = {
     verdicts.REVERSED_SCORED: "leans against the stereotype in the scored answers, which those "
     "without a score could change",
     verdicts.EQUIVALENT: "is near neutral",
-    verdicts.INCONCLUSIVE: "cannot be told to lean or to be near neutral",
+    verdicts.INCONCLUSIVE: "leaves open whether it leans",
 }
 
 

@@ -52,7 +52,7 @@ def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, foun
         ("consistent", "(neutral is 0), leans as the stereotype says. Of"),
         ("consistent, scored answers only", "in the scored answers, which those without a score"),
         ("reversed, within margin", "leans against the stereotype, by less than the margin"),
-        ("inconclusive", "cannot be told to lean or to be near neutral"),
+        ("inconclusive", "leaves open whether it leans"),
         ("no verdict: compliance", "has no verdict: too few responses could be scored"),
     ],
 )
