@@ -65,7 +65,7 @@ COLUMNS: dict[str, Column] = {
         level="level of pooling: cell (stereotype and wording), stereotype, category, model or "
         "overall; in networks and states, the finest key column",
         # factors
-        mode="response mode: free, structured or forced",
+        mode="response mode: free, structured, forced or likelihood",
         intervention="name of the system prompt; none without one",
         reasoning_effort="reasoning effort that was asked for: a level such as low, or a number of "
         "tokens; null: the provider's default",
