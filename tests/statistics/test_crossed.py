@@ -112,7 +112,7 @@ def test_balanced_one_way_components_are_those_of_the_analysis_of_variance():
     by_group = y.reshape(groups, m)
     between = m * by_group.mean(axis=1).var(ddof=1)
     within = by_group.var(axis=1, ddof=1).mean()
-    components = _solve(one.expected, one.squares)
+    (components,) = _solve(one.expected[None], one.squares[None])
     assert components == pytest.approx([(between - within) / m, within])
     assert one.shares @ components == pytest.approx(between / (groups * m))
 
@@ -125,14 +125,14 @@ def test_a_factor_that_never_varies_has_no_component():
         one = part(
             rng.normal(size=n), weights, {"variation": np.arange(n) % 3, "draw": np.zeros(n, int)}
         )
-        assert _solve(one.expected, one.squares)[1] == 0.0
+        assert _solve(one.expected[None], one.squares[None])[0, 1] == 0.0
 
 
 def test_no_component_is_below_zero():
     """Groups with one mean: the analysis of variance puts the component between below 0."""
     codes = np.repeat(np.arange(4), 2)
     one = part(np.tile([-1.0, 1.0], 4), np.ones(8), {"variation": codes})
-    between, within = _solve(one.expected, one.squares)
+    ((between, within),) = _solve(one.expected[None], one.squares[None])
     assert between == 0.0
     assert within == pytest.approx(8 / 7)  # the variance of all, with no component between
 
@@ -245,13 +245,13 @@ def ratios(prior: float | None, count: int = 400) -> tuple[np.ndarray, np.ndarra
 
 
 def test_equal_variances_have_a_large_prior_df():
-    prior, centre = _prior(*ratios(None))
+    (prior,), (centre,) = _prior(*np.array(ratios(None))[:, None])
     assert prior >= 50
     assert centre == pytest.approx(1, abs=0.06)
 
 
 def test_unequal_variances_have_a_small_prior_df():
-    prior, centre = _prior(*ratios(4.0))
+    (prior,), (centre,) = _prior(*np.array(ratios(4.0))[:, None])
     assert 3 <= prior <= 6
     assert centre == pytest.approx(1, abs=0.15)
 
@@ -268,14 +268,14 @@ def test_the_prior_makes_the_ratios_most_likely():
         for prior in (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30)
         for centre in np.linspace(0.5, 2, 61)
     )
-    prior, centre = _prior(x, df)
+    (prior,), (centre,) = _prior(x[None], df[None])
     assert prior == best[1]
     assert likelihood(prior, centre) == pytest.approx(best[0], abs=0.1)
 
 
 def test_ratios_of_too_few_stereotypes_have_no_prior():
     x, df = ratios(2.0, FEWEST - 2)
-    assert _prior(x, df)[0] >= 1000
+    assert _prior(x[None], df[None])[0] >= 1000
 
 
 def test_wordings_in_common_lower_the_joint_df():

@@ -83,9 +83,12 @@ def test_stereotypes_that_move_alike_tell_as_much_as_one():
     rng, codes = np.random.default_rng(2), np.repeat(np.arange(4), 3)
     alike = [np.repeat(rng.normal(size=4), 3)] * 5
     parts = parts_of(alike, [codes] * 5, [np.ones(12)] * 5)
-    assert design_effect(*deviations_by_level(parts, np.ones(5), "variation")) == pytest.approx(5)
+    every = np.ones((1, 5), bool)
+    assert design_effect(
+        *deviations_by_level(parts, np.ones(5), "variation"), every
+    ) == pytest.approx(5)
     apart = parts_of(alike, [codes + 4 * k for k in range(5)], [np.ones(12)] * 5)
-    assert design_effect(*deviations_by_level(apart, np.ones(5), "variation")) == 1.0
+    assert design_effect(*deviations_by_level(apart, np.ones(5), "variation"), every) == 1.0
 
 
 def test_what_levels_add_at_most_is_what_they_add_where_they_move_alike():

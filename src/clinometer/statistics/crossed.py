@@ -51,7 +51,7 @@ from clinometer.statistics.settings import (
     USUAL_DRAWN,
     USUAL_EXACT,
 )
-from clinometer.statistics.shared import SHARED, design_effect, deviations_by_level
+from clinometer.statistics.shared import SHARED, Used, design_effect, deviations_by_level
 from clinometer.statistics.squares import Part, moments
 
 __all__ = ["CROSSED", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
@@ -63,8 +63,6 @@ _NOTHING = 1e-14
 
 #: Expected sums of squares below this part of the largest are due to rounding.
 _ROUNDING = 1e-9
-
-Used = NDArray[np.bool_]  # (stereotypes,), which of them are used
 
 
 @dataclass(frozen=True)
@@ -121,101 +119,113 @@ class _Page:
         return weights
 
     def components(self, used: Used) -> Array:
-        """Estimate the components from some of the stereotypes."""
+        """Estimate the components from choices of the stereotypes, (choices, k)."""
         return _solve(*self.equations(used))
 
     def equations(self, used: Used) -> tuple[Array, Array]:
-        """Return the expected and the observed sums of squares of some of the stereotypes."""
+        """Return the expected and the observed sums of squares of choices of the stereotypes."""
         each = used / self.sizes
         return np.tensordot(each, self.expected, 1), each @ self.squares
 
 
 class _Compared:
-    """Variances of all stereotypes, in units of what some components make of them."""
+    """Variances of all stereotypes, in units of what some components make of them.
+
+    There may be several choices of components, shape (choices, k); each has a row.
+    """
 
     def __init__(self, page: _Page, components: Array) -> None:
         self.page, self.components = page, components
-        by_factor, expected = page.shares * components, page.expected @ components
-        self.joint = (by_factor * page.several).sum(axis=1)
-        self.lent = (by_factor * ~page.several).sum(axis=1)  # of factors with one level
-        self.covariances = page.moments @ components @ components
+        by_factor = page.shares * components[:, None]  # (choices, stereotypes, k)
+        expected = np.moveaxis(np.tensordot(page.expected, components.T, 1), -1, 0)
+        self.joint = (by_factor * page.several).sum(axis=2)
+        self.lent = (by_factor * ~page.several).sum(axis=2)  # of factors with one level
+        once = np.tensordot(page.moments, components.T, 1)
+        self.covariances = np.einsum("sfgac,ca->csfg", once, components)
         self._compare(by_factor, expected, self.covariances)
 
     def _compare(self, by_factor: Array, expected: Array, covariances: Array) -> None:
         """Set the ratios of observed to expected variances, with df and weights of the squares."""
         seen = self.page.several & (expected > _NOTHING)
         weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=seen)
-        mean = (weights * expected).sum(axis=1)
+        mean = (weights * expected).sum(axis=2)
         known = (self.page.sizes > 1) & (mean > 0)
-        self.weights = np.divide(weights, mean[:, None], where=known[:, None], out=0.0 * weights)
-        variance = np.einsum("sf,sfg,sg->s", self.weights, covariances, self.weights)
-        self.observed = np.where(known, (self.weights * self.page.squares).sum(axis=1), 1.0)
+        self.weights = np.divide(
+            weights, mean[..., None], where=known[..., None], out=np.zeros_like(weights)
+        )
+        variance = np.einsum("csf,csfg,csg->cs", self.weights, covariances, self.weights)
+        self.observed = np.where(known, (self.weights * self.page.squares).sum(axis=2), 1.0)
         self.df = np.divide(2.0, variance, where=known, out=np.zeros_like(variance))
 
     def moderated(
-        self, place: int, prior: float, counted: float, centre: float
+        self, choice: int, place: int, prior: float, counted: float, centre: float
     ) -> tuple[float, Array, float]:
         """Return floor, weights and df of a stereotype, by a prior with df and centre.
 
         `counted` are the prior's df that count in those of the result.
         """
-        own, joint, weight = self.df[place], self.joint[place], min(prior, LENT)
-        ratio = (weight * centre + own * self.observed[place]) / (weight + own)
-        lent = self.lent[place] * ratio
+        at = choice, place
+        own, joint, weight = self.df[at], self.joint[at], min(prior, LENT)
+        ratio = (weight * centre + own * self.observed[at]) / (weight + own)
+        lent = self.lent[at] * ratio
         # As of a sum of `weight` of the prior's and `own` of one's own, each times its part.
         of_lent = (own + weight**2 / counted) / (weight + own) ** 2 if weight + own else 1.0
         uncertain = joint**2 / (counted + own) + lent**2 * of_lent
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
         by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
-        return centre * by_prior + lent, self.weights[place] * by_own, df
+        return centre * by_prior + lent, self.weights[at] * by_own, df
 
 
-class _Others:
-    """What some stereotypes tell of the variances of all."""
+class _Informed:
+    """What choices of the stereotypes, shape (choices, stereotypes), tell of the variances of all.
+
+    All choices are computed at once: to leave out each stereotype in turn takes as long as one.
+    """
 
     def __init__(self, page: _Page, used: Used) -> None:
         components = page.components(used)
-        if components.sum() <= _NOTHING:
-            components = page.components(np.ones_like(used))
+        nothing = components.sum(axis=1) <= _NOTHING
+        components[nothing] = page.components(np.ones_like(used[:1]))
         self.used, self.compared = used, _Compared(page, components)
         self.errors = self._errors()
-        effects = [1.0 if one is None else design_effect(*(of[used] for of in one))
+        effects = [np.ones(len(used)) if one is None else design_effect(*one, used)
                    for one in page.deviations]  # fmt: skip
-        self.errors *= np.sqrt(np.outer(effects, effects))
-        self.prior, self.centre = _prior(self.compared.observed[used], self.compared.df[used])
+        each = np.sqrt(np.array(effects).T)
+        self.errors *= each[:, :, None] * each[:, None]
+        self.priors, self.centres = _prior(self.compared.observed, self.compared.df * used)
 
     def _errors(self) -> Array:
-        """Return the covariance of the components, shape (k, k)."""
-        page, components = self.compared.page, self.compared.components
-        kept, each = np.flatnonzero(components > 0), self.used / page.sizes
-        at = np.ix_(kept, kept)
-        expected, squares = (
-            np.tensordot(w, of, 1)[at]
-            for w, of in ((each, page.expected), (each**2, self.compared.covariances))
-        )
+        """Return the covariances of the components, shape (choices, k, k)."""
+        page, kept = self.compared.page, self.compared.components > 0
+        both, each = kept[:, :, None] & kept[:, None], self.used / page.sizes
+        expected = np.where(both, np.tensordot(each, page.expected, 1), 0.0)
         solved = np.linalg.pinv(expected, 1e-9, hermitian=True)
-        errors = np.zeros((len(components),) * 2)
-        errors[at] = solved @ squares @ solved
-        return errors
+        squares = np.einsum("cs,csfg->cfg", each**2, self.compared.covariances)
+        return np.asarray(solved @ squares @ solved)
 
-    def df(self, place: int) -> float:
-        """Return the df of the variance that a stereotype has by the components of all."""
+    def df(self, choice: int, place: int) -> float:
+        """Return the df of the variance that a stereotype has by the components of a choice."""
         share = self.compared.page.shares[place]
-        variance, error = share @ self.compared.components, share @ self.errors @ share
+        variance = share @ self.compared.components[choice]
         if variance <= 0:  # nothing varies
             return np.inf
+        error = share @ self.errors[choice] @ share
         return 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
 
-    def moderated(self, place: int, joint_df: float) -> tuple[float, Array, float, float]:
+    def moderated(
+        self, choice: int, place: int, joint_df: float
+    ) -> tuple[float, Array, float, float]:
         """Return floor, weights, df and joint df, which no df exceeds, of a stereotype.
 
         Where nothing is known to vary that it has several levels of, its own scores have to tell.
         """
-        known, page = self.df(place), self.compared.page
-        if self.compared.joint[place] + self.compared.lent[place] <= 0.0:
+        compared, page = self.compared, self.compared.page
+        if compared.joint[choice, place] + compared.lent[choice, place] <= 0.0:
             return 0.0, page.alone(place), max(page.sizes[place] - 1.0, 1.0), np.inf
-        prior, counted = min(self.prior, known), min(PRIOR_KNOWN * self.prior, known)
-        floor, weights, df = self.compared.moderated(place, prior, counted, self.centre)
+        known, prior = self.df(choice, place), float(self.priors[choice])
+        counted, centre = min(PRIOR_KNOWN * prior, known), float(self.centres[choice])
+        found = compared.moderated(choice, place, min(prior, known), counted, centre)
+        floor, weights, df = found
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
 
 
@@ -230,19 +240,22 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
     """
     if sum(one.size > 1 for one in parts) < FEWEST:
         return None
-    page, every, all_of_them = _Page(parts, scales), range(len(parts)), np.ones(len(parts), bool)
+    page, number = _Page(parts, scales), len(parts)
     if not lend:
         page.shares[:, :-1] *= page.several[:, :-1]
-    components = page.components(all_of_them)
+    all_of_them = np.ones((1, number), bool)
+    (components,) = page.components(all_of_them)
     if components.sum() <= _NOTHING:
         return None
-    of_all = _Others(page, all_of_them)
-    many, found = len(parts) > MANY, []
-    for place in every:
-        others = of_all if many else _Others(page, np.array(every) != place)
-        found.append(others.moderated(place, of_all.df(place)))
-    unbiased = _solve(*page.equations(all_of_them), least=-np.inf)
-    errors = np.diag(of_all.errors)
+    many = number > MANY
+    others = np.zeros((0, number), bool) if many else ~np.eye(number, dtype=bool)
+    informed = _Informed(page, np.concatenate([all_of_them, others]))
+    found = [
+        informed.moderated(0 if many else 1 + place, place, informed.df(0, place))
+        for place in range(number)
+    ]
+    (unbiased,) = _solve(*page.equations(all_of_them), least=-np.inf)
+    errors = np.diag(informed.errors[0])
     uncertain = np.divide(errors, components**2, out=0.0 * errors, where=components > 0)
     return replace(_moderated(page, components, unbiased, found), lends=lend, uncertain=uncertain)
 
@@ -263,11 +276,11 @@ def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Mod
     page, components = _Page(parts, scales), np.array([*usual[:-1], 0.0])
     if page.sizes.max() < 2:
         return None
-    compared, n = _Compared(page, components), page.sizes
+    compared, n = _Compared(page, components[None]), page.sizes
     compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
     found = []
     for place, size in enumerate(n):
-        floor, weights, df = compared.moderated(place, USUAL_DF, USUAL_DF, 1.0)
+        floor, weights, df = compared.moderated(0, place, USUAL_DF, USUAL_DF, 1.0)
         known = (size - 1.0) / (size - 1.0 + USUAL_DF)
         weights[-1] += known * page.alone(place)[-1]
         floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
@@ -290,45 +303,60 @@ def _moderated(
 
 
 def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:
-    """Return the components that explain the sums of squares, none below `least`, 0 or −∞."""
-    diagonal = np.diag(expected)
-    used = np.flatnonzero(diagonal > _ROUNDING * diagonal.max()).tolist()  # factors that vary
-    while True:
-        block = expected[np.ix_(used, used)]
-        solution = np.linalg.lstsq(block, squares[used], rcond=1e-9)[0]
-        sizes = solution[:-1] * np.sqrt(np.diag(block)[:-1].clip(0.0))
-        if len(used) == 1 or sizes.min() >= least:
-            break
-        used.pop(int(sizes.argmin()))
-    components = np.zeros(len(squares))
-    components[used] = np.maximum(solution, least)
-    return components
+    """Return the components that explain sums of squares, none below `least`, 0 or −∞.
+
+    `expected`, shape (choices, k, k), is symmetric; `squares` and the result are (choices, k).
+    """
+    diagonal = np.einsum("ckk->ck", expected)
+    used = diagonal > _ROUNDING * diagonal.max(axis=1, keepdims=True)  # factors that vary
+    rows, solution = np.arange(len(used)), np.zeros_like(squares)
+    last = used.shape[1] - 1 - used[:, ::-1].argmax(axis=1)
+    while rows.size:
+        mine = used[rows]
+        block = np.where(mine[:, :, None] & mine[:, None], expected[rows], 0.0)
+        observed = np.where(mine, squares[rows], 0.0)[..., None]
+        solution[rows] = (np.linalg.pinv(block, 1e-9, hermitian=True) @ observed)[..., 0]
+        sizes = np.where(mine, solution[rows] * np.sqrt(diagonal[rows].clip(0.0)), np.inf)
+        sizes[np.arange(len(rows)), last[rows]] = np.inf
+        worst = sizes.argmin(axis=1)
+        wrong = sizes.min(axis=1) < least
+        rows, worst = rows[wrong], worst[wrong]
+        used[rows, worst] = False  # the most negative one is 0, and the others anew
+    return np.where(used, np.maximum(solution, least), 0.0)
 
 
-def _prior(ratios: Array, df: Array) -> tuple[float, float]:
+def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
     """Return df and centre of the prior that makes ratios with these df most likely.
+
+    Both have shape (choices, stereotypes); ratios with df 0 are not known. Result: two of shape
+    (choices,).
 
     For a prior df the likelihood has one maximum over centres, since log F has a log-concave
     density; it is found by halving.
     """
     known = (df > 0) & (ratios > 1e-8)
-    if known.sum() < FEWEST - 1:
-        return float(PRIORS[-1]), 1.0
-    d, x = df[known], ratios[known]
-    centres, half = SCALES * np.average(x, weights=d), (d + PRIORS[:, None]) / 2.0
-    constants, power, squares = betaln(d / 2, PRIORS[:, None] / 2).sum(axis=1), -d.sum() / 2, d * x
+    d, x = np.where(known, df, 0.0), np.where(known, ratios, 0.0)
+    total = d.sum(axis=1)
+    mean = np.divide((d * x).sum(axis=1), total, out=np.ones_like(total), where=total > 0)
+    centres, prior = mean[:, None] * SCALES, PRIORS[:, None]
+    half, squares, rows = (d[:, None] + prior) / 2.0, (d * x)[:, None], np.arange(len(d))[:, None]
+    constants = np.where(known[:, None], betaln(np.maximum(d, 1e-300)[:, None] / 2, prior / 2), 0.0)
+    constants, power = constants.sum(axis=2), -total[:, None] / 2
 
     def likelihood(at: NDArray[np.intp]) -> Array:
-        """Return the log-likelihood of each prior df with a centre, (…, priors)."""
-        spread = PRIORS * centres[at]
+        """Return the log-likelihood of each prior df with a centre, (choices, priors)."""
+        spread = PRIORS * centres[rows, at]
         each = (half * np.log1p(squares / spread[..., None])).sum(axis=-1)
         return np.asarray(power * np.log(spread) - constants - each)
 
-    low = np.zeros(len(PRIORS), np.intp)
-    high = np.full_like(low, len(centres) - 1)
+    low = np.zeros((len(d), len(PRIORS)), np.intp)
+    high = np.full_like(low, len(SCALES) - 1)
     while (low < high).any():
         middle = (low + high) // 2
-        rising = np.greater(*likelihood(np.array([np.minimum(middle + 1, high), middle])))
+        rising = likelihood(np.minimum(middle + 1, high)) > likelihood(middle)
         low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
-    best = int(likelihood(low).argmax())
-    return float(PRIORS[best]), float(centres[low[best]])
+    best = likelihood(low).argmax(axis=1)
+    enough = known.sum(axis=1) >= FEWEST - 1
+    found = np.where(enough, PRIORS[best], PRIORS[-1])
+    at = rows[:, 0]
+    return found, np.where(enough, centres[at, low[at, best]], 1.0)

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.squares import MOST_LEVELS, Part
 
 __all__ = [
     "SHARED",
+    "Used",
     "common",
     "design_effect",
     "deviations_by_level",
@@ -29,6 +31,8 @@ __all__ = [
 SHARED = ("variation", "marginalized", "default")
 
 _NOTHING = 1e-14
+
+Used = NDArray[np.bool_]  # (…, stereotypes), which of them are used
 
 
 def deviations_by_level(parts: Sequence[Part], scales: Array, factor: str) -> tuple[Array, Array]:
@@ -46,26 +50,25 @@ def deviations_by_level(parts: Sequence[Part], scales: Array, factor: str) -> tu
     return deviations, present
 
 
-def design_effect(deviations: Array, present: Array) -> float:
+def design_effect(deviations: Array, present: Array, used: Used) -> Array:
     """Return by how much less stereotypes tell of a component, as they share a factor's levels.
 
     Of S stereotypes with the same levels, whose deviations correlate by ρ, 1 + (S − 1)ρ²: the
-    squares of correlated deviations tell what fewer independent ones would. The parameters are of
-    `deviations_by_level`.
+    squares of correlated deviations tell what fewer independent ones would. Deviations and presence
+    are of `deviations_by_level`; `used`, shape (choices, stereotypes), has a choice of stereotypes
+    a row. Result: shape (choices,).
     """
-    number = present.sum(axis=1)
-    several = number > 0
-    if several.sum() < 2:
-        return 1.0
-    deviations, present, number = deviations[several], present[several], number[several]
-    squares = (deviations**2).sum(axis=0)
-    alike = float((present.sum(axis=0) - 1.0) @ squares)
-    if alike <= _NOTHING:
-        return 1.0
-    together = float((deviations.sum(axis=0) ** 2 - squares).sum())
-    correlation = min(max(0.0, together / alike), 1.0)
-    overlap = (present / np.sqrt(number)[:, None]).sum(axis=0)
-    return 1.0 + (float(overlap @ overlap) / len(number) - 1.0) * correlation**2
+    levels = present.sum(axis=1)
+    several = (used & (levels > 0)).astype(float)
+    number = several.sum(axis=1)
+    squares = several @ deviations**2
+    alike = ((several @ present - 1.0) * squares).sum(axis=1)
+    together = ((several @ deviations) ** 2 - squares).sum(axis=1)
+    shared = (number > 1) & (alike > _NOTHING)
+    correlation = np.divide(together, alike, out=np.zeros_like(alike), where=shared).clip(0.0, 1.0)
+    overlap = several @ (present / np.sqrt(np.maximum(levels, 1.0))[:, None])
+    more = np.divide((overlap**2).sum(axis=1), number, out=np.ones_like(number), where=shared) - 1.0
+    return np.asarray(1.0 + more * correlation**2)
 
 
 def most(parts: Sequence[Part], variances: Array, factor: str) -> float:
