@@ -6,6 +6,8 @@ import pytest
 import clinometer as cm
 from clinometer.audits.planning import (
     SEARCHED,
+    TRIED,
+    _least,
     allocate_plan,
     median_effect,
     power_of_plan,
@@ -123,6 +125,18 @@ def test_what_no_number_of_trials_finds_is_null() -> None:
     plan = build_plan(["openai/gpt-4o"], PlanOptions(stereotypes="age,power,science"))
     rows = trials_for(plan, 0.05).filter(level="stereotype")
     assert rows["n_iterations"].to_list() == [None] and rows["usd"].to_list() == [None]
+
+
+@pytest.mark.parametrize("least", [*TRIED, None])
+def test_the_least_number_that_is_enough_is_found(least: int | None) -> None:
+    asked = []
+
+    def enough(number: int) -> bool:
+        asked.append(number)
+        return least is not None and number >= least
+
+    assert _least(enough) == least
+    assert len(asked) <= 9 and len(set(asked)) == len(asked)
 
 
 @pytest.mark.parametrize("effect", [0.0, -0.1])

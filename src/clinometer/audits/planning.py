@@ -9,8 +9,10 @@ or not), mode, study and dimension; of several the largest. `planned_from` says 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +163,7 @@ def _needed(
     """Yield a row for each level of a plan of one study, instrument and mode."""
     told: dict[int, dict[str, float | None]] = {}
 
-    def found(iterations: int, level: str) -> bool:
+    def found(level: str, iterations: int) -> bool:
         if iterations not in told:
             table = power_of_plan(_of_size(plan, iterations), *how, runs=SEARCHED, controls=False)
             of_levels = table.group_by("level", maintain_order=True)
@@ -172,7 +174,7 @@ def _needed(
         return smallest is not None and smallest <= effect
 
     for level in ("model", "category", "stereotype"):
-        enough = next((size for size in TRIED if found(size, level)), None)
+        enough = _least(partial(found, level))
         if level not in told[TRIED[0]]:
             continue
         stated: dict[str, Any] = {
@@ -188,6 +190,23 @@ def _needed(
             (cost,) = estimate_costs(pieces, plan.models[:1], prices)
             stated |= {"n_trials": cost.trials, "n_calls": cost.calls, "usd": cost.usd}
         yield {"n_trials": None, "n_calls": None, "usd": None, **stated}
+
+
+def _least(enough: Callable[[int], bool]) -> int | None:
+    """Return the least of `TRIED` that is enough, as every larger one is; None where none is.
+
+    Steps grow until one is enough, so that large plans, which take long, are seldom drawn.
+    """
+    low, high = -1, 0  # places: the last that is not enough, and the next that is asked
+    steps = count(1)
+    while not enough(TRIED[high]):
+        if high == len(TRIED) - 1:
+            return None
+        low, high = high, min(high + next(steps), len(TRIED) - 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(TRIED[middle]) else (middle, high)
+    return TRIED[high]
 
 
 def _of_size(plan: Plan, iterations: int) -> Plan:
