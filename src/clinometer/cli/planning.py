@@ -98,7 +98,8 @@ def _needed(plan: Plan, effect: float, options: dict[str, Any]) -> tuple[pl.Data
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
     most = f"2 to {TRIED[-1]} trials a wording"
-    remark(f"trying {most}; with many instruments this takes a minute or two")
+    if effect > 0:
+        remark(f"trying {most}; with many instruments this takes a minute or two")
     table = trials_for(plan, effect, pilot, inference, options["chance"])
     lines = [f"to find a mean {effect:g} from neutral with probability {options['chance']:g}:"]
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
