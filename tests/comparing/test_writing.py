@@ -1,6 +1,8 @@
 """A comparison on disk: tables, facts, answers behind changes, and the page."""
 
+import html
 import json
+import re
 import shutil
 
 import polars as pl
@@ -82,6 +84,34 @@ def test_writing_again_gives_the_same_tables_and_other_files_are_kept(two_direct
     assert read_estimates(write_comparison(again, compared)).equals(first)
     with pytest.raises(PlanError, match="not empty, and not a comparison"):
         write_comparison(again, two_directories[0])
+
+
+def test_the_first_screen_has_the_decision_the_figure_and_what_changed(compared):
+    page = html.unescape(write_report(compared).read_text(encoding="utf-8"))
+    first = page[page.index("<main") : page.index('aria-label="Contents"')]
+    facts = json.loads((compared / "comparison.json").read_text())
+    (decision,) = facts["decisions"]
+    said = decision["text"].replace(" -> ", " → ")
+    assert f'class="decided">{said[0].upper()}{said[1:]}.' in first
+    assert first.index("decided") < first.index("<table") < first.index("<svg")
+    rows = read_estimates(compared).filter(
+        pl.col("level").is_in(["model", "category"]), factor="model", method="clustered"
+    )
+    for row in rows.iter_rows(named=True):
+        name = row["category"].capitalize() if row["category"] else "All"
+        (cell,) = re.findall(rf'<th scope="row">{name}</th>\s*<td[^>]*>([^<]*)', first)
+        assert cell.startswith(f"{row['estimate']:+.2f}".replace("-", "−"))
+        assert cell.endswith(row["verdict"])
+    changed = [text.replace(" -> ", " → ") for text in decision["changed"]]
+    assert changed and changed[0] in first
+
+
+def test_of_several_candidates_the_first_screen_has_a_row_each(run_of, tmp_path):
+    comparison = compare(run_of("old"), run_of("new", 0.6, seed=1), run_of("other", 0.0, seed=2))
+    page = write_report(write_comparison(comparison, tmp_path / "c")).read_text(encoding="utf-8")
+    first = page[page.index("<main") : page.index('aria-label="Contents"')]
+    assert first.count('class="decided"') == 2
+    assert [*re.findall(r'<th scope="row">(\w+)</th>', first)] == ["new", "other"]
 
 
 def test_an_unfinished_comparison_has_no_page(compared):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,17 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, drawn
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan, read_facts
-from clinometer.report.prose import bracketed, category_title, interval, number, p_value, verdict
+from clinometer.report.prose import (
+    bracketed,
+    capital,
+    category_title,
+    cut,
+    interval,
+    number,
+    p_value,
+    verdict,
+    verdict_class,
+)
 from clinometer.report.sections import (
     Exchange,
     Finding,
@@ -23,11 +32,12 @@ from clinometer.report.sections import (
     Passage,
     Quote,
     Section,
+    Summary,
     Term,
     made_with,
     read_family,
 )
-from clinometer.report.tables import VERDICT, Column, Table, render_table
+from clinometer.report.tables import VERDICT, Cell, Column, Table, render_table
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import (
     BETTER,
@@ -44,6 +54,14 @@ FACTS = "comparison.json"
 
 #: Characters of a prompt or answer that are shown.
 LONGEST = 1500
+
+#: Changes that the first screen names.
+MOST_CHANGED = 5
+
+#: Width of the labels and of what is drawn on the first screen, in pixels: half a page.
+_LABELS, _WIDTH = 110, 400
+
+_NO_CHANGE = "No category or stereotype is worse or better."
 
 _LIMITS = (
     "“Not worse” holds for what both were asked, and for the margin. It does not say that either "
@@ -101,6 +119,7 @@ def comparison_part(directory: Path) -> Part | None:
             Passage("Verdicts", (), terms=_verdicts(differences)),  # folded, as all but the first
         ),
         findings=tuple(_finding(one) for one in decisions),
+        summary=_summary(differences, facts, names),
         sections=tuple(one for one in sections if one is not None),
         limits=_LIMITS,
         setting=tuple(
@@ -109,10 +128,83 @@ def comparison_part(directory: Path) -> Part | None:
     )
 
 
+def _summary(differences: pl.DataFrame, facts: Plan, names: Sequence[str]) -> Summary:
+    """Say what is decided, what changed, and what that rests on, for the head of the page."""
+    decisions, several = facts.parts("decisions"), len(names) > 2
+    own = pl.col("control").is_null() & pl.col("explicit").fill_null(False).not_()
+    shown = differences.filter(own, pl.col("level").is_in(["model", "category"]))
+    if several:
+        shown = shown.filter(level="model")
+    changed = [(one.text("candidate"), text) for one in decisions for text in one.texts("changed")]
+    lines = [f"{name}: {text}" if several else text for name, text in changed]
+    if left := len(lines) - MOST_CHANGED:
+        lines[MOST_CHANGED:] = [f"And {left} more, below."] if left > 0 else []
+    figure = None
+    if not shown.is_empty():
+        figure = _figure(shown, "all instruments", facts, 0, _short_names(shown))
+    return Summary(
+        title=f"{', '.join(names[1:])} (candidate) against {names[0]} (baseline) · margin "
+        f"{number(facts.number('margin'))}",
+        decided=tuple(
+            f"{one.subject}: {one.text}" if several else capital(one.text)
+            for one in map(_finding, decisions)
+        ),
+        found=(),
+        sure=(("What changed", tuple(map(_arrows, lines)) or (_NO_CHANGE,)),),
+        then=(("Not shown", _LIMITS[:1]),),
+        strongest=(),
+        figure=figure,
+        table=None if shown.is_empty() else _overview(shown, names[1:]),
+    )
+
+
+def _short_names(rows: pl.DataFrame) -> dict[str, str]:
+    """Name each instrument by what tells it apart: what `_where` says → name."""
+    columns = ("study", "dimension", "mode")
+    telling = [name for name in columns if rows[name].n_unique() > 1]
+    found = {}
+    for where, part in _by_instrument(rows):
+        row = part.row(0, named=True)
+        name = capital(row["instrument"].replace("_", " "))
+        found[where] = ", ".join([name, *(row[one] for one in telling if row[one])])
+    return found
+
+
+def _overview(rows: pl.DataFrame, candidates: Sequence[str]) -> Table:
+    """Set out the differences, an instrument a column, a category or a candidate a row."""
+    several, parts = len(candidates) > 1, _by_instrument(rows)
+    each = [list(part.iter_rows(named=True)) for _, part in parts]
+    by = (lambda row: row["candidate"] or "") if several else _name
+    lines = sorted({by(row): row["level"] != "model" for part in each for row in part}.items(),
+                   key=lambda one: one[1])  # fmt: skip
+    cells = [{by(row): row for row in part} for part in each]
+    body = [
+        (Cell(cut(name, 40), head=True), *(_mark(found.get(name)) for found in cells))
+        for name, _ in lines
+    ]
+    heads = ["Candidate" if several else "Category", *_short_names(rows).values()]
+    caption = (
+        "Candidate − baseline. ▲ worse: leans more as the stereotype says; ▼ better; ■ not worse "
+        "by more than the margin; ○ open."
+    )
+    return Table(caption, tuple(map(Cell, heads)), tuple(body))
+
+
+def _mark(row: Mapping[str, Any] | None) -> Cell:
+    if row is None:
+        return Cell("")
+    style = f"verdict {verdict_class(row['verdict'])}".strip()
+    difference = number(row["estimate"], signed=True)
+    return Cell(f"{difference} {verdict(row['verdict'])}", style)
+
+
+def _arrows(text: str) -> str:
+    return text.replace(" -> ", " → ")
+
+
 def _finding(decision: Plan) -> Finding:
     """Say the verdict of a candidate; what changed stands open below."""
-    said = decision.text("text").replace(" -> ", " → ")
-    return Finding(decision.text("candidate"), f"{said}.")
+    return Finding(decision.text("candidate"), f"{_arrows(decision.text('text'))}.")
 
 
 def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:
@@ -168,7 +260,10 @@ def _by_instrument(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(_where(part.row(0, named=True)), part) for _, part in parts]
 
 
-def _figure(rows: pl.DataFrame, where: str, facts: Plan, place: int) -> Figure:
+def _figure(
+    rows: pl.DataFrame, where: str, facts: Plan, place: int, names: Mapping[str, str] | None = None
+) -> Figure:
+    """Draw differences; with `names`, those of several instruments in a narrow figure."""
     margin = facts.number("margin")
     ends = rows.select(pl.max_horizontal(pl.col("estimate", "ci_low", "ci_high").abs())).max()
     span = max(float(ends.item() or 0.0), 2.0 * (margin or 0.0))
@@ -180,7 +275,7 @@ def _figure(rows: pl.DataFrame, where: str, facts: Plan, place: int) -> Figure:
             **drawn({**row, "label": _name(row)}, Plan(), row["candidate"]),
             "alone_low": row["pointwise_low"],
             "alone_high": row["pointwise_high"],
-            "block": "",
+            "block": (names or {}).get(_where(row), ""),
         }
         for row in rows.sort(order, maintain_order=True).iter_rows(named=True)
     ]
@@ -193,7 +288,11 @@ def _figure(rows: pl.DataFrame, where: str, facts: Plan, place: int) -> Figure:
         f"{bracketed(row['estimate'], row['ci_low'], row['ci_high'])}."
         for row in rows.filter(level="model").iter_rows(named=True)
     )
-    return Figure(f"difference-{place}", caption, summary, partial(forest, axis=axis)(dots))
+    if names:
+        drawing = forest(dots, axis, labels=_LABELS, width=_WIDTH)
+    else:
+        drawing = forest(dots, axis)
+    return Figure(f"difference-{place}", caption, summary, drawing)
 
 
 def _difference_table(rows: pl.DataFrame) -> Table:

@@ -131,6 +131,7 @@ class Summary:
     strongest: tuple[tuple[str, Quote, Quote], ...]  # what leans, prompt, answer
     figure: Figure | None = None
     table: Table | None = None
+    decided: tuple[str, ...] = ()  # stands above all
 
 
 @dataclass(frozen=True)
