@@ -12,6 +12,7 @@ from clinometer.comparing.comparison import compare
 from clinometer.comparing.writing import write_comparison
 from clinometer.errors import InputError, PlanError
 from clinometer.report import write_report
+from clinometer.report.prose import number
 from clinometer.results import RESPONSES
 from clinometer.results.directory import read_detail, read_estimates, write_results
 
@@ -100,7 +101,7 @@ def test_the_first_screen_has_the_decision_the_figure_and_what_changed(compared)
     for row in rows.iter_rows(named=True):
         name = row["category"].capitalize() if row["category"] else "All"
         (cell,) = re.findall(rf'<th scope="row">{name}</th>\s*<td[^>]*>([^<]*)', first)
-        assert cell.startswith(f"{row['estimate']:+.2f}".replace("-", "−"))
+        assert cell.startswith(number(row["estimate"], signed=True))
         assert cell.endswith(row["verdict"])
     changed = [text.replace(" -> ", " → ") for text in decision["changed"]]
     assert changed and changed[0] in first
