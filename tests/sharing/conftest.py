@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import clinometer as cm
@@ -18,3 +19,15 @@ def audited(made_once: Callable[..., Path]) -> Path:
         )
 
     return made_once("audited-to-share", audit)
+
+
+@pytest.fixture(scope="session")
+def means(audited: Path) -> pl.DataFrame:
+    """The means of the first model of all levels that are shared."""
+    return cm.read_results(audited).estimates.filter(
+        pl.col("factor").is_null(),
+        pl.col("level").is_in(["model", "category", "stereotype"]),
+        pl.col("estimate").is_not_null(),
+        model="simulated/leaning",
+        method="clustered",
+    )

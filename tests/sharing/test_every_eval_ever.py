@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.results.directory import read_results
 from clinometer.sharing import write_every_eval_ever
 
 #: Required keys and those allowed beside them.
@@ -39,14 +38,7 @@ def test_a_record_has_what_the_schema_requires_and_nothing_else(record):
         assert all(isinstance(text, str) for text in details.values())
 
 
-def test_scores_have_the_intervals_of_each_alone(record, audited):
-    means = read_results(audited).estimates.filter(
-        pl.col("factor").is_null(),
-        pl.col("level").is_in(["model", "category", "stereotype"]),
-        pl.col("estimate").is_not_null(),
-        model="simulated/leaning",
-        method="clustered",
-    )
+def test_scores_have_the_intervals_of_each_alone(record, means):
     shared = record["evaluation_results"]
     assert len(shared) == means.height > 0
     for one, row in zip(shared, means.iter_rows(named=True), strict=True):

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from clinometer.errors import ClinometerError, InputError
-from clinometer.results.directory import read_results
 from clinometer.sharing import log_mlflow
 
 mlflow = pytest.importorskip("mlflow")
@@ -20,16 +19,9 @@ def store(tmp_path, monkeypatch):
     return mlflow.MlflowClient(tracking_uri=(tmp_path / "runs").as_uri())
 
 
-def test_a_model_is_a_run_with_every_mean_and_verdict(store, audited):
+def test_a_model_is_a_run_with_every_mean_and_verdict(store, audited, means):
     runs = [store.get_run(run) for run in log_mlflow(audited)]
     assert [run.data.params["model"] for run in runs] == ["simulated/leaning", "simulated/neutral"]
-    means = read_results(audited).estimates.filter(
-        pl.col("factor").is_null(),
-        pl.col("level").is_in(["model", "category", "stereotype"]),
-        pl.col("estimate").is_not_null(),
-        model="simulated/leaning",
-        method="clustered",
-    )
     run = runs[0]
     assert run.info.status == "FINISHED"
     logged = [name for name in run.data.metrics if name.endswith("/estimate")]
