@@ -57,3 +57,13 @@ def test_without_answers_there_is_nothing_to_share(audited, tmp_path):
     estimates.clear().write_parquet(tmp_path / "estimates.parquet")
     with pytest.raises(InputError, match="nothing to share"):
         write_every_eval_ever(tmp_path, tmp_path / "shared")
+
+
+def test_two_models_of_one_file_are_refused(audited, tmp_path):
+    (tmp_path / "plan.json").write_bytes((audited / "plan.json").read_bytes())
+    estimates = pl.read_parquet(audited / "estimates.parquet")
+    alike = pl.col("model").replace("simulated/neutral", "simulated-leaning")
+    estimates.with_columns(alike).write_parquet(tmp_path / "estimates.parquet")
+    with pytest.raises(InputError, match="share the folder"):
+        write_every_eval_ever(tmp_path, tmp_path / "shared")
+    assert not (tmp_path / "shared").exists()

@@ -7,6 +7,7 @@ import pytest
 
 from clinometer.errors import ClinometerError, InputError
 from clinometer.sharing import log_mlflow
+from clinometer.sharing.mlflow import mean_name
 
 mlflow = pytest.importorskip("mlflow")
 
@@ -67,3 +68,11 @@ def test_without_mlflow_the_extra_is_named(audited, monkeypatch):
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(InputError, match=r"clinometer\[mlflow\]"):
         log_mlflow(audited)
+
+
+def test_no_two_means_share_a_name(means):
+    """Also where answers were scored, or words listed, in two ways (BOLD's emotions)."""
+    others = means.with_columns(scoring=pl.lit("emotions"), word_list=pl.lit("as_released"))
+    rows = pl.concat([means, others]).iter_rows(named=True)
+    names = [mean_name(row) for row in rows]
+    assert len(set(names)) == len(names) == 2 * means.height

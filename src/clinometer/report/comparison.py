@@ -95,8 +95,8 @@ def comparison_part(directory: Path) -> Part | None:
     estimates, details = found
     differences = estimates.filter(factor="model", method="clustered").drop_nulls("verdict")
     own = estimates.filter(pl.col("factor").is_null())
-    baseline, candidates = facts.part("baseline"), facts.parts("candidates")
-    names = (baseline.text("label"), *(one.text("label") for one in candidates))
+    runs = (facts.part("baseline"), *facts.parts("candidates"))
+    names = tuple(one.text("label") for one in runs)
     sections = (
         _difference_section(differences, facts),
         _change_section(differences, own, names),
@@ -105,27 +105,32 @@ def comparison_part(directory: Path) -> Part | None:
         _published_section(differences),
     )
     decisions = facts.parts("decisions")
-    terms = (("Baseline", names[0]), ("Candidates", ", ".join(names[1:])),
-             ("Margin", number(facts.number("margin"))))  # fmt: skip
     return Part(
         key="comparison",
         title="Comparison",
         headline=f"{', '.join(names[1:])} against {names[0]}",
         plan=facts,
         names=names,
-        facts=(*made_with(facts), *(Term(*term) for term in terms)),
+        facts=_terms(facts, names),
         measured=(
             Passage("Differences", (_MEASURED,)),
             Passage("Verdicts", (), terms=_verdicts(differences)),  # folded, as all but the first
         ),
         findings=tuple(_finding(one) for one in decisions),
         summary=_summary(differences, facts, names),
-        sections=tuple(one for one in sections if one is not None),
+        sections=tuple(filter(None, sections)),
         limits=_LIMITS,
         setting=tuple(
             Term(one.text("candidate"), "; ".join(one.texts("matched"))) for one in decisions
         ),
     )
+
+
+def _terms(facts: Plan, names: Sequence[str]) -> tuple[Term, ...]:
+    """Say what was compared, by which version and when."""
+    margin = number(facts.number("margin"))
+    compared = (("Baseline", names[0]), ("Candidates", ", ".join(names[1:])), ("Margin", margin))
+    return (*made_with(facts), *(Term(*term) for term in compared))
 
 
 def _summary(differences: pl.DataFrame, facts: Plan, names: Sequence[str]) -> Summary:

@@ -24,7 +24,7 @@ from clinometer import __version__
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import CONDITIONS
 from clinometer.results.directory import read_results
-from clinometer.results.records import slug, text_hash
+from clinometer.results.records import refuse_shared_folders, slug, text_hash
 from clinometer.sharing.means import means_by_model
 from clinometer.texts import write_text
 
@@ -42,11 +42,13 @@ _DETAILS = (
 def write_every_eval_ever(directory: str | Path, folder: str | Path) -> list[Path]:
     """Write a record of each model of a results directory, ``MODEL.json``.
 
-    Raises InputError if the directory has no means of answers, or a file cannot be written.
+    Raises InputError if the directory has no means of answers, two models would have one file, or a
+    file cannot be written.
     """
     results = read_results(directory)
-    paths = []
-    for model, rows in means_by_model(results):
+    means, paths = dict(means_by_model(results)), []
+    refuse_shared_folders(means)
+    for model, rows in means.items():
         path = Path(folder) / f"{slug(model)}.json"
         record = _record(model, rows, results.plan)
         write_text(path, json.dumps(record, indent=1, ensure_ascii=False))

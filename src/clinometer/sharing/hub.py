@@ -63,10 +63,11 @@ def write_hub(
         raise InputError(f"dataset: {dataset!r}; allowed: OWNER/NAME, as on the hub")
     results = read_results(directory)
     means = {
-        model: rows.filter(pl.col("control").is_null(), level="model")
+        model: whole
         for model, rows in means_by_model(results)
+        if (whole := rows.filter(pl.col("control").is_null(), level="model")).height
     }
-    if all(rows.is_empty() for rows in means.values()):
+    if not means:
         raise InputError(f"{results.directory}: no mean over all stereotypes; nothing to share")
     refuse_shared_folders(means)
     questions, folder = _questions(results), Path(folder)

@@ -14,6 +14,9 @@ from clinometer.results.directory import Results
 
 __all__ = ["means_by_model", "name_parts"]
 
+#: Values of how answers were asked and scored that names leave out.
+_USUAL = ("none", "plain", "exact")
+
 
 def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
     """Return every model with its estimates: means of answers per model, category, stereotype.
@@ -34,10 +37,11 @@ def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def name_parts(row: Mapping[str, Any], *of: str) -> list[str]:
-    """Return what names a mean: study, measure, mode, conditions, and the columns `of`.
+    """Return what names a mean: study, measure, mode, how it was asked and scored, columns `of`.
 
-    Columns without a value, and conditions as they are by default, are left out.
+    Columns without a value, and what is usual, are left out.
     """
-    conditions = [row[name] for name in CONDITIONS if row[name] not in ("none", "plain")]
-    parts = (row["study"], row["measure"], row["mode"], *conditions, *(row[name] for name in of))
+    how = (row[name] for name in (*CONDITIONS, "word_list", "scoring"))
+    unusual = (value for value in how if value not in _USUAL)
+    parts = (row["study"], row["measure"], row["mode"], *unusual, *(row[name] for name in of))
     return [str(part) for part in parts if part is not None]

@@ -24,7 +24,7 @@ from clinometer.sharing.means import means_by_model, name_parts
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-__all__ = ["log_mlflow"]
+__all__ = ["log_mlflow", "mean_name"]
 
 #: Files of a results directory that a run keeps.
 _ARTIFACTS = ("report.html", "plan.json", "estimates.parquet")
@@ -102,16 +102,16 @@ def _metrics(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
     for row in rows.iter_rows(named=True):
         for column in ("estimate", "ci_low", "ci_high", "compliance"):
             if row[column] is not None:
-                yield f"{_name(row)}/{column}", row[column]
+                yield f"{mean_name(row)}/{column}", row[column]
 
 
 def _verdicts(rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
     for row in rows.iter_rows(named=True):
         if row["verdict"] is not None:
-            yield f"{_name(row)}/verdict", row["verdict"]
+            yield f"{mean_name(row)}/verdict", row["verdict"]
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def mean_name(row: Mapping[str, Any]) -> str:
     """Name a mean by what it is of, such as ``bai2025/word_association/free/race/guilt``."""
     parts = name_parts(row, "control", "dimension", "category", "stereotype")
     return _OTHERS.sub("-", "/".join(parts))
