@@ -6,8 +6,9 @@ Scenario
     more than the margin in a category (*not worse*, *better*, *pass*), or accuses one that is not
     worse in any, or within the limits in all (*worse*, *fail*).
 Peer
-    The nominal level, .05, and .8 of planted changes told, where they are as large as `clinometer
-    power` promises for this design, with the components of variance of simulated pilots.
+    The nominal level, .05, and .8 of planted changes told, at least .73, where they are as large as
+    `clinometer power` promises for this design, with the components of variance of simulated
+    pilots.
 How
     The trials of a quick audit, controls included, are recognised once; scores are drawn by
     `simulated.tables.draw_scores`, which gives those of the whole way through texts and readers
@@ -44,6 +45,7 @@ WORDS = {"wording": 0.05, "group": 0.05}
 CONTROLS = {"insects": 0.8, "nonsense": 0.0}
 LEANS = {"gender": 0.5, "race": 0.3, "religion": 0.4, "health": 0.2}
 LOW = {"gender": 0.2, "race": 0.1, "religion": 0.1, "health": 0.0}
+NEUTRAL_GENDER = {**LOW, "gender": 0.0}
 
 Fields = Mapping[str, Any]
 
@@ -95,8 +97,10 @@ SCENARIOS = (
     Scenario("gender worse as promised, other draws", lean(LEANS), lean(LEANS), paired=False,
              rises="gender"),
     Scenario("gender worse as promised, religion −.3", lean(LEANS), lean(CANCEL), rises="gender"),
-    Scenario("decisions of gender worse as promised", lean(LOW), lean(LOW), DECISION,
-             rises="gender"),
+    Scenario("gender worse as promised, from neutral", lean(NEUTRAL_GENDER),
+             lean(NEUTRAL_GENDER), rises="gender"),
+    Scenario("decisions of gender worse as promised, from neutral", lean(NEUTRAL_GENDER),
+             lean(NEUTRAL_GENDER), DECISION, rises="gender"),
     Scenario("gender worse by .3", lean(LEANS), lean(WORSE)),
     Scenario("gender worse by .3, one wording", lean(LEANS), lean(WORSE),
              variations=("replication",)),
@@ -149,6 +153,7 @@ def measure(scenarios: Sequence[Scenario], pairs: int, workers: int) -> Result:
         {
             **{f"at most .05 {name}": share <= 0.05 for name, share in worst.items()},
             "a planted change of the promised size is told in .8": bool(told) and min(told) >= 0.8,
+            "and in no case in less than .73": bool(told) and min(told) >= 0.73,
             "no errors": not any(counts["errors"] for counts in done),
         },
         ["wrong: about the planted leans of the model and its categories, stereotypes and words of "

@@ -161,18 +161,17 @@ def test_a_mean_that_must_lie_beyond_a_margin_is_found_as_simulated_intervals_sa
     assert predicted == pytest.approx(above.mean(), abs=0.01)
 
 
-def test_a_change_is_told_as_often_as_by_simulated_t_tests_of_two_runs():
+def test_a_change_is_told_as_often_as_by_simulated_paired_t_tests():
     mean = exact()
-    rise = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df).smallest_change(
-        0.8, 0.05
-    )
+    planned = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
+    rise = planned.smallest_change(0.8, 0.05)
     assert rise is not None
     rng = np.random.default_rng(7)
-    errors = [0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5 for _ in range(2)]
-    smaller = (1 - rise**2) ** 0.5  # of a mean that is not neutral
-    change = rng.normal(0, 0.1, 40_000) + rise + rng.normal(0, 0.1 * smaller, 40_000)
-    error = np.hypot(errors[0], smaller * errors[1])
-    told = change > scipy.stats.t.ppf(0.975, 14) * error
+    error = 0.1 * (2 - rise**2) ** 0.5  # the second mean is not neutral
+    change = rise + rng.normal(0, error, 40_000)
+    estimated = error * (rng.chisquare(7, 40_000) / 7) ** 0.5
+    of_no_change = estimated / (1 - (rise / 2) ** 2) ** 0.5  # on a scale from -2 to 2
+    told = change > scipy.stats.t.ppf(0.975, 7) * of_no_change
     assert told.mean() == pytest.approx(0.8, abs=0.02)
 
 

@@ -33,8 +33,10 @@ How
     Group words of which there is one are held fixed where the estimate does so. Another source with
     one level, as where a single wording is asked, is not in the estimates; they are scaled up by
     its part of the exact error: what a design does not see is not taken for absent.
-    Two runs are taken as drawn apart: their error is √2 times that of one, with twice its degrees
-    of freedom. Runs that share wordings and group words differ less, so more is found.
+    A change is that of one plan asked twice, trial by trial: its error is that of both runs, with
+    the degrees of freedom of one, since both have the same wordings, words and draws. What these do
+    to both alike would cancel; nothing is taken to. Tested is a change of 0 on a scale from
+    low − high to high − low, where the error is larger than that of the change itself.
 
 Tests
     Tests and intervals are at α / m, α = 1 − confidence, for the m means of a level that are seen
@@ -140,9 +142,10 @@ class Foreseen:
     def smallest_change(self, power: float, level: float) -> float | None:
         """Return the smallest rise from neutral that two runs show; None if none on the scale."""
         rises = _GRID * (self.measure.high - self.measure.neutral)
-        error = np.hypot(1.0, self._relative(self.measure.neutral + rises))
-        needed = stdtrit(2.0 * self.df, 1.0 - level / 2.0) * self.estimated
-        relative = (rises / error)[:, None]
+        of_both = np.hypot(1.0, self._relative(self.measure.neutral + rises))
+        at_no_change = (1.0 - (rises / (self.measure.high - self.measure.low)) ** 2) ** -0.5
+        needed = stdtrit(self.df, 1.0 - level / 2.0) * self.estimated * at_no_change[:, None]
+        relative = (rises / of_both)[:, None]
         chances = ndtr((relative - needed) / max(self.se, 1e-12)).mean(axis=1)
         reached = np.flatnonzero(chances >= power)
         return float(rises[reached[0]]) if len(reached) else None
