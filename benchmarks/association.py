@@ -33,7 +33,7 @@ from benchmarks.measuring import Result, Value, fresh, peak_mb
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
-    from clinometer.asking.association_plan import AssociationPlan
+    from clinometer.families.networks.association_plan import AssociationPlan
 
 MODEL = "instant/m"
 ALL = 1_200_000
@@ -125,23 +125,23 @@ class _Memory:
 
 
 def _plan(answers: int) -> AssociationPlan:
-    from clinometer.asking.association_plan import AssociationPlan
+    from clinometer.families.networks.association_plan import AssociationPlan
 
     cues = [f"cue{number}" for number in range(max(1, answers // REPETITIONS))]
     return AssociationPlan([MODEL], cues, min(answers, REPETITIONS))
 
 
 def _models(plan: AssociationPlan) -> dict[str, Model]:
-    from clinometer.asking.associating import open_associating
+    from clinometer.families.networks.associating import open_associating
     from clinometer.models.opening import Connection
 
     return open_associating(plan, Connection(max_connections=CONNECTIONS))
 
 
 def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
-    from clinometer.asking.associating import associate
     from clinometer.asking.budget import Budget
     from clinometer.asking.claim import claim
+    from clinometer.families.networks.associating import associate
 
     plan = _plan(answers)
     claim(folder, plan)
@@ -157,7 +157,7 @@ def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
 
 
 def _generate(answers: int, memory: _Memory) -> None:
-    from clinometer.asking.association_plan import cue_messages
+    from clinometer.families.networks.association_plan import cue_messages
     from clinometer.modes.mode import chat_messages
 
     plan = _plan(answers)
@@ -187,7 +187,7 @@ def _samples(answers: int, folder: Path, memory: _Memory) -> None:
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.solver import generate
 
-    from clinometer.asking.association_plan import cue_messages
+    from clinometer.families.networks.association_plan import cue_messages
     from clinometer.modes.mode import chat_messages
 
     plan = _plan(answers)

@@ -43,7 +43,7 @@ Answers = dict[str, dict[str, Any]]
 def run() -> Result:
     from clinometer.errors import ModelError
     from clinometer.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
-    from clinometer.models.readers.pretrained import require_libraries
+    from clinometer.models.libraries import require_libraries
 
     columns = ("mode", "path", "trials", "words", "trials/s", "words/s", "time ÷ peer")
     title = "The embedded model beside plain transformers"

@@ -31,7 +31,7 @@ ROWS, WIDTH, INNER, TRIES = 1024, 576, 1536, 50
 def run() -> Result:
     from clinometer.errors import ModelError
     from clinometer.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
-    from clinometer.models.readers.pretrained import require_libraries
+    from clinometer.models.libraries import require_libraries
 
     title = "The quick audit of the embedded model"
     columns = ("part", "s", "tokens shown", "computed", "GFLOP/s", "share of the peak")

@@ -44,7 +44,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 def run() -> Result:
     from clinometer.errors import ModelError
     from clinometer.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
-    from clinometer.models.readers.pretrained import require_libraries
+    from clinometer.models.libraries import require_libraries
 
     columns = ("what", "contexts", "processor s", "loop ÷ ours", "ours ÷ bare forward")
     title = "Hidden states of terms in contexts"
@@ -118,7 +118,7 @@ def _causal() -> dict[str, Any]:
 
 
 def _compare(model: str, contexts: pl.DataFrame, times: int) -> dict[str, Any]:
-    from clinometer.models.readers.opening import Loading, open_reader
+    from clinometer.families.states.readers.opening import Loading, open_reader
 
     reader = open_reader(model, Loading(device="cpu"))
     batches = _batches(reader, contexts)
@@ -138,7 +138,7 @@ def _compare(model: str, contexts: pl.DataFrame, times: int) -> dict[str, Any]:
 
 def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
     """Read once, and keep what the model was given."""
-    from clinometer.models.readers import transformer
+    from clinometer.families.states.readers import transformer
 
     seen: list[Any] = []
     pool = transformer.mean_states
@@ -156,7 +156,7 @@ def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
 
 
 def _bare(reader: Any, batches: Sequence[Any]) -> None:
-    from clinometer.models.readers.transformer import run as forward
+    from clinometer.families.states.readers.transformer import run as forward
 
     for batch in batches:
         forward(reader.model, batch.texts)
@@ -207,14 +207,14 @@ def _weigh() -> dict[str, Any]:
 
 
 def _texts() -> list[Any]:
-    from clinometer.models.readers.opening import Loading, open_reader
+    from clinometer.families.states.readers.opening import Loading, open_reader
 
     return [batch.texts for batch in _batches(open_reader(CAUSAL, Loading(device="cpu")), _some())]
 
 
 def _alone(path: str) -> float:
-    from clinometer.models.readers.opening import Loading, open_reader
-    from clinometer.models.readers.transformer import run as forward
+    from clinometer.families.states.readers.opening import Loading, open_reader
+    from clinometer.families.states.readers.transformer import run as forward
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
@@ -224,7 +224,7 @@ def _alone(path: str) -> float:
 
 
 def _reading() -> dict[str, Any]:
-    from clinometer.models.readers.opening import Loading, open_reader
+    from clinometer.families.states.readers.opening import Loading, open_reader
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")
@@ -244,8 +244,8 @@ def _gpu() -> dict[str, Any]:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaModel, PreTrainedTokenizerFast
 
-    from clinometer.models.readers.pretrained import Loading, Pretrained
-    from clinometer.models.readers.transformer import TransformerReader
+    from clinometer.families.states.readers.pretrained import Loading, Pretrained
+    from clinometer.families.states.readers.transformer import TransformerReader
 
     contexts = _contexts()
     words = {"<unk>": 0}

@@ -116,7 +116,7 @@ def fake_reader() -> Callable[..., Any]:
 
     import numpy as np
 
-    from clinometer.models.readers.states import States
+    from clinometer.families.states.readers.states import States
 
     class FakeReader:
         def __init__(self, name: str = "fake") -> None:

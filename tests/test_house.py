@@ -13,46 +13,50 @@ import clinometer
 
 SRC = Path(clinometer.__file__).parent
 
-#: What every room may import from.
-EVERYWHERE = {"errors", "texts"}
+#: What every room may import from; of families, the catalogue alone (`test_the_core_imports…`).
+EVERYWHERE = {"errors", "texts", "families"}
 
 #: Room → the rooms to its left, the only others it may import from.
 LEFT_OF = {
     "errors": set(),
     "texts": set(),
     "results": set(),
+    "words": {"results"},
     "stimuli": set(),
     "reading": {"results"},
     "models": {"results"},
     "modes": {"reading", "models"},
     "statistics": {"results"},
     "reference": {"results"},
-    "networks": {"results", "stimuli", "statistics"},
-    "states": {"results", "stimuli", "statistics", "models"},
     "instruments": {"results", "stimuli", "reading", "modes", "statistics"},
     "simulated": {"results", "stimuli", "models", "modes", "instruments"},
-    "asking": {"results", "stimuli", "reading", "models", "modes", "networks", "states",
-               "instruments", "simulated"},
-    "audits": {"results", "stimuli", "models", "modes", "statistics", "reference",
-               "networks", "states", "instruments", "asking"},
+    "asking": {"results", "stimuli", "reading", "models", "modes", "instruments", "simulated"},
+    "audits": {"results", "stimuli", "models", "modes", "statistics", "reference", "instruments",
+               "asking"},
     "report": {"results", "statistics", "reference"},
     "comparing": {"results", "stimuli", "statistics", "instruments", "asking", "audits", "report"},
     "sharing": {"results", "instruments"},
     "viewing": {"results", "stimuli", "modes", "simulated", "asking", "audits", "report"},
-    "cli": {"results", "stimuli", "models", "modes", "statistics", "reference", "networks",
-            "states", "instruments", "asking", "audits", "comparing", "report", "sharing",
-            "viewing"},
+    "cli": {"results", "words", "stimuli", "models", "modes", "statistics", "reference",
+            "instruments", "asking", "audits", "comparing", "report", "sharing", "viewing"},
+    "families": {"results", "words", "stimuli", "reading", "models", "modes", "statistics",
+                 "reference", "instruments", "asking", "audits", "report", "cli"},
 }  # fmt: skip
 
 
-def imports(path: Path) -> set[str]:
+def modules(path: Path) -> set[str]:
+    """Return the modules of Clinometer that a file imports, or imports from."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {n.split(".")[1] for n in found if n.startswith("clinometer.")}
+    return {name for name in found if name.startswith("clinometer.")}
+
+
+def imports(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in modules(path)}
 
 
 @pytest.mark.parametrize("room", LEFT_OF)
@@ -61,6 +65,30 @@ def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
     for path in files:
         wrong = imports(path) - LEFT_OF[room] - EVERYWHERE - {room}
         assert not wrong, path
+
+
+FAMILIES = sorted(
+    path.name for path in (SRC / "families").iterdir() if (path / "family.py").exists()
+)
+
+
+def test_the_core_imports_no_family() -> None:
+    for path in SRC.rglob("*.py"):
+        if "families" not in path.relative_to(SRC).parts:
+            assert not {name for name in modules(path) if name.startswith("clinometer.families.")}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_imports_no_other(family: str) -> None:
+    others = [f"clinometer.families.{other}" for other in FAMILIES if other != family]
+    for path in (SRC / "families" / family).rglob("*.py"):
+        assert not [name for name in modules(path) if name.startswith(tuple(others))], path
+
+
+def test_the_catalogue_of_families_imports_nothing_when_it_is_imported() -> None:
+    tree = ast.parse((SRC / "families" / "__init__.py").read_text(encoding="utf-8"))
+    named = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert not [name for name in named if str(name).startswith("clinometer")]
 
 
 def test_every_room_is_on_the_list() -> None:

@@ -1,11 +1,9 @@
 from . import asking as asking
 from . import comparing as comparing
 from . import models as models
-from . import networks as networks
 from . import reading as reading
 from . import reference as reference
 from . import sharing as sharing
-from . import states as states
 from . import statistics as statistics
 from .audits.auditing import Asking as Asking
 from .audits.auditing import ask as ask
@@ -22,6 +20,8 @@ from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
 from .comparing.comparison import compare as compare
 from .errors import ClinometerError as ClinometerError
+from .families import networks as networks
+from .families import states as states
 from .instruments.catalogue import INSTRUMENTS as INSTRUMENTS
 from .instruments.design import Design as Design
 from .instruments.scoring import score as score

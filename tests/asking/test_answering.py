@@ -29,7 +29,6 @@ from inspect_ai.model import (
 from polars.testing import assert_frame_equal
 
 from clinometer.asking.answering import PART, Engine, Shard, answer_side_by_side
-from clinometer.asking.association_plan import AssociationPlan
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.asking.cluster import Cluster
@@ -40,6 +39,7 @@ from clinometer.audits.answering import Answering, answer_numbered, answer_shard
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, InputError, ModelError, PlanError
+from clinometer.families.networks.association_plan import AssociationPlan
 from clinometer.models.opening import Connection, open_models
 from clinometer.modes.mode import reasoning_text, tokens_in
 from clinometer.results.locks import alone, only_process

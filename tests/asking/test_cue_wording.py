@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.asking.association_plan import continued_text, cue_messages
-from clinometer.reading.associates import read_associates
+from clinometer.families.networks.associates import read_associates
+from clinometer.families.networks.association_plan import continued_text, cue_messages
 from clinometer.reading.cleaning import final_answer
 
 SEA = ["water", "beach", "sun"]

@@ -24,12 +24,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from clinometer.asking.associating import associate, open_associating
-from clinometer.asking.association_plan import AssociationPlan
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.tabulating import tabulate
+from clinometer.families.networks.associating import associate, open_associating
+from clinometer.families.networks.association_plan import AssociationPlan
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES

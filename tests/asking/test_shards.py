@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from clinometer.asking.associating import associate, open_associating
-from clinometer.asking.association_plan import AssociationPlan
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.errors import InputError, ModelError
+from clinometer.families.networks.associating import associate, open_associating
+from clinometer.families.networks.association_plan import AssociationPlan
 from clinometer.models.opening import Connection
 from clinometer.results.records import Journal
 from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in

@@ -11,8 +11,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from clinometer.asking.associating import collect_associations
-from clinometer.asking.association_plan import AssociationPlan
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan
@@ -20,8 +18,10 @@ from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.audits.merging import merge
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, PlanError
+from clinometer.families.networks.associating import collect_associations
+from clinometer.families.networks.association_plan import AssociationPlan
+from clinometer.families.networks.loading import read_associations
 from clinometer.models.opening import Connection, open_models
-from clinometer.networks.loading import read_associations
 from clinometer.results.records import Journal
 
 Serve = Callable[..., Any]

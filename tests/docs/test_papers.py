@@ -13,9 +13,10 @@ import click
 import pytest
 
 from clinometer.cli.group import _group
+from clinometer.families.networks.study import shipped_network_studies
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.reference import PUBLISHED
-from clinometer.stimuli import load_study, shipped_network_studies, shipped_studies
+from clinometer.stimuli import load_study, shipped_studies
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/papers.md").read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`\n]+)`", PAGE)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars as pl
 
-from clinometer.networks.setting import MEASURES
+from clinometer.families.networks.setting import MEASURES
 from clinometer.results import as_estimates
 from clinometer.results.directory import TABLES, write_results
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from clinometer.cli.auditing import report_command
 from clinometer.errors import InputError
+from clinometer.families.networks.report.differences import difference_section
+from clinometer.families.networks.report.effects import stereotype_section
+from clinometer.families.networks.report.part import findings, network_part
+from clinometer.families.networks.report.results import read_networks
+from clinometer.families.networks.report.valence import valence_section
 from clinometer.report import write_report
-from clinometer.report.networks.differences import difference_section
-from clinometer.report.networks.effects import stereotype_section
-from clinometer.report.networks.part import findings, network_part
-from clinometer.report.networks.results import read_networks
-from clinometer.report.networks.valence import valence_section
 from clinometer.report.prose import shown_names
 from clinometer.results.directory import TABLES
 from clinometer.results.records import write_plan

@@ -9,16 +9,16 @@ import pytest
 from altair.utils.schemapi import debug_mode
 
 from clinometer.errors import InputError
+from clinometer.families.states.report.associations import association_section
+from clinometer.families.states.report.contexts import context_section
+from clinometer.families.states.report.layers import direction_section, layer_section
+from clinometer.families.states.report.part import findings, state_part
+from clinometer.families.states.report.profiles import profile_section
+from clinometer.families.states.report.relations import relation_section
+from clinometer.families.states.report.results import layers, read_states
+from clinometer.families.states.report.tally import tally_section
 from clinometer.report.drawing.cells import classed
 from clinometer.report.prose import first_few
-from clinometer.report.states.associations import association_section
-from clinometer.report.states.contexts import context_section
-from clinometer.report.states.layers import direction_section, layer_section
-from clinometer.report.states.part import findings, state_part
-from clinometer.report.states.profiles import profile_section
-from clinometer.report.states.relations import relation_section
-from clinometer.report.states.results import layers, read_states
-from clinometer.report.states.tally import tally_section
 from clinometer.results.directory import TABLES
 
 

@@ -18,10 +18,12 @@ from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.details import CONSISTENT_SHARE, FAR_UAR, SHARES
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError
+from clinometer.families import Family, families
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.instruments.design import Design
-from clinometer.results import COLUMNS, LATER, LEVELS, Schema, check, columns
+from clinometer.results import COLUMNS, LEVELS, Schema, check, columns
 from clinometer.results.codebook import codebook
+from clinometer.results.columns import may_lack
 from clinometer.results.directory import TABLES, read_estimates
 from clinometer.results.estimates import KEYS, OTHER_MEASURES
 from clinometer.results.records import Journal
@@ -29,13 +31,14 @@ from clinometer.results.verdicts import explained
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.stimuli import load_study
 
+LATER = [name for name in COLUMNS if may_lack(name)]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "columns.md"
 MODELS = ("m", "n")
 NAMES = tuple(name for name, one in INSTRUMENTS.items() if "structured" in one.modes)
 
 
 def schemas() -> dict[str, Schema]:
-    """Every schema of the room, by module and name."""
+    """Every schema of the room, by module and name; `TABLES` holds those of families too."""
     found = {}
     for module in pkgutil.iter_modules(clinometer.results.__path__):
         for name, value in vars(
@@ -52,10 +55,20 @@ def test_a_schema_is_made_of_columns_that_have_a_meaning(schema: Schema) -> None
     assert schema == columns(*schema)
 
 
+@pytest.mark.parametrize("family", [*families().values()], ids=[*families()])
+def test_the_columns_of_a_family_are_its_own(family: Family) -> None:
+    own, tables = family.columns(), family.tables()
+    assert not own.keys() & COLUMNS.keys()
+    assert all(column.meaning and "\n" not in column.meaning for column in own.values())
+    for name, table in tables.items():
+        assert table.family == family.name and table.schema == columns(*table.schema, own=own), name
+    others = [one.columns() for one in families().values() if one != family]
+    assert not any(own.keys() & other.keys() for other in others)
+
+
 def test_every_column_stands_in_a_table_and_has_a_meaning() -> None:
     assert set(COLUMNS) == {name for schema in schemas().values() for name in schema}
     assert all(column.meaning and "\n" not in column.meaning for column in COLUMNS.values())
-    assert set(LATER) <= set(COLUMNS)
 
 
 # What a run writes

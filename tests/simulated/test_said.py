@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Audits of two simulated models, and their comparison."""
     path = tmp_path_factory.mktemp("simulated")
     for name in ("neutral", "leaning"):
-        cm.audit(f"simulated/{name}", directory=path / name, options=OPTIONS, states=False)
+        cm.audit(f"simulated/{name}", directory=path / name, options=OPTIONS, profile=False)
         cm.write_report(path / name)
     write_comparison(cm.compare(path / "neutral", path / "leaning"), path / "change")
     cm.write_report(path / "change")

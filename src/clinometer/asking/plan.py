@@ -19,6 +19,7 @@ import polars as pl
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from clinometer.asking.claim import Claimant
+from clinometer.asking.shards import Questions
 from clinometer.errors import InputError, PlanError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument
 from clinometer.instruments.cells import ROWS, by_draw
@@ -221,6 +222,19 @@ class Plan(Claimant):
         studies = {s.study.name: s.study for s in self.selections}
         arguments = {**connection.model_args, "studies": list(studies.values())}
         return replace(connection, model_args=arguments)
+
+    def questions(self, model: str, directory: Path, choices: int | None) -> Questions:
+        """Return the trials that are left to ask a model, as requests; a call has one answer."""
+        from clinometer.asking.questions import TrialQuestions
+
+        return TrialQuestions(self, model, directory)
+
+    def tokens_of_answer(self, model: str, choices: int | None) -> float:
+        """Estimate the tokens of an answer, from the first trials."""
+        from clinometer.asking.budget import estimate_costs
+
+        (cost,) = estimate_costs([next(self.pieces())], [model])
+        return cost.output_tokens / max(cost.calls, 1)
 
     def file(self, out: Path) -> Path:
         """Return where a results directory keeps the plan."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from clinometer.asking.claim import Claimant
 from clinometer.asking.requests import Request, find_failure, read_output, was_not_asked
 from clinometer.errors import InputError, ModelError
 from clinometer.results.records import slug
@@ -29,10 +30,13 @@ from clinometer.texts import read_text, write_bytes, write_text
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
+    from clinometer.models.opening import Connection
+
 __all__ = [
     "Answers",
     "Collected",
     "Questions",
+    "RequestPlan",
     "collect",
     "has_shards",
     "names_in",
@@ -75,6 +79,27 @@ class Questions(Protocol):
 
     def left(self, answers: Answers) -> Iterator[Request]:
         """Record what the answers complete; yield the requests that have none."""
+        ...
+
+
+class RequestPlan(Claimant, Protocol):
+    """A plan of trials, or of a family, that can be asked as files of requests."""
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Whom it asks."""
+        ...
+
+    def questions(self, model: str, directory: Path, choices: int | None) -> Questions:
+        """Return what is left to ask a model; `choices`: answers of a call, None for the usual."""
+        ...
+
+    def connection_of(self, model: str, connection: Connection) -> Connection:
+        """Return how a model is reached."""
+        ...
+
+    def tokens_of_answer(self, model: str, choices: int | None) -> float:
+        """Estimate the tokens of all answers to a call."""
         ...
 
 

@@ -8,20 +8,17 @@ from itertools import groupby
 from pathlib import Path
 
 from clinometer.asking.answering import Engine, Shard, answer_side_by_side
-from clinometer.asking.associating import connection_of
-from clinometer.asking.association_plan import AssociationPlan
 from clinometer.asking.budget import estimate_requests
 from clinometer.asking.cluster import Cluster, answer_on_cluster
-from clinometer.asking.plan import Plan
 from clinometer.asking.shards import (
     ANSWERED,
     Answers,
     Collected,
+    RequestPlan,
     names_in,
     read_setting,
     shard_files,
 )
-from clinometer.audits.batching import tokens_of_answer
 from clinometer.audits.sharding import collect_and_tabulate, load_any_plan
 from clinometer.errors import BudgetError, InputError, ModelError
 from clinometer.models.batched import refuse_unbatched
@@ -165,7 +162,7 @@ def _chosen(found: Sequence[Collected], asked: set[str]) -> Iterator[Shard]:
 
 
 def _answer(
-    plan: Plan | AssociationPlan,
+    plan: RequestPlan,
     shards: Sequence[Shard],
     answering: Answering,
     on_answer: Callable[[], object],
@@ -173,25 +170,20 @@ def _answer(
     """Answer shards, here those of several models at a time; return how many others answer."""
     work = []
     for model, group in groupby(shards, key=lambda shard: shard.model):
-        if isinstance(plan, AssociationPlan):
-            connection = connection_of(plan, model, answering.connection)
-        else:
-            connection = plan.connection_of(model, answering.connection)
+        connection = plan.connection_of(model, answering.connection)
         work.append((Engine(model, connection, on_answer), list(group)))
     if (cluster := answering.cluster) is None:
         return answer_side_by_side(work)
     return sum(answer_on_cluster(group, one.connection, cluster) for one, group in work)
 
 
-def _refuse_cost(
-    plan: Plan | AssociationPlan, out: Path, choices: int | None, answering: Answering
-) -> None:
+def _refuse_cost(plan: RequestPlan, out: Path, choices: int | None, answering: Answering) -> None:
     """Raise BudgetError if all shards would cost more than they may."""
     if (most := answering.max_cost) is None:
         return
     usd = 0.0
     for model in plan.models:
-        tokens = tokens_of_answer(plan, model, choices)
+        tokens = plan.tokens_of_answer(model, choices)
         for path in shard_files(out, slug(model)):
             with path.open("rb") as lines:
                 cost = estimate_requests(model, lines, tokens, answering.prices)

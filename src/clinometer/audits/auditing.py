@@ -16,9 +16,9 @@ from clinometer.asking.claim import Claimant, claim, short_hash
 from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import ask_models
 from clinometer.audits.sizes import PlanOptions, sized_plan
-from clinometer.audits.state_directory import audit_states
 from clinometer.audits.tabulating import ModelAnswers, tabulate
 from clinometer.errors import BudgetError, InputError, as_names
+from clinometer.families import families
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.catalogue import instrument as find_instrument
 from clinometer.instruments.design import Design
@@ -199,7 +199,7 @@ def audit(  # noqa: PLR0913 - the options of an audit
     directory: str | Path | None = None,
     options: PlanOptions | None = None,
     asking: Asking | None = None,
-    states: bool = True,
+    profile: bool = True,
 ) -> Results:
     """Measure models: a battery of instruments with their controls, and all tables.
 
@@ -216,8 +216,8 @@ def audit(  # noqa: PLR0913 - the options of an audit
         Studies, instruments, modes and other parts of a plan; the size sets the rest.
     asking
         Connection, limits and progress.
-    states
-        Also measure the hidden states of models that give access to them.
+    profile
+        Also measure what other families can of these models, such as their hidden states.
 
     Returns
     -------
@@ -251,8 +251,8 @@ def audit(  # noqa: PLR0913 - the options of an audit
             "call continues, nothing is asked twice"
         )
     tabulate(out)
-    if states:
-        audit_states(plan, out)
+    for family in families().values() if profile else ():
+        family.measure(plan, out)
     return read_results(out)
 
 

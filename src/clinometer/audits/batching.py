@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from clinometer.asking.associating import CHOICES
-from clinometer.asking.association_plan import AssociationPlan, cost_of_associations
 from clinometer.asking.batches import Batches
-from clinometer.asking.budget import Cost, estimate_costs, estimate_requests
-from clinometer.asking.plan import Plan
-from clinometer.asking.shards import Answers, Collected, read_setting
+from clinometer.asking.budget import Cost, estimate_requests
+from clinometer.asking.shards import Answers, Collected, RequestPlan, read_setting
 from clinometer.audits.sharding import collect_and_tabulate, load_any_plan
 from clinometer.errors import BudgetError, InputError, ModelError
 from clinometer.models.batch_files import BatchFiles
@@ -23,7 +20,7 @@ from clinometer.results.places import anywhere
 from clinometer.results.records import slug, text_hash
 from clinometer.texts import read_text
 
-__all__ = ["Submission", "Submitted", "submit_shards", "tokens_of_answer"]
+__all__ = ["Submission", "Submitted", "submit_shards"]
 
 
 @dataclass(frozen=True)
@@ -135,7 +132,7 @@ class _Asked:
 
     def __init__(
         self,
-        plan: Plan | AssociationPlan,
+        plan: RequestPlan,
         out: Path,
         choices: int | None,
         submission: Submission,
@@ -154,7 +151,7 @@ class _Asked:
 
         self.batches = Batches(out, text_hash(read_text(plan.file(out))), provider, say)
         self.out = out
-        self.tokens = cache(lambda model: tokens_of_answer(plan, model, choices))
+        self.tokens = cache(lambda model: plan.tokens_of_answer(model, choices))
 
     def submit(self, found: Sequence[Collected], answers: Answers) -> int:
         """Submit what may be submitted; return how many requests are not, as they fail."""
@@ -205,16 +202,6 @@ class _Asked:
         """Return what a batch cost at most that was submitted when no price was known."""
         cost = self._cost(self.names[path.parent.name], path, set(_requests(path)))
         return cost.limited(batch=True)
-
-
-def tokens_of_answer(plan: Plan | AssociationPlan, model: str, choices: int | None) -> float:
-    """Return how long the answer to a call is, in tokens, as the plan is estimated."""
-    if isinstance(plan, AssociationPlan):
-        most = max(1, min(choices or CHOICES, plan.repetitions))
-        cost = cost_of_associations(plan, model, most)
-    else:
-        (cost,) = estimate_costs([next(plan.pieces())], [model])
-    return cost.output_tokens / max(cost.calls, 1)
 
 
 def _requests(path: Path, names: Container[str] | None = None) -> dict[str, bytes]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clinometer.asking.association_plan import AssociationPlan
 from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import JUDGE
-from clinometer.audits.sharding import load_any_plan
+from clinometer.asking.shards import RequestPlan
+from clinometer.audits.sharding import find_plan, load_any_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, PlanError
 from clinometer.results.locks import only_process
@@ -77,7 +77,7 @@ def merge(directories: Sequence[str | Path], out: str | Path) -> list[Merged]:
         return found
 
 
-def _join_plans(sources: Sequence[Path], out: Path) -> Plan | AssociationPlan:
+def _join_plans(sources: Sequence[Path], out: Path) -> RequestPlan:
     """Write the plan that all directories have into `out`; return it."""
     named = [*sources, *([out] if _has_plan(out) else [])]
     plans = [load_any_plan(one) for one in named]
@@ -97,7 +97,7 @@ def _join_plans(sources: Sequence[Path], out: Path) -> Plan | AssociationPlan:
 
 def _has_plan(out: Path) -> bool:
     """Return whether a directory has a plan; raise PlanError if it holds something else."""
-    if any((out / name).is_file() for name in ("plan.json", "associations.json")):
+    if find_plan(out) is not None:
         return True
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise PlanError(f"{out}: not empty, and no results directory; name another with --out")
@@ -109,7 +109,7 @@ def _refuse_other(
     kept: dict[str, Any],
     place: Path,
     wanted: dict[str, Any],
-    plan: Plan | AssociationPlan,
+    plan: RequestPlan,
 ) -> None:
     if kept.get("recorded") is not None:
         raise InputError(

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from itertools import chain, product
 from pathlib import Path
 
-from clinometer.asking.associating import cue_questions
-from clinometer.asking.association_plan import AssociationPlan, load_associations
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, load_plan
-from clinometer.asking.questions import TrialQuestions
 from clinometer.asking.requests import settings_of
 from clinometer.asking.shards import (
     Answers,
     Collected,
-    Questions,
+    RequestPlan,
     collect,
     has_shards,
     read_setting,
@@ -25,18 +22,26 @@ from clinometer.asking.shards import (
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, PlanError, as_names
+from clinometer.families import families
 from clinometer.models.providers import find_provider
 from clinometer.modes.mode import seeded
 from clinometer.modes.needs import refuse_unable
 from clinometer.results.locks import only_process
 from clinometer.results.places import anywhere
 
-__all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_audit", "shard_plan"]
+__all__ = [
+    "collect_and_tabulate",
+    "collect_answers",
+    "find_plan",
+    "load_any_plan",
+    "shard_audit",
+    "shard_plan",
+]
 
 
 @anywhere(directory=True)
 def shard_plan(
-    plan: Plan | AssociationPlan,
+    plan: RequestPlan,
     directory: str | Path,
     shards: int = 1,
     *,
@@ -91,11 +96,12 @@ def shard_plan(
                 "writes those that are left"
             )
         write_setting(out, {"shards": shards, "choices": choices})
-        every = (one.left(Answers()) for one in _questions(plan, out, choices))
-        return write_shards(out, chain.from_iterable(every), shards)
+        questions = (plan.questions(model, out, choices) for model in plan.models)
+        requests = (one.left(Answers()) for one in questions)
+        return write_shards(out, chain.from_iterable(requests), shards)
 
 
-def _refuse_settings(plan: Plan | AssociationPlan) -> None:
+def _refuse_settings(plan: RequestPlan) -> None:
     """Raise InputError if requests to a model have no place for a reasoning effort of the plan."""
     efforts = plan.efforts if isinstance(plan, Plan) else ()
     for model, effort in product(plan.models, efforts):
@@ -179,23 +185,24 @@ def collect_answers(
 
 
 def collect_and_tabulate(
-    plan: Plan | AssociationPlan, out: Path, choices: int | None, files: Sequence[Path] = ()
+    plan: RequestPlan, out: Path, choices: int | None, files: Sequence[Path] = ()
 ) -> tuple[list[Collected], Answers]:
     """Do what `collect_answers` does; the caller holds the directory."""
-    found, answers = collect(out, _questions(plan, out, choices), files)
+    questions = [plan.questions(model, out, choices) for model in plan.models]
+    found, answers = collect(out, questions, files)
     if isinstance(plan, Plan) and any(row.answered for row in found):
         tabulate(out)
     return found, answers
 
 
-def load_any_plan(out: Path) -> Plan | AssociationPlan:
-    """Read the plan of a directory, of trials or of cues; raises PlanError if there is none."""
-    return load_associations(out) if (out / "associations.json").is_file() else load_plan(out)
+def load_any_plan(out: Path) -> RequestPlan:
+    """Read the plan of a directory, of trials or of a family; PlanError if there is none."""
+    return find_plan(out) or load_plan(out)
 
 
-def _questions(
-    plan: Plan | AssociationPlan, directory: Path, choices: int | None
-) -> list[Questions]:
-    if isinstance(plan, Plan):
-        return [TrialQuestions(plan, model, directory) for model in plan.models]
-    return [cue_questions(plan, model, directory, choices) for model in plan.models]
+def find_plan(out: Path) -> RequestPlan | None:
+    """Read the plan of a directory, of trials or of a family; None if there is none."""
+    if (out / "plan.json").is_file():
+        return load_plan(out)
+    plans = (family.load_plan(out) for family in families().values())
+    return next((plan for plan in plans if plan is not None), None)

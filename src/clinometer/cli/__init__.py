@@ -2,10 +2,12 @@
 
 import sys
 
+from clinometer.families import families
+
 __all__ = ["main"]
 
-#: Command → the module that holds it, and one line of help.
-COMMANDS = {
+#: Command → the module that holds it, and one line of help: of measuring and deciding.
+_BEFORE = {
     "demo": ("demo", "Score answers of GPT-4o that are shipped, and open their report: seconds."),
     "audit": ("auditing", "Measure the bias of a model and write a report. Start here."),
     "check": ("checking", "Say what a model can do and what an audit costs, in a call a mode."),
@@ -28,9 +30,10 @@ COMMANDS = {
     ),
     "agreement": ("estimating", "Compare readings of decisions with human labels."),
     "regress": ("estimating", "Regress decisions on associations and other scores."),
-    "profile": ("states", "Place groups of words on stereotype dimensions in hidden states."),
-    "weat": ("states.measuring", "Run association tests (WEAT, SEAT, CEAT, …) in hidden states."),
-    "network": ("network", "Build association networks and measure bias in them."),
+}
+
+#: The same of what comes after, and beside.
+_AFTER = {
     "report": ("auditing", "Recompute the tables and the report of a results directory."),
     "plan": ("sharding", "Write the requests of an audit as files that any engine answers."),
     "answer": ("sharding", "Answer such files with any model, here or on a Ray cluster."),
@@ -46,6 +49,13 @@ COMMANDS = {
     "validate": ("studies", "Check a study file; errors name file, line and field."),
     "published": ("studies", "Print the values that the papers publish."),
     "cite": ("studies", "Print the references to cite."),
+}
+
+#: All commands, in the order of use; those of families stand between.
+COMMANDS = {
+    **{name: (f"{__name__}.{module}", text) for name, (module, text) in _BEFORE.items()},
+    **{name: place for family in families().values() for name, place in family.commands.items()},
+    **{name: (f"{__name__}.{module}", text) for name, (module, text) in _AFTER.items()},
 }
 
 HELP = """Usage: clinometer COMMAND [OPTIONS]

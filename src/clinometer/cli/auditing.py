@@ -123,7 +123,7 @@ def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: boo
         )
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
-        _read_states(plan, directory)
+        _measure_families(plan, directory)
     return complete
 
 
@@ -326,14 +326,15 @@ def _judge(
     echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")
 
 
-def _read_states(plan: Plan, directory: Path) -> None:
-    """Add the measures of hidden states; an error here does not fail the audit."""
-    from clinometer.audits.state_directory import audit_states, readable
+def _measure_families(plan: Plan, directory: Path) -> None:
+    """Add what other families measure of a plan's models; an error does not fail the audit."""
+    from clinometer.families import families
 
-    if not (models := readable(plan)):
-        return
-    echo(f"hidden states: {', '.join(models)}")
-    try:
-        audit_states(plan, directory)
-    except ModelError as error:
-        remark(f"hidden states left out: {error}")
+    for family in families().values():
+        if not (models := family.measurable(plan)):
+            continue
+        echo(f"{family.title.lower()}: {', '.join(models)}")
+        try:
+            family.measure(plan, directory)
+        except ModelError as error:
+            remark(f"{family.title.lower()} left out: {error}")

@@ -78,8 +78,8 @@ def draft_command() -> None:
 @_options
 def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **options: Any) -> None:
     """Ask MODEL for a synonym of each word of each stereotype."""
-    from clinometer.networks.lexicons import read_valence
     from clinometer.stimuli import drafting
+    from clinometer.words.lexicons import read_valence
 
     valences = None
     if lexicon:

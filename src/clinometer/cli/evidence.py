@@ -48,14 +48,14 @@ def bundle_command(results: Path, out: Path, sign: Path | None, **card: str | No
 
 @command("verify")
 @click.argument("archive", type=FILE)
-@click.option("--states", is_flag=True,
-              help="Also read hidden states again, with the models on this machine.")  # fmt: skip
+@click.option("--models", is_flag=True,
+              help="Also measure again what takes the models, such as hidden states.")  # fmt: skip
 @click.option("--inputs", type=FOLDER, metavar="DIR",
-              help="Also measure networks again: a folder with their inputs.")  # fmt: skip
+              help="Also measure again what takes files, as networks: their folder.")  # fmt: skip
 @click.option("--signer", type=FILE, metavar="FILE",
               help="Who has to have signed it: a file of allowed signers (ssh-keygen), or a "
                    "public key (.pub).")  # fmt: skip
-def verify_command(archive: Path, states: bool, inputs: Path | None, signer: Path | None) -> None:
+def verify_command(archive: Path, models: bool, inputs: Path | None, signer: Path | None) -> None:
     """Check every byte of ARCHIVE and recompute its tables; nothing is asked.
 
     Says whether it is unchanged, whether each number follows from the answers, what is not checked,
@@ -64,7 +64,7 @@ def verify_command(archive: Path, states: bool, inputs: Path | None, signer: Pat
     """
     from clinometer.comparing.verifying import verify
 
-    found = verify(archive, states=states, inputs=inputs, signer=signer)
+    found = verify(archive, models=models, inputs=inputs, signer=signer)
     for problem in found.problems:
         echo(problem)
     unchanged = "no" if found.changed else f"yes, {found.files} files are those of the manifest"
@@ -73,7 +73,7 @@ def verify_command(archive: Path, states: bool, inputs: Path | None, signer: Pat
         tables = f"; recomputed: {', '.join(found.tables)}" if found.tables else ""
         echo(f"follows from the answers: {_FOLLOWS[found.follows]}{tables}")
         kept = ", ".join(found.unchecked) or "nothing"
-        echo(f"not checked, but for its hash (see --states, --inputs): {kept}")
+        echo(f"not checked, but for its hash (see --models, --inputs): {kept}")
     echo(found.signature.text)
     echo(f"seal {found.seal}")
     sys.exit(1 if found.problems else 0 if found.holds else 3)

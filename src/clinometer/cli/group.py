@@ -25,15 +25,12 @@ __all__ = ["LateGroup", "run_group"]
 class LateGroup(click.Group):
     """A group that imports a command's module when the command is called.
 
-    `commands`: command → its module in `package`, which names it ``COMMAND_command``, and one line
-    of help.
+    `commands`: command → its module, which names it ``COMMAND_command``, and one line of help.
     """
 
-    def __init__(
-        self, commands: Mapping[str, tuple[str, str]], package: str, **attributes: Any
-    ) -> None:
+    def __init__(self, commands: Mapping[str, tuple[str, str]], **attributes: Any) -> None:
         super().__init__(**attributes)
-        self._commands, self._package = commands, package
+        self._commands = commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands in the order of use."""
@@ -43,7 +40,7 @@ class LateGroup(click.Group):
         """Import a command; an unknown one is an error that suggests others."""
         if cmd_name not in self._commands:
             ctx.fail(unknown("command", cmd_name, self._commands))
-        module = importlib.import_module(f"{self._package}.{self._commands[cmd_name][0]}")
+        module = importlib.import_module(self._commands[cmd_name][0])
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
@@ -56,7 +53,6 @@ class LateGroup(click.Group):
 _group = click.version_option(__version__, prog_name="clinometer")(
     LateGroup(
         COMMANDS,
-        "clinometer.cli",
         help=HELP,
         add_help_option=False,
         context_settings={"show_default": True},

@@ -238,8 +238,13 @@ def _report(found: Sequence[Collected], answers: Answers, directory: Path) -> bo
 
 
 def _say_next(directory: Path) -> None:
-    echo(f"next: clinometer report {directory}" if (directory / "plan.json").is_file()
-         else f"next: clinometer network build {directory} --out network.csv")  # fmt: skip
+    from clinometer.families import families
+
+    command = "clinometer report {directory}"
+    for family in families().values():
+        if family.load_plan(directory) is not None:
+            command = family.next_step
+    echo(f"next: {command.format(directory=directory)}")
 
 
 def _said(row: Collected) -> str:

@@ -13,7 +13,7 @@ from clinometer.cli.output import echo
 from clinometer.errors import StudyError
 
 if TYPE_CHECKING:
-    from clinometer.stimuli import NetworkStudy, Study
+    from clinometer.stimuli import Study
 
 __all__ = ["cite_command", "list_command", "published_command", "validate_command"]
 
@@ -22,15 +22,15 @@ __all__ = ["cite_command", "list_command", "published_command", "validate_comman
 @click.argument("study", required=False, metavar="[STUDY|FILE]")
 def list_command(study: str | None) -> None:
     """List instruments, modes and studies, or the stereotypes and wordings of STUDY."""
-    from clinometer.stimuli import NetworkStudy, open_study
+    from clinometer.stimuli import Study, open_study
 
     if study is None:
         _list_everything()
         return
     loaded = open_study(study)
     echo(f"{loaded.name}: {loaded.title}")
-    if isinstance(loaded, NetworkStudy):
-        _list_identities(loaded)
+    if not isinstance(loaded, Study):
+        echo("\n".join(loaded.lines()))
         return
     _list_wordings(loaded)
     defects = {
@@ -49,16 +49,15 @@ def list_command(study: str | None) -> None:
 @command("validate")
 @click.argument("file", metavar="NAME|FILE", type=FILE)
 def validate_command(file: Path) -> None:
-    """Check FILE, a study of answers or of networks; errors name file, line and field."""
+    """Check FILE, a study of answers or of another family; errors name file, line and field."""
     from clinometer.instruments.catalogue import check_parts
-    from clinometer.stimuli import NetworkStudy, open_study, remarks, study_hash
+    from clinometer.stimuli import Study, open_study, remarks, study_hash
 
     if file.suffix not in ("", ".yaml", ".yml"):
         raise StudyError(f"{file}: a study file ends in .yaml or .yml")
     study = open_study(file)
-    if isinstance(study, NetworkStudy):
-        identities = ", ".join(study.identities)
-        echo(f"{file}: valid; study of networks {study.name}: {identities}")
+    if not isinstance(study, Study):
+        echo(f"{file}: valid; {study.summary()}")
         return
     check_parts(study)
     for note in remarks(study):
@@ -127,16 +126,13 @@ def published_command(
 
 def _list_everything() -> None:
     from clinometer import stimuli
+    from clinometer.families import families
     from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.modes import MODES
-    from clinometer.states.word_tests import load_tests
-    from clinometer.states.words import SHIPPED, read_words
 
     measures = {name: one.measures[0] for name, one in INSTRUMENTS.items()}
     studies = {name: stimuli.load_study(name) for name in stimuli.shipped_studies()}
-    networks = map(stimuli.load_network_study, stimuli.shipped_network_studies())
-    groups = {name: read_words(name).groups.items() for name in SHIPPED}
-    parts: dict[str, dict[str, str]] = {
+    parts: dict[str, Mapping[str, str]] = {
         "instruments": {
             name: f"{one.title.partition(':')[0]} ({one.reference})"
             for name, one in measures.items()
@@ -144,15 +140,9 @@ def _list_everything() -> None:
         "response modes": {mode.name: mode.title for mode in MODES.values()},
         "studies": {name: f"{one.title} ({_count(one)})" for name, one in studies.items()},
         "stereotypes": {name: ", ".join(one.stereotypes) for name, one in studies.items()},
-        "studies of networks": {one.name: ", ".join(one.identities) for one in networks},
-        "association tests in hidden states (clinometer weat)": {
-            "caliskan2017": ", ".join(test.stereotype for test in load_tests("caliskan2017"))
-        },
-        "groups of words for profiles (clinometer profile)": {
-            name: ", ".join(f"{group} ({len(words)})" for group, words in of)
-            for name, of in groups.items()
-        },
     }
+    for family in families().values():
+        parts |= family.listing()
     for title, rows in parts.items():
         _list_rows(title, rows)
     echo("clinometer list STUDY shows the wordings and groups of a study")
@@ -167,19 +157,6 @@ def _list_rows(title: str, rows: Mapping[str, str]) -> None:
     """Print names with their descriptions; nothing if there are none."""
     if rows:
         echo("\n".join([title, *(f"  {name:23} {text}" for name, text in rows.items())]))
-
-
-def _list_identities(study: NetworkStudy) -> None:
-    """Print the primes and targets of each identity."""
-    for key, identity in study.identities.items():
-        echo(f"{key} ({identity.approach})")
-        if identity.approach != "stereotypes":
-            echo(f"  primes  {', '.join(identity.primes)}")
-            continue
-        pairs = (f"{' – '.join(pair.values())}" for pair in identity.pairs)
-        echo(f"  pairs of primes ({' – '.join(identity.categories)}): {', '.join(pairs)}")
-        for category, words in identity.targets.items():
-            echo(f"  targets of {category}: {', '.join(words)}")
 
 
 def _list_wordings(study: Study) -> None:

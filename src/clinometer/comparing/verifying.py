@@ -19,21 +19,17 @@ import filecmp
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from clinometer.asking.plan import load_plan
-from clinometer.audits.networks import FACTS as NETWORKS
-from clinometer.audits.networks import measure_again
-from clinometer.audits.state_directory import FACTS as STATES
-from clinometer.audits.state_directory import audit_states
 from clinometer.audits.tabulating import tabulate
 from clinometer.comparing.bundling import CARD, CARD_PAGE, DEVIATIONS, follow_from, write_prompts
 from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
 from clinometer.errors import ClinometerError, InputError, one_line
+from clinometer.families import Family, families
 from clinometer.results import SCORES
 from clinometer.results.bundles import (
     EVIDENCE,
@@ -52,11 +48,8 @@ from clinometer.results.tables import read_table, scan_table
 
 __all__ = ["Verified", "verify"]
 
-#: Numbers that differ by less than this share are equal: sums in another order.
+#: Numbers of answers that differ by less than this share are equal: sums in another order.
 _ROUNDING = 1e-9
-
-#: The same of hidden states, which another processor computes a little differently.
-_READING = 1e-4
 
 
 @dataclass(frozen=True)
@@ -92,7 +85,7 @@ class Verified:
 def verify(
     archive: str | Path,
     *,
-    states: bool = False,
+    models: bool = False,
     inputs: str | Path | None = None,
     signer: str | Path | None = None,
 ) -> Verified:
@@ -102,10 +95,12 @@ def verify(
     ----------
     archive
         A bundle.
-    states
-        Also read the hidden states of an audit's models again, where they can be opened here.
+    models
+        Also measure again what takes the models, such as their hidden states, where they can be
+        opened here.
     inputs
-        Folder with the edge lists and lexicons of networks, under any name, to measure them again.
+        Folder with files that are not in the archive, such as the edge lists and lexicons of
+        networks, under any name, to measure again what takes them.
     signer
         Who has to have signed it: a file of allowed signers, or a public key; see `signing`.
 
@@ -132,53 +127,71 @@ def verify(
             return Verified(seal, count, changed=tuple(problems), signature=unchecked)
         who = None if signer is None else Path(signer)
         signature = check_signature(stated / SIGNATURE, files[SEAL], who)
-        families = _families(stated, states, inputs)
-        tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
+        has_answers = (stated / "plan.json").is_file()
+        measured = _measurable(stated, models, inputs)
+        again = _Again(stated, Path(folder) / "again", has_answers, measured)
+        tables, differ = again.compare(None if inputs is None else Path(inputs))
     made = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
-    if "answers" in families:
+    if has_answers:
         made |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
         made |= {name for name in files if is_one_of(name, EVIDENCE)}
     by_hash = tuple(sorted(files.keys() - made))
     return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
 
 
-def _families(stated: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:
-    """Return the families of tables that can be recomputed."""
-    can = {
-        "answers": (stated / "plan.json").is_file(),
-        "states": states and (stated / STATES).is_file(),
-        "networks": inputs is not None and (stated / NETWORKS).is_file(),
-    }
-    return tuple(family for family, may in can.items() if may)
+def _measurable(stated: Path, models: bool, inputs: str | Path | None) -> list[Family]:
+    """Return the families in a bundle that can be measured again here."""
+    return [
+        family
+        for family in families().values()
+        if (inputs is not None if family.needs_inputs else models)
+        and (stated / family.record).is_file()
+    ]
 
 
-def _recomputed(
-    stated: Path, again: Path, families: Collection[str], inputs: str | Path | None
-) -> tuple[tuple[str, ...], list[str]]:
-    """Recompute prompts and tables; return the tables' names and what differs."""
-    names = [name for name, one in TABLES.items() if one.family in families]
-    shutil.copytree(stated, again)
-    for name in names:
-        if name != "responses":  # these are read
-            (again / f"{name}.parquet").unlink(missing_ok=True)
-    try:
-        if "answers" in families:
-            tabulate(again, _scoring(stated))
+@dataclass(frozen=True)
+class _Again:
+    """What is recomputed of a bundle, and where."""
+
+    stated: Path
+    directory: Path
+    has_answers: bool
+    measured: Sequence[Family]
+
+    def compare(self, inputs: Path | None) -> tuple[tuple[str, ...], list[str]]:
+        """Recompute prompts and tables; return the tables' names and what differs."""
+        stated, again = self.stated, self.directory
+        recomputed = {family.name for family in self.measured}
+        recomputed |= {"answers"} if self.has_answers else set()
+        names = [name for name, table in TABLES.items() if table.family in recomputed]
+        shutil.copytree(stated, again)
+        for name in names:
+            if name != "responses":  # these are read
+                (again / f"{name}.parquet").unlink(missing_ok=True)
+        try:
+            self._recompute()
+        except (ClinometerError, pl.exceptions.PolarsError) as error:
+            why = one_line(error).replace(f"{again}{os.sep}", "").replace(f"{stated}{os.sep}", "")
+            return (), [f"the tables cannot be recomputed: {why}"]
+        for family in self.measured:
+            if family.needs_inputs:  # an input that is not there is an error of the caller
+                family.measure_again(again, inputs)
+        problems = [*_other_texts(stated, again)] if self.has_answers else []
+        for name in ("estimates", *names):
+            problems += _compared(name, stated / f"{name}.parquet", again / f"{name}.parquet")
+        tables = ("estimates", *names) if recomputed else ()
+        return tuple(name for name in tables if (stated / f"{name}.parquet").is_file()), problems
+
+    def _recompute(self) -> None:
+        """Recompute what follows from the bundle and the models."""
+        again = self.directory
+        if self.has_answers:
+            tabulate(again, _scoring(self.stated))
             (again / PROMPTS).unlink(missing_ok=True)
             write_prompts(again, again / PROMPTS)
-        if "states" in families:
-            (again / STATES).unlink()
-            audit_states(load_plan(again), again)
-    except (ClinometerError, pl.exceptions.PolarsError) as error:
-        why = one_line(error).replace(f"{again}{os.sep}", "").replace(f"{stated}{os.sep}", "")
-        return (), [f"the tables cannot be recomputed: {why}"]
-    if "networks" in families and inputs is not None:
-        measure_again(again, Path(inputs))
-    problems = [*_other_texts(stated, again)] if "answers" in families else []
-    for name in ("estimates", *names):
-        problems += _compared(name, stated / f"{name}.parquet", again / f"{name}.parquet")
-    tables = ("estimates", *names) if families else ()
-    return tuple(name for name in tables if (stated / f"{name}.parquet").is_file()), problems
+        for family in self.measured:
+            if not family.needs_inputs:
+                family.measure_again(again, None)
 
 
 def _other_texts(stated: Path, again: Path) -> Iterator[str]:
@@ -211,13 +224,13 @@ def _compared(name: str, stated: Path, again: Path) -> Iterator[str]:
         except InputError as error:
             yield str(error).replace(f"{stated.parent}{os.sep}", "")
             return
-        for family in ("answers", "networks", "states"):
+        rounding = {family.name: family.rounding for family in families().values()}
+        for family, share in {"answers": _ROUNDING, **rounding}.items():
             own = (
                 pl.col("family")
                 if name == "estimates"
                 else pl.repeat(TABLES[name].family, pl.len())
             )
-            share = _READING if family == "states" else _ROUNDING
             rows = own == family
             yield from _differences(name, old.filter(rows), new.filter(rows), share)
 

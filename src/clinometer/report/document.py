@@ -16,35 +16,33 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from clinometer.errors import InputError
+from clinometer.families import families
 from clinometer.report.answers.part import answer_part
 from clinometer.report.comparison import FACTS, comparison_part
 from clinometer.report.drawing.figures import Figure, write_figures
 from clinometer.report.drawing.svg import draw, for_page
 from clinometer.report.drawing.theme import stylesheet
 from clinometer.report.markdown import as_html, as_it_came
-from clinometer.report.networks.part import findings as of_networks
-from clinometer.report.networks.part import network_part
-from clinometer.report.networks.results import read_networks
 from clinometer.report.sections import Part, Term
-from clinometer.report.states.part import findings as of_states
-from clinometer.report.states.part import state_part
-from clinometer.report.states.results import read_states
 from clinometer.results.directory import TABLES, Results
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
 from clinometer.texts import visible, write_text
 
-__all__ = ["FAMILIES", "found", "rendered", "write_figure_page", "write_report"]
+__all__ = ["PARTS", "found", "rendered", "write_figure_page", "write_report"]
 
-#: Each makes the part of its family; None where a directory has none of its tables.
-FAMILIES = (answer_part, network_part, state_part, comparison_part)
+#: Each makes a part of the page; None where a directory has none of its tables.
+PARTS = (
+    answer_part,
+    *(family.part for family in families().values()),
+    comparison_part,
+)
 
 #: The files of a results directory, and what is in them.
 FILES = {
     "plan.json": "what was asked, of which models, and how",
-    "networks.json": "which networks were measured, and how",
-    "states.json": "which models were read, and how",
+    **{family.record: family.record_meaning for family in families().values()},
     FACTS: "which runs were compared, and the verdicts",
     **{f"{name}.parquet": table.meaning for name, table in TABLES.items()},
 }
@@ -87,17 +85,12 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
 
 
 def found(directory: Path, most: int = 6) -> list[str]:
-    """Return what networks and hidden states show, a line each: the first of each family.
+    """Return what families beside the answers show, a line each: the first of each.
 
     `directory`: a results directory. Raises InputError if a table is malformed.
     """
-    networks, states = read_networks(directory), read_states(directory)
-    of_families = (
-        [] if networks is None else of_networks(networks),
-        [] if states is None else of_states(states),
-    )
     lines = []
-    for rows in of_families:
+    for rows in (family.findings(directory) for family in families().values()):
         lines += [f"{about}, {who}: {text}" for about, who, text in rows[:most] if text]
         if rows[most:]:
             lines.append(f"and {len(rows) - most} more; see the report")
@@ -106,7 +99,7 @@ def found(directory: Path, most: int = 6) -> list[str]:
 
 def _write_report(path: Path, title: str | None) -> Path:
     with debug_mode(False):  # altair would check each of our own drawings, which takes as long
-        parts = [part for family in FAMILIES if (part := family(path))]
+        parts = [part for make in PARTS if (part := make(path))]
     if not parts:
         raise InputError(
             f"{path / 'plan.json'}: not found, nor other results; give a directory that a run has "

@@ -1,6 +1,6 @@
 """Tables that the packages exchange: their columns, files and verdicts."""
 
-from clinometer.results.columns import COLUMNS, CONDITIONS, LATER, Schema, check, columns
+from clinometer.results.columns import COLUMNS, CONDITIONS, Schema, check, columns
 from clinometer.results.estimates import (
     ASSOCIATIONS,
     ATTRIBUTIONS,
@@ -33,7 +33,6 @@ __all__ = [
     "DECISIONS",
     "ESTIMATES",
     "FACTORS",
-    "LATER",
     "LEVELS",
     "Measure",
     "ORDERS",

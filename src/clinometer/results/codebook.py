@@ -9,9 +9,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from clinometer.families import families
 from clinometer.results.columns import COLUMNS
-from clinometer.results.directory import TABLES, Table
+from clinometer.results.directory import TABLES
 from clinometer.results.estimates import KEYS
+from clinometer.results.schemas import Table
 
 __all__ = ["codebook"]
 
@@ -34,8 +36,7 @@ leaves it out when it reads.
 _HEADINGS = {
     "": "Estimates",
     "answers": "Answers to prompts",
-    "networks": "Association networks",
-    "states": "Hidden states",
+    **{name: family.title for name, family in families().items()},
     "comparison": "Comparisons",
 }
 
@@ -65,10 +66,12 @@ def _section(name: str, table: Table) -> str:
 
 
 def _rows(table: Table) -> Iterator[str]:
+    family = families().get(table.family)
+    described = {**COLUMNS, **(family.columns() if family else {})}
     yield "| column | type | meaning |"
     yield "|---|---|---|"
     for name, kind in table.schema.items():
-        yield f"| `{name}` | {_TYPES[kind]} | {COLUMNS[name].meaning} |"
+        yield f"| `{name}` | {_TYPES[kind]} | {described[name].meaning} |"
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """The type and the meaning of every column of every table.
 
-Every table is a selection of these columns, so a name has the same meaning in all tables.
-``docs/reference/columns.md`` is generated from this module (`codebook`), and a test checks every
-written table against it. A null is a missing value; another column says why.
+Every table is a selection of these columns, so a name has the same meaning in all tables; a family
+adds those that only its tables have. ``docs/reference/columns.md`` is generated from them
+(`codebook`), and a test checks every written table against it. A null is a missing value; another
+column says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
@@ -18,11 +20,12 @@ from clinometer.errors import InputError, one_line, shortened
 __all__ = [
     "COLUMNS",
     "CONDITIONS",
-    "LATER",
     "Column",
     "Schema",
     "check",
     "columns",
+    "may_lack",
+    "of_kind",
     "with_codes",
     "with_texts",
 ]
@@ -35,24 +38,20 @@ class Column(NamedTuple):
 
     kind: pl.DataType
     meaning: str
+    older_lack: bool = False
+    """Whether tables of earlier versions, and those of others, may lack it; it is then null."""
 
 
-def _of(kind: pl.DataType, **meanings: str) -> dict[str, Column]:
-    return {name: Column(kind, meaning) for name, meaning in meanings.items()}
+def of_kind(kind: pl.DataType, *, older_lack: bool = False, **meanings: str) -> dict[str, Column]:
+    """Return columns of one type from their meanings."""
+    return {name: Column(kind, meaning, older_lack) for name, meaning in meanings.items()}
 
 
 #: What the same trials can be asked under; draws do not depend on it.
 CONDITIONS = ("intervention", "reasoning_effort", "temperature")
 
-#: Columns that an external table may lack; they are then null.
-LATER = (
-    *("dimension", "object", "outcome", "control", "shares", "emotions", "n_unpaired"),
-    *("n_unreasoned", "n_other_words", "n_absent", "unnamed"),
-    *("reasoning_effort", "temperature", "reasoning", "reasoning_tokens"),
-)
-
 COLUMNS: dict[str, Column] = {
-    **_of(
+    **of_kind(
         pl.String(),
         # who was measured
         family="family of measures: answers, networks or states",
@@ -67,18 +66,11 @@ COLUMNS: dict[str, Column] = {
         # factors
         mode="response mode: free, structured, forced or likelihood",
         intervention="name of the system prompt; none without one",
-        reasoning_effort="reasoning effort that was asked for: a level such as low, or a number of "
-        "tokens; null: the provider's default",
-        temperature="sampling temperature, where a plan has several; null: that of the whole plan",
         category="category of the stereotype; null if the row pools over categories",
         stereotype="one contrast of the study: two groups and two sets of attributes",
-        dimension="dimension of stereotype content, such as competence; null where the stereotype "
-        "has attributes of its own; BBQ: whether the context is ambiguous or disambiguated",
         variation="wording of the instrument",
         word_list="how attributes are listed in the prompt: plain or as_released",
         scoring="how answers are scored: exact, published, or emotions (BOLD: exact, and emotions)",
-        control="kind of control study: positive (an association is known to be present) or "
-        "negative (known to be absent); null: none",
         # trials
         trial_id="the trial: a prompt with its words, orders and seed",
         pair_id="the mirrored pair: one draw in both group orders, or of both groups",
@@ -92,8 +84,6 @@ COLUMNS: dict[str, Column] = {
         "attribution, a hypothetical decision or a continuation is about; self-report: group and "
         "attribute, or the set of the attribute; self-moderation: blind or told; BBQ: the right "
         "answer (target, other, unknown)",
-        object="affective attribution: the neutral object described; hypothetical decision: the "
-        "decision; BBQ: the template of the question",
         labels="forced mode: labels of the first and the second option; self-report: which end of "
         "the scale is number 1, low_first or high_first; BBQ: label of unknown",
         system="the system prompt",
@@ -107,22 +97,14 @@ COLUMNS: dict[str, Column] = {
         baseline_response="what the baseline answered to the trial",
         candidate_response="what the candidate answered to the trial",
         profile="the first answer, if there was a second prompt",
-        reasoning="reasoning text of the answer, or the provider's summary of it",
         stop_reason="why generation ended: stop, max_tokens, content_filter or error",
         error="the provider's error, if there is no answer",
         reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage, "
         "error (no answer came, or the table has none), unpaired (the trial beside it has no "
         "answer), other_words (the words asked are none of the study's), or unreasoned (no tokens "
         "of reasoning are stated)",
-        outcome="affective attribution: comedy, tragedy or neutral; self-moderation: flagged, "
-        "unflagged, or why the judgement could not be read; hypothetical decision: yes or no; BBQ: "
-        "target, other or unknown",
         read_by="decisions: who read the answer, rules or judge",
         span="the passage of the answer that the score rests on",
-        shares="word association: the words that were paired, their sets, and the share of the "
-        "marginalized group for each (forced mode: probability; else 1 or 0), as JSON",
-        emotions="BOLD: the probability of each emotion in the continuation, as JSON; null if not "
-        "classified",
         attribute="an attribute word or task",
         set="the set of the attribute: tied, counter or extra; object: a described object",
         # comparisons
@@ -141,20 +123,8 @@ COLUMNS: dict[str, Column] = {
         varied="the parameter that differs from the default: time_steps, norm, weights or "
         "retention; null: none",
         norm="norm by which activations are divided: l1, l2 or none",
-        network="the network; in estimates it is the subject",
-        network_a="the first of two networks",
-        network_b="the second of two networks",
-        role="whose contexts: terms of the poles, or held-out terms",
-        property="what is counted: contexts per term, words of a context, position of the term",
-        of="what is compared: nodes, or edges between nodes of both networks",
         target="in estimates, what the interval generalises to: these (stereotypes and words) or "
         "like these; in networks, a target word or the last word of a stream",
-        source="first word of a stream",
-        word="a word on a shortest path",
-        tone="valence of the word: positive, neutral, negative or unknown",
-        paths="number of shortest paths through the word or edge, as text in digits",
-        src="one end of an edge",
-        tgt="the other end of an edge",
         # states
         contexts="in which contexts the words of the poles or tests were read: generated, "
         "dictionary, corpus, templates or none",
@@ -168,9 +138,6 @@ COLUMNS: dict[str, Column] = {
         against="attributes that the second targets are expected to be associated with",
         missing_as="treatment of an answer without a score: left_out, zero, lowest, highest or "
         "kept (its tokens count)",
-        key="what is averaged: rows with the same key (a term, a sense, or a term in one context)",
-        term="a term as it is spelt in its context",
-        context="the text that contains the term",
         # regressions
         predictor="predictor of the regression",
         response_variable="response variable of the regression, a column of 1 and 0",
@@ -202,13 +169,12 @@ COLUMNS: dict[str, Column] = {
         note="why the value is missing, or a caveat",
         served_as="names that the answers give of the model that answered",
     ),
-    **_of(
+    **of_kind(
         pl.Int64(),
         iteration="number of the draw within its cell",
         seed="seed of sampling, for models on the local machine",
         input_tokens="tokens of the prompt, as counted by the provider",
         output_tokens="tokens of the answer",
-        reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
         n="number of observations asked for; in networks and states, present",
         n_stereotypes="stereotypes in the mean, of which each counts once, as 1 / n_stereotypes; "
         "null: each answer counts once, as published",
@@ -222,11 +188,6 @@ COLUMNS: dict[str, Column] = {
         n_unparsed="answers that could not be read",
         n_truncated="answers cut off before they could be read",
         n_low_coverage="answers that paired too few of the words",
-        n_unpaired="answers without a score because the trial beside theirs has no answer",
-        n_other_words="answers without a score because they are to other words than the study's",
-        n_absent="answers that never came, or are to other words than the study's: `compliance` "
-        "leaves them out, the bounds count them as missing",
-        n_unreasoned="answers without a score because no tokens of reasoning are stated",
         n_error="trials that ended in an error without an answer",
         n_pairs="mirrored pairs scored in both orders",
         n_more="further trials of each run, asked like these, that would give a verdict if the "
@@ -239,12 +200,6 @@ COLUMNS: dict[str, Column] = {
         n_clusters="clusters used for the standard error",
         n_resamples="permutations, bootstrap samples, placebos or rewired networks used for p or "
         "interval",
-        n_first="words of the first group or set of targets",
-        n_second="words of the second group or set of targets",
-        n_toward="words of the attributes `toward`",
-        n_against="words of the attributes `against`",
-        n_contexts="contexts of a word",
-        n_high="terms that the dictionary has at the high pole",
         n_unasked_baseline="trials asked under the candidate only",
         n_unasked_candidate="trials asked under the baseline only",
         n_lost_baseline="matched trials scored under the candidate only",
@@ -256,19 +211,8 @@ COLUMNS: dict[str, Column] = {
         n_parameters="parameters of the model",
         removed="leading principal components removed from the states",
         time_steps="steps of spreading activation",
-        nodes="words of the network",
-        edges="associations of the network",
-        components="connected components",
-        diameter="diameter: longest shortest path of the largest component, in hops",
-        path_sources="nodes whose paths were measured; null: all",
-        n_a="nodes or edges of the first network",
-        n_b="nodes or edges of the second",
-        n_shared="nodes or edges of both",
-        hop="hops from the first word of the stream",
-        value="number of contexts, number of words, or place of the term among them",
-        hops="hops of the shortest paths from the prime to the target",
     ),
-    **_of(
+    **of_kind(
         pl.Float64(),
         relative_variance="variance due to an error source, as a part of (mean − low)(high − mean) "
         "of the scale",
@@ -353,22 +297,8 @@ COLUMNS: dict[str, Column] = {
         association="association score of a chained answer, −1 to 1",
         decision="decision of a chained answer, 1 or 0",
         # networks
-        density="edges / possible edges",
-        average_degree="mean number of edges of a node",
-        mean_path_length="mean shortest path over pairs of words of the largest component, in hops",
-        clustering="mean local clustering coefficient, unweighted",
-        only_a="share of the first network's nodes or edges that the second lacks",
-        shared="share of all nodes or edges that both have (Jaccard)",
-        only_b="share of the second network's nodes or edges that the first lacks",
-        activation="activation of the target after the prime, unnormalised",
-        normalised="activation divided by the norm over all nodes",
-        valence="valence, 0 (negative) to 1 (positive)",
-        weight="weight of an edge",
         retention="share of its activation that a word keeps at each step",
         # states
-        coordinate="coordinate of a word, in standard deviations of the compared words",
-        raw="coordinate of a word before standardisation",
-        between_variance="ceat: variance of the effect between draws of contexts (τ²)",
         # regressions
         intercept="log odds at a predictor of 0",
         intercept_se="standard error of the intercept",
@@ -387,39 +317,79 @@ COLUMNS: dict[str, Column] = {
         delta_bic="difference from the lowest BIC of the same rows",
         akaike_weight="Akaike weight among the models of the same rows",
     ),
-    **_of(
+    **of_kind(
         pl.Boolean(),
         one_sided="whether one group was given no word; null if there is no score",
         conflict="decisions: whether some evidence in the answer contradicts the decision",
         explicit="whether the questions show what they are about, as in bias benchmarks and "
         "self-report",
-        unnamed="whether the prompt names no group: a baseline, in no mean; null: it names them",
-        directed="whether edges are directed",
         weighted="whether spreading used the weights of edges",
-        shown="whether the drawing shows it",
         converged="whether the fit converged; null: no fit",
     ),
-    **_of(
+    **of_kind(
         pl.List(pl.String()),
         attributes="the attribute words in the order presented",
         options="forced mode: the option counted as 1, and the other",
-        absent="primes and targets that are not in the network",
+    ),
+    **of_kind(
+        pl.String(),
+        older_lack=True,
+        dimension="dimension of stereotype content, such as competence; null where the stereotype "
+        "has attributes of its own; BBQ: whether the context is ambiguous or disambiguated",
+        object="affective attribution: the neutral object described; hypothetical decision: the "
+        "decision; BBQ: the template of the question",
+        outcome="affective attribution: comedy, tragedy or neutral; self-moderation: flagged, "
+        "unflagged, or why the judgement could not be read; hypothetical decision: yes or no; BBQ: "
+        "target, other or unknown",
+        control="kind of control study: positive (an association is known to be present) or "
+        "negative (known to be absent); null: none",
+        shares="word association: the words that were paired, their sets, and the share of the "
+        "marginalized group for each (forced mode: probability; else 1 or 0), as JSON",
+        emotions="BOLD: the probability of each emotion in the continuation, as JSON; null if not "
+        "classified",
+        reasoning_effort="reasoning effort that was asked for: a level such as low, or a number of "
+        "tokens; null: the provider's default",
+        temperature="sampling temperature, where a plan has several; null: that of the whole plan",
+        reasoning="reasoning text of the answer, or the provider's summary of it",
+    ),
+    **of_kind(
+        pl.Int64(),
+        older_lack=True,
+        n_unpaired="answers without a score because the trial beside theirs has no answer",
+        n_unreasoned="answers without a score because no tokens of reasoning are stated",
+        n_other_words="answers without a score because they are to other words than the study's",
+        n_absent="answers that never came, or are to other words than the study's: `compliance` "
+        "leaves them out, the bounds count them as missing",
+        reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
+    ),
+    **of_kind(
+        pl.Boolean(),
+        older_lack=True,
+        unnamed="whether the prompt names no group: a baseline, in no mean; null: it names them",
     ),
 }
 
 
-def columns(*names: str) -> Schema:
-    """Return the schema of a table from the names of its columns."""
-    return {name: COLUMNS[name].kind for name in names}
+def columns(*names: str, own: Mapping[str, Column] = MappingProxyType({})) -> Schema:
+    """Return the schema of a table from the names of its columns.
+
+    `own` are columns that only the tables of a family have.
+    """
+    return {name: (own.get(name) or COLUMNS[name]).kind for name in names}
+
+
+def may_lack(name: str) -> bool:
+    """Whether a table of an earlier version, or of others, may lack a column; it is then null."""
+    return name in COLUMNS and COLUMNS[name].older_lack
 
 
 def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:
     """Select and cast the columns of `schema`, in its order.
 
-    Columns in `LATER` may be missing. Raises InputError, with `name` for the frame, if another
-    column is missing or has values of another type.
+    Columns that older tables lack may be missing (`may_lack`). Raises InputError, with `name` for
+    the frame, if another column is missing or has values of another type.
     """
-    later = [column for column in LATER if column in schema and column not in frame.columns]
+    later = [name for name in schema if may_lack(name) and name not in frame.columns]
     frame = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in later)
     missing = [column for column in schema if column not in frame.columns]
     if missing:

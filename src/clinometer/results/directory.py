@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from clinometer.errors import InputError, unknown
+from clinometer.families import families
 from clinometer.results import schemas
-from clinometer.results.columns import LATER, Schema, check
+from clinometer.results.columns import Schema, check, may_lack
 from clinometer.results.estimates import ESTIMATES
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.records import read_plan
+from clinometer.results.schemas import Table
 from clinometer.results.tables import read_table, write_table
 
 __all__ = [
     "TABLES",
     "Results",
-    "Table",
     "read_detail",
     "read_estimates",
     "read_results",
@@ -33,17 +34,9 @@ __all__ = [
 ]
 
 
-class Table(NamedTuple):
-    """A table of a results directory."""
+_A, _C = "answers", "comparison"
 
-    family: str
-    schema: Schema
-    meaning: str
-
-
-_A, _N, _S, _C = "answers", "networks", "states", "comparison"
-
-#: Every table of a results directory.
+#: Every table of a results directory, those of all families included.
 TABLES: dict[str, Table] = {
     "estimates": Table("", ESTIMATES, "a row per subject, measure, level, factors and method"),
     "responses": Table(_A, schemas.RESPONSES, "a row per model and trial: prompt and answer"),
@@ -58,20 +51,9 @@ TABLES: dict[str, Table] = {
     "chained": Table(_A, schemas.CHAINED, "a row per chained answer with both scores"),
     "yes_shares": Table(_A, schemas.YES_SHARES, "a row per stereotype and version"),
     "attributions": Table(_A, schemas.ATTRIBUTIONS, "a row per level and group of the attribution"),
-    "networks": Table(_N, schemas.NETWORKS, "a row per network: its size and structure"),
-    "network_overlaps": Table(_N, schemas.OVERLAPS, "a row per pair of networks, nodes or edges"),
-    "network_activations": Table(_N, schemas.ACTIVATIONS, "a row per prime and target"),
-    "network_paths": Table(_N, schemas.PATH_LENGTHS, "a row per prime and target: hops between"),
-    "network_absences": Table(_N, schemas.ABSENCES, "a row per identity and set: absent words"),
-    "network_stream_nodes": Table(_N, schemas.STREAM_NODES, "a row per word on a shortest path"),
-    "network_stream_edges": Table(_N, schemas.STREAM_EDGES, "a row per edge of such a path"),
-    "state_terms": Table(_S, schemas.PROFILE_TERMS, "a row per layer, dimension and word"),
-    "state_directions": Table(_S, schemas.DIRECTION_TERMS, "a row per dimension: held-out terms"),
-    "state_contexts": Table(_S, schemas.CONTEXT_PROPERTIES, "a row per property of contexts"),
-    "state_tests": Table(_S, schemas.ASSOCIATION_TESTS, "a row per test and layer: its words"),
+    **{name: table for family in families().values() for name, table in family.tables().items()},
     "compared": Table(_C, schemas.MATCHES, "a row per level and difference: matched trials"),
     "answer_pairs": Table(_C, schemas.ANSWER_PAIRS, "a row per trial: answers behind a change"),
-    "state_fits": Table(_S, schemas.FITS, "a row per regression: the fit behind a coefficient"),
 }
 
 
@@ -206,7 +188,7 @@ def _read(path: Path, schema: Schema) -> pl.DataFrame:
     if not path.is_file():
         raise InputError(f"{path}: not found; give a directory that a run has written")
     frame = read_table(path)
-    if lacking := [name for name in schema if name not in frame.columns and name not in LATER]:
+    if lacking := [name for name in schema if name not in frame.columns and not may_lack(name)]:
         raise InputError(
             f"{path}: no column {', '.join(lacking[:3])}{', …' if lacking[3:] else ''}; another "
             "version wrote it: measure again in another directory, or read it with that version"

@@ -1,53 +1,51 @@
-"""The tables of each family: trials → responses → scores, and the details behind estimates.
+"""The tables of answers: trials → responses → scores, and the details behind estimates.
 
 Each stage is a function from one of these frames to the next. Factors (model, study, stereotype,
-variation, mode, order, iteration) are columns. Estimates from networks and hidden states are in
-`results.ESTIMATES`; a network of human associations is treated like any other network. Compared
-groups of words are `first` and `second`; a difference is first minus second. `directory.TABLES`
-says what a row of each table is.
+variation, mode, order, iteration) are columns. Compared groups of words are `first` and `second`; a
+difference is first minus second. `directory.TABLES` says what a row of each table is.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from clinometer.results.columns import CONDITIONS, Schema, columns
 
 __all__ = [
-    "ABSENCES",
     "ABSENT",
-    "ACTIVATIONS",
     "ANSWER_PAIRS",
-    "ASSOCIATION_TESTS",
     "ATTRIBUTIONS",
     "CHAINED",
     "ALLOCATION",
     "COMPLIANCE",
     "COMPONENTS",
-    "CONTEXTS",
-    "CONTEXT_PROPERTIES",
-    "DIRECTION_TERMS",
     "FACTORS",
     "FITS",
     "ITEMS",
     "LEVELS",
     "MATCHES",
-    "NETWORKS",
     "ORDERS",
-    "OVERLAPS",
-    "PATH_LENGTHS",
     "TRIALS_NEEDED",
     "POWER",
-    "PROFILE_TERMS",
     "PROGRESS",
     "REASONS",
     "RESPONSES",
     "SCORES",
-    "STREAM_EDGES",
-    "STREAM_NODES",
+    "Table",
     "TRIALS",
     "VERSIONS",
     "WORDS",
     "YES_SHARES",
 ]
+
+
+class Table(NamedTuple):
+    """A table of a results directory."""
+
+    family: str
+    schema: Schema
+    meaning: str
+
 
 #: Why a response has no score.
 REASONS = (
@@ -155,58 +153,6 @@ FITS: Schema = columns(
     *("intercept", "intercept_se", "covariance", "odds_ratio", "coefficient_per_sd"),
     *("cluster_sd", "slope_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),
     *("delta_aic", "delta_bic", "akaike_weight", "converged", "note"),
-)
-
-NETWORKS: Schema = columns(
-    *("network", "directed", "nodes", "edges", "density", "average_degree", "components"),
-    *("diameter", "mean_path_length", "path_sources", "clustering"),
-)
-
-OVERLAPS: Schema = columns(
-    *("network_a", "network_b", "of", "only_a", "shared", "only_b", "n_a", "n_b", "n_shared")
-)
-
-ACTIVATIONS: Schema = columns(
-    *("network", "study", "identity", "group", "prime", "targets", "target", "activation"),
-    "normalised",
-)
-
-#: `hops` is null where no path leads from the prime to the target.
-PATH_LENGTHS: Schema = columns(
-    *("network", "study", "identity", "group", "prime", "targets", "target", "hops")
-)
-
-#: `identity` is null for words of the priming check.
-ABSENCES: Schema = columns("network", "study", "identity", "targets", "absent")
-
-STREAM_NODES: Schema = columns(
-    *("network", "source", "target", "word", "hop", "valence", "tone", "paths", "shown")
-)
-
-STREAM_EDGES: Schema = columns(
-    *("network", "source", "target", "src", "tgt", "weight", "paths", "shown")
-)
-
-#: Texts for reading hidden states: a row per term in a context.
-CONTEXTS: Schema = columns("key", "term", "context")
-
-#: How many terms or contexts have a value of a property; the same for every model.
-CONTEXT_PROPERTIES: Schema = columns("contexts", "role", "property", "value", "n")
-
-_OF = ("model", "contexts", "removed")
-
-#: Words of groups and single words, standardised by the groups' mean and sd. The interval is over
-#: the contexts of the word; null with fewer than 2.
-PROFILE_TERMS: Schema = columns(
-    *(*_OF, "words", "layer", "space", "dimension", "group", "term", "coordinate", "confidence"),
-    *("ci_low", "ci_high", "raw", "n_contexts"),
-)
-
-DIRECTION_TERMS: Schema = columns(*_OF, "space", "dimension", "n", "n_high")
-
-ASSOCIATION_TESTS: Schema = columns(
-    *(*_OF, "study", "measure", "stereotype", "dimension", "layer", "first", "second", "toward"),
-    *("against", "n_first", "n_second", "n_toward", "n_against", "between_variance"),
 )
 
 #: Components of variance behind the scores of a run, for planning.

@@ -3,16 +3,12 @@
 from clinometer.stimuli.items import Items, bring_items, find_items, read_items
 from clinometer.stimuli.loading import (
     find_intervention,
-    load_network_study,
     load_study,
     open_study,
-    parse_network_study,
     parse_study,
-    shipped_network_studies,
     shipped_studies,
     study_hash,
 )
-from clinometer.stimuli.network_study import APPROACHES, NetworkStudy
 from clinometer.stimuli.remarks import remarks
 from clinometer.stimuli.study import Answers, Citation, Stereotype, Study
 from clinometer.stimuli.wording import (
@@ -32,7 +28,6 @@ from clinometer.stimuli.wording import (
 from clinometer.stimuli.words import Strict, Words, word_key
 
 __all__ = [
-    "APPROACHES",
     "AbsoluteDecision",
     "Decision",
     "AffectiveAttribution",
@@ -41,7 +36,6 @@ __all__ = [
     "ChainedTask",
     "Citation",
     "Items",
-    "NetworkStudy",
     "RelativeDecision",
     "Stereotype",
     "Strict",
@@ -55,14 +49,11 @@ __all__ = [
     "find_items",
     "find_intervention",
     "holds",
-    "load_network_study",
     "load_study",
     "open_study",
-    "parse_network_study",
     "parse_study",
     "read_items",
     "remarks",
-    "shipped_network_studies",
     "shipped_studies",
     "study_hash",
     "unfill",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -14,21 +14,20 @@ from typing import Any
 import yaml
 
 from clinometer.errors import InputError, StudyError, unknown
-from clinometer.stimuli.network_study import NetworkStudy
-from clinometer.stimuli.study import Study
+from clinometer.families import families
+from clinometer.stimuli.study import FamilyStudy, Study
 from clinometer.stimuli.wording import Instruments, RawPart
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
 
 __all__ = [
     "find_intervention",
-    "load_network_study",
+    "known_name",
     "load_study",
     "open_study",
-    "parse_network_study",
+    "parse_mapping",
     "parse_study",
     "read_study",
-    "shipped_network_studies",
     "shipped_studies",
     "study_hash",
 ]
@@ -40,11 +39,6 @@ SUFFIXES = (".yaml", ".yml")
 def shipped_studies() -> list[str]:
     """Names of the studies that come with Clinometer, in alphabetical order."""
     return _names("studies")
-
-
-def shipped_network_studies() -> list[str]:
-    """Names of the studies of networks that come with Clinometer, in alphabetical order."""
-    return _names("network_studies")
 
 
 def _names(folder: str) -> list[str]:
@@ -59,11 +53,6 @@ def _shipped_text(file: str) -> str:
 @lru_cache(maxsize=32)
 def _shipped(name: str) -> Study:
     return parse_study(_shipped_text(f"studies/{name}.yaml"), f"{name}.yaml")
-
-
-@lru_cache(maxsize=8)
-def _shipped_network_study(name: str) -> NetworkStudy:
-    return parse_network_study(_shipped_text(f"network_studies/{name}.yaml"), f"{name}.yaml")
 
 
 def load_study(study: str | Path | Study) -> Study:
@@ -88,56 +77,27 @@ def load_study(study: str | Path | Study) -> Study:
         return study
     if str(study).endswith(SUFFIXES):
         return _parsed_study(read_study(study), str(study))
-    if str(study) in shipped_network_studies():
-        raise StudyError(f"study {study!r} is one of networks; see clinometer network --help")
-    return _shipped(_known("study", str(study), shipped_studies()))
+    for family in families().values():
+        if str(study) in family.shipped_studies():
+            command = next(iter(family.commands))
+            raise StudyError(
+                f"study {study!r} is one of {family.name}; see clinometer {command} --help"
+            )
+    return _shipped(known_name("study", str(study), shipped_studies()))
 
 
-def load_network_study(study: str | Path | NetworkStudy) -> NetworkStudy:
-    """Load a study of networks by its shipped name or the path of a YAML file.
-
-    Parameters
-    ----------
-    study
-        ``"abramski2025"``, or a path ending in ``.yaml`` or ``.yml``. A `NetworkStudy` is returned
-        as it is.
-
-    Returns
-    -------
-    NetworkStudy
-
-    Raises
-    ------
-    StudyError
-        As of `load_study`.
-
-    Examples
-    --------
-    >>> load_network_study("abramski2025").identities["political_party"].primes
-    ['democrat', 'republican']
-    """
-    if isinstance(study, NetworkStudy):
-        return study
-    if str(study).endswith(SUFFIXES):
-        return parse_network_study(read_study(study), str(study))
-    known = shipped_network_studies()
-    return _shipped_network_study(_known("study of networks", str(study), known))
-
-
-def _known(kind: str, name: str, names: list[str]) -> str:
+def known_name(kind: str, name: str, names: Sequence[str]) -> str:
+    """Return a shipped name; StudyError if it is none."""
     if name not in names:
         raise StudyError(f"{unknown(kind, name, names)} (or give a file ending in .yaml)")
     return name
 
 
-def open_study(study: str | Path) -> Study | NetworkStudy:
-    """Load a study of answers or of networks (which has `identities`), as `load_study` does."""
-    if str(study) in shipped_network_studies():
-        return load_network_study(study)
-    if str(study).endswith(SUFFIXES):
-        content, _ = parse_yaml(read_study(study), str(study))
-        if isinstance(content, dict) and "identities" in content:
-            return load_network_study(study)
+def open_study(study: str | Path) -> Study | FamilyStudy:
+    """Load a study of answers or of another family, as `load_study` does."""
+    for family in families().values():
+        if (opened := family.open_study(study)) is not None:
+            return opened
     return load_study(study)
 
 
@@ -159,7 +119,7 @@ def parse_study(text: str, source: str) -> Study:
     StudyError
         One line per problem, each with file, line and field.
     """
-    content, root = _parse_mapping(text, source, "stereotypes")
+    content, root = parse_mapping(text, source, "stereotypes")
     given = content.setdefault("instruments", {})
     if isinstance(given, dict):
         for name in given.keys() - Instruments.model_fields.keys():
@@ -177,13 +137,8 @@ def parse_study(text: str, source: str) -> Study:
     return validate(Study, content, root, source)
 
 
-def parse_network_study(text: str, source: str) -> NetworkStudy:
-    """Check the YAML text of a study of networks, as `parse_study` does."""
-    content, root = _parse_mapping(text, source, "identities")
-    return validate(NetworkStudy, content, root, source)
-
-
-def _parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], yaml.Node | None]:
+def parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], yaml.Node | None]:
+    """Parse the YAML text of a study; StudyError if it is no mapping, which has `part`."""
     content, root = parse_yaml(text, source)
     if not isinstance(content, dict):
         raise StudyError(f"{source}:1: expected a mapping with name and {part}")

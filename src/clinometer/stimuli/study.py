@@ -6,7 +6,7 @@ are replaced as text, so braces in a word remain braces.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -22,7 +22,7 @@ from clinometer.stimuli.words import (
     Words,
 )
 
-__all__ = ["Answers", "Citation", "Dimension", "Stereotype", "Study"]
+__all__ = ["Answers", "Citation", "Dimension", "FamilyStudy", "Stereotype", "Study"]
 
 
 class Citation(Strict):
@@ -31,6 +31,22 @@ class Citation(Strict):
     text: str = ""
     bibtex: str = ""
     url: str = ""
+
+
+class FamilyStudy(Protocol):
+    """A study of another family, as ``clinometer list``, ``validate`` and ``cite`` show it."""
+
+    name: str
+    title: str
+    citation: Citation
+
+    def summary(self) -> str:
+        """Say what the study holds, in a line."""
+        ...
+
+    def lines(self) -> list[str]:
+        """List what it asks about, by identity or stereotype."""
+        ...
 
 
 class Dimension(Strict):

@@ -10,12 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clinometer.errors import InputError
+from clinometer.families import families
 from clinometer.results.records import slug, text_hash
 
 __all__ = ["Run", "Stamp", "find_runs", "stamps"]
 
 #: Files of which a results directory has at least one.
-MARKS = ("plan.json", "estimates.parquet", "networks.json", "states.json", "report.html")
+MARKS = (
+    *("plan.json", "estimates.parquet"),
+    *(family.record for family in families().values()),
+    "report.html",
+)
 
 #: Inode, time of the last change in nanoseconds, and bytes of a file; None where there is none.
 Stamp = tuple[int, int, int] | None

@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.networks import Network
-from clinometer.networks.streams import several, stream, stream_tables
+from clinometer.families.networks import Network
+from clinometer.families.networks.report.stream_figures import stream_figures
+from clinometer.families.networks.streams import several, stream, stream_tables
 from clinometer.report.document import write_figure_page
 from clinometer.report.drawing.figures import Figure, write_drawing, write_figures
-from clinometer.report.drawing.streams import stream_figures
 from clinometer.report.drawing.theme import stylesheet
 from clinometer.report.prose import many
 

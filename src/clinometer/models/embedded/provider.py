@@ -47,7 +47,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from clinometer.errors import ModelError, unknown
 from clinometer.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights, load_engine
 from clinometer.models.embedded.worker import Worker
-from clinometer.models.readers.pretrained import require_libraries
+from clinometer.models.libraries import require_libraries
 
 if TYPE_CHECKING:
     from clinometer.models.embedded.decoding import Answer, Decoders, Position, Sampling

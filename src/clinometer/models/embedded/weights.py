@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from clinometer.errors import ModelError
-from clinometer.models.readers.pretrained import hash_file, quiet
+from clinometer.models.libraries import hash_file, quiet
 
 if TYPE_CHECKING:
     from clinometer.models.embedded.engine import Engine

@@ -1,0 +1,106 @@
+"""Families of measures beside the answers to trials: association networks, hidden states.
+
+A family is a folder here with everything of its own: what it asks and reads, its tables and their
+columns, its part of the report, its commands. Its module ``family`` ends in a `Family` object named
+``FAMILY``, which is all that the other rooms know of it. Families are found by looking: at the
+folders of this package, and at the entry points ``clinometer.families`` of installed packages, each
+of which names such an object.
+
+This module imports nothing of Clinometer, so that ``clinometer --help`` is fast; for the same
+reason the functions of a `Family` import what they need when they are called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clinometer.asking.plan import Plan
+    from clinometer.asking.shards import RequestPlan
+    from clinometer.report.sections import Part
+    from clinometer.results.columns import Column
+    from clinometer.results.schemas import Table
+    from clinometer.stimuli.study import FamilyStudy
+
+__all__ = ["ENTRY_POINTS", "Family", "families"]
+
+#: The group of entry points by which other packages add families.
+ENTRY_POINTS = "clinometer.families"
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a family's folder when it is first used, as ``clinometer.networks``."""
+    if name in _folders():
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _folders() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+@dataclass(frozen=True)
+class Family:
+    """All that the other rooms know of a family."""
+
+    name: str
+    """Its value of the column `family`."""
+    title: str
+    """What it measures, as a heading."""
+    record: str
+    """The file of a results directory that says what was measured, and how."""
+    record_meaning: str
+    """What is in this file, in a line."""
+    columns: Callable[[], Mapping[str, Column]]
+    """The columns that only its tables have, with their meanings."""
+    tables: Callable[[], Mapping[str, Table]]
+    """Its tables by name, without its rows of the estimates."""
+    part: Callable[[Path], Part | None]
+    """Its part of the report of a results directory; None where it was not measured."""
+    findings: Callable[[Path], Sequence[tuple[str, str, str]]]
+    """What a directory shows: about what, of whom, and in words; the most important first."""
+    measure_again: Callable[[Path, Path | None], None]
+    """Makes the tables in a directory anew, as its record says; with a folder of `needs_inputs`."""
+    needs_inputs: bool = False
+    """Whether measuring again takes files that are not in a bundle; else it takes the models."""
+    rounding: float = 1e-9
+    """Share by which numbers differ that were computed on another machine."""
+    commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Command → the module that holds it, and one line of help."""
+    listing: Callable[[], Mapping[str, Mapping[str, str]]] = dict
+    """What ``clinometer list`` shows: heading → name → description."""
+    open_study: Callable[[str | Path], FamilyStudy | None] = lambda study: None
+    """Loads a study of this family by shipped name or path; None if it is of another kind."""
+    shipped_studies: Callable[[], Sequence[str]] = tuple
+    """The names of its studies that come with Clinometer."""
+    load_plan: Callable[[Path], RequestPlan | None] = lambda directory: None
+    """Reads the plan of a directory in which this family asks models; None if there is none."""
+    next_step: str = ""
+    """The command that goes on where such a plan is answered; ``{directory}`` is replaced."""
+    measurable: Callable[[Plan], Sequence[str]] = lambda plan: ()
+    """The models of an audit's plan that it can measure beside their answers."""
+    measure: Callable[[Plan, Path], None] = lambda plan, directory: None
+    """Measures these models and writes the tables into the audit's directory."""
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """Return all families by name: those of this package first, in alphabetical order.
+
+    Raises RuntimeError if two have one name, or an entry point names anything else.
+    """
+    found: dict[str, Family] = {}
+    shipped = [importlib.import_module(f"{__name__}.{name}.family").FAMILY for name in _folders()]
+    for family in (*shipped, *(point.load() for point in entry_points(group=ENTRY_POINTS))):
+        if not isinstance(family, Family) or family.name in found:
+            raise RuntimeError(f"{family!r}: not a clinometer.families.Family of a name of its own")
+        found[family.name] = family
+    return found

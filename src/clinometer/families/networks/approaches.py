@@ -1,0 +1,327 @@
+"""The three approaches to the bias of one network: stereotypes, emotions and valence.
+
+Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, "Stereotypes approach", "Emotions
+approach" and "Valence approach".
+
+*Stereotypes* and *emotions* measure the difference in normalised activation of a target between the
+two primes of a pair. Stereotypes: over all matched pairs (woman − man) and all targets tied to a
+category; activations are divided by the L2 norm of their column over all nodes, then by that of
+their row over the primes. Emotions: between two primes, over all words of the network that the
+user's lexicon (NRC EmoLex) assigns to one of Plutchik's (1980) eight emotions; divided by L1 norms,
+because under L2 all emotions may lean the same way (figure 13).
+Range of the effect (z / √n, see `statistics.two_samples`): ±.87 for many pairs, up to ±1 for few;
+neutral 0; positive: the first category activates these targets more. For targets of the first
+category, values above 0 are stereotype-consistent; for those of the second, values below 0.
+Emotions have no such direction.
+Deviations: none in effect and p (two-sided for emotions; the paper does not say). Added: Holm's p,
+a test that swaps primes and a bootstrap interval over targets, because the 125 pairs share 25
+targets and 5 pairs of primes and are not 125 independent observations.
+
+*Valence* measures the slope of the valence of all rated words (NRC VAD, 0 to 1) on their normalised
+activation, in one GLM per prime (`valence_slope`). One GLM with all primes of an identity gives a
+Wald test that their slopes are equal (`valence_joint`). Slope (log odds): neutral 0, no bounds;
+positive: perceived more positively than the other primes of the identity. The joint estimate is
+√(χ² / n), Cohen's w. Unlike χ² it does not grow with n, so networks of different size can be
+compared.
+Deviations: the paper names neither family nor link. Binomial and logit give slopes and χ² of the
+size of its figures 10 and 11; a normal family does not. Rows of method ``published`` have that
+model's p and χ²; rows of method ``robust`` have sandwich p and intervals. Both assume independent
+words, which neighbours in a network are not; `placebos` has what arbitrary primes give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from clinometer.families.networks.network import Network
+from clinometer.families.networks.setting import Setting
+from clinometer.families.networks.spreading import activate
+from clinometer.families.networks.study import Emotions, Stereotypes, Valence
+from clinometer.statistics.clustered import holm
+from clinometer.statistics.logit import equal_slopes, fit_shares
+from clinometer.statistics.two_samples import (
+    Alternative,
+    bootstrap_effects,
+    permute_columns,
+    signed_rank,
+    signed_rank_effect,
+)
+
+__all__ = [
+    "DIRECTIONS",
+    "Array",
+    "Contrast",
+    "Rated",
+    "Row",
+    "activate_rated",
+    "activate_sides",
+    "activations",
+    "adjust",
+    "describe_effect",
+    "effects",
+    "ends",
+    "matched_words",
+    "paired",
+    "slopes",
+]
+
+Array = NDArray[np.float64]
+Row = dict[str, Any]
+
+#: Sign in `Contrast.signs` → alternative of the test, and the stereotype-consistent side of 0.
+_ALTERNATIVES: Mapping[int, Alternative] = {1: "greater", -1: "less", 0: "two-sided"}
+DIRECTIONS = {1: "above", -1: "below", 0: None}
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """The activation of targets by two categories of primes in one network.
+
+    `raw` and `normalised` have the shape (targets, primes); columns alternate between primes of the
+    first and the second category. `signs`: 1 or −1 where the stereotype says that the first or the
+    second category activates the set of targets more. `setting` names the norm.
+    """
+
+    about: Row  # subject, study, identity, instrument, measure, first, second
+    primes: Sequence[str]
+    sets: Mapping[str, Sequence[str]]  # their name → targets
+    signs: Mapping[str, int]
+    places: Mapping[str, int]  # target → its row
+    raw: Array
+    normalised: Array
+    setting: Setting
+
+    @property
+    def targets(self) -> Sequence[str]:
+        """The targets of all sets, as the rows of activations."""
+        return list(self.places)
+
+    def rows(self, targets: Sequence[str]) -> list[int]:
+        """Give the rows of some targets."""
+        return [self.places[word] for word in targets]
+
+    def levels(self, targets: Sequence[str]) -> Array:
+        """Give the normalised activation of some targets, shape (targets, primes)."""
+        return self.normalised[self.rows(targets)]
+
+    def differences(self, targets: Sequence[str]) -> Array:
+        """Give first − second category of some targets, shape (targets, pairs of primes)."""
+        return paired(self.levels(targets))
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """The activation of rated words by the primes of an identity in one network.
+
+    `normalised` has the shape (targets, primes).
+    """
+
+    about: Row  # subject, study, identity, instrument
+    primes: Sequence[str]
+    targets: Sequence[str]  # the rated words
+    valences: Array  # of the targets, 0 to 1
+    normalised: Array
+    setting: Setting
+
+
+def paired(levels: Array) -> Array:
+    """Give first − second category of activations, shape (…, primes) → (…, pairs of primes)."""
+    return levels[..., 0::2] - levels[..., 1::2]
+
+
+def activate_sides(
+    network: Network,
+    identity: Stereotypes | Emotions,
+    lexicon: Mapping[str, Iterable[str]],
+    about: Row,
+    setting: Setting,
+) -> Contrast:
+    """Activate the primes of complete pairs; group the targets by category or emotion.
+
+    `lexicon` has the words of each emotion; `about` has ``subject``, ``study``, ``identity`` and
+    ``instrument``. Raises InputError if a prime or target is not a node and the setting does not
+    skip it.
+    """
+    if isinstance(identity, Stereotypes):
+        first, second = identity.categories
+        primes, sets = matched_words(network, identity, setting)
+        signs, measure = {first: 1, second: -1}, "activation_effect"
+    else:
+        first, second = identity.primes
+        known = setting.present(network, [first, second], "prime")
+        primes = known if len(known) == 2 else []
+        sets = {
+            name: sorted(filter(network.__contains__, words)) for name, words in lexicon.items()
+        }
+        signs, measure = {}, "emotion_effect"
+        setting = replace(setting, norm=setting.norm or identity.norm)
+    targets = list(dict.fromkeys(word for words in sets.values() for word in words))
+    places = {word: place for place, word in enumerate(targets)}
+    activation = activate(network, primes, setting.spreading, targets=targets)
+    normalised = activation.normalised(setting.norm or "l2")
+    about = {**about, "measure": measure, "first": first, "second": second}
+    return Contrast(about, primes, sets, signs, places, activation.values, normalised, setting)
+
+
+def matched_words(
+    network: Network, identity: Stereotypes, setting: Setting
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Give the primes of complete pairs, first and second category in turn, and sets of targets.
+
+    Raises InputError if a prime or target is not a node and the setting does not skip it.
+    """
+    known = set(setting.present(network, list(identity.primes), "prime"))
+    pairs = [tuple(pair[name] for name in identity.categories) for pair in identity.pairs]
+    primes = [word for pair in pairs if known.issuperset(pair) for word in pair]
+    return primes, {
+        name: setting.present(network, identity.targets[name], "target")
+        for name in identity.categories
+    }
+
+
+def activations(contrast: Contrast) -> list[Row]:
+    """List the activation of targets by primes of stereotypes; rows of `tables.ACTIVATIONS`."""
+    about = contrast.about
+    shared = {"network": about["subject"], "study": about["study"], "identity": about["identity"]}
+    return [
+        {
+            **shared,
+            "group": about["second" if column % 2 else "first"],
+            "prime": prime,
+            "targets": name,
+            "target": word,
+            "activation": float(contrast.raw[contrast.places[word], column]),
+            "normalised": float(contrast.normalised[contrast.places[word], column]),
+        }
+        for name in contrast.signs
+        for word in contrast.sets[name]
+        for column, prime in enumerate(contrast.primes)
+    ]
+
+
+def effects(contrast: Contrast) -> list[Row]:
+    """Test each set of targets; rows of `results.ESTIMATES`.
+
+    Each set has the published test, the test that swaps primes and, if the setting draws targets,
+    the interval. Without targets or primes the estimate is null and a note says why.
+    """
+    rows = [row for name in contrast.sets for row in _effect(contrast, name)]
+    adjust([row for row in rows if row["method"] == "published"], "sets of a network and identity")
+    return rows
+
+
+def _effect(contrast: Contrast, name: str) -> list[Row]:
+    setting, side = contrast.setting, _ALTERNATIVES[contrast.signs.get(name, 0)]
+    d = contrast.differences(contrast.sets[name])
+    test = signed_rank(d, side)
+    published: Row = {"method": "published", "alternative": side, "p": test.p}
+    swapped: Row = {"method": "permutation", "alternative": side}
+    drawn: Row = {"method": "bootstrap", "confidence": setting.confidence}
+    drawn |= {"n_clusters": len(d), "clustered_by": "target"}
+    if test.effect is None:
+        published["note"] = "no pair of primes and target in the network"
+    else:
+        permuted = permute_columns(d, side, seed=setting.seed)
+        swapped |= {"p": permuted.p, "n_resamples": permuted.n_permutations}
+        if d.shape[1] < 2:
+            swapped["note"] = "one pair of primes: nothing to swap"
+        if setting.draws and len(d) > 1:
+            draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
+            drawn |= {**ends(draws, setting.confidence), "n_resamples": setting.draws}
+    shared = describe_effect(contrast, name)
+    return [shared | row for row in (published, swapped, *([drawn] if setting.draws else []))]
+
+
+def describe_effect(contrast: Contrast, name: str) -> Row:
+    """Give the columns that all methods share of the effect on a set of targets."""
+    d = contrast.differences(contrast.sets[name])
+    return {
+        **contrast.about,
+        **contrast.setting.columns(),
+        "level": "targets",
+        "targets": name,
+        "direction": DIRECTIONS[contrast.signs.get(name, 0)],
+        "estimate": float(signed_rank_effect(d.ravel())) if d.size else None,
+        "n": d.size,
+    }
+
+
+def adjust(rows: Sequence[Row], over: str) -> None:
+    """Add Holm-adjusted p values, in place, to the rows of a family that have a p."""
+    known = [row for row in rows if row.get("p") is not None]
+    for row, p in zip(known, holm(np.array([row["p"] for row in known])), strict=True):
+        row |= {"p_holm": float(p), "adjusted_over": over}
+
+
+def ends(draws: Array, confidence: float) -> Row:
+    """Return the ends of a percentile interval."""
+    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return {"ci_low": float(low), "ci_high": float(high)}
+
+
+def activate_rated(
+    network: Network, identity: Valence, ratings: Mapping[str, float], about: Row, setting: Setting
+) -> Rated:
+    """Activate the primes of an identity and keep the rated words; otherwise as `activate_sides`.
+
+    `ratings` are valences from 0 to 1.
+    """
+    primes = setting.present(network, identity.primes, "prime")
+    rated = [word for word in network.words if word in ratings]
+    activation = activate(network, primes, setting.spreading, targets=rated)
+    normalised = activation.normalised(setting.norm or "l2")
+    valences = np.array([ratings[word] for word in rated], dtype=np.float64)
+    return Rated(about, primes, rated, valences, normalised, setting)
+
+
+def slopes(rated: Rated) -> list[Row]:
+    """Fit one model per prime and a joint model of all primes; rows of `results.ESTIMATES`.
+
+    `n` counts the rated nodes.
+    """
+    y, x = rated.valences, rated.normalised
+    shared = {**rated.about, "n": len(y), **rated.setting.columns()}
+    of_prime = {**shared, "measure": "valence_slope", "level": "prime", "alternative": "two-sided"}
+    of_all = {**shared, "measure": "valence_joint", "level": "identity", "alternative": "greater"}
+    rows = [
+        {**of_prime, "prime": prime, **row}
+        for column, prime in enumerate(rated.primes)
+        for row in _slope(y, x[:, [column]], rated.setting.confidence)
+    ]
+    return rows + [{**of_all, **row} for row in _joint(y, x)]
+
+
+def _slope(y: Array, x: Array, confidence: float) -> list[Row]:
+    fit = fit_shares(y, x)
+    if fit is None:
+        note = "activation does not vary over the rated words"
+        return [{"method": "published", "note": note}]
+    slope, rows = float(fit.slopes[0]), list[Row]()
+    for method, covariance in (("published", fit.covariance), ("robust", fit.robust)):
+        se = float(np.sqrt(covariance[0, 0]))
+        away = abs(slope) / se if se > 0 else np.inf  # a perfect fit has no error
+        p = float(2 * stats.norm.sf(away))
+        rows.append({"method": method, "estimate": slope, "se": se, "p": p})
+    reach = float(stats.norm.ppf((1 + confidence) / 2)) * rows[1]["se"]
+    rows[1] |= {"confidence": confidence, "ci_low": slope - reach, "ci_high": slope + reach}
+    return rows
+
+
+def _joint(y: Array, x: Array) -> list[Row]:
+    if x.shape[1] < 2:
+        return [{"method": "published", "note": "fewer than two primes in the network"}]
+    fit = fit_shares(y, x)
+    wald = equal_slopes(fit.slopes, fit.covariance) if fit else None
+    robust = equal_slopes(fit.slopes, fit.robust) if fit else None
+    if wald is None or robust is None:
+        note = "the primes' activations follow from one another; no joint test"
+        return [{"method": "published", "note": note}]
+    size = float(np.sqrt(wald.statistic / len(y)))
+    tests = {"published": wald, "robust": robust}
+    return [{"method": name, "estimate": size, **asdict(test)} for name, test in tests.items()]

@@ -1,0 +1,309 @@
+"""Asks models for free associations; a killed run continues where it stopped.
+
+A call asks for several answers where the provider supports it. Each round asks every cue once, so
+that a run which stops early has about the same number of answers to each cue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clinometer.asking.budget import Budget, Ledger
+from clinometer.asking.claim import claim
+from clinometer.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
+from clinometer.asking.questions import CallQuestions
+from clinometer.errors import InputError
+from clinometer.families.networks.associates import read_associates
+from clinometer.families.networks.association_plan import CHOICES, AssociationPlan, cue_messages
+from clinometer.families.networks.cues import Call, Rounds, Tally
+from clinometer.models.opening import Connection, open_model
+from clinometer.models.providers import find_provider
+from clinometer.modes.mode import tokens_in
+from clinometer.reading.cleaning import final_answer
+from clinometer.results.locks import only_process
+from clinometer.results.places import anywhere
+from clinometer.results.records import Journal
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model, ModelOutput
+
+__all__ = [
+    "Associated",
+    "associate",
+    "collect_associations",
+    "cue_questions",
+    "most_choices",
+    "open_associating",
+]
+
+#: Answers asked of one call of a provider that refuses to give `CHOICES`.
+FEWER = (8, 1)
+
+
+@dataclass(frozen=True)
+class Associated:
+    """How many associations one model has given, and what stopped the run."""
+
+    model: str
+    wanted: int
+    answered: int
+    readable: int
+    """Answers that hold at least one associate."""
+    associates: int
+    calls: int
+    """Of this time, without those of earlier ones; so are the errors."""
+    errors: int
+    choices: int | None
+    """Answers that a call gave at the most; None where nothing was answered this time."""
+    last_error: str | None = None
+    stopped_by: str | None = None
+    """The limit that ended the run early, or ``"interrupted"``."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every answer is there."""
+        return self.answered == self.wanted
+
+
+def most_choices(model: str, choices: int | None = None) -> int:
+    """Return how many answers are asked of a call: one of a provider that gives no more."""
+    if choices is not None and choices < 1:
+        raise InputError(f"choices {choices}: at least 1")
+    return 1 if find_provider(model).choices is False else choices or CHOICES
+
+
+def open_associating(plan: AssociationPlan, connection: Connection) -> dict[str, Model]:
+    """Open the models of a plan, name → model; raises as `open_model`."""
+    return {
+        name: open_model(name, plan.generation, plan.connection_of(name, connection))
+        for name in plan.models
+    }
+
+
+def associate(
+    plan: AssociationPlan,
+    models: Mapping[str, Model],
+    directory: Path,
+    budget: Budget,
+    *,
+    choices: int | None = None,
+    on_progress: OnProgress = lambda model, answer: None,
+) -> list[Associated]:
+    """Ask for every answer that is not there yet.
+
+    Parameters
+    ----------
+    plan
+        What to ask.
+    models
+        From `open_associating`; they are closed in the end.
+    directory
+        Where answers are kept, claimed by the plan.
+    budget
+        Limits in calls and tokens; what is recorded is added to it first. Calls that are under
+        way when a limit is reached are finished.
+    choices
+        Answers to ask of a call; 20 if None. A provider that gives or takes fewer is asked for
+        what it gave.
+    on_progress
+        As of `Session`; called first with what was there before.
+
+    Returns
+    -------
+    list of Associated
+        One for each model.
+
+    Raises
+    ------
+    ModelError
+        If a model gives nothing but errors; answers are kept.
+    InputError
+        If `choices` is below 1, or an answer cannot be written.
+    PlanError
+        If another process is asking in this directory.
+    """
+    most = {name: most_choices(name, choices) for name in models}
+    cues, sessions = [], []
+    with only_process(directory):
+        for name, model in models.items():
+            ledger, tally = _recall(plan, name, directory, budget)
+            on_progress(name, {"trials": tally.answered, "calls": 0})
+            cues.append(_Cues(plan, name, tally, most[name]))
+            sessions.append(Session(model, cues[-1], ledger, on_progress))
+        ask_all(sessions)
+    for session in sessions:
+        if session.ledger.fatal is not None:
+            raise session.ledger.fatal
+    return [_outcome(*one) for one in zip(cues, sessions, strict=True)]
+
+
+def _recall(
+    plan: AssociationPlan, model: str, directory: Path, budget: Budget
+) -> tuple[Ledger, Tally]:
+    """Count the answers that a model has given already."""
+    ledger, tally = Ledger(Journal(directory, model), budget), Tally(plan.cues, plan.repetitions)
+    for line in ledger.journal.lines():
+        if tally.count(line):
+            ledger.replay(line)
+    return ledger, tally
+
+
+def cue_questions(
+    plan: AssociationPlan, model: str, directory: Path, choices: int | None = None
+) -> CallQuestions[Call]:
+    """Return what is left to ask one model, as requests; see `shards`.
+
+    `choices` as of `associate`; one where the provider gives no more.
+    """
+    ledger, tally = _recall(plan, model, directory, Budget())
+    most = (choices or CHOICES) if find_provider(model).choices else 1
+    cues = _Cues(plan, model, tally, most)
+    cues.proven = True  # calls stay as they were written, whatever their answers hold
+    return CallQuestions(cues, ledger, plan.generation, lambda: (tally.wanted, tally.answered))
+
+
+@anywhere(directory=True)
+def collect_associations(
+    plan: AssociationPlan, directory: str | Path, *, choices: int | None = None
+) -> list[Associated]:
+    """Open the models of a plan and ask for every answer that is not there yet.
+
+    Parameters
+    ----------
+    plan
+        What to ask; the same plan again continues.
+    directory
+        Where answers are kept; made if absent. `read_associations` reads it.
+    choices
+        As of `associate`.
+
+    Returns
+    -------
+    list of Associated
+        One for each model.
+
+    Raises
+    ------
+    ModelError, InputError, PlanError
+        As of `open_model` and `associate`; a directory that holds another plan is a PlanError.
+
+    Examples
+    --------
+    >>> plan = AssociationPlan(("clinometer/smollm2",), ("sea", "bread"), repetitions=2)
+    >>> collect_associations(plan, "answers")  # doctest: +SKIP
+    """
+    models = open_associating(plan, Connection())
+    claim(Path(directory), plan)
+    return associate(plan, models, Path(directory), Budget(), choices=choices)
+
+
+class _Cues:
+    """Strategy: one model, round by round, with as many answers per call as it was seen to give."""
+
+    def __init__(self, plan: AssociationPlan, model: str, tally: Tally, most: int) -> None:
+        self.plan, self.tally = plan, tally
+        self.continues = plan.continues(model)
+        self.opened = find_provider(model).opened
+        self.rounds = Rounds(tally.done, plan.repetitions)
+        self.most, self.proven = most, False
+        """Answers to ask of a call; `proven` once a call has shown how many it gives."""
+        self.choices = 0
+
+    def passes(self) -> Iterator[Callable[[], Call | None]]:
+        yield lambda: self.rounds.take(self.most)
+
+    def name(self, call: Call) -> tuple[str, str]:
+        return self.plan.cues[call.cue], f"{call.first}+{call.count}"
+
+    def prompts(self, call: Call) -> Iterator[Prompt]:
+        """Yield the prompt, for fewer answers at once where so many are refused."""
+        cue = self.plan.cues[call.cue]
+        messages = cue_messages(cue, continuation=self.continues, opened=self.opened)
+        settings = {
+            # The embedded model draws the answers of a call with the seeds that follow this one:
+            # a repetition's answer is the same however the repetitions are shared out.
+            # Half of what a seed may be leaves room for the repetitions.
+            "seed": (draw_seed(self.plan.seed, cue) >> 1) + call.first,
+            "stop_seqs": ["\n"] if self.continues else None,
+        }
+        fewer = () if self.proven else (count for count in FEWER if count < call.count)
+        for count in (call.count, *fewer):
+            yield messages, {**settings, "num_choices": count if count > 1 else None}
+
+    def answers(self, call: Call, prompt: Prompt, output: ModelOutput) -> list[Line]:
+        given = output.choices[: call.count]
+        if not given:
+            return []
+        self._learn(call, prompt[1]["num_choices"] or 1, len(output.choices))
+        self.rounds.give_back(call, range(len(given), call.count))
+        self.choices = max(self.choices, len(given))
+        usage = output.usage
+        tokens = zip(
+            _shares(tokens_in(usage) if usage else 0, len(given)),
+            _shares(usage.output_tokens if usage else 0, len(given)),
+            strict=True,
+        )
+        return [
+            {
+                **self._identify(call, number),
+                **self._read(choice.message.text, self.plan.cues[call.cue]),
+                "stop_reason": choice.stop_reason,
+                "input_tokens": read,
+                "output_tokens": written,
+            }
+            for number, (choice, (read, written)) in enumerate(zip(given, tokens, strict=True))
+        ]
+
+    def failures(self, call: Call, error: str) -> list[Line]:
+        """Return an error line for every answer of the call; the next run asks for them again."""
+        return [
+            {**self._identify(call, number), "responses": [], "error": error}
+            for number in range(call.count)
+        ]
+
+    def take(self, call: Call, lines: Sequence[Line]) -> int:
+        for line in lines:
+            self.tally.count(line)
+        return sum("error" not in line for line in lines)
+
+    def _learn(self, call: Call, asked: int, given: int) -> None:
+        if not self.proven and self.most > 1:
+            if given < asked or asked < call.count:
+                self.most = min(asked, given)
+            self.proven = asked > 1 or self.most == 1
+
+    def _identify(self, call: Call, number: int) -> Line:
+        return {"cue": self.plan.cues[call.cue], "repetition": call.first + number}
+
+    def _read(self, text: str, cue: str) -> Line:
+        from clinometer.asking.trials import encodable
+
+        raw = encodable(text)
+        # Not every provider stops at the end of a continued line.
+        line = raw.lstrip().partition("\n")[0] if self.continues else raw
+        return {"responses": read_associates(final_answer(line).text, cue=cue), "raw": raw}
+
+
+def _outcome(cues: _Cues, session: Session[Call]) -> Associated:
+    tally, ledger = cues.tally, session.ledger
+    return Associated(
+        model=ledger.journal.model,
+        wanted=tally.wanted,
+        answered=tally.answered,
+        readable=tally.readable,
+        associates=tally.associates,
+        calls=ledger.calls,
+        errors=ledger.errors,
+        choices=cues.choices or None,
+        last_error=ledger.last_error,
+        stopped_by=ledger.stopped_by if tally.missing else None,
+    )
+
+
+def _shares(total: int, count: int) -> list[int]:
+    """Divide a call's tokens among its answers; the sum is the call's."""
+    each, more = divmod(total, count)
+    return [each + (number < more) for number in range(count)]

@@ -1,0 +1,266 @@
+"""Two controls: rewired networks (negative control) and human reaction times (validity).
+
+*Rewired networks*: Maslov & Sneppen 2002, Science 296, 910–913 (random networks of the same
+degrees). Two edges a–b and c–d become a–d and c–b, many times. Every word keeps its number of
+edges, and the set of weights stays; which words are associated is random. An effect that rewired
+networks also show needs no explanation beyond degrees and chance.
+Method ``rewired`` gives the p of an effect relative to those of rewired networks.
+`false_alarm_rate` is the share of rewired networks in which the published p is at most .05; the
+published test treats pairs of prime and target as independent. Range 0 to 1; a correct p gives .05.
+
+*Priming*: Abramski et al. 2025, "The LLM World of Words", Sci. Data 12:803, after the Semantic
+Priming Project (Hutchison et al. 2013). People recognise a target as a word faster after a related
+word. In a network that models their memory, the related prime activates the target more than the
+unrelated one, and higher activation goes with shorter reaction times.
+Measures, over 50 triplets of target, related and unrelated prime, Spearman's correlation of
+normalised activation and reaction time (`priming_correlation`; 100 pairs; expected: negative) and
+Wilcoxon's effect of related − unrelated (`priming_effect`; 50 pairs; expected: positive). Both
+range from −1 to 1, neutral 0. Activations are normalised over all primes of the triplets.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy import stats
+
+from clinometer.errors import ClinometerWarning, InputError
+from clinometer.families.networks.bias import published_rows
+from clinometer.families.networks.lexicons import Lexicons
+from clinometer.families.networks.network import Network
+from clinometer.families.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
+from clinometer.families.networks.spreading import Spreading, activate
+from clinometer.families.networks.study import NetworkStudy
+from clinometer.results import as_estimates, columns
+from clinometer.results.estimates import KEYS
+from clinometer.statistics.two_samples import signed_rank
+
+__all__ = ["absent_words", "check_priming", "compare_with_rewired", "rewire", "triplets"]
+
+#: A published p of at most this value in a rewired network counts as a false alarm.
+LEVEL = 0.05
+
+#: Times that each edge is paired with another.
+SWAPS = 10
+
+#: Key columns of the estimates of one network.
+_KEYS = ("measure", "identity", "targets", "prime")
+
+Ends = NDArray[np.int64]
+
+
+def compare_with_rewired(
+    network: Network,
+    study: str | NetworkStudy = "abramski2025",
+    *,
+    approaches: Sequence[str] | None = None,
+    lexicons: Lexicons | None = None,
+    setting: Setting | None = None,
+    on_progress: Callable[[], None] = lambda: None,
+) -> pl.DataFrame:
+    """Measure the bias of a network and of rewired copies of it.
+
+    Parameters
+    ----------
+    network, study, approaches, lexicons, setting
+        As for `measure_bias`; steps and start are those of the original network.
+        `setting.rewirings` is the number of rewired networks; the smallest p is 1 / (rewirings +
+        1), two-sided twice that.
+    on_progress
+        Called after each rewired network.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.ESTIMATES`: each estimate with method ``rewired``, and its
+        `false_alarm_rate`.
+
+    Raises
+    ------
+    InputError
+        As for `measure_bias`, and if `setting.rewirings` is 0.
+
+    Examples
+    --------
+    >>> edges = {"src": ["woman", "man", "woman", "kind"], "tgt": ["kind", "leader", "man", "art"]}
+    >>> network = Network.from_edges(pl.DataFrame(edges).with_columns(wt=2), name="four edges")
+    >>> found = compare_with_rewired(network, setting=Setting(missing="skip", rewirings=19))
+    >>> found.filter(measure="activation_effect").select("targets", "estimate", "p").rows()
+    [('female', 1.0, 0.4), ('male', -1.0, 0.45)]
+    """
+    how = (setting or Setting()).within(network)
+    if not how.rewirings:
+        raise InputError("rewirings 0: at least 19 rewired networks are needed to compare with")
+
+    def measure(one: Network) -> list[dict[str, Any]]:
+        return published_rows(one, study, approaches, lexicons, how)
+
+    own, rng, rows = measure(network), np.random.default_rng(how.seed), []
+    with warnings.catch_warnings():  # absent words are known from the original network
+        warnings.simplefilter("ignore", ClinometerWarning)
+        for _ in range(how.rewirings):
+            rows += measure(rewire(network, rng))
+            on_progress()
+    rewired = pl.DataFrame(rows, schema=columns(*_KEYS, "estimate", "p"))
+    return _beside(as_estimates(own, MEASURES, FAMILY), rewired, how.confidence)
+
+
+def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Compute the rewired p of each estimate and the false alarm rates."""
+    estimate, tail = pl.col("estimate"), (1 - confidence) / 2
+    comparisons = (
+        rewired.join(own.select(*_KEYS, own="estimate"), on=_KEYS, nulls_equal=True)
+        .drop_nulls("estimate")
+        .group_by(_KEYS)
+        .agg(
+            placebo_mean=estimate.mean(),
+            placebo_low=estimate.quantile(tail, "linear"),
+            placebo_high=estimate.quantile(1 - tail, "linear"),
+            n_resamples=pl.len(),
+            above=(1 + (estimate >= pl.col("own")).sum()) / (1 + pl.len()),
+            below=(1 + (estimate <= pl.col("own")).sum()) / (1 + pl.len()),
+            false_alarms=(pl.col("p") <= LEVEL).mean(),
+        )
+    )
+    p = (
+        pl.when(estimate.is_null()).then(None)
+        .when(alternative="greater").then("above")
+        .when(alternative="less").then("below")
+        .otherwise((2 * pl.min_horizontal("above", "below")).clip(upper_bound=1.0))
+    )  # fmt: skip
+    placed = (
+        own.select(*KEYS, "estimate", "alternative", "direction", "n", method=pl.lit("rewired"))
+        .join(comparisons, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(p=p, confidence=pl.lit(confidence))
+    )
+    alarms = placed.drop_nulls("false_alarms").select(
+        pl.col([name for name in KEYS if name != "measure"]),
+        *("method", "n_resamples"),
+        measure=pl.lit("false_alarm_rate"),
+        estimate="false_alarms",
+    )
+    effects = placed.drop("above", "below", "false_alarms")
+    return as_estimates(pl.concat([effects, alarms], how="diagonal"), MEASURES, FAMILY)
+
+
+def rewire(network: Network, rng: np.random.Generator) -> Network:
+    """Swap the ends of edges at random; every node keeps its number of edges.
+
+    Each edge is paired SWAPS times with another to swap targets. A swap that would make a loop or
+    an existing edge is skipped. Words, degrees, the set of weights and self-loops stay. The weights
+    of a single node may change, because a weight stays with one end of its edge. The network may
+    split into several components.
+    """
+    half = network.weights if network.directed else sp.triu(network.weights, k=1)
+    edges = half.tocoo()
+    apart = edges.row != edges.col
+    source, target = (ends[apart].astype(np.int64) for ends in (edges.row, edges.col))
+    for _ in range(SWAPS):
+        if not network.directed:
+            turned = rng.random(len(source)) < 0.5  # noqa: PLR2004 - either end alike
+            source, target = np.where(turned, target, source), np.where(turned, source, target)
+        _swap(source, target, rng, network)
+    made = sp.coo_array((edges.data[apart], (source, target)), shape=half.shape).tocsr()
+    if not network.directed:
+        made = made + made.T
+    loops = sp.diags_array(network.weights.diagonal())
+    return replace(network, weights=sp.csr_array(made + loops))
+
+
+def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network) -> None:
+    """Pair all edges at random; each pair swaps targets, in place, if allowed."""
+    order, pairs = rng.permutation(len(source)), len(source) // 2
+    one, other = order[:pairs], order[pairs : 2 * pairs]
+    ends = (source, target), (source[one], target[other]), (source[other], target[one])
+    every = pl.Series(np.concatenate([_numbered(*pair, network) for pair in ends]))
+    clash = every.is_duplicated().to_numpy()
+    loops = (source[one] == target[other]) | (source[other] == target[one])
+    may = ~(clash[len(source) :].reshape(2, pairs).any(axis=0) | loops)
+    one, other = one[may], other[may]
+    target[one], target[other] = target[other], target[one]
+
+
+def _numbered(source: Ends, target: Ends, network: Network) -> Ends:
+    """Assign numbers to edges; both directions of an undirected edge share a number."""
+    if network.directed:
+        return source * len(network) + target
+    return np.minimum(source, target) * len(network) + np.maximum(source, target)
+
+
+@lru_cache(maxsize=1)
+def triplets() -> pl.DataFrame:
+    """Read the 50 published triplets.
+
+    Columns ``target``, ``related`` and ``unrelated`` (the primes), ``related_rt`` and
+    ``unrelated_rt`` (z-scored reaction times after each prime).
+    """
+    data = (resources.files("clinometer.families.networks") / "priming.csv").read_bytes()
+    text = pl.read_csv(data, infer_schema=False)
+    return text.with_columns(pl.col("related_rt", "unrelated_rt").cast(pl.Float64))
+
+
+_WORDS = ("target", "related", "unrelated")
+
+
+def absent_words(network: Network) -> list[str]:
+    """List the words of the triplets that are not nodes."""
+    return network.absent(sorted({word for name in _WORDS for word in triplets()[name]}))
+
+
+def check_priming(network: Network, spreading: Spreading | None = None) -> pl.DataFrame:
+    """Compare a network with human reaction times.
+
+    Parameters
+    ----------
+    network
+        A network of English words; triplets with an absent word are left out.
+    spreading
+        How activation spreads.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.ESTIMATES`, a row per measure; `n` counts triplets. With fewer than 3
+        the estimate is null.
+    """
+    how = (spreading or Spreading()).within(network)
+    absent = absent_words(network)
+    known = triplets().filter(~pl.any_horizontal(pl.col(_WORDS).is_in(absent)))
+    shared = {
+        "subject": network.name,
+        "instrument": INSTRUMENT,
+        "level": "subject",
+        "method": "published",
+        "n": known.height,
+        **Setting(how).columns(),
+    }
+    correlation = {**shared, "measure": "priming_correlation", "alternative": "two-sided"}
+    effect = {**shared, "measure": "priming_effect", "alternative": "greater"}
+    if known.height < 3:
+        note = {"note": "fewer than three triplets in the network"}
+        return as_estimates([correlation | note, effect | note], MEASURES, FAMILY)
+    related, unrelated = _levels(network, known, how)
+    times = pl.concat([known["related_rt"], known["unrelated_rt"]])
+    together = stats.spearmanr(np.concatenate([related, unrelated]), times)
+    apart = signed_rank(related - unrelated, "greater")
+    correlation |= {"estimate": float(together.statistic), "p": float(together.pvalue)}
+    effect |= {"estimate": apart.effect, "p": apart.p}
+    return as_estimates([correlation, effect], MEASURES, FAMILY)
+
+
+def _levels(network: Network, known: pl.DataFrame, how: Spreading) -> list[NDArray[np.float64]]:
+    """Return the activation of each target by its related and its unrelated prime."""
+    targets, pairs = known["target"].to_list(), known.select("related", "unrelated")
+    primes = list(dict.fromkeys(word for pair in pairs.iter_rows() for word in pair))
+    levels = activate(network, primes, how, targets=targets).normalised()
+    rows = np.arange(len(targets))
+    return [levels[rows, [primes.index(word) for word in words]] for words in pairs]

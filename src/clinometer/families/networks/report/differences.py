@@ -1,0 +1,144 @@
+"""How the effects of two networks differ, on the targets they share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import polars as pl
+
+from clinometer.families.networks.report.results import PUBLISHED, Networks, dot
+from clinometer.reference import load_published
+from clinometer.report.drawing.charts import LABELS
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.intervals import around, intervals
+from clinometer.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from clinometer.report.sections import Section, named
+from clinometer.report.tables import NOTE, Column, Table, alike, count, render_table
+
+__all__ = ["difference_section"]
+
+#: Above this many pairs of networks only those with the first one are drawn.
+MOST_PAIRS = 6
+#: The width of so many columns, and of a letter above them; else pairs are lines.
+_WIDTHS, _LETTER = {1: 620, 2: 400, 3: 286}, 7
+#: Room for the names of two networks.
+_LABELS = 330
+
+_METHOD = (
+    "Two networks are compared on the targets that both have. Each bootstrap resample draws the "
+    "same targets for both, so what affects both alike cancels. p: two-sided, from the bootstrap; "
+    "p (Holm): adjusted for the pairs of networks. Correlation: Spearman’s, over all pairs of "
+    "prime and target; it shows whether two networks agree on which prime goes with which target, "
+    "whatever the direction of the effect. An effect that is significant in one network and not in "
+    "the other is no evidence of a difference; this section tests differences."
+)
+
+
+def difference_section(networks: Networks) -> Section | None:
+    """Show how the effects of every two networks differ.
+
+    None where no two networks were compared.
+    """
+    parts = [
+        part
+        for approach in ("stereotypes", "emotions")
+        for part in networks.of("network_differences", approach)
+    ]
+    if not parts:
+        return None
+    tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
+    if networks.replicates:
+        tables.append(("Table of published correlations", _published()))
+    figures = named("network-differences", (_figure(part, networks) for part in parts))
+    key, title = "network-differences", "Differences between networks"
+    return Section(key, title, (_METHOD,), figures, tuple(tables), short="Differences")
+
+
+def _direction(part: pl.DataFrame) -> str:
+    if part["direction"].count() == part.height:
+        return (
+            "Signs are turned so that positive effects are stereotype-consistent. Positive "
+            "difference: the network named first is more stereotype-consistent."
+        )
+    first = part["first"].unique()
+    prime = first[0] if len(first) == 1 else "the first prime"
+    return f"Positive difference: the network named first leans more towards {prime}."
+
+
+def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
+    """Draw differences: sets of targets and pairs of networks, the fewer in columns."""
+    known = part.filter(pl.col("estimate").count().over("candidate", "baseline") > 0)
+    if known.is_empty():
+        return None
+    label, marks, emotions = part["label"][0], networks.marks, part["approach"][0] == "emotions"
+    first = known["candidate"][0]
+    with_first = (pl.col("candidate") == first) | (pl.col("baseline") == first)
+    few = known.select("candidate", "baseline").n_unique() <= MOST_PAIRS
+    drawn = known if few else known.filter(with_first)
+    pairs = {
+        (one, other): f"{marks[one]} − {marks[other]}"
+        for one, other in drawn.select("candidate", "baseline").unique(maintain_order=True).rows()
+    }
+    in_columns = emotions and _fit(pairs.values())
+    rows = []
+    crossed = networks.crossed(drawn, ["label", "targets"], ["candidate", "baseline"])
+    for row in crossed.iter_rows(named=True):
+        targets, pair = row["targets"], pairs[row["candidate"], row["baseline"]]
+        block = targets if emotions else f"{targets} targets"
+        place = (targets, pair, "") if in_columns else (pair, "all", block)
+        rows.append(dot(row, place, "gender" if emotions else targets, "p_holm", "n_clusters"))
+    caption = (
+        f"Difference of effects between networks, first − second: {label}. Range −2 to 2, neutral "
+        f"0. {_direction(part)} Dot: difference; line: {interval_title(part)} (bootstrap over the "
+        f"shared targets).{'' if few else f' Only pairs with {first} are drawn.'}"
+    )
+    axis = around("Difference of effects", rows, 0.5)
+    drawing = intervals(rows, axis, LABELS if in_columns else _LABELS)
+    return Figure("", caption, _summary(known.drop_nulls("estimate")), drawing)
+
+
+def _fit(pairs: Collection[str]) -> bool:
+    """Whether pairs of networks can stand side by side, their names above the columns."""
+    return len(pairs) in _WIDTHS and max(map(len, pairs)) * _LETTER <= _WIDTHS[len(pairs)]
+
+
+def _summary(known: pl.DataFrame) -> str:
+    """Count the significant differences, and name the largest."""
+    largest = known.row(int(known["turned"].abs().arg_max() or 0), named=True)
+    return (
+        f"{known.filter(pl.col('p_holm') <= ALPHA).height} of {known.height} differences have p "
+        f"(Holm) of .05 or less. The largest: {largest['candidate']} − {largest['baseline']}, "
+        f"{largest['targets']}, "
+        f"{bracketed(largest['turned'], largest['turned_low'], largest['turned_high'])}."
+    )
+
+
+def _table(part: pl.DataFrame) -> Table:
+    return render_table(
+        part,
+        f"{part['label'][0]}: differences of effects. {_direction(part)}",
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Networks", lambda r: f"{r['candidate']} − {r['baseline']}", "head"),
+            Column("Difference", lambda r: number(r["turned"])),
+            Column(interval_title(part), lambda r: interval(r["turned_low"], r["turned_high"])),
+            *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
+            Column("Shared targets", lambda r: count(r["n_clusters"])),
+            Column("Correlation", lambda r: number(r["correlation"])),
+            NOTE,
+        ],
+    )
+
+
+def _published() -> Table:
+    return render_table(
+        load_published(PUBLISHED, "network_correlations"),
+        "Published correlations of activation with the human network (gender; released tables of "
+        "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Networks", lambda r: f"{r['network']} and Humans", "head"),
+            Column("Correlation", lambda r: number(r["correlation"])),
+            Column("p", lambda r: p_value(r["p"])),
+        ],
+    )

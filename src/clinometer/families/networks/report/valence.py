@@ -1,0 +1,167 @@
+"""Valence in networks: slopes per prime, and how much the primes of an identity differ.
+
+Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 10 and 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.families.networks.report.effects import grey_bars, placebo_columns, remarks
+from clinometer.families.networks.report.results import NETWORK, Networks, dot, together
+from clinometer.report.drawing.charts import Axis
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.intervals import around, bars, intervals, range_text
+from clinometer.report.prose import interval, interval_title, number, p_value
+from clinometer.report.sections import Section
+from clinometer.report.tables import Column, Table, alike, render_table
+
+__all__ = ["SCALE", "valence_section"]
+
+SCALE = (
+    "Slope: change in the log odds of valence per unit of normalised activation; neutral 0, no "
+    "bounds; positive: more pleasant associations than the other primes of the identity have."
+)
+_METHOD = (
+    "Each prime is activated. The valence of all rated words (0 to 1) is regressed on their "
+    "activation, with one binomial model per prime. Activations are normalised over the primes of "
+    "an identity, so slopes are relative: they compare primes with each other, not with an "
+    "absolute neutral."
+)
+_CAUTION = (
+    "Intervals use the sandwich estimator. Intervals and p values treat words as independent, but "
+    "neighbours in a network are not: intervals are too narrow and p values too small. The paper "
+    "gives its values in figures only (10 and 11), so no published values are shown."
+)
+_PLACEBOS = (
+    "Neighbours have like valences, so arbitrary primes have slopes too, and differ in them. So "
+    "each prime was replaced {many:,} times by arbitrary words of like degree and strength "
+    "(placebos). p (placebo primes): rank of the distance from the median of these, two-sided. "
+    "Primes are said to differ if this p is at most .05. Few primes give wide placebos: a "
+    "difference that is not beyond them is not shown to be absent."
+)
+_JOINT = (
+    "One model with all primes of an identity, and a Wald test that their slopes are equal, show "
+    "whether the primes differ at all. Its χ², which the paper calls the effect size, grows with "
+    "the number of rated words (here {sizes}): with the same slopes a larger network has a larger "
+    "χ². χ² must therefore not be compared between networks of different size. √(χ² / n), Cohen’s "
+    "w, does not grow with the size."
+)
+
+
+def valence_section(networks: Networks) -> Section | None:
+    """Show whether primes activate pleasant or unpleasant words.
+
+    None where no valence was measured.
+    """
+    parts = networks.of("network_coefficients", "valence")
+    if not parts:
+        return None
+    every = pl.concat(parts)
+    slopes, joint = every.drop_nulls("prime"), every.filter(pl.col("prime").is_null())
+    sizes = [f"{n:,}" for n in joint["n"].drop_nulls().unique().sort()]
+    ends = " to ".join(dict.fromkeys([*sizes[:1], *sizes[-1:]]))
+    tables = (
+        ("", _joint_table(joint)),
+        ("Table of slopes per prime", _slope_table(together(slopes, "identity", "prime"))),
+    )
+    # the joint test has the missing words of all primes
+    missing = pl.when(pl.col("prime").is_null()).then("missing")
+    figures = (_slope_figure(slopes, networks), _joint_figure(joint, networks))
+    notes = remarks(
+        every.with_columns(missing=missing),
+        lambda r: ", ".join(filter(None, (r["label"], r["prime"], r["network"]))),
+    )
+    drawn = tuple(figure for figure in figures if figure)
+    kept = tuple(table for table in tables if table[1].rows)
+    many = every["n_resamples_placebo"].drop_nulls()
+    placed = [_PLACEBOS.format(many=many.max())] if len(many) else []
+    text = (_METHOD, _CAUTION, *placed, *([_JOINT.format(sizes=ends)] if sizes else []))
+    return Section("network-valence", "Valence", text, drawn, kept, notes)
+
+
+def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
+    """Draw the slopes: a column per network, a block per identity, a line per prime."""
+    if slopes["estimate"].count() == 0:
+        return None
+    marks = networks.marks
+    rows = [
+        dot(row, (row["prime"], marks[row["network"]], row["label"]), row["label"], "p_robust")
+        for row in networks.crossed(slopes, ["identity", "label", "prime"]).iter_rows(named=True)
+    ]
+    caption = (
+        f"Slope of valence per prime, one column per network. {SCALE} Dot: slope; line: "
+        f"{interval_title(slopes)} (sandwich estimator); dotted line: neutral. Compare primes "
+        f"within one identity and one column.{grey_bars(slopes)}"
+    )
+    blocks = dict.fromkeys(row["block"] for row in rows)
+    summary = " ".join(
+        f"{block}. {range_text([row for row in rows if row['block'] == block])}" for block in blocks
+    )
+    drawing = intervals(rows, around("Slope of valence", rows, 0.5))
+    return Figure("network-valence", caption, summary, drawing)
+
+
+def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
+    """Draw √(χ² / n): a column per identity, a bar per network."""
+    known = joint.drop_nulls("estimate")
+    if known.is_empty():
+        return None
+    marks = networks.marks
+    rows = [
+        dot(row, (marks[row["network"]], row["label"], ""), row["identity"], "p_robust")
+        for row in known.iter_rows(named=True)
+    ]
+    top = max(max(row["mean"], row["placebo_high"] or 0) for row in rows)
+    reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
+    caption = (
+        "Differences in valence between the primes of an identity: √(χ² / n) of the joint Wald "
+        "test. 0: all slopes are equal; no upper bound. Chance alone makes it larger than 0; p "
+        "tests whether it is larger than by chance. By convention .1 is small and .3 medium. Bars "
+        f"have no interval.{grey_bars(known)}"
+    )
+    drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None))
+    return Figure("network-valence-effects", caption, range_text(rows), drawing)
+
+
+def _joint_table(joint: pl.DataFrame) -> Table:
+    def rated(row: Mapping[str, Any]) -> str:
+        known = None not in (row["n"], row["n_nodes"])
+        return f"{row['n']:,} / {row['n_nodes']:,}" if known else "n/a"
+
+    return render_table(
+        joint,
+        "Joint Wald test that the slopes of all primes of an identity are equal. p (published): "
+        "binomial model; p (robust): sandwich estimator. Rated: nodes with a rating of valence, of "
+        "all nodes.",
+        [
+            Column("Identity", lambda r: r["label"], "head"),
+            NETWORK,
+            Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
+            Column("χ²", lambda r: number(r["statistic"], 1)),
+            Column("df", lambda r: number(r["df"], 0)),
+            *placebo_columns(joint),
+            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
+            Column("Rated", rated),
+        ],
+    )
+
+
+def _slope_table(slopes: pl.DataFrame) -> Table:
+    return render_table(
+        slopes,
+        f"Slopes of valence per prime. {SCALE}",
+        [
+            Column("Identity", lambda r: r["label"], "head"),
+            Column("Prime", lambda r: r["prime"], "head"),
+            NETWORK,
+            Column("Slope", lambda r: number(r["estimate"])),
+            Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
+            *placebo_columns(slopes),
+            Column("SE (published)", lambda r: number(r["se"], 3)),
+            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
+        ],
+    )

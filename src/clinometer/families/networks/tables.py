@@ -1,0 +1,120 @@
+"""Tables of association networks, and the columns that only they have."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from clinometer.results.columns import Schema, columns, of_kind
+from clinometer.results.schemas import Table
+
+__all__ = [
+    "ABSENCES",
+    "ACTIVATIONS",
+    "COLUMNS",
+    "NETWORKS",
+    "OVERLAPS",
+    "PATH_LENGTHS",
+    "STREAM_EDGES",
+    "STREAM_NODES",
+    "TABLES",
+]
+
+#: The columns that only these tables have.
+COLUMNS = {
+    **of_kind(
+        pl.String(),
+        network="the network; in estimates it is the subject",
+        network_a="the first of two networks",
+        network_b="the second of two networks",
+        of="what is compared: nodes, or edges between nodes of both networks",
+        source="first word of a stream",
+        word="a word on a shortest path",
+        tone="valence of the word: positive, neutral, negative or unknown",
+        paths="number of shortest paths through the word or edge, as text in digits",
+        src="one end of an edge",
+        tgt="the other end of an edge",
+    ),
+    **of_kind(
+        pl.Int64(),
+        nodes="words of the network",
+        edges="associations of the network",
+        components="connected components",
+        diameter="diameter: longest shortest path of the largest component, in hops",
+        path_sources="nodes whose paths were measured; null: all",
+        n_a="nodes or edges of the first network",
+        n_b="nodes or edges of the second",
+        n_shared="nodes or edges of both",
+        hop="hops from the first word of the stream",
+        hops="hops of the shortest paths from the prime to the target",
+    ),
+    **of_kind(
+        pl.Float64(),
+        density="edges / possible edges",
+        average_degree="mean number of edges of a node",
+        mean_path_length="mean shortest path over pairs of words of the largest component, in hops",
+        clustering="mean local clustering coefficient, unweighted",
+        only_a="share of the first network's nodes or edges that the second lacks",
+        shared="share of all nodes or edges that both have (Jaccard)",
+        only_b="share of the second network's nodes or edges that the first lacks",
+        activation="activation of the target after the prime, unnormalised",
+        normalised="activation divided by the norm over all nodes",
+        valence="valence, 0 (negative) to 1 (positive)",
+        weight="weight of an edge",
+    ),
+    **of_kind(
+        pl.Boolean(),
+        directed="whether edges are directed",
+        shown="whether the drawing shows it",
+    ),
+    **of_kind(
+        pl.List(pl.String()),
+        absent="primes and targets that are not in the network",
+    ),
+}
+
+NETWORKS: Schema = columns(
+    *("network", "directed", "nodes", "edges", "density", "average_degree", "components"),
+    *("diameter", "mean_path_length", "path_sources", "clustering"),
+    own=COLUMNS,
+)
+
+OVERLAPS: Schema = columns(
+    *("network_a", "network_b", "of", "only_a", "shared", "only_b", "n_a", "n_b", "n_shared"),
+    own=COLUMNS,
+)
+
+ACTIVATIONS: Schema = columns(
+    *("network", "study", "identity", "group", "prime", "targets", "target", "activation"),
+    "normalised",
+    own=COLUMNS,
+)
+
+#: `hops` is null where no path leads from the prime to the target.
+PATH_LENGTHS: Schema = columns(
+    *("network", "study", "identity", "group", "prime", "targets", "target", "hops"),
+    own=COLUMNS,
+)
+
+#: `identity` is null for words of the priming check.
+ABSENCES: Schema = columns("network", "study", "identity", "targets", "absent", own=COLUMNS)
+
+STREAM_NODES: Schema = columns(
+    *("network", "source", "target", "word", "hop", "valence", "tone", "paths", "shown"),
+    own=COLUMNS,
+)
+
+STREAM_EDGES: Schema = columns(
+    *("network", "source", "target", "src", "tgt", "weight", "paths", "shown"),
+    own=COLUMNS,
+)
+
+#: The tables of a results directory.
+TABLES = {
+    "networks": Table("networks", NETWORKS, "a row per network: its size and structure"),
+    "network_overlaps": Table("networks", OVERLAPS, "a row per pair of networks, nodes or edges"),
+    "network_activations": Table("networks", ACTIVATIONS, "a row per prime and target"),
+    "network_paths": Table("networks", PATH_LENGTHS, "a row per prime and target: hops between"),
+    "network_absences": Table("networks", ABSENCES, "a row per identity and set: absent words"),
+    "network_stream_nodes": Table("networks", STREAM_NODES, "a row per word on a shortest path"),
+    "network_stream_edges": Table("networks", STREAM_EDGES, "a row per edge of such a path"),
+}

@@ -1,0 +1,281 @@
+"""Association tests: which words are closer to which attributes, inside a model.
+
+Reference
+    ``weat``: Caliskan, Bryson & Narayanan (2017), Science 356, 183–186.
+    ``seat``: May et al. (2019), NAACL, 622–628: the same test on states of words in sentences that
+    say nothing, the templates; `of["contexts"]` is then ``templates``.
+    ``ceat``: Guo & Caliskan (2021), AIES, 122–133; see `sampled`.
+    ``ripa``: Ethayarajh, Duvenaud & Hirst (2019), ACL, 1696–1705.
+    ``mac``: Manzini et al. (2019), NAACL, 615–621.
+
+Measures
+    WEAT. With s(w) the mean cosine of w with the first attributes minus that with the second, the
+    effect is the difference of mean s between the first and the second targets in standard
+    deviations of s over all targets: −2…2, neutral 0, positive where the first targets are closer
+    to `toward`. `statistic` is the difference of summed s; p is the share of partitions of the
+    targets that make it as large (`partitions`). The interval resamples words (`differential`).
+
+    RIPA adds a test for groups that are named by few words, even one each, where partitions of
+    targets cannot tell anything: attributes are projected on the line through the two groups (the
+    difference of their mean states), and it is the attributes that are partitioned and whose
+    standard deviation is the unit. Lengths of the group words' states, which follow how frequent
+    they are, do not count.
+
+    MAC adds which of the two groups an effect comes from, a row for each: its mean cosine distance
+    to the attributes of the other side minus that to its own. In units of cosine, −2…2, neutral
+    0, positive where the group is closer to the attributes it is tied to; p from partitions of
+    the attributes. A WEAT effect may come from one group alone.
+
+Placebos
+    Method ``placebo``: p, two-sided, is the rank of the effect among effects with references
+    shuffled (`placebos`). Neutral words in place of the attributes would need a list of such words
+    and their states; words of a test that change sides are matched by construction.
+
+Deviations from the sources
+    May et al. take each sentence for an item; here a word has one state, its mean over the
+    templates, for sentences of one word are no independent items and would make p too small.
+    The standard deviation has ddof 0. The WEAT paper does not say; with ddof 1 the effect is
+    √((n − 1) / n) of ours. Caliskan et al. count partitions strictly above; here ties and the
+    partition found count, so p is never 0. RIPA takes the difference of means for the first
+    principal component of pairs, for groups are not paired, and is standardised, so that layers
+    compare. MAC is published as one mean distance over all attribute sets, which says how close
+    words stand but not to which side; here it is the contrast of the two sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from clinometer.errors import InputError
+from clinometer.families.states.contexts import average_contexts
+from clinometer.families.states.differential import Differential, permute
+from clinometer.families.states.measures import MEASURES
+from clinometer.families.states.placebos import TOO_FEW, place_test
+from clinometer.families.states.readers.states import States
+from clinometer.families.states.sampled import combine_samples
+from clinometer.families.states.tables import ASSOCIATION_TESTS
+from clinometer.families.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
+from clinometer.results import as_estimates, columns
+from clinometer.statistics.clustered import adjusted, holm
+
+#: A function called test is no test of pytest's.
+__test__: dict[str, str] = {}
+
+__all__ = ["Tested", "TestSetting", "test_associations"]
+
+Array = NDArray[np.float64]
+Rows = list[tuple[str, dict[str, Any]]]
+
+#: What stands in the rows of all methods of a test.
+_STATED = columns(
+    *("subject", "model", "contexts", "removed", "study", "instrument", "measure", "level"),
+    *("stereotype", "dimension", "layer", "first", "second", "toward", "against", "n"),
+    *("estimate", "note"),
+)
+_INTERVAL = columns("confidence", "ci_low", "ci_high")
+_TESTED = columns("method", "test", "statistic", "n_resamples")
+#: One row per test and layer, before it is parted into methods.
+_FLAT = {**_STATED, **_TESTED, **_INTERVAL, **columns("p", "se"), **ASSOCIATION_TESTS}
+_FLAT |= columns("placebo_mean", "placebo_low", "placebo_high")
+_FLAT |= {"p_two_sided": pl.Float64(), "p_placebo": pl.Float64()}
+
+
+class Tested(NamedTuple):
+    """Columns of `results.ESTIMATES`, and of ASSOCIATION_TESTS, the words behind them."""
+
+    estimates: pl.DataFrame
+    tests: pl.DataFrame
+
+
+def test_associations(
+    states: States,
+    tests: Sequence[WordTest],
+    *,
+    of: Mapping[str, object],
+    method: str = "weat",
+    setting: TestSetting | None = None,
+) -> Tested:
+    """Test associations at every layer.
+
+    Parameters
+    ----------
+    states
+        Of every word of the tests (`test_words`); for ``ceat`` of every word in each of its
+        contexts, with keys ``word|number``, which the others average.
+    tests
+        Two sets of targets and two of attributes each.
+    of
+        What the states are of, for the columns `model`, `contexts` and `removed`.
+    method
+        weat | seat | ceat | ripa | mac; ``weat`` of words in templates is called ``seat``.
+    setting
+        How; by default as `TestSetting` says.
+
+    Returns
+    -------
+    Tested
+        For each test and layer (of ``mac`` for each group) an estimate by methods ``permutation``,
+        alternative greater and two-sided, ``bootstrap`` and ``placebo``; of ``ceat`` by
+        ``random_effects`` and ``placebo``.
+        There is no row of a mean over layers: mean effects have no test of this kind. No number is
+        null, and `note` says why.
+
+    Raises
+    ------
+    InputError
+        If a word has no state, or its state is all zero, or there is no such method.
+
+    Examples
+    --------
+    >>> words = tuple("abcdefgh")
+    >>> values = np.array([[[1, 0]], [[3, 1]], [[0, 1]], [[1, 2]]] * 2, dtype=np.float32)
+    >>> states = States(words, ("0",), values, np.ones(8, dtype=np.int64))
+    >>> sets = [WordSet(name, tuple(name)) for name in ("ab", "cd", "ef", "gh")]
+    >>> of = {"model": "m", "contexts": "none", "removed": 0}
+    >>> found = test_associations(states, [WordTest("mine", "one", *sets)], of=of)
+    >>> found.estimates.select(pl.col("estimate").round(3), "p", "n_resamples").row(0)
+    (1.914, 0.16666666666666666, 6)
+    """
+    if method not in _MEASURES:
+        raise InputError(f"method {method!r}: allowed are {', '.join(_MEASURES)}")
+    how = setting or TestSetting()
+    if method != "ceat":
+        states = average_contexts(states, test_words(tests))
+    called = "seat" if method == "weat" and of.get("contexts") in SENTENCES else method
+    stated = {**of, "subject": of["model"], "instrument": "association_test", "measure": called}
+    stated |= {"level": "stereotype", "confidence": how.confidence}
+    stated |= {"method": "random_effects" if called == "ceat" else "permutation"}
+    rows: list[dict[str, Any]] = []
+    for given in tests:
+        test = given.as_weat if called in _BY_TARGETS else given
+        stated |= {"study": test.study, "stereotype": test.stereotype, "dimension": test.dimension}
+        sides = _describe(*test.sets)
+        parted = ("n_first", "n_second") if called in _BY_TARGETS else ("n_toward", "n_against")
+        stated |= {**sides, "n": sum(sides[name] for name in parted)}
+        measured = _MEASURES[method](states, test, how)
+        rows += [{**stated, "layer": layer, **row} for layer, row in measured]
+    flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("at")
+    estimates = as_estimates(_parted(flat, how), MEASURES, "states")
+    return Tested(estimates, flat.select(list(ASSOCIATION_TESTS)))
+
+
+def _parted(flat: pl.DataFrame, how: TestSetting) -> pl.DataFrame:
+    """Give each method and alternative a row of its own."""
+    over = pl.lit("tests of the study in the layer")
+    tested = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
+    sampled = tested.filter(method="random_effects")
+    permuted = tested.filter(method="permutation")
+    one_sided = [*_STATED, *_TESTED, "p", "p_holm", "adjusted_over", "at"]
+    parts = [
+        sampled.select(*one_sided, "se", *_INTERVAL, alternative=pl.lit("greater")),
+        permuted.select(*one_sided, alternative=pl.lit("greater")),
+        tested.select(*_STATED, *_TESTED, "at", p="p_two_sided", alternative=pl.lit("two-sided")),
+    ]
+    if how.placebos:
+        parts.append(_placebo_rows(tested, how.placebos))
+    if how.draws:
+        drawn = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(how.draws)}
+        parts.append(permuted.select(*_STATED, *_INTERVAL, "at", **drawn))
+    whole = pl.concat(parts, how="diagonal_relaxed")
+    return whole.sort("at", maintain_order=True).drop("at").collect()
+
+
+def _placebo_rows(tested: pl.LazyFrame, draws: int) -> pl.LazyFrame:
+    """Give the rows of tests whose references were shuffled between their sets, or why not."""
+    return tested.select(
+        *(name for name in _STATED if name != "note"),
+        *("placebo_mean", "placebo_low", "placebo_high", "confidence", "adjusted_over", "at"),
+        p="p_placebo",
+        p_holm=adjusted(holm, "study", "layer", column="p_placebo"),
+        n_resamples=pl.when(pl.col("p_placebo").is_not_null()).then(draws),
+        note=pl.coalesce("note", pl.when(pl.col("p_placebo").is_null()).then(pl.lit(TOO_FEW))),
+        method=pl.lit("placebo"),
+        alternative=pl.lit("two-sided"),
+    )
+
+
+def _describe(*sets: WordSet | None) -> dict[str, Any]:
+    """Name and count the sets of words; None where a measure compares no second group."""
+    sides: dict[str, Any] = {}
+    for role, one in zip(("first", "second", "toward", "against"), sets, strict=True):
+        sides[role] = one and one.name
+        sides[f"n_{role}"] = one and len(one.words)
+    return sides
+
+
+def _weat(states: States, test: WordTest, how: TestSetting) -> Rows:
+    words = [one.words for one in test.sets]
+    if min(map(len, words[:2])) < FEWEST:
+        short = min(test.sets[:2], key=lambda one: len(one.words))
+        note = f"too few words for the test: {short.name} has {len(short.words)}"
+        return [(layer, {"note": note}) for layer in states.layers]
+    targets, attributes = states.unit(words[0] + words[1]), states.unit(words[2] + words[3])
+    cosines = np.einsum("tlw,alw->lta", targets, attributes, optimize=True)
+    return _contrasted(states, Differential(cosines, len(words[0]), len(words[2])), how)
+
+
+def _ripa(states: States, test: WordTest, how: TestSetting) -> Rows:
+    first, second, toward, against = (one.words for one in test.sets)
+    # The length of the line does not matter: the effect is in standard deviations along it.
+    groups = np.concatenate([states.of(first), states.of(second)])
+    attributes = np.concatenate([states.of(toward), states.of(against)])
+    products = np.einsum("alw,tlw->lat", attributes, groups, optimize=True)
+    return _contrasted(states, Differential(products, len(toward), len(first)), how)
+
+
+def _contrasted(states: States, differential: Differential, how: TestSetting) -> Rows:
+    placed = place_test(differential.by_reference, differential.n_references, how)
+    return _rows(states, differential, placed, how)
+
+
+def _mac(states: States, test: WordTest, how: TestSetting) -> Rows:
+    rows = []
+    turned = (test.second, test.first, test.against, test.toward)
+    for group, beside, own, other in (test.sets, turned):
+        attributes, words = own.words + other.words, group.words + beside.words
+        cosines = np.einsum("alw,tlw->lat", *map(states.unit, (attributes, words)), optimize=True)
+        n, size = len(own.words), len(group.words)
+        alone = Differential(cosines[..., :size], n, size, standardised=False)
+        both = Differential(cosines, n, size, standardised=False).by_reference
+        placed = place_test(both, size, how, contrast=False)
+        sides = _describe(group, None, own, other)
+        rows += [(layer, {**row, **sides}) for layer, row in _rows(states, alone, placed, how)]
+    return rows
+
+
+_BY_TARGETS = {"weat": _weat, "seat": _weat, "ceat": combine_samples}
+
+#: All methods; those of _BY_TARGETS part targets and so need at least two on each side.
+#: Contexts that are sentences made for the words, in which WEAT is called SEAT.
+SENTENCES = ("templates", "prompt")
+
+_MEASURES = {**_BY_TARGETS, "ripa": _ripa, "mac": _mac}
+
+
+def _rows(
+    states: States, differential: Differential, placed: Mapping[str, Array], how: TestSetting
+) -> Rows:
+    """Set out effect, interval, partitions and placebos of every layer."""
+    values, n = differential.associations, differential.n_items
+    tested = permute(values, n, how)
+    sums = values[:, :n].sum(axis=1), values[:, n:].sum(axis=1)
+    numbers = {"estimate": differential.effect(), "statistic": sums[0] - sums[1]}
+    numbers |= {"p": tested.p, "p_two_sided": tested.p_two_sided}
+    if how.draws:
+        interval = differential.interval(how.confidence, how.draws, how.seed)
+        numbers |= zip(("ci_low", "ci_high"), interval, strict=True)
+    numbers |= placed
+    counted = {"test": "exact" if tested.exact else "drawn", "n_resamples": tested.n_partitions}
+    rows: Rows = []
+    for at, layer in enumerate(states.layers):
+        row: dict[str, Any] = {name: float(of[at]) for name, of in numbers.items()} | counted
+        if np.isnan(row["estimate"]):
+            row |= dict.fromkeys(name for name in numbers if name != "statistic")
+            row["note"] = "no word is closer than another"
+        rows.append((layer, row))
+    return rows

@@ -1,0 +1,69 @@
+"""Properties of contexts: how many a term has, how long they are, and where the term stands.
+
+Reference: Schuster et al. 2024, section 3.2 and figure 2. Three counts, as there: contexts per term
+(of a dictionary: per sense), words per context, and the place of the term among the words of its
+context, from 1 on. Words are set apart by white space. No term without a context is left out: it
+counts as one with 0.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from clinometer.families.states.contexts import term_of
+from clinometer.families.states.readers.states import find_terms
+from clinometer.families.states.tables import CONTEXT_PROPERTIES
+from clinometer.results import check
+
+__all__ = ["describe_contexts"]
+
+
+def describe_contexts(contexts: pl.DataFrame, kind: str, role: str, n_terms: int) -> pl.DataFrame:
+    """Count the properties of contexts.
+
+    Parameters
+    ----------
+    contexts
+        Columns CONTEXTS; keys of one term may be apart (``Mary|3``).
+    kind
+        Kind of the contexts, such as ``"generated"``.
+    role
+        Whose contexts they are: ``"poles"`` or ``"held-out"``.
+    n_terms
+        Terms, or senses, that were to have contexts.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns CONTEXT_PROPERTIES: per property and value how many terms, or contexts, have it.
+
+    Raises
+    ------
+    InputError
+        If a term does not stand in its context; the row is named.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"key": ["warm", "warm"], "term": ["warm", "warm"],
+    ...                       "context": ["a warm coat", "warm"]})
+    >>> describe_contexts(frame, "corpus", "poles", 1).select("property", "value", "n").rows()[:3]
+    [('contexts per term', 2, 1), ('words', 1, 1), ('words', 3, 1)]
+    """
+    begins = [begin for begin, _ in find_terms(contexts)]
+    texts = contexts["context"]
+    per_term = contexts["key"].map_elements(term_of, pl.String).value_counts()["count"].to_list()
+    values = {
+        "contexts per term": [*per_term, *[0] * (n_terms - len(per_term))],
+        "words": [len(text.split()) for text in texts],
+        "position": [
+            1 + len(text[:begin].split()) for text, begin in zip(texts, begins, strict=True)
+        ],
+    }
+    counted = [
+        pl.DataFrame({"value": of_property}, schema={"value": pl.Int64})
+        .group_by("value").agg(n=pl.len()).sort("value")
+        .with_columns(property=pl.lit(name))
+        for name, of_property in values.items()
+    ]  # fmt: skip
+    whole = pl.concat(counted).with_columns(contexts=pl.lit(kind), role=pl.lit(role))
+    return check(whole, CONTEXT_PROPERTIES, "contexts")

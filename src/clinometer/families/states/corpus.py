@@ -1,0 +1,285 @@
+"""Contexts from a user's own texts: a random sample of sentences for each term.
+
+As the Reddit setting of Schuster et al. (2024), section 3.2, after Guo & Caliskan (2021), AIES
+(CEAT): sentences as people write them, cut on both sides around the term.
+
+One pass over files of any size, in memory that depends on the terms alone. The reservoir of each
+term holds the `most` sentences with the smallest random keys (a bottom-k sample; Cohen & Kaplan
+2007, PODC). The key of a sentence is a hash of seed, term and sentence, not a drawn number: so a
+sentence that stands a thousand times in the texts counts once, every distinct sentence has the
+same chance, and the order of files and lines makes no difference.
+
+Terms are found by their first word in one dictionary, whatever their number: time is linear in
+the length of the texts. A line is a text of its own; its sentences are parted at full stops.
+
+``.txt`` has a text on each line, ``.jsonl`` in a field of each line, both also packed as ``.gz``
+or, with the package zstandard, ``.zst``; ``.csv`` and ``.parquet`` in a column. Bytes that are no
+UTF-8 become U+FFFD. A longer line of a ``.txt`` file is read in pieces, cut between words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import heapq
+import importlib
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import polars as pl
+
+from clinometer.errors import InputError, shortened, unknown
+from clinometer.families.states.examples import holds
+from clinometer.families.states.tables import CONTEXTS
+from clinometer.results.tables import FORMATS, pieces
+
+__all__ = ["sample_corpus", "texts"]
+
+#: Words of a term; no longer ones are looked for.
+LONGEST_TERM = 8
+
+ENDINGS = (".txt", ".jsonl")
+PACKED = (".gz", ".zst")
+
+#: Columns and fields that hold the text where none is named.
+COLUMNS = ("text", "body", "sentence", "content")
+
+#: Characters of a line that are held at a time.
+PIECE = 1 << 20
+LONGEST_JSON = 1 << 26
+
+#: Dumps of Reddit are packed with windows of 2 GiB.
+WINDOW = 2**31
+
+_WORD = re.compile(r"\w+(?:[-\u2010\u2011]\w+)*")
+_BETWEEN = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?=[\"“'‘(\[]?[^\W_a-z])")
+
+
+def sample_corpus(  # noqa: PLR0913 - what a sample is of, and how it is drawn
+    paths: Iterable[str | Path],
+    terms: Iterable[str],
+    *,
+    most: int = 5,
+    seed: int = 0,
+    column: str | None = None,
+    width: int = 40,
+) -> pl.DataFrame:
+    """Sample sentences that hold a term, for each term.
+
+    Parameters
+    ----------
+    paths
+        Texts: ``.txt``, ``.jsonl`` (both also with ``.gz`` or ``.zst``), ``.csv``, ``.parquet``.
+    terms
+        Words, or a few words each; found whatever their case.
+    most
+        Sentences per term, fewer where there are not so many.
+    seed
+        Of the sample.
+    column
+        Of tables, or the field of JSON lines, that holds the text; by default ``text`` or
+        ``body``.
+    width
+        Words of a sentence that are kept, as many before the term as after it where it can be.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns CONTEXTS; the key is the term. In the order of the terms; a term's sentences are
+        in the order in which they would be drawn, so that the first three are a sample of three.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or malformed, or no term is found in any.
+    """
+    if most < 1:
+        raise InputError(f"most {most}: at least 1 sentence per term")
+    wanted = list(dict.fromkeys(" ".join(term.split()) for term in terms))
+    longest = max((len(term.split()) for term in wanted), default=0)
+    if not wanted or longest > LONGEST_TERM or width < longest:
+        raise InputError(
+            f"{len(wanted)} terms of up to {longest} words, width {width}: at least one term is "
+            f"needed, a term has up to {LONGEST_TERM} words, and width holds the longest"
+        )
+    reservoirs = {term: _Reservoir(term, most, seed) for term in wanted}
+    finder = _Finder(wanted)
+    names = [Path(path) for path in paths]
+    for path in names:
+        for text in texts(path, column):
+            for term, context in finder.contexts(text, width):
+                reservoirs[term].offer(context)
+    rows = [(term, term, text) for term in wanted for text in reservoirs[term].sample()]
+    if not rows:
+        listed = ", ".join(map(str, names)) or "no files"
+        raise InputError(f"{listed}: none of the {len(wanted)} terms stands in the texts")
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
+
+
+class _Finder:
+    """Finds the sentences of a text that hold a term."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        self.by_first: dict[str, list[tuple[list[str], str]]] = {}
+        for term in terms:
+            words = _WORD.findall(term.lower())
+            if words:
+                self.by_first.setdefault(words[0], []).append((words, term))
+
+    def contexts(self, text: str, width: int) -> Iterator[tuple[str, str]]:
+        """Yield terms and the sentences they stand in, each term once a sentence."""
+        if self.by_first.keys().isdisjoint(_WORD.findall(text.lower())):
+            return
+        for sentence in _BETWEEN.split(" ".join(text.split())):
+            spans = [found.span() for found in _WORD.finditer(sentence)]
+            words = [sentence[start:end].lower() for start, end in spans]
+            seen = set()
+            for at, word in enumerate(words):
+                for form, term in self.by_first.get(word, ()):
+                    if term not in seen and words[at : at + len(form)] == form:
+                        seen.add(term)
+                        yield term, _cut(sentence, spans, (at, at + len(form)), width)
+
+
+def _cut(sentence: str, spans: list[tuple[int, int]], term: tuple[int, int], width: int) -> str:
+    """Keep `width` words, those around the term; a whole sentence keeps its marks."""
+    if len(spans) <= width:
+        return sentence
+    first = term[0] - (width - (term[1] - term[0])) // 2
+    first = max(0, min(first, len(spans) - width))
+    start = sentence.rfind(" ", 0, spans[first][0] + 1) + 1
+    end = sentence.find(" ", spans[first + width - 1][1])
+    return sentence[start:] if end < 0 else sentence[start:end]
+
+
+class _Reservoir:
+    """The sentences of one term with the smallest keys, largest key first."""
+
+    def __init__(self, term: str, most: int, seed: int) -> None:
+        self.term, self.most = term, most
+        self.salt = hashlib.blake2b(f"{seed}\0{term}".encode(), digest_size=16).digest()
+        self.kept: list[tuple[int, str]] = []
+
+    def offer(self, context: str) -> None:
+        """Keep a sentence if its key is small, and it is not there yet."""
+        folded = " ".join(_WORD.findall(context.lower()))
+        data = folded.encode("utf-8", "surrogatepass")
+        key = -int.from_bytes(hashlib.blake2b(data, key=self.salt, digest_size=8).digest(), "big")
+        if len(self.kept) == self.most and key <= self.kept[0][0]:
+            return
+        # What reads the states must find the term.
+        if not holds(self.term, context) or any(key == other for other, _ in self.kept):
+            return
+        keep = heapq.heappush if len(self.kept) < self.most else heapq.heappushpop
+        keep(self.kept, (key, context))
+
+    def sample(self) -> list[str]:
+        """Return the sentences, smallest key first."""
+        return [context for _, context in sorted(self.kept, reverse=True)]
+
+
+def texts(path: Path, column: str | None = None) -> Iterator[str]:
+    """Yield the texts of a file; `column` is as of `sample_corpus`."""
+    if path.suffix in FORMATS:
+        yield from _of_table(path, column)
+        return
+    plain = path.with_suffix("") if path.suffix in PACKED else path
+    if plain.suffix not in ENDINGS:
+        allowed = ", ".join((*ENDINGS, *FORMATS))
+        raise InputError(
+            f"{path}: ending {path.suffix!r}; allowed are {allowed}, and .txt and .jsonl with "
+            f"{' or '.join(PACKED)}"
+        )
+    with _open(path) as file:
+        yield from _of_lines(file) if plain.suffix == ".txt" else _of_json(path, file, column)
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[TextIO]:
+    """Open a file of text, packed or not; what breaks while it is read is one line, too."""
+    try:
+        if path.suffix == ".zst":
+            with path.open("rb") as packed, _unpacked(path, packed) as raw:
+                yield io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
+        else:
+            opener: Any = gzip.open if path.suffix == ".gz" else open
+            with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="\n") as file:
+                yield file
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: broken gzip file: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _unpacked(path: Path, packed: Any) -> Iterator[Any]:
+    try:
+        zstandard: Any = importlib.import_module("zstandard")
+    except ImportError:
+        raise InputError(
+            f"{path}: .zst needs the package zstandard; install it, or unpack the file"
+        ) from None
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(
+            packed, read_across_frames=True
+        ) as raw:
+            yield raw
+    except zstandard.ZstdError as error:
+        raise InputError(f"{path}: broken zst file: {error}") from None
+
+
+def _of_lines(file: TextIO) -> Iterator[str]:
+    rest = ""
+    while piece := file.readline(PIECE):
+        piece, rest = rest + piece, ""
+        if not piece.endswith("\n") and len(piece) >= PIECE:
+            before, space, after = piece.rpartition(" ")
+            piece, rest = (before, after) if space and len(after) < PIECE else (piece, "")
+        yield piece
+    if rest:
+        yield rest
+
+
+def _of_json(path: Path, file: TextIO, column: str | None) -> Iterator[str]:
+    lines = iter(lambda: file.readline(LONGEST_JSON), "")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise InputError(f'{path}:{number}: not a line of JSON, such as {{"text": "…"}}')
+        if column not in row:
+            column = _column(column, row, f"{path}:{number}", "field")
+        if isinstance(text := row[column], str):  # a comment that was deleted is null
+            yield from text.splitlines()
+
+
+def _of_table(path: Path, column: str | None) -> Iterator[str]:
+    for piece in pieces(path):
+        if column not in piece.columns:
+            column = _column(column, piece.columns, str(path), "column")
+        for text in piece[column]:
+            if isinstance(text, str):
+                yield from text.splitlines()
+
+
+def _column(named: str | None, known: Iterable[str], where: str, kind: str) -> str:
+    """Find the column of the text where none is named; refuse a name that is not known."""
+    if named is not None:
+        raise InputError(f"{where}: {unknown(kind, named, known)}")
+    listed = list(known)
+    for name in COLUMNS:
+        if name in listed:
+            return name
+    raise InputError(f"{where}: no {kind} {' or '.join(COLUMNS)}; name one of {shortened(listed)}")

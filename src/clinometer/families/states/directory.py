@@ -1,0 +1,247 @@
+"""Hidden states in a results directory: answers to relate, tables, and ``states.json``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import clinometer
+from clinometer.asking.plan import Plan, Selection, load_plan
+from clinometer.audits import Tables
+from clinometer.errors import InputError
+from clinometer.families.states.contexts import place_terms, place_words
+from clinometer.families.states.dictionary import read_dictionary
+from clinometer.families.states.measuring import (
+    Profiling,
+    ScoredAnswers,
+    Testing,
+    called,
+    join_tables,
+    measure_states,
+    stereotype_name,
+)
+from clinometer.families.states.readers.opening import open_reader, shows_states
+from clinometer.families.states.readers.states import Reader
+from clinometer.families.states.relation import TRIAL_WORDS
+from clinometer.families.states.word_tests import WordTest, load_tests, test_words
+from clinometer.families.states.words import DEFAULT, read_words
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.modes import MODES
+from clinometer.results import CONDITIONS, SCORES
+from clinometer.results.directory import write_results
+from clinometer.results.tables import scan_table
+from clinometer.stimuli import word_key
+from clinometer.texts import write_text
+
+__all__ = ["FACTS", "audit_states", "check_names", "measure_models", "read_answers", "readable"]
+
+#: The file that records what was measured.
+FACTS = "states.json"
+
+#: Tests with a known outcome in most models, added to those of the plan's studies.
+KNOWN_TESTS = "caliskan2017"
+
+#: Prefix of control studies, which have no stereotypes.
+_CONTROL = "control_"
+
+
+def readable(plan: Plan) -> list[str]:
+    """List the models of a plan with readable states; none without the extra ``local``."""
+    needed = ("torch", "transformers")
+    if any(importlib.util.find_spec(library) is None for library in needed):
+        return []
+    return [model for model in plan.models if shows_states(model)]
+
+
+def audit_states(plan: Plan, directory: Path) -> None:
+    """Measure profiles and associations in the states of a plan's models.
+
+    Reads the plan's scores from the directory and writes the tables there, unless it already has
+    them. Raises ModelError if a model cannot be read.
+    """
+    models = readable(plan)
+    if not models or _measured(directory, models):
+        return
+    tests = [test for part in plan.selections for test in _tests_of(directory, part)]
+    tests = [*dict.fromkeys(tests), *load_tests(KNOWN_TESTS)]
+    try:
+        answers = read_answers(directory)
+    except InputError:
+        answers = None
+    dictionary = read_dictionary()
+    profiling = Profiling(dictionary, [place_terms(dictionary)], [read_words(n) for n in DEFAULT])
+    words = [*test_words(tests), *(answers.all_words if answers else ())]
+    testing = Testing(tests, place_words(words), answers=answers)
+    measure_models(map(open_reader, models), [profiling, testing], directory)
+
+
+def read_answers(path: Path) -> ScoredAnswers:
+    """Read scored answers from a results directory (with trials) or a table of scores.
+
+    Only answers without an intervention, in one mode: free if available, else structured, else
+    forced. Raises InputError if there are no scores of word associations, PlanError if a directory
+    holds no plan.
+    """
+    table = path / "scores.parquet" if path.is_dir() else path
+    pairing = [one for one in INSTRUMENTS.values() if one.paired]
+    associations = [one.paired.name for one in pairing if one.paired]
+    decided = [m.name for one in pairing for m in one.measures if m != one.paired]
+    frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
+    controls = pl.col("study").str.starts_with(_CONTROL)
+    answers = frame.filter(pl.col("instrument").is_in(associations), ~controls).collect()
+    if answers.is_empty():
+        raise InputError(f"{table}: no scores of word associations; ask for some first")
+    for name in CONDITIONS:  # never pooled
+        answers = answers.filter(pl.col(name).eq_missing(pl.col(name).first()))
+    mode = next((mode for mode in MODES if mode in answers["mode"]), None)  # never pooled
+    keys = ["model", "trial_id", "variation"]
+    decisions = (
+        frame.filter(pl.col("instrument").is_in(decided))
+        .select(*keys, decision="score")
+        .collect()
+        .unique(keys, keep="first")
+    )
+    chosen = answers.filter(pl.col("mode").eq_missing(pl.lit(mode)))
+    joined = chosen.drop("decision", strict=False).join(
+        decisions, on=keys, how="left", maintain_order="left"
+    )
+    scores = joined.select("model", stereotype_name(), _trial_name(), "score", "decision")
+    scores = scores.unique(["model", "stereotype", "trial"], keep="first", maintain_order=True)
+    words = _trial_words(load_plan(path)) if path.is_dir() else None
+    return ScoredAnswers(scores, words, str(mode))
+
+
+def _trial_name() -> pl.Expr:
+    parts = [pl.col(name).cast(pl.String) for name in ("trial_id", "variation", "iteration")]
+    return pl.concat_str(parts, separator=" ", ignore_nulls=True).alias("trial")
+
+
+def _trial_words(plan: Plan) -> pl.DataFrame:
+    """List the words of each trial, divided into tied and counter: columns TRIAL_WORDS."""
+    studies = {part.study.name: part.study for part in plan.selections}
+
+    @cache
+    def halves(study: str, *of: Any) -> tuple[set[str], set[str]]:
+        words = studies[study].words(*of)
+        return {*map(word_key, words.tied)}, {*map(word_key, words.counter)}
+
+    named = pl.concat(
+        trials.filter(pl.col("attributes").list.len() > 0).select(
+            *("study", "stereotype", "variation", "dimension"),
+            *("attributes", "marginalized", "default"),
+            stereotype_name().alias("name"),
+            _trial_name(),
+        )
+        for trials in plan.pieces()
+    )
+    rows = []
+    for *of, attributes, first, second, name, trial in named.iter_rows():
+        tied, counter = ([w for w in attributes if word_key(w) in half] for half in halves(*of))
+        if first and second and tied and counter:
+            rows.append((name, trial, first, second, tied, counter))
+    return pl.DataFrame(rows, schema=TRIAL_WORDS, orient="row")
+
+
+def _measured(directory: Path, models: list[str]) -> bool:
+    """Return whether this version has already measured these models."""
+    try:
+        facts = json.loads((directory / FACTS).read_text(encoding="utf-8"))
+        named = [model["name"] for model in facts["models"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return named == [*map(called, models)] and facts.get("clinometer") == clinometer.__version__
+
+
+def _tests_of(directory: Path, part: Selection) -> list[WordTest]:
+    """Make association tests from a study in the plan; none for controls or without words."""
+    if part.study.control:
+        return []
+    try:
+        tests = load_tests(directory / "studies" / f"{part.study.name}.yaml")
+    except InputError:
+        return []
+    return [test for test in tests if test.stereotype in part.stereotypes]
+
+
+def check_names(models: Sequence[str]) -> None:
+    """Raise InputError if two models would have the same name."""
+    names = [called(model) for model in models]
+    for model, name in zip(models, names, strict=True):
+        if names.count(name) > 1:
+            raise InputError(f"model {model}: two are called {name!r}; give each model once")
+
+
+def measure_models(
+    readers: Iterable[Reader],
+    measurements: Sequence[Profiling | Testing],
+    directory: Path | None = None,
+    *,
+    removed: Sequence[int] = (0,),
+    store: Path | None = None,
+) -> Tables:
+    """Measure models one after another; see `measure_states`.
+
+    Models that are opened one by one are released before the next is opened. In a directory the
+    tables are rewritten after each model, so a failure keeps the results of earlier models. Raises
+    InputError if two models have one name.
+    """
+    new = directory is not None and not directory.exists()
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+    names: list[str] = []
+    models: list[dict[str, Any]] = []
+    tables = join_tables([])
+    try:
+        for reader in readers:
+            names.append(reader.name)
+            check_names(names)
+            own = measure_states(reader, measurements, removed=removed, store=store)
+            tables = join_tables([tables, own])
+            models.append(_describe_reader(reader))
+            del reader
+            if directory is not None:
+                write_results(directory, "states", tables.estimates, tables.details)
+                facts = _facts(models, measurements, removed)
+                record = json.dumps(facts, indent=2, ensure_ascii=False)
+                write_text(directory / FACTS, f"{record}\n")
+    finally:
+        if directory is not None and new and not models:
+            with suppress(OSError):  # the store may be inside the directory
+                directory.rmdir()
+    return tables
+
+
+def _describe_reader(reader: Reader) -> dict[str, Any]:
+    """Record which model was read, and how."""
+    names = ("width", "last", "causal", "dtype")
+    known = {name: getattr(reader, name) for name in names if hasattr(reader, name)}
+    stated = {"fingerprint": reader.fingerprint, "layers": list(reader.layers)}
+    return {"name": called(reader.name), **stated, **known}
+
+
+def _facts(
+    models: Sequence[Mapping[str, Any]],
+    measurements: Sequence[Profiling | Testing],
+    removed: Sequence[int],
+) -> dict[str, Any]:
+    """Record inputs and settings for reproduction; paths without their folders."""
+    facts: dict[str, Any] = {
+        "clinometer": clinometer.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "models": list(models),
+        "words": [],
+        "tests": [],
+    }
+    setting: dict[str, Any] = {"removed": list(removed)}
+    for one in measurements:
+        facts |= one.describe()
+        setting |= facts["setting"]
+    return {**facts, "setting": setting}

@@ -1,0 +1,234 @@
+"""Contexts of a dictionary's senses: sentences of a file, or the dictionary's own examples.
+
+A file has a line of JSON for each sense, as Schuster et al. (2024) released theirs (there with the
+ending .txt)::
+
+    {"term": "warm", "synset": "warm.a.02", "definition": …, "examples": ["…", …],
+     "example_source": "who wrote them"}
+
+`term` and `examples` are needed; a sense without a synset is its term. The paper takes five
+sentences for each sense. Lines about senses that are not in the dictionary are left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import ClinometerWarning, InputError
+from clinometer.families.states.dictionary import Dictionary
+from clinometer.families.states.readers.states import locate
+from clinometer.families.states.tables import CONTEXTS
+from clinometer.results.tables import need_columns
+from clinometer.texts import read_text, write_text
+
+__all__ = ["dictionary_examples", "for_senses", "holds", "read_examples", "read_word_examples",
+           "senses_of", "write_examples"]  # fmt: skip
+
+#: How many senses a message names.
+NAMED = 5
+
+_SENSE = ("key", "term", "synset", "definition")
+
+
+def read_examples(path: str | Path, dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
+    """Read the sentences of a dictionary's senses.
+
+    Parameters
+    ----------
+    path
+        A file of JSON lines.
+    dictionary
+        Whose senses are wanted. Those without a sentence are left out, with a warning.
+    most
+        Sentences per sense, the first ones.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns CONTEXTS, in the dictionary's order; the key is that of the sense.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, a line is malformed, a sense stands twice with other sentences, a
+        sentence does not hold its term, or all senses of a pole are without a sentence.
+    """
+    sentences = _read_lines(Path(path), dictionary.terms, most)
+    _refuse_empty_poles(sentences, dictionary, str(path))
+    return _contexts(sentences, dictionary.terms, str(path))
+
+
+def read_word_examples(path: str | Path, words: Iterable[str], most: int = 5) -> pl.DataFrame:
+    """Read the sentences of words that have no senses, such as those of an association test.
+
+    As `read_examples`; the key is the word and the number of its sentence (``sea|2``), so that the
+    states of one sentence can be told from those of another. Raises InputError if a word has no
+    sentence, too.
+    """
+    wanted = {word: word for word in words}
+    sentences = _read_lines(Path(path), wanted, most)
+    if bare := [word for word in wanted if not sentences.get(word)]:
+        raise InputError(
+            f"{path}: {len(bare)} of {len(wanted)} words have no example: {_few(bare)}; add a "
+            "line for each"
+        )
+    rows = [
+        (f"{word}|{number}", word, text)
+        for word in wanted
+        for number, text in enumerate(sentences[word], start=1)
+    ]
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
+
+
+def dictionary_examples(dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
+    """Take the dictionary's own examples, at most `most` per sense, that hold their term.
+
+    Columns CONTEXTS; senses without such an example are left out, with a warning. Raises InputError
+    if all senses of a pole are without one.
+    """
+    sentences = {
+        key: [text for text in given or () if holds(term, text)][:most]
+        for key, term, given in dictionary.senses.select("key", "term", "examples").iter_rows()
+    }
+    name = f"examples of {dictionary.name}"
+    _refuse_empty_poles(sentences, dictionary, name)
+    return _contexts(sentences, dictionary.terms, name)
+
+
+def for_senses(contexts: pl.DataFrame, senses: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Give every sense of a term the contexts of the term: a corpus does not tell senses apart.
+
+    `contexts` have terms for keys, `senses` the columns `key` and `term`; those without a context
+    are left out, with a warning that calls the contexts by `name`. In the order of the senses.
+    """
+    given = _by_key(contexts, name)
+    terms = dict(senses.select("key", "term").iter_rows())
+    return _contexts({key: given.get(term, []) for key, term in terms.items()}, terms, name)
+
+
+def senses_of(terms: Iterable[str]) -> pl.DataFrame:
+    """List terms, each once, as senses: `key` and `term`, with `synset` and `definition` null."""
+    rows = [(term, term, None, None) for term in dict.fromkeys(terms)]
+    return pl.DataFrame(rows, schema=dict.fromkeys(_SENSE, pl.String()), orient="row")
+
+
+def write_examples(
+    contexts: pl.DataFrame, senses: pl.DataFrame, path: str | Path, source: str
+) -> None:
+    """Write contexts as `read_examples` reads them, whole or not at all.
+
+    `contexts` have columns CONTEXTS; `senses` have `key`, `term`, `synset` and `definition`, as of
+    a dictionary, and set the order; `source`: who wrote the sentences. An earlier file at `path` is
+    replaced. Raises InputError if the file cannot be written.
+    """
+    given = _by_key(contexts, "contexts")
+    first = senses.select(_SENSE).unique("key", keep="first", maintain_order=True)
+    lines = []
+    for key, *values in first.filter(pl.col("key").is_in([*given])).iter_rows():
+        row = dict(zip(_SENSE[1:], values, strict=True))
+        row |= {"examples": given[key], "example_source": source}
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    write_text(Path(path), "".join(lines))
+
+
+def _by_key(contexts: pl.DataFrame, name: str) -> dict[str, list[str]]:
+    need_columns(contexts, list(CONTEXTS), name)
+    by_key = contexts.group_by("key", maintain_order=True).agg("context")
+    return dict(by_key.iter_rows())
+
+
+def _contexts(
+    sentences: Mapping[str, Sequence[str]], wanted: Mapping[str, str], name: str
+) -> pl.DataFrame:
+    """Make the table, in the order of what is wanted; say what has no context."""
+    rows = [(key, term, text) for key, term in wanted.items() for text in sentences.get(key, ())]
+    if bare := [key for key in wanted if not sentences.get(key)]:
+        warnings.warn(
+            f"{name}: {len(bare)} of {len(wanted)} senses have no example and are left out: "
+            f"{_few(bare)}",
+            ClinometerWarning,
+            stacklevel=3,
+        )
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
+
+
+def _refuse_empty_poles(
+    sentences: Mapping[str, Sequence[str]], dictionary: Dictionary, name: str
+) -> None:
+    for dimension, direction in itertools.product(dictionary.dimensions, ("high", "low")):
+        if not any(sentences.get(key) for key in dictionary.pole([dimension], direction)):
+            raise InputError(
+                f"{name}: no sense of the {direction} pole of {dimension} has an example; give at "
+                "least one"
+            )
+
+
+def _few(keys: Sequence[str]) -> str:
+    return ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
+
+
+def _read_lines(path: Path, wanted: Mapping[str, str], most: int) -> dict[str, list[str]]:
+    """Read the sentences of the senses `wanted` (key → term), by key; only what the file has."""
+    if most < 1:
+        raise InputError(f"most {most}: at least 1 example per sense")
+    by_key: dict[str, tuple[int, list[str]]] = {}
+    for number, row in _lines(path):
+        key, given = _sense(row, f"{path}:{number}")
+        if key not in wanted:
+            continue
+        line, earlier = by_key.setdefault(key, (number, given))
+        if earlier != given:
+            raise InputError(
+                f"{path}:{number}: {key!r} has other examples in line {line}; keep one line"
+            )
+    for key, (line, given) in by_key.items():
+        for text in given[:most]:
+            if not holds(wanted[key], text):
+                raise InputError(
+                    f"{path}:{line}: {wanted[key]!r} is no word of the example {text!r}; correct it"
+                )
+    return {key: given[:most] for key, (_, given) in by_key.items()}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield what stands in the lines of a file that are not blank, with their numbers."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):
+                raise InputError(
+                    f"{path}:{number}: not a line of JSON, such as "
+                    '{"term": "warm", "examples": ["…"]}'
+                ) from None
+
+
+def _sense(row: Any, where: str) -> tuple[str, list[str]]:
+    """Read a line: the key and the examples."""
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: expected an object with term and examples")
+    term, synset, given = row.get("term"), row.get("synset"), row.get("examples")
+    if not isinstance(term, str) or not term.strip():
+        raise InputError(f"{where}: term {term!r}: expected a word")
+    if synset is not None and not isinstance(synset, str):
+        raise InputError(f"{where}: synset {synset!r}: expected a text such as warm.a.02, or null")
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise InputError(f"{where}: examples of {term!r}: expected a list of sentences")
+    term = term.strip()
+    return (f"{term}|{synset}" if synset else term), [text for text in given if text.strip()]
+
+
+def holds(term: str, text: str) -> bool:
+    """Tell whether a term stands in a text as a word of its own."""
+    try:
+        locate(term, text)
+    except InputError:
+        return False
+    return True

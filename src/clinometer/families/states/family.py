@@ -1,0 +1,105 @@
+"""Hidden states, as the other rooms know them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clinometer.families import Family
+
+if TYPE_CHECKING:
+    from clinometer.asking.plan import Plan
+    from clinometer.report.sections import Part
+    from clinometer.results.columns import Column
+    from clinometer.results.schemas import Table
+
+__all__ = ["FAMILY"]
+
+
+def _columns() -> Mapping[str, Column]:
+    from clinometer.families.states.tables import COLUMNS
+
+    return COLUMNS
+
+
+def _tables() -> Mapping[str, Table]:
+    from clinometer.families.states.tables import TABLES
+
+    return TABLES
+
+
+def _part(directory: Path) -> Part | None:
+    from clinometer.families.states.report.part import state_part
+
+    return state_part(directory)
+
+
+def _findings(directory: Path) -> Sequence[tuple[str, str, str]]:
+    from clinometer.families.states.report.part import findings
+    from clinometer.families.states.report.results import read_states
+
+    states = read_states(directory)
+    return [] if states is None else findings(states)
+
+
+def _measure_again(directory: Path, inputs: Path | None) -> None:
+    from clinometer.asking.plan import load_plan
+    from clinometer.families.states.directory import audit_states
+
+    (directory / FAMILY.record).unlink()  # else they are taken for measured
+    audit_states(load_plan(directory), directory)
+
+
+def _listing() -> Mapping[str, Mapping[str, str]]:
+    from clinometer.families.states.word_tests import load_tests
+    from clinometer.families.states.words import SHIPPED, read_words
+
+    tests = ", ".join(test.stereotype for test in load_tests("caliskan2017"))
+    groups = {}
+    for name in SHIPPED:
+        sizes = [f"{group} ({len(words)})" for group, words in read_words(name).groups.items()]
+        groups[name] = ", ".join(sizes)
+    return {
+        "association tests in hidden states (clinometer weat)": {"caliskan2017": tests},
+        "groups of words for profiles (clinometer profile)": groups,
+    }
+
+
+def _measurable(plan: Plan) -> Sequence[str]:
+    from clinometer.families.states.directory import readable
+
+    return readable(plan)
+
+
+def _measure(plan: Plan, directory: Path) -> None:
+    from clinometer.families.states.directory import audit_states
+
+    audit_states(plan, directory)
+
+
+FAMILY = Family(
+    name="states",
+    title="Hidden states",
+    record="states.json",
+    record_meaning="which models were read, and how",
+    columns=_columns,
+    tables=_tables,
+    part=_part,
+    findings=_findings,
+    measure_again=_measure_again,
+    rounding=1e-4,
+    commands={
+        "profile": (
+            "clinometer.families.states.cli",
+            "Place groups of words on stereotype dimensions in hidden states.",
+        ),
+        "weat": (
+            "clinometer.families.states.cli.measuring",
+            "Run association tests (WEAT, SEAT, CEAT, …) in hidden states.",
+        ),
+    },
+    listing=_listing,
+    measurable=_measurable,
+    measure=_measure,
+)

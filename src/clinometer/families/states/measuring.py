@@ -1,0 +1,340 @@
+"""Measures of the hidden states of a model: profiles, directions, association tests, relations.
+
+A model is read once; all numbers of removed components use the same states.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from clinometer.audits import Tables
+from clinometer.families.states.association import TestSetting, test_associations
+from clinometer.families.states.axes import remove_components
+from clinometer.families.states.context_properties import describe_contexts
+from clinometer.families.states.contexts import (
+    InContext,
+    alone,
+    average_contexts,
+    digest,
+    in_templates,
+)
+from clinometer.families.states.dictionary import Dictionary
+from clinometer.families.states.directions import predict_directions
+from clinometer.families.states.profiles import ProfileSetting, measure_profile
+from clinometer.families.states.readers.states import Reader, States
+from clinometer.families.states.relation import MISSING, relate, trial_effects
+from clinometer.families.states.storing import read_states
+from clinometer.families.states.word_tests import WordTest
+from clinometer.families.states.words import Words
+from clinometer.results import ESTIMATES
+
+__all__ = [
+    "Profiling",
+    "ScoredAnswers",
+    "Testing",
+    "called",
+    "join_tables",
+    "measure_states",
+    "stereotype_name",
+]
+
+#: A reader of contexts: a model, with or without a store.
+Read = Callable[[pl.DataFrame], States]
+
+
+@dataclass(frozen=True)
+class Profiling:
+    """The profiles to measure along the dimensions of a dictionary."""
+
+    dictionary: Dictionary
+    poles: Sequence[InContext]
+    """The senses of the dictionary in contexts, each kind with a measurement of its own."""
+    words: Sequence[Words]
+    """Sets of groups to compare, in the neutral templates."""
+    extended: pl.DataFrame | None = None
+    """Terms whose directions are predicted (`read_extended`)."""
+    extended_in: Sequence[InContext] = ()
+    """The extended terms in contexts, one for each kind of `poles`; empty: without context."""
+    setting: ProfileSetting = field(default_factory=ProfileSetting)
+
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
+        """Measure profiles and directions in each kind of contexts, with components removed."""
+        placed = [read(in_templates(words.all, article=words.article)) for words in self.words]
+        for poles, held_out in zip(self.poles, self._held_out(), strict=True):
+            yield Tables(pl.DataFrame(schema=ESTIMATES), self._properties(poles, held_out))
+            axes = read(poles.frame)
+            extended = read(held_out.frame) if held_out else None
+            for k in removed:
+                of = {"model": model, "contexts": poles.kind, "removed": k}
+                for words, states in zip(self.words, placed, strict=True):
+                    yield self._profile(axes, states, words, of)
+                if self.extended is not None and extended is not None:
+                    yield self._directions(axes, extended, self.extended, of)
+
+    def _held_out(self) -> Sequence[InContext | None]:
+        """Give the contexts of the extended terms for each kind of contexts of the poles."""
+        if self.extended is None:
+            return [None] * len(self.poles)
+        terms = self.extended["term"].unique(maintain_order=True)
+        return self.extended_in or [InContext("none", alone(terms))] * len(self.poles)
+
+    def _properties(self, poles: InContext, held_out: InContext | None) -> dict[str, pl.DataFrame]:
+        """Describe the contexts that were read."""
+        senses = self.dictionary.senses["key"].n_unique()
+        tables = [describe_contexts(poles.frame, poles.kind, "poles", senses)]
+        if self.extended is not None and held_out is not None:
+            terms = self.extended["term"].n_unique()
+            tables.append(describe_contexts(held_out.frame, poles.kind, "held-out", terms))
+        return {"state_contexts": pl.concat(tables)}
+
+    def _profile(self, axes: States, states: States, words: Words, of: dict[str, Any]) -> Tables:
+        k = of["removed"]
+        each = average_contexts(states, words.all) if k else states
+        axes, without = _remove_jointly(k, axes, states, each)
+        profile = measure_profile(
+            axes, self.dictionary, without, words, of=of, setting=self.setting
+        )
+        return Tables(profile.estimates, {"state_terms": profile.terms})
+
+    def _directions(
+        self, axes: States, states: States, terms: pl.DataFrame, of: dict[str, Any]
+    ) -> Tables:
+        axes, without = _remove_jointly(of["removed"], axes, states, states)
+        confidence = self.setting.confidence
+        predicted = predict_directions(
+            axes, self.dictionary, without, terms, of=of, confidence=confidence
+        )
+        return Tables(predicted.estimates, {"state_directions": predicted.terms})
+
+    def describe(self) -> dict[str, Any]:
+        """Describe what is measured, for the record; paths without their folders."""
+        dictionary = self.dictionary
+        facts: dict[str, Any] = {
+            "dictionary": {
+                "name": Path(dictionary.name).name,
+                "senses": dictionary.senses["key"].n_unique(),
+                "terms": dictionary.senses["term"].n_unique(),
+                "dimensions": list(dictionary.dimensions),
+                "sha256": digest(dictionary.senses),
+            },
+            "contexts": [poles.describe() for poles in self.poles],
+            "words": [
+                {
+                    "name": words.name,
+                    "groups": {group: len(members) for group, members in words.groups.items()},
+                    "individuals": list(words.individuals),
+                }
+                for words in self.words
+            ],
+            "setting": asdict(self.setting),
+        }
+        if self.extended is not None:
+            facts["extended"] = {
+                "terms": self.extended["term"].n_unique(),
+                "sha256": digest(self.extended),
+                "contexts": [of.describe() for of in self.extended_in] or [{"kind": "none"}],
+            }
+        return facts
+
+
+def _remove_jointly(k: int, poles: States, states: States, placed: States) -> tuple[States, States]:
+    """Remove components from the poles and from other states.
+
+    The components are computed from the poles and the placed words together; each word has the same
+    weight, however many contexts it has.
+    """
+    if not k:
+        return poles, states
+    keys = (*(f"pole {key}" for key in poles.keys), *placed.keys)
+    values = np.concatenate([poles.values, placed.values])
+    both = States(keys, poles.layers, values, np.concatenate([poles.counts, placed.counts]))
+    return remove_components(poles, k, of=both), remove_components(states, k, of=both)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredAnswers:
+    """Scored answers of models.
+
+    `scores` has `model`, `stereotype`, `trial`, `score` and `decision`; a stereotype is named with
+    its study and dimension, as in ``mist2025/African.competence``. `words` has columns TRIAL_WORDS,
+    or is None if unknown. `mode` is the response mode of the answers.
+    """
+
+    scores: pl.DataFrame
+    words: pl.DataFrame | None
+    mode: str
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """The studies of the stereotypes."""
+        named = self.scores["stereotype"].str.split("/").list.first()
+        return tuple(named.unique(maintain_order=True))
+
+    @property
+    def missing_as(self) -> tuple[str, ...]:
+        """The treatments of missing scores; only one if no score is missing."""
+        return tuple(MISSING) if self.scores["score"].has_nulls() else ("left_out",)
+
+    @property
+    def groups(self) -> list[str]:
+        """The group words of all trials, without duplicates."""
+        return self._words("marginalized", "default")
+
+    @property
+    def attributes(self) -> list[str]:
+        """The attributes of all trials, without duplicates."""
+        return self._words("tied", "counter")
+
+    @property
+    def all_words(self) -> list[str]:
+        """The words of all trials, without duplicates."""
+        return [*dict.fromkeys([*self.groups, *self.attributes])]
+
+    def _words(self, *columns: str) -> list[str]:
+        if self.words is None:
+            return []
+        exploded = [self.words.select(pl.col(name).explode().alias("word")) for name in columns]
+        return pl.concat(exploded)["word"].unique(maintain_order=True).to_list()
+
+
+def stereotype_name() -> pl.Expr:
+    """Name a stereotype with its study and dimension, as in ``mist2025/African.competence``."""
+    named = pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True)
+    return pl.concat_str("study", named, separator="/", ignore_nulls=True).alias("stereotype")
+
+
+@dataclass(frozen=True)
+class Testing:
+    """The associations to test, with methods of `test_associations`."""
+
+    __test__ = False
+
+    tests: Sequence[WordTest]
+    words: InContext
+    """The words of the tests in contexts; for ``ceat`` each context has its own key."""
+    methods: Sequence[str] = ("weat",)
+    answers: ScoredAnswers | None = None
+    """Scored answers to relate to the effects; `words` include the words of their trials."""
+    setting: TestSetting = field(default_factory=TestSetting)
+
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
+        """Test associations and relate answers to them, for each number of removed components."""
+        contexts = read(self.words.frame)
+        terms = self.words.frame["term"].unique(maintain_order=True).to_list()
+        words, setting = average_contexts(contexts, terms), self.setting
+        effects = []
+        for k in removed:
+            of = {"model": model, "contexts": self.words.kind, "removed": k}
+            averaged = remove_components(words, k)
+            tested: list[pl.DataFrame] = []
+            for method in self.methods:
+                states = remove_components(contexts, k, of=words) if method == "ceat" else averaged
+                one = test_associations(states, self.tests, of=of, method=method, setting=setting)
+                yield Tables(one.estimates, {"state_tests": one.tests})
+                tested.append(one.estimates)
+            if self.answers is not None:
+                effects.append(_effects(self.answers, averaged, k, tested[0]))
+        if self.answers is not None:
+            yield from _relate(self.answers, pl.concat(effects), model, setting.confidence)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe what is tested, for the record; paths without their folders."""
+        counts = Counter(test.study for test in self.tests)
+        setting, answers = self.setting, self.answers
+        facts: dict[str, Any] = {
+            "tests": [{"study": study, "tests": count} for study, count in counts.items()],
+            "words_of_tests": self.words.describe(),
+            "setting": {
+                "methods": list(self.methods),
+                "confidence": setting.confidence,
+                "test_draws": setting.draws,
+                "most_partitions": setting.most_partitions,
+                "drawn_partitions": setting.drawn_partitions,
+                "test_seed": setting.seed,
+                "test_placebos": setting.placebos,
+            },
+        }
+        if answers is not None:
+            facts["relations"] = {
+                "scores": answers.scores.height,
+                "trials": None if answers.words is None else answers.words.height,
+                "mode": answers.mode,
+            }
+        return facts
+
+
+def _relate(
+    answers: ScoredAnswers, effects: pl.DataFrame, reader: str, confidence: float
+) -> Iterator[Tables]:
+    """Relate the answers of the model that was read to its states; else those of every model.
+
+    Bai et al. (2025), SI sections J and O, relate the answers of GPT-4 to the embeddings of other
+    models, as GPT-4 has none that can be read. In such rows `model` names both.
+    """
+    models = answers.scores["model"].unique(maintain_order=True)
+    for name in [reader] if reader in models else models:
+        related = relate(
+            answers.scores.filter(model=name),
+            effects,
+            missing_as=answers.missing_as,
+            confidence=confidence,
+        )
+        both = pl.lit(name if name == reader else f"{name}, in the states of {reader}")
+        estimates, fits = (one.with_columns(model=both) for one in related)
+        yield Tables(estimates, {"state_fits": fits})
+
+
+def _effects(answers: ScoredAnswers, states: States, k: int, tested: pl.DataFrame) -> pl.DataFrame:
+    """Compute effects in the states: per prompt if its words are known, else per test."""
+    if answers.words is not None:
+        return trial_effects(states, answers.words, k)
+    weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
+    return weat.select(stereotype_name(), "layer", "removed", "estimate")
+
+
+def measure_states(
+    reader: Reader,
+    measurements: Iterable[Profiling | Testing],
+    *,
+    removed: Sequence[int] = (0,),
+    store: Path | None = None,
+) -> Tables:
+    """Read a model and measure its profiles or associations.
+
+    `removed` are numbers of leading components to remove; 0 leaves the states unchanged. States are
+    cached in the folder `store`, if given.
+    """
+
+    def read(contexts: pl.DataFrame) -> States:
+        return read_states(reader, contexts, store)
+
+    model = called(reader.name)
+    return join_tables(part for one in measurements for part in one.measure(model, removed, read))
+
+
+def called(model: str) -> str:
+    """Return the name of a model in tables; for a folder or a file, only its last part."""
+    path = Path(model).expanduser()
+    return path.resolve().name if path.exists() else model
+
+
+def join_tables(parts: Iterable[Tables]) -> Tables:
+    """Concatenate tables of several models or numbers of removed components.
+
+    Rows that stand in several, as those about contexts do, are kept once.
+    """
+    estimates, details = [pl.DataFrame(schema=ESTIMATES)], dict[str, list[pl.DataFrame]]()
+    for part in parts:
+        estimates.append(part.estimates)
+        for name, table in part.details.items():
+            if not table.is_empty():
+                details.setdefault(name, []).append(table)
+    once = {name: pl.concat(of).unique(maintain_order=True) for name, of in details.items()}
+    return Tables(pl.concat(estimates), once)

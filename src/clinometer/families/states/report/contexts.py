@@ -1,0 +1,122 @@
+"""Contexts in which terms were read: how many, how long, and where the term stands.
+
+Reference: Schuster et al. 2024, arXiv:2411.16527, section 3.2 and figure 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from clinometer.families.states.report.results import States, in_words
+from clinometer.report.drawing import charts
+from clinometer.report.drawing.charts import Row
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.prose import number
+from clinometer.report.sections import Section
+from clinometer.report.tables import Column, Table, alike, count, render_table
+
+__all__ = ["context_section"]
+
+_METHOD = (
+    "A term is read in contexts, and they shape its state. How many contexts a term has, how many "
+    "words they have and where the term stands in them differs between kinds of contexts, and so "
+    "may what is found in them."
+)
+#: Property → its name for readers.
+_PROPERTIES = {
+    "contexts per term": "Contexts per term",
+    "words": "Words per context",
+    "position": "Position of the term (words)",
+}
+#: Kinds of contexts that are drawn, a row of panels each; terms alone need no drawing.
+MOST_KINDS = 3
+_TIPS = (("Kind", "kind"), ("Value", "value"), ("Terms or contexts", "n"))
+
+
+def context_section(states: States) -> Section | None:
+    """Show the properties of contexts; None where there are none, or each term was read alone."""
+    table = states.contexts
+    if table.is_empty() or set(table["contexts"]) == {"none"}:
+        return None
+    key = "representation-contexts"
+    figure = _figure(table.filter(role="poles"), key)
+    return Section(key, "Contexts", (_METHOD,), (figure,), (("", _table(table)),))
+
+
+def _kind(name: str) -> str:
+    return in_words("contexts", name)
+
+
+def _figure(poles: pl.DataFrame, name: str) -> Figure:
+    """Draw histograms: a row of panels per kind, a column per property."""
+    every = poles.filter(pl.col("contexts") != "none")["contexts"].unique(maintain_order=True)
+    kinds = every[:MOST_KINDS].to_list()
+    panels = {
+        f"{_PROPERTIES[of]}, {_kind(kind)}": poles.filter(contexts=kind, property=of)
+        for kind in kinds
+        for of in _PROPERTIES
+    }
+    rows: list[Row] = [
+        {"panel": panel, "kind": _kind(row["contexts"]), "value": row["value"], "n": row["n"],
+         "from": row["value"] - 0.45, "to": row["value"] + 0.45}
+        for panel, part in panels.items()
+        for row in part.iter_rows(named=True)
+    ]  # fmt: skip
+    axis = alt.Axis(tickMinStep=1, tickCount=6, grid=False, title=None)
+    bars = alt.Chart().mark_rect(color="var(--soft)").encode(
+        x=alt.X("from:Q", axis=axis, scale=alt.Scale(zero=True)),
+        x2=alt.X2("to:Q"),
+        y=alt.Y("n:Q", axis=alt.Axis(tickMinStep=1, tickCount=4, title=None)),
+        y2=alt.Y2(datum=0),
+        tooltip=charts.tooltips(rows, *_TIPS),
+    )  # fmt: skip
+    drawn = charts.in_layers([bars])
+    titles = {panel: {"text": panel} for panel in panels}
+    drawing = charts.in_panels(rows, titles, lambda *_: drawn, (285, 120))
+    caption = (
+        "Contexts of the terms of the poles: number of terms by their number of contexts, and of "
+        "contexts by their number of words and by the position of the term (1: first word)."
+    )
+    summary = " ".join(f"{panel}: mean {number(_mean(part), 1)}." for panel, part in panels.items())
+    return Figure(name, caption, summary, drawing)
+
+
+def _mean(part: pl.DataFrame) -> float | None:
+    total = float(part["n"].sum())
+    return float((part["value"] * part["n"]).sum()) / total if total else None
+
+
+def _table(table: pl.DataFrame) -> Table:
+    rows = [
+        {
+            "contexts": kind,
+            "role": role,
+            "total": part.filter(property="words")["n"].sum(),
+            **{of: _mean(part.filter(property=of)) for of in _PROPERTIES},
+            "bare": part.filter(property="contexts per term", value=0)["n"].sum(),
+        }
+        for (kind, role), part in table.group_by("contexts", "role", maintain_order=True)
+    ]
+
+    def mean(of: str) -> Column:
+        return Column(f"{_PROPERTIES[of]}, mean", lambda r: number(r[of], 1))
+
+    return render_table(
+        pl.DataFrame(rows),
+        "Contexts in which terms were read, of the poles of dimensions and, where their direction "
+        "is predicted, of held-out terms.",
+        [
+            Column("Contexts", lambda r: _kind(r["contexts"]), "head"),
+            Column("Terms", lambda r: _role(r), "text"),
+            *alike(count, {"Number": "total", "Terms without": "bare"}),
+            *map(mean, _PROPERTIES),
+        ],
+    )
+
+
+def _role(row: Mapping[str, Any]) -> str:
+    return "poles" if row["role"] == "poles" else "held-out"

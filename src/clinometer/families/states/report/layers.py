@@ -1,0 +1,207 @@
+"""Layer by layer: how well directions place the terms of a dictionary, and how groups differ.
+
+Reference: Schuster et al. 2024, arXiv:2411.16527, table 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.families.states.report.curves import layer_figure
+from clinometer.families.states.report.results import (
+    ONE_LAYER,
+    READING,
+    States,
+    at_one_layer,
+    by_layer,
+    first_reading,
+    in_words,
+    layer_name,
+    layers,
+    pairs,
+    reading_columns,
+    split,
+)
+from clinometer.reference import load_published
+from clinometer.report.drawing.charts import Axis
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.intervals import around
+from clinometer.report.prose import interval, interval_title, number
+from clinometer.report.sections import Section, named
+from clinometer.report.tables import Column, Table, alike, count, render_table
+
+__all__ = ["direction_finding", "direction_section", "layer_section"]
+
+_ACCURACY = (
+    "Does a direction generalise? Terms that were not used to make it, rated high or low on its "
+    "dimension in the dictionary, are placed on it: is a friendly word on the warm side? Accuracy "
+    "is the share of terms on the right side, 0 to 1. Dashed line: the majority baseline, always "
+    "naming the more frequent side. A direction with an accuracy below it does not predict at this "
+    "cut, and profiles on it mean little. Balanced accuracy: mean of the accuracies for high and "
+    "for low terms; at chance 0.5."
+)
+_BY_LAYER = (
+    "A profile is a mean over layers, in which opposite signs cancel. Here each layer has its own "
+    "directions and its own standardisation. Filled points: p (Holm) below .05, both in the t "
+    "test and beside its placebos (grey: directions with shuffled terms), adjusted for the "
+    "dimensions and pairs of one layer, not for the number of layers; among many layers a few are "
+    "significant by chance."
+)
+
+
+def direction_section(states: States) -> Section | None:
+    """Show how well directions place terms, by layer; None where it was not measured."""
+    parts = states.of("directions")
+    if not parts:
+        return None
+    tables = [
+        (f"Table of accuracies: {part['model'][0]}" if parts[1:] else "", _direction_table(part))
+        for part in parts
+    ]
+    published = _published(pl.concat(parts)["dimension"])
+    tables += [("Table of published accuracies", published)] if published.rows else []
+    drawn = [_drawn(part) for part in parts]
+    figures = (_direction_figure(part) for part in drawn if len(layers(part)) > 1)
+    key, title = "representation-directions", "Accuracy of the directions"
+    return Section(key, title, (_ACCURACY,), named(key, figures), tuple(tables))
+
+
+def _published(dimensions: pl.Series) -> Table:
+    """Set out what the models of the paper reach on the same dimensions."""
+    accuracy = pl.col("accuracy")
+    published = (
+        load_published("schuster2024", "directions")
+        .filter(pl.col("dimension").is_in(dimensions.unique().implode()))
+        .group_by("dimension", maintain_order=True)
+        .agg(models=pl.len(), least=accuracy.min(), median=accuracy.median(), most=accuracy.max())
+    )
+    return render_table(
+        published,
+        "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
+        "generated contexts that were not released. For context, not as a benchmark.",
+        [
+            Column("Dimension", lambda r: r["dimension"], "head"),
+            Column("Models", lambda r: count(r["models"])),
+            *alike(number, {"Lowest": "least", "Median": "median", "Highest": "most"}),
+        ],
+    )
+
+
+def _cut(row: Mapping[str, Any]) -> str:
+    """Say where the cut between high and low is."""
+    return in_words("cut", row["cut"])
+
+
+def _drawn(part: pl.DataFrame) -> pl.DataFrame:
+    """Keep the layers of the broad space, or of another where that is not there."""
+    every = part.filter(ONE_LAYER)
+    broad = every.filter(space="broad")
+    return every if broad.is_empty() else broad
+
+
+def _direction_figure(part: pl.DataFrame) -> Figure:
+    kinds = part["contexts"].n_unique() > 1
+    panels = [
+        ((_dimension(mine["dimension"][0]), reading), mine.with_columns(reference="neutral"))
+        for reading, own in split(by_layer(part), *(("removed", "cut") if kinds else READING))
+        for _, mine in split(own, "space", "dimension")
+    ]
+    caption = (
+        f"Accuracy of the directions by layer: {part['model'][0]}. Share of terms on the right "
+        f"side, 0 to 1. Band: {interval_title(part)} (Wilson); dashed line: majority baseline."
+    )
+    axis = Axis("Accuracy", 0, 1, None)
+    line = _contexts if kinds else _cut
+    return layer_figure(panels, line, lambda _: axis, caption, digits=3)
+
+
+def _contexts(row: Mapping[str, Any]) -> str:
+    return in_words("contexts", row["contexts"])
+
+
+def _dimension(name: str) -> str:
+    return "All dimensions" if name == "all" else name
+
+
+def _direction_table(part: pl.DataFrame) -> Table:
+    frame = at_one_layer(part)
+    title = interval_title(frame)
+    return render_table(
+        frame,
+        f"{part['model'][0]}, {layer_name(frame['layer'][0])}: accuracy with its {title} (Wilson), "
+        "balanced accuracy, and the majority baseline. All dimensions: each term on its own "
+        "dimension.",
+        [
+            Column("Dimension", lambda r: _dimension(r["dimension"]), "head"),
+            Column("Space", lambda r: r["space"], "text"),
+            Column("Cut", _cut, "text"),
+            *reading_columns(frame),
+            Column("Accuracy", lambda r: number(r["estimate"], 3)),
+            Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+            Column("Balanced", lambda r: number(r["estimate_balanced"], 3)),
+            Column("Majority", lambda r: number(r["neutral"], 3)),
+            *alike(count, {"Terms": "n", "High": "n_high"}),
+        ],
+    )
+
+
+def layer_section(states: States) -> Section | None:
+    """Show the differences of each pair of groups over the layers.
+
+    None where no model has two layers with differences.
+    """
+    broad = ONE_LAYER & (pl.col("space") == "broad")
+    every = states.of("differences", "words", where=broad)
+    parts = [part for part in every if len(layers(part)) > 1]
+    if not parts:
+        return None
+    figures = named("representation-layers", map(_difference_figure, parts))
+    return Section("representation-layers", "Layer by layer", (_BY_LAYER,), figures)
+
+
+def _difference_figure(part: pl.DataFrame) -> Figure:
+    panels = [
+        ((pairs(mine.row(0, named=True)), reading), mine)
+        for reading, own in split(by_layer(part), *READING)
+        for _, mine in split(own, "first", "second")
+    ]
+    caption = (
+        f"Difference between groups by layer: {part['model'][0]}, {part['words'][0]}. Unit: "
+        "standard deviations of the compared words at that layer; dotted line: neutral 0. Above: "
+        "the group named first is nearer to the high pole. Band: "
+        f"{interval_title(part)}; grey: that of the placebos; filled points: p (Holm) below .05."
+    )
+    return layer_figure(
+        panels,
+        lambda r: str(r["dimension"]),
+        lambda rows: around("Difference (standard deviations)", rows, 0.5),
+        caption,
+    )
+
+
+def direction_finding(part: pl.DataFrame) -> str:
+    """Say how well the directions place terms, beside the majority baseline."""
+    own = first_reading(at_one_layer(part).filter(dimension="all"))
+    own = own.filter(pl.col("space") == pl.col("space").first())
+    rows = own.drop_nulls("estimate").to_dicts()
+    if not rows:
+        return ""
+    shares = [f"{number(row['estimate'], 3)} {_cut(row)}{_against(row)}" for row in rows]
+    return (
+        f"Share of {rows[0]['n'] or 0:,} terms on the side where the dictionary has them, "
+        f"{layer_name(rows[0]['layer'])}: {'; '.join(shares)}. The majority baseline, always the "
+        f"more frequent side, has {number(rows[0]['neutral'], 3)}."
+    )
+
+
+def _against(row: Mapping[str, Any]) -> str:
+    low, high, majority = row["ci_low"], row["ci_high"], row["neutral"]
+    if None in (low, high, majority):
+        return ""
+    if low > majority:
+        return " (better than the majority baseline)"
+    side = "worse than" if high < majority else "not distinguishable from"
+    return f" ({side} the majority baseline)"

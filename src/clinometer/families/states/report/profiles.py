@@ -1,0 +1,301 @@
+"""Stereotype profiles: where groups of words, and single words, stand on each dimension.
+
+Reference: Schuster et al. 2024, arXiv:2411.16527, figure 1; dimensions of Nicolas et al. 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from clinometer.families.states.report.results import (
+    READING,
+    States,
+    at_one_layer,
+    layer_name,
+    pairs,
+    placebo_columns,
+    reading_columns,
+    split,
+)
+from clinometer.report.drawing.charts import Row
+from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.intervals import STAR, around, profile_rows, shortened
+from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.report.sections import Section, named
+from clinometer.report.tables import Column, Table, alike, count, render_table
+
+__all__ = ["SCALE", "profile_section"]
+
+SCALE = (
+    "Unit: standard deviations of all compared words; neutral 0: their mean. Right: nearer to the "
+    "high pole."
+)
+
+#: Ways of reading a model (contexts, components removed) that stand side by side.
+MOST_READINGS = 4
+#: Rows of a table on the page; the files have all.
+MOST_ROWS = 150
+#: A table of up to this many rows stands open.
+MOST_OPEN = 12
+#: Single words in a drawing; the table has all.
+MOST_INDIVIDUALS = 8
+
+_METHOD = (
+    "The dictionary has terms for both poles of a dimension (warm and cold). The direction of a "
+    "dimension runs from the mean state of the low terms to that of the high terms. The "
+    "coordinates of each compared word on these directions are averaged over layers and "
+    "standardised over all compared words. A value therefore says where a word stands among the "
+    "others, not whether it is warm. Two groups of equal size lie symmetrically around 0."
+)
+_FINE = (
+    "The same with the dictionary’s own dimensions, all at once. In the shipped dictionary and in "
+    "that of Nicolas, Bai & Fiske the high pole of politics is conservative and that of religion "
+    "religious; neither pole is better."
+)
+_TESTS = (
+    f"{STAR}: a difference between groups with p (Holm) below .05, adjusted for all dimensions of "
+    "the figure and all pairs of groups, both in the t test and beside its placebos. The t test "
+    "treats words as independent draws. p (shuffled) is a permutation test that shuffles words "
+    "between groups."
+)
+_PLACEBOS = (
+    "Groups of words differ on most directions, also on those without meaning. Placebos are the "
+    "same differences on directions whose high and low terms were shuffled; p (placebo) is the "
+    "rank of a difference among them. A difference that its placebos reach as well says that the "
+    "groups differ, not that they differ in this dimension."
+)
+_GREY = " Grey bar: the same interval of means on directions with shuffled terms (placebos)."
+#: Space → the section's key, title and title in the contents, and its first paragraph.
+_SPACES = {
+    "broad": (
+        "representation-profile",
+        "Profile: warmth and competence",
+        "Warmth and competence",
+        _METHOD,
+    ),
+    "fine": ("representation-profile-fine", "Profile: finer dimensions", "Finer dimensions", _FINE),
+}
+
+
+def profile_section(states: States, space: str) -> Section | None:
+    """Show where groups stand on the dimensions of a space.
+
+    `space`: ``broad`` or ``fine``.
+    None where no profile was measured in it.
+    """
+    parts = states.of("profiles", "words", where=pl.col("space") == space)
+    if not parts:
+        return None
+    key, title, short, method = _SPACES[space]
+    figures, tables = [], []
+    for part in parts:
+        of = {"model": part["model"][0], "words": part["words"][0], "space": space}
+        differences = at_one_layer(states.tables["differences"].filter(**of))
+        words = at_one_layer(states.tables["terms"].filter(pl.col("group").is_null(), **of))
+        figures.append(_figure(at_one_layer(part), differences, words))
+        tables += _tables(differences, words, f"{of['model']}, {of['words']}")
+    most = max(len(split(part, *READING)) for part in parts)
+    left = (
+        f"Only the first {MOST_READINGS} of {most} ways of reading a model are drawn; "
+        "estimates.parquet has all."
+    )
+    text = (method, _TESTS, _PLACEBOS, *([left] if most > MOST_READINGS else []))
+    notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
+    return Section(key, title, text, named(key, figures), tuple(tables), notes, short=short)
+
+
+def _notes(frame: pl.DataFrame) -> tuple[str, ...]:
+    noted = at_one_layer(frame).filter(pl.col("note") != "")
+    return tuple(
+        dict.fromkeys(
+            f"{row['model']}, {row['dimension']}, {pairs(row)}: {row['note']}"
+            for row in noted.iter_rows(named=True)
+        )
+    )
+
+
+def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) -> Figure | None:
+    """Draw a column per way of reading, in it the groups and the first few single words."""
+    first = words["term"].unique(maintain_order=True)[:MOST_INDIVIDUALS]
+    words = words.filter(pl.col("term").is_in(first.implode()))
+    rows: list[Row] = []
+    for panel, own in split(part, *READING)[:MOST_READINGS]:
+        mine = {key: own[key][0] for key in READING}
+        placebos = _placebo_means(differences.filter(**mine))
+        rows += [_group(row, panel, placebos) for row in own.iter_rows(named=True)]
+        rows += [_word(row, panel) for row in words.filter(**mine).iter_rows(named=True)]
+        rows += _stars(differences.filter(**mine), panel)
+    if all(row["mean"] is None for row in rows):
+        return None
+    kinds = {row["kind"] for row in rows}
+    caption = (
+        f"Profile of {part['words'][0]}: {part['model'][0]}, {layer_name(part['layer'][0])}. "
+        f"{SCALE} Dot: mean of a group; line: its {interval_title(part)}."
+        + (" Diamond: a single word; line: interval over its contexts." * ("individual" in kinds))
+        + (f" {STAR}: groups differ, p (Holm) below .05." * ("star" in kinds))
+        + _GREY * any(row.get("placebo_low") is not None for row in rows)
+    )
+    axis = around("← low · standard deviations · high →", rows, 0.5)
+    return Figure("", caption, _summary(rows), profile_rows(rows, axis))
+
+
+def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float | None) -> Row:
+    """Give what every mark has: its place, its value and interval, and their texts."""
+    known = None not in (value, row["ci_low"], row["ci_high"])
+    return {
+        "kind": kind,
+        "block": "",
+        "panel": panel,
+        "dimension": row["dimension"],
+        "lane": lane,
+        "mean": value,
+        "low": row["ci_low"] if known else None,
+        "high": row["ci_high"] if known else None,
+        "shown": number(value),
+        "interval": interval(row["ci_low"], row["ci_high"]) if known else None,
+    }
+
+
+#: Dimension and group → the interval of its mean in the placebos.
+Placebos = Mapping[tuple[str, str], tuple[float, float]]
+
+
+def _placebo_means(differences: pl.DataFrame) -> Placebos:
+    """Give means on shuffled directions, where two groups only are compared.
+
+    Their means lie around 0 in proportion to the size of the other group.
+    """
+    ends: dict[tuple[str, str], tuple[float, float]] = {}
+    known = differences.drop_nulls(["placebo_low", "placebo_high", "n_first", "n_second"])
+    if differences.select("first", "second").n_unique() != 1:
+        return ends
+    for row in known.iter_rows(named=True):
+        low, high, n = row["placebo_low"], row["placebo_high"], row["n_first"] + row["n_second"]
+        first, second = row["n_second"] / n, row["n_first"] / n
+        ends[row["dimension"], row["first"]] = (low * first, high * first)
+        ends[row["dimension"], row["second"]] = (-high * second, -low * second)
+    return ends
+
+
+def _group(row: Mapping[str, Any], panel: str, placebos: Placebos) -> Row:
+    low, high = placebos.get((row["dimension"], row["group"]), (None, None))
+    return {
+        **_mark(row, "group", panel, f"group {row['group']}", row["estimate"]),
+        "placebo_low": low,
+        "placebo_high": high,
+        "group": row["group"],
+        "sd": None if row["sd"] is None else number(row["sd"]),
+        "n": count(row["n"]),
+    }
+
+
+def _word(row: Mapping[str, Any], panel: str) -> Row:
+    placed = _mark(row, "individual", panel, f"word {row['term']}", row["coordinate"])
+    return {
+        **placed,
+        "individual": row["term"],
+        "label": shortened(row["term"]),
+        "end_low": placed["mean"] if placed["low"] is None else placed["low"],
+        "end_high": placed["mean"] if placed["high"] is None else placed["high"],
+        "contexts": count(row["n_contexts"]),
+    }
+
+
+def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
+    """Give a star for each dimension on which any two groups differ."""
+    sure = differences.filter(pl.col("p_claim") < ALPHA)
+    return [
+        {
+            **dict.fromkeys(("mean", "low", "high")),
+            **{"kind": "star", "block": "", "panel": panel, "lane": "", "label": STAR},
+            "dimension": part["dimension"][0],
+            "about": "; ".join(
+                f"{pairs(row)} {number(row['estimate'], signed=True)}, p (Holm) "
+                f"{p_value(row['p_claim'])}"
+                for row in part.iter_rows(named=True)
+            ),
+        }
+        for part in sure.partition_by("dimension", maintain_order=True)
+    ]
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    """Say where each group stands in the first column, and in all columns where groups differ."""
+    placed: dict[str, list[str]] = {}
+    starred: dict[str, list[str]] = {row["panel"]: [] for row in rows}
+    for row in rows:
+        if row["kind"] == "star":
+            starred[row["panel"]].append(row["dimension"])
+        elif row["panel"] == rows[0]["panel"]:
+            who = row.get("group") or row.get("individual")
+            placed.setdefault(row["dimension"], []).append(f"{who} {row['shown']}")
+    parts = [f"{dimension}: {', '.join(values)}" for dimension, values in placed.items()]
+    for panel, dimensions in starred.items():
+        differ = f"groups differ ({STAR}) on {', '.join(dimensions)}"
+        stars = differ if dimensions else "no significant difference between groups"
+        parts.append(f"{panel}: {stars}" if panel else stars)
+    return f"{'; '.join(parts)}."
+
+
+def _tables(differences: pl.DataFrame, words: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
+    """Set out differences, and single words."""
+    tables = []
+    if not differences.is_empty():
+        summary = f"Table of differences: {about}" if differences.height > MOST_OPEN else ""
+        tables.append((summary, _difference_table(differences, about)))
+    if not words.is_empty():
+        tables.append((f"Table of single words: {about}", _word_table(words, about)))
+    return tables
+
+
+def _first_rows(frame: pl.DataFrame) -> str:
+    return f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""
+
+
+def _difference_table(frame: pl.DataFrame, about: str) -> Table:
+    """Set out differences of groups, at one layer."""
+    title = interval_title(frame)
+    return render_table(
+        frame.head(MOST_ROWS),
+        f"{about}, {layer_name(frame['layer'][0])}: differences of means in standard deviations of "
+        f"the compared words, neutral 0, with their {title} (Welch). t: Student’s, equal "
+        "variances, as published. p (Holm), p (BH): adjusted for all dimensions and pairs. p "
+        "(shuffled): words shuffled between groups. Placebos: differences on directions whose high "
+        f"and low terms were shuffled. d: Cohen’s.{_first_rows(frame)}",
+        [
+            Column("Dimension", lambda r: r["dimension"], "head"),
+            Column("Compared", pairs, "head"),
+            *reading_columns(frame),
+            Column("Difference", lambda r: number(r["estimate"])),
+            Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("t", lambda r: number(r["statistic"])),
+            Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
+            *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
+            Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
+            *placebo_columns(frame),
+            Column("d", lambda r: number(r["effect_size"])),
+            Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
+        ],
+    )
+
+
+def _word_table(frame: pl.DataFrame, about: str) -> Table:
+    """Set out single words, at one layer."""
+    title = interval_title(frame)
+    return render_table(
+        frame.head(MOST_ROWS),
+        f"{about}, {layer_name(frame['layer'][0])}: single words, in standard deviations of the "
+        f"compared words; neutral 0. The {title} is over contexts; it needs at least two."
+        f"{_first_rows(frame)}",
+        [
+            Column("Word", lambda r: r["term"], "head"),
+            Column("Dimension", lambda r: r["dimension"], "head"),
+            *reading_columns(frame),
+            Column("Value", lambda r: number(r["coordinate"])),
+            Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("Contexts of the word", lambda r: count(r["n_contexts"])),
+        ],
+    )

@@ -1,0 +1,1 @@
+"""Lists of words: WordNet's, which ships, and lexicons of ratings, which users bring."""

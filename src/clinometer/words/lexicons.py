@@ -1,0 +1,196 @@
+"""Lexicons of valence and emotions, supplied by the user; their licences forbid shipping them.
+
+References: Mohammad 2018, Obtaining Reliable Human Ratings of Valence, Arousal, and Dominance for
+20,000 English Words, ACL (NRC VAD Lexicon, v1 and v2.1); Mohammad & Turney 2013, Crowdsourcing a
+Word–Emotion Association Lexicon, Computational Intelligence 29(3) (NRC Emotion Lexicon); Warriner,
+Kuperman & Brysbaert 2013, Behavior Research Methods 45(4) (ratings from 1 to 9). The eight emotions
+are Plutchik's. Words keep their spelling: "null", "nan" and "TRUE" are words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+
+from clinometer.errors import InputError, shortened
+from clinometer.results import check
+from clinometer.results.tables import read_table
+from clinometer.words.delimited import fields
+
+__all__ = ["EMOTIONS", "read_emotions", "read_valence"]
+
+#: Plutchik's eight.
+EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
+
+#: Sentiments of the NRC Emotion Lexicon; ignored.
+_SENTIMENTS = ("negative", "positive")
+
+#: Other names of columns; multilingual lists have "english word".
+_NAMES = {
+    **dict.fromkeys(("term", "lemma", "english word"), "word"),
+    **dict.fromkeys(("v.mean.sum", "v"), "valence"),
+    "association": "value",
+}
+
+#: Scales of valence: NRC VAD v1, NRC VAD v2, Warriner et al.
+SCALES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 9.0))
+
+#: Columns of files without a header, by their number.
+_BARE = {
+    2: ["word", "valence"],
+    3: ["word", "emotion", "value"],
+    4: ["word", "valence", "arousal", "dominance"],
+}
+
+#: Spellings of the mark that a word does or does not go with an emotion.
+_MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+
+
+def read_valence(path: str | Path) -> dict[str, float]:
+    """Read the valence of words.
+
+    Parameters
+    ----------
+    path
+        ``v.scores`` or ``NRC-VAD-Lexicon.txt`` of the NRC VAD Lexicon v1, the file of v2.1, the
+        ratings of Warriner et al., or another table of ``word`` (or ``term``) and ``valence``: text
+        separated by tabs or commas, with or without a header, or ``.parquet``. An empty valence
+        is none.
+
+    Returns
+    -------
+    dict
+        Word → valence from 0 (negative) to 1 (positive). The scale of the file is the first of
+        0…1, −1…1 and 1…9 that holds all its values, and is brought to 0…1.
+
+    Raises
+    ------
+    InputError
+        If a value is no number, the values fit none of the scales, a word has two values, or
+        there are none.
+    """
+    _, rows = _read(Path(path), "valence")
+    ratings: dict[str, float] = {}
+    for line, row in rows:
+        word, text = row["word"], row["valence"]
+        if not text.strip():
+            continue
+        rating = _number(text)
+        if rating is None:
+            raise InputError(f"{path}:{line}: {word!r}: valence {text!r}; expected a number")
+        first = ratings.setdefault(word, rating)
+        if first != rating:
+            raise InputError(
+                f"{path}:{line}: {word!r} has valence {first:g} and {rating:g}; keep one"
+            )
+    if not ratings:
+        raise InputError(f"{path}: no word has a valence")
+    lowest, highest = (extreme(ratings, key=ratings.__getitem__) for extreme in (min, max))
+    for low, high in SCALES:
+        if low <= ratings[lowest] and ratings[highest] <= high:
+            return {word: (rating - low) / (high - low) for word, rating in ratings.items()}
+    raise InputError(
+        f"{path}: valences from {ratings[lowest]:g} ({lowest!r}) to {ratings[highest]:g} "
+        f"({highest!r}); known scales are 0 to 1, −1 to 1 and 1 to 9"
+    )
+
+
+def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
+    """Read the words of each emotion.
+
+    Parameters
+    ----------
+    path
+        ``NRC-Emotion-Lexicon-Wordlevel-v0.92.txt`` (word, emotion, 0 or 1, tab-separated), or a
+        table (``.csv``, ``.tsv``, ``.parquet``, or tab-separated text) with the columns ``word``,
+        ``emotion`` and optionally ``value`` (0 or 1), or with ``word`` and a column of 0 and 1 per
+        emotion. The sentiments ``positive`` and ``negative`` are ignored.
+
+    Returns
+    -------
+    dict
+        Each of `EMOTIONS` → its words.
+
+    Raises
+    ------
+    InputError
+        If a value is not 0 or 1, a word has both for an emotion, an emotion is unknown, or one of
+        the eight has no words.
+    """
+    columns, rows = _read(Path(path))
+    lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
+    if lacking and "emotion" not in columns:
+        has = shortened(columns)
+        raise InputError(f"{path}: no column emotion, and none for {lacking}; has {has}")
+    marked: dict[str, dict[str, bool]] = {emotion: {} for emotion in EMOTIONS}
+    for line, row in rows:
+        for emotion, text in _marks(row).items():
+            word, mark = row["word"], _MARKS.get(text.strip().lower())
+            if emotion not in marked:
+                known = ", ".join(EMOTIONS)
+                raise InputError(f"{path}:{line}: emotion {emotion!r}; known are {known}")
+            if mark is None:
+                raise InputError(
+                    f"{path}:{line}: {word!r}: {emotion} {text!r}; allowed are 0 and 1"
+                )
+            if marked[emotion].setdefault(word, mark) != mark:
+                raise InputError(f"{path}:{line}: {word!r} has {emotion} 0 and 1; keep one")
+    words = {
+        emotion: frozenset(word for word, mark in marks.items() if mark)
+        for emotion, marks in marked.items()
+    }
+    empty = ", ".join(emotion for emotion in EMOTIONS if not words[emotion])
+    if empty:
+        raise InputError(f"{path}: no words for {empty}; each emotion needs some")
+    return words
+
+
+def _marks(row: Mapping[str, str]) -> dict[str, str]:
+    """Return the mark of each emotion in a row; an emotion without a column `value` is marked."""
+    if "emotion" not in row:
+        return {emotion: row[emotion] for emotion in EMOTIONS}
+    emotion = row["emotion"].strip().lower()
+    return {} if emotion in _SENTIMENTS else {emotion: row.get("value", "1")}
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """Return the column names and, per row, its line number and its fields by column."""
+    rows: Iterator[tuple[int, Sequence[str]]]
+    if path.suffix == ".parquet":
+        table = read_table(path)
+        table = check(table, dict.fromkeys(table.columns, pl.String()), str(path)).fill_null("")
+        columns, rows = _named(table.columns), enumerate(table.iter_rows(), start=1)
+    else:
+        rows = fields(path)
+        line, first = next(rows, (1, []))
+        columns = _named(first)
+        # "term" may also be a rated word: a first line with a number is a row.
+        if not first or any(_number(field) is not None for field in first[1:]):
+            if len(first) not in _BARE:
+                raise InputError(
+                    f"{path}:{line}: {len(first)} columns and no header with word or term; "
+                    "expected text separated by tabs or commas"
+                )
+            columns, rows = _BARE[len(first)], chain([(line, first)], rows)
+    for name in ("word", *needed):
+        if name not in columns:
+            named = "word or term" if name == "word" else name
+            raise InputError(f"{path}: no column {named}; has {shortened(columns)}")
+    return columns, ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
+
+
+def _named(columns: Sequence[str]) -> list[str]:
+    names = [name.strip().lower() for name in columns]
+    return [name if _NAMES.get(name) in names else _NAMES.get(name, name) for name in names]
