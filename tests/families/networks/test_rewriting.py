@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.families.networks import rewriting
+from clinometer.words import wordnet
 from clinometer.families.networks.network import Network
 from clinometer.words.wordnet import in_wordnet, is_lemma, lemma
 
