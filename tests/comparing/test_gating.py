@@ -27,7 +27,7 @@ from clinometer.comparing.exports import (
     no_outcome,
     report_of,
 )
-from clinometer.comparing.gating import Check, Gated, _beyond, gate
+from clinometer.comparing.gating import GateCheck, Gated, _beyond, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.errors import InputError, PlanError
 from clinometer.results.directory import write_results
@@ -233,7 +233,7 @@ HOSTILE = "m\x1b[31m|<script>`\n[x](javascript:1)"
 @pytest.fixture
 def gated(run_of):
     known = gate(run_of("a", 0.6), policy(rule(at_most=0.3), rule(at_most=0.9, name="wide")))
-    checks = [*known.checks, Check("rule", HOSTILE, "fail", HOSTILE)]
+    checks = [*known.checks, GateCheck("rule", HOSTILE, "fail", HOSTILE)]
     return report_of(Gated(known.policy, HOSTILE, None, None, checks), "rules/policy 1.yaml")
 
 

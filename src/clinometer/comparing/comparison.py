@@ -26,7 +26,7 @@ from clinometer.comparing.deciding import (
 )
 from clinometer.comparing.independent import compare_estimates
 from clinometer.comparing.matching import compare_scores
-from clinometer.comparing.runs import Run, choose, own_estimates, read_runs
+from clinometer.comparing.runs import ComparedRun, choose, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
 from clinometer.results.controls import SPEAKS_FOR, controls_of, said_of_controls
@@ -72,8 +72,8 @@ class Comparison:
         Whether a candidate is cleared only where the controls of both runs passed.
     """
 
-    baseline: Run
-    candidates: Sequence[Run]
+    baseline: ComparedRun
+    candidates: Sequence[ComparedRun]
     estimates: pl.DataFrame
     matches: pl.DataFrame
     margin: float
@@ -94,7 +94,7 @@ class Comparison:
                 found.append(decide(run.label, rows, doubts))
         return found
 
-    def _lacking(self, candidate: Run, rows: pl.DataFrame) -> list[str]:
+    def _lacking(self, candidate: ComparedRun, rows: pl.DataFrame) -> list[str]:
         """Say which controls of both runs did not pass, of what a profile was asked."""
         if self.controls == "ignored":
             return []
@@ -196,8 +196,8 @@ def compare(  # noqa: PLR0913 - the choices of a comparison
 
 
 def compare_runs(
-    ours: Run,
-    others: Sequence[Run],
+    ours: ComparedRun,
+    others: Sequence[ComparedRun],
     inference: Inference,
     *,
     explicit: bool = False,
@@ -226,7 +226,9 @@ def compare_runs(
     return Comparison(ours, others, whole, matched, margin, own, explicit, controls)
 
 
-def _scores(ours: Run, theirs: Run, confidence: float, margin: float) -> Iterator[Contrasted]:
+def _scores(
+    ours: ComparedRun, theirs: ComparedRun, confidence: float, margin: float
+) -> Iterator[Contrasted]:
     if ours.scores.is_empty() or theirs.scores.is_empty():
         return
     named = [one.scores.with_columns(model=pl.lit(one.label)) for one in (ours, theirs)]

@@ -33,7 +33,7 @@ from clinometer.asking.policy import Policy, Rule, load_policy
 from clinometer.audits.recording import Recording
 from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.deciding import signed
-from clinometer.comparing.runs import Run, choose, choose_one, own_estimates, read_runs
+from clinometer.comparing.runs import ComparedRun, choose, choose_one, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
@@ -43,7 +43,7 @@ from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, together, 
 from clinometer.statistics.estimates import Inference
 from clinometer.texts import read_text
 
-__all__ = ["CODES", "Check", "Gated", "Outcome", "gate", "inference_of", "judge_run"]
+__all__ = ["CODES", "GateCheck", "Gated", "Outcome", "gate", "inference_of", "judge_run"]
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 
@@ -67,7 +67,7 @@ _NAMES = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 
 
 @dataclass(frozen=True)
-class Check:
+class GateCheck:
     """One requirement, and whether it is met."""
 
     kind: Literal["rule", "run", "compliance", "control"]
@@ -86,7 +86,7 @@ class Gated:
     model: str
     baseline: str | None
     declared: bool | None
-    checks: Sequence[Check]
+    checks: Sequence[GateCheck]
 
     @property
     def outcome(self) -> Outcome:
@@ -164,7 +164,7 @@ def inference_of(policy: Policy) -> Inference:
     return Inference(policy.margin, policy.confidence, policy.compliance)
 
 
-def judge_run(rules: Policy, run: Run, compared: Comparison | None) -> list[Check]:
+def judge_run(rules: Policy, run: ComparedRun, compared: Comparison | None) -> list[GateCheck]:
     """Make the checks of a policy.
 
     `compared` has the run as its only candidate, with `inference_of` the policy; None: no rule is
@@ -185,7 +185,7 @@ def judge_run(rules: Policy, run: Run, compared: Comparison | None) -> list[Chec
     ]
 
 
-def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
+def _declared(run: ComparedRun, policy: str | Path | Policy) -> bool | None:
     """Whether the run's plan has this policy; None if it has none, or the policy is no file."""
     if run.policy is None or isinstance(policy, Policy):
         return None
@@ -221,24 +221,24 @@ def _asked_alike(about: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(rows.select(_ASKED) for rows in about).unique(maintain_order=True)
 
 
-def _rule_checks(policy: Policy, about: Sequence[pl.DataFrame]) -> Iterator[Check]:
+def _rule_checks(policy: Policy, about: Sequence[pl.DataFrame]) -> Iterator[GateCheck]:
     for rule, rows in zip(policy.rules, about, strict=True):
         outcome, reason = _limited(rows, rule, policy.confidence)
-        yield Check("rule", rule.title, outcome, reason, rule.line)
+        yield GateCheck("rule", rule.title, outcome, reason, rule.line)
 
 
-def _declaration_check(declared: bool | None) -> Check:
+def _declaration_check(declared: bool | None) -> GateCheck:
     """Check that the policy was declared before the run."""
     outcome: Outcome = "pass" if declared else "inconclusive"
-    return Check("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
+    return GateCheck("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
 
 
-def _run_checks(*runs: Run | None) -> Iterator[Check]:
+def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:
     """Check that each run is whole, and of one model."""
     for run in runs:
         if run is not None and run.doubts:
             reason = "; ".join(run.doubts)
-            yield Check("run", f"{run.label or run.model} is whole", "inconclusive", reason)
+            yield GateCheck("run", f"{run.label or run.model} is whole", "inconclusive", reason)
 
 
 def _limited(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome, str]:
@@ -288,7 +288,9 @@ def _beyond(
     return outcome, reach
 
 
-def _baseline_checks(compared: Comparison | None, about: Sequence[pl.DataFrame]) -> Iterator[Check]:
+def _baseline_checks(
+    compared: Comparison | None, about: Sequence[pl.DataFrame]
+) -> Iterator[GateCheck]:
     """Check the controls of the baseline, of what rules of changes are about."""
     changes = [rows for rows in about if rows["factor"].is_not_null().any()]
     if compared is None or not changes:
@@ -317,7 +319,7 @@ def _together(row: dict[str, Any], confidence: float, tests: int) -> tuple[float
 
 def _compliance_checks(
     policy: Policy, estimates: pl.DataFrame, asked: pl.DataFrame
-) -> Iterator[Check]:
+) -> Iterator[GateCheck]:
     rows = estimates.filter(
         pl.col("factor").is_null() & pl.col("compliance").is_not_null(),
         pl.col("control").is_null(),
@@ -336,15 +338,15 @@ def _compliance_checks(
         said = (
             f"{row['compliance']:.1%} of {answers:,} answers scored [{ends[0]:.1%}, {ends[1]:.1%}]"
         )
-        yield Check("compliance", f"{_asked(row)}: at least {policy.compliance:.0%}", met, said)
+        yield GateCheck("compliance", f"{_asked(row)}: at least {policy.compliance:.0%}", met, said)
 
 
-def _control_checks(estimates: pl.DataFrame, asked: pl.DataFrame) -> Iterator[Check]:
+def _control_checks(estimates: pl.DataFrame, asked: pl.DataFrame) -> Iterator[GateCheck]:
     """Check the controls of each instrument and mode that the rules are about."""
     for control in controls_of(estimates, asked):
         met: Outcome = "pass" if control.outcome == PASSED else "inconclusive"
         value = "" if control.row is None else f": {_said(control.row)}"
-        yield Check("control", str(control), met, f"{control.outcome}{value}")
+        yield GateCheck("control", str(control), met, f"{control.outcome}{value}")
 
 
 def _toward_worse(row: dict[str, Any], interval: tuple[float, float]) -> tuple[float, ...]:

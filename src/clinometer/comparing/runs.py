@@ -22,7 +22,7 @@ from clinometer.results.tables import as_frame, pieces, scan_table
 from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import load_study
 
-__all__ = ["Run", "choose", "choose_one", "own_estimates", "read_runs"]
+__all__ = ["ComparedRun", "choose", "choose_one", "own_estimates", "read_runs"]
 
 
 #: All that is known of trials and their answers, but for the model's name. In a small table, or of
@@ -31,7 +31,7 @@ _ANSWERED = [name for name in SCORES if name != "model"]
 
 
 @dataclass(frozen=True)
-class Run:
+class ComparedRun:
     """The scores of one model from one source, and its estimates of networks and states."""
 
     model: str
@@ -46,7 +46,7 @@ class Run:
     doubts: Sequence[str] = ()
     """What keeps it from being cleared: trials without an answer, several served models."""
 
-    def is_like(self, other: Run) -> bool:
+    def is_like(self, other: ComparedRun) -> bool:
         """Whether both have the same trials, and all that was read of each answer is the same."""
         if self.scores.is_empty():
             return False
@@ -55,7 +55,7 @@ class Run:
 
 
 @anywhere(source=True)
-def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
+def read_runs(source: object, recording: Recording | None = None) -> list[ComparedRun]:
     """Read the runs of a source, one for each model or network.
 
     Parameters
@@ -73,7 +73,7 @@ def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
         If the source is missing or malformed, has no scores and no estimates, or is a bundle that
         was changed.
     """
-    if isinstance(source, Run):
+    if isinstance(source, ComparedRun):
         return [source]
     if isinstance(source, Scores):
         return _of_scores(source.scores, "scores")
@@ -94,13 +94,13 @@ def _is_directory(path: Path) -> bool:
     return path.is_dir() and not any(path.glob("*.eval"))
 
 
-def _of_bundle(bundle: Path) -> list[Run]:
+def _of_bundle(bundle: Path) -> list[ComparedRun]:
     with unpacked(bundle) as directory:
         runs = _of_results(read_results(directory))
     return [replace(one, source=str(bundle), directory=bundle) for one in runs]
 
 
-def _of_results(results: Results) -> list[Run]:
+def _of_results(results: Results) -> list[ComparedRun]:
     directory = results.directory
     estimates = results.estimates.filter(pl.col("family") != "answers")
     path = directory / "scores.parquet"
@@ -109,7 +109,7 @@ def _of_results(results: Results) -> list[Run]:
         scores = scan_table(path, SCORES).select(list(SCORES)).collect()
         runs = {one.model: one for one in _of_scores(scores, str(directory))}
     for subject in estimates["subject"].drop_nulls().unique(maintain_order=True):
-        own = runs.get(subject, Run(subject, str(directory)))
+        own = runs.get(subject, ComparedRun(subject, str(directory)))
         runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
     if not runs:
         raise InputError(f"{directory}: no scores and no estimates; finish the run first")
@@ -125,7 +125,7 @@ def _of_results(results: Results) -> list[Run]:
     ]
 
 
-def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
+def _of_scores(scores: pl.DataFrame, source: str) -> list[ComparedRun]:
     """Split a table of scores by model."""
     if scores.is_empty():
         raise InputError(f"{source}: no scores")
@@ -135,7 +135,7 @@ def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
     # A table that does not say how words were listed had them listed as usual.
     scores = scores.with_columns(pl.col("word_list").fill_null(Design().word_list))
     scores = scores.filter(~pl.col("unnamed").fill_null(False))
-    return [Run(model, source, scores.filter(model=model)) for model in models]
+    return [ComparedRun(model, source, scores.filter(model=model)) for model in models]
 
 
 def _scores_of(path: Path, recording: Recording) -> pl.DataFrame:
@@ -149,7 +149,9 @@ def _scores_of(path: Path, recording: Recording) -> pl.DataFrame:
     return scores
 
 
-def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[Run, list[Run]]:
+def choose(
+    sources: Sequence[Sequence[ComparedRun]], model: str | None = None
+) -> tuple[ComparedRun, list[ComparedRun]]:
     """Choose the baseline and the candidates, and give each a label of its own.
 
     The baseline is the run of the first source or, of several, that of `model`; every other run is
@@ -166,7 +168,7 @@ def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[
     return labelled, others
 
 
-def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
+def choose_one(runs: Sequence[ComparedRun], model: str | None, option: str) -> ComparedRun:
     """Return the run of `model`, or the only one; InputError, naming `option`, if not clear."""
     names = [one.model for one in runs]
     if model is None and len(runs) > 1:
@@ -178,14 +180,14 @@ def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
     return runs[0 if model is None else names.index(model)]
 
 
-def own_estimates(run: Run, inference: Inference) -> pl.DataFrame:
+def own_estimates(run: ComparedRun, inference: Inference) -> pl.DataFrame:
     """Return the means of a run's scores by itself, judged."""
     if run.scores.is_empty():
         return pl.DataFrame(schema=ESTIMATES)
     return estimate_means(run.scores, inference)
 
 
-def _labelled(runs: Sequence[Run]) -> Iterator[Run]:
+def _labelled(runs: Sequence[ComparedRun]) -> Iterator[ComparedRun]:
     """Name each run by its model or, where several have it, with its source or a number."""
     ways = [
         [one.model for one in runs],

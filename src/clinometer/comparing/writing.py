@@ -12,7 +12,7 @@ import polars as pl
 from clinometer import __version__
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.deciding import Level
-from clinometer.comparing.runs import Run
+from clinometer.comparing.runs import ComparedRun
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
 from clinometer.results.bundles import unpacked
@@ -103,7 +103,7 @@ def _facts(comparison: Comparison, level: Level) -> dict[str, Any]:
     }
 
 
-def _own(comparison: Comparison, run: Run) -> pl.DataFrame:
+def _own(comparison: Comparison, run: ComparedRun) -> pl.DataFrame:
     """Return the means of a run by itself, under its label."""
     own = comparison.own[run.label].filter(
         pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(),
@@ -158,7 +158,7 @@ def _moved(comparison: Comparison, candidate: str) -> pl.DataFrame:
     return within.sort(pl.col("estimate").abs(), descending=True, maintain_order=True).head(3)
 
 
-def _with_answers(chosen: pl.DataFrame, ours: Run, theirs: Run) -> pl.DataFrame:
+def _with_answers(chosen: pl.DataFrame, ours: ComparedRun, theirs: ComparedRun) -> pl.DataFrame:
     """Add prompt and answers to trials."""
     texts = []
     for run, name in ((ours, "baseline"), (theirs, "candidate")):

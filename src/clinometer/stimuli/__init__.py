@@ -1,6 +1,6 @@
 """Studies: files of stimuli and wordings, and their loader."""
 
-from clinometer.stimuli.items import Items, bring_items, find_items, read_items
+from clinometer.stimuli.items import BenchmarkItems, bring_items, find_items, read_items
 from clinometer.stimuli.loading import (
     find_intervention,
     load_network_study,
@@ -14,13 +14,13 @@ from clinometer.stimuli.loading import (
 )
 from clinometer.stimuli.network_study import APPROACHES, NetworkStudy
 from clinometer.stimuli.remarks import remarks
-from clinometer.stimuli.study import Answers, Citation, Stereotype, Study
+from clinometer.stimuli.study import AnswerVocabulary, Citation, Stereotype, Study
 from clinometer.stimuli.wording import (
     AbsoluteDecision,
     AffectiveAttribution,
     AttributionVariation,
     ChainedTask,
-    Decision,
+    DecisionWording,
     RelativeDecision,
     Variation,
     WordAssociation,
@@ -29,31 +29,31 @@ from clinometer.stimuli.wording import (
     holds,
     unfill,
 )
-from clinometer.stimuli.words import Strict, Words, word_key
+from clinometer.stimuli.words import StereotypeWords, Strict, word_key
 
 __all__ = [
     "APPROACHES",
     "AbsoluteDecision",
-    "Decision",
     "AffectiveAttribution",
-    "Answers",
+    "AnswerVocabulary",
     "AttributionVariation",
+    "BenchmarkItems",
     "ChainedTask",
     "Citation",
-    "Items",
+    "DecisionWording",
     "NetworkStudy",
     "RelativeDecision",
     "Stereotype",
+    "StereotypeWords",
     "Strict",
     "Study",
     "Variation",
     "WordAssociation",
     "Wordings",
-    "Words",
     "bring_items",
     "fill",
-    "find_items",
     "find_intervention",
+    "find_items",
     "holds",
     "load_network_study",
     "load_study",

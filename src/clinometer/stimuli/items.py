@@ -26,7 +26,7 @@ from clinometer.errors import StudyError, one_line
 from clinometer.stimuli.words import Strict
 from clinometer.texts import write_bytes
 
-__all__ = ["FOLDER", "Items", "bring_items", "find_items", "items_folder", "read_items"]
+__all__ = ["FOLDER", "BenchmarkItems", "bring_items", "find_items", "items_folder", "read_items"]
 
 #: Environment variable that names the folder of items which do not come with Clinometer.
 FOLDER = "CLINOMETER_ITEMS"
@@ -36,7 +36,7 @@ MAX_BYTES = 100_000_000
 TIMEOUT_S = 60.0
 
 
-class Items(Strict):
+class BenchmarkItems(Strict):
     """A table of items: a CSV file, plain or gzipped, whose every value is text."""
 
     file: Annotated[str, Field(pattern=r"^[\w.-]+\.csv(\.gz)?$")]
@@ -54,14 +54,14 @@ def items_folder() -> Path:
     return Path(os.environ.get(FOLDER) or Path.home() / ".cache" / "clinometer" / "items")
 
 
-def find_items(items: Items, study: str = "") -> Path | None:
+def find_items(items: BenchmarkItems, study: str = "") -> Path | None:
     """Find the file of items: beside the study file, in `items_folder`, or as shipped."""
     shipped = Path(str(resources.files("clinometer.stimuli"))) / "items"
     folders = (Path(study).parent, items_folder(), shipped)
     return next((at for folder in folders if (at := folder / items.file).is_file()), None)
 
 
-def read_items(items: Items, study: str = "") -> pl.DataFrame:
+def read_items(items: BenchmarkItems, study: str = "") -> pl.DataFrame:
     """Read the items that a part of a study names.
 
     Parameters
@@ -111,7 +111,7 @@ def _read(path: Path, sha256: str, _: int) -> pl.DataFrame:
 
 
 def bring_items(
-    items: Items, make: Callable[[Mapping[str, bytes]], bytes], folder: Path | None = None
+    items: BenchmarkItems, make: Callable[[Mapping[str, bytes]], bytes], folder: Path | None = None
 ) -> Path:
     """Make the table of items of the released files, and put it into `items_folder`.
 

@@ -10,19 +10,19 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from clinometer.stimuli.wording import Decision, Decisions, DecisionSentences, Instruments
+from clinometer.stimuli.wording import Decisions, DecisionSentences, DecisionWording, Instruments
 from clinometer.stimuli.words import (
     MaybeWords,
     Name,
     Override,
     Prompt,
+    StereotypeWords,
     Strict,
     Word,
     WordList,
-    Words,
 )
 
-__all__ = ["Answers", "Citation", "Dimension", "Stereotype", "Study"]
+__all__ = ["AnswerVocabulary", "Citation", "Dimension", "Stereotype", "Study"]
 
 
 class Citation(Strict):
@@ -42,7 +42,7 @@ class Dimension(Strict):
     counter: WordList
 
 
-class Answers(Strict):
+class AnswerVocabulary(Strict):
     """How answers in the study's language decline, hedge, negate and name; English is known."""
 
     refusals: list[Word] = []
@@ -52,7 +52,7 @@ class Answers(Strict):
     """Other names of the study's words, by the word: ``koran: [quran]``."""
 
 
-class Stereotype(Words):
+class Stereotype(StereotypeWords):
     """One contrast: two groups, two attribute sets (or the study's dimensions), a category."""
 
     label: str = ""
@@ -65,7 +65,7 @@ class Stereotype(Words):
     variations: dict[Name, Override] = {}
     decisions: Decisions = Decisions()
 
-    def decision(self, instrument: str, variation: str) -> Decision | None:
+    def decision(self, instrument: str, variation: str) -> DecisionWording | None:
         """Return a decision with its wording filled in; None where there is no such variation."""
         known = self.decisions.by_instrument()[instrument]
         own = known.get(variation)
@@ -75,14 +75,14 @@ class Stereotype(Words):
         shown = {"wording", "followup"} & type(taken).model_fields.keys()
         return own.model_copy(update={name: getattr(taken, name) for name in shown})
 
-    def decision_words(self, instrument: str, variation: str) -> Words:
+    def decision_words(self, instrument: str, variation: str) -> StereotypeWords:
         """Return the groups and tasks of a decision: the association's, where it changes none."""
         decision = self.decision(instrument, variation)
         name = decision.words_of if decision is not None else None
         own = self.decisions.words.get(name or "")
         return self.words(name or "") if own is None else self._changed(own)
 
-    def lists(self) -> list[Words]:
+    def lists(self) -> list[StereotypeWords]:
         """Return every word list that has attributes: of its variations, and of its decisions."""
         own = [
             self._changed(one)
@@ -90,16 +90,18 @@ class Stereotype(Words):
         ]
         return [one for one in (self.words(""), *own) if one.tied and one.counter]
 
-    def words(self, variation: str) -> Words:
+    def words(self, variation: str) -> StereotypeWords:
         """Return the word lists as `variation` shows them."""
         return self._changed(self.variations.get(variation, Override()))
 
-    def _changed(self, override: Override) -> Words:
-        own = {role: getattr(self, role) for role in Words.model_fields}
+    def _changed(self, override: Override) -> StereotypeWords:
+        own = {role: getattr(self, role) for role in StereotypeWords.model_fields}
         changed = {r: v for r in own if (v := getattr(override, r, None)) is not None}
         if not changed:
-            return Words.model_construct(**own)  # checked with the stereotype; lists are shared
-        return Words(**{**own, **changed})
+            return StereotypeWords.model_construct(
+                **own
+            )  # checked with the stereotype; lists are shared
+        return StereotypeWords(**{**own, **changed})
 
     def defect(self, variation: str) -> str | None:
         """Return the defect of the source that `variation` keeps, if any."""
@@ -138,7 +140,7 @@ class Study(Strict):
     """Other names of columns in recorded answers, and what they are here."""
     interventions: dict[Name, Prompt] = {}
     """System prompts by name, whose effect on the answers can be measured."""
-    answers: Answers = Answers()
+    answers: AnswerVocabulary = AnswerVocabulary()
     dimensions: dict[Name, Dimension] = {}
     """Crossed with every stereotype that has no attributes of its own."""
     objects: MaybeWords = []
@@ -157,13 +159,15 @@ class Study(Strict):
 
     __str__ = __repr__
 
-    def words(self, stereotype: str, variation: str = "", dimension: str | None = None) -> Words:
+    def words(
+        self, stereotype: str, variation: str = "", dimension: str | None = None
+    ) -> StereotypeWords:
         """Return the groups, and the attributes of a dimension or the stereotype's own."""
         own = self.stereotypes[stereotype].words(variation)
         if dimension is None:
             return own
         pole = self.dimensions[dimension]
-        return Words.model_validate(
+        return StereotypeWords.model_validate(
             {**own.model_dump(), "tied": pole.tied, "counter": pole.counter}
         )
 

@@ -18,7 +18,7 @@ __all__ = [
     "AffectiveAttribution",
     "AttributionVariation",
     "ChainedTask",
-    "Decision",
+    "DecisionWording",
     "DecisionSentences",
     "Decisions",
     "Instruments",
@@ -290,7 +290,7 @@ class Instruments(BaseModel):
         return checked
 
 
-class Decision(Strict):
+class DecisionWording(Strict):
     """A variation of a decision: its wording, and which words it draws from."""
 
     wording: str = ""
@@ -303,13 +303,13 @@ class Decision(Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _one_wording(self) -> Decision:
+    def _one_wording(self) -> DecisionWording:
         if self.wording and self.wording_of:
             raise ValueError("wording and wording_of: give one of them")
         return self
 
 
-class RelativeDecision(Decision):
+class RelativeDecision(DecisionWording):
     """Who gets which of two tasks; without a wording it only serves to read recorded answers."""
 
     wording: RelativeWording = ""
@@ -329,13 +329,13 @@ class RelativeDecision(Decision):
         return self
 
 
-class AbsoluteDecision(Decision):
+class AbsoluteDecision(DecisionWording):
     """Yes or no to one group and one task."""
 
     wording: AbsoluteWording = ""
 
 
-class ChainedTask(Decision):
+class ChainedTask(DecisionWording):
     """Word association (at {association}), profiles and decision in one prompt."""
 
     wording: ChainedWording = ""
@@ -364,7 +364,7 @@ class Decisions(Strict):
     absolute_decision: dict[Name, AbsoluteDecision] = {}
     chained_task: dict[Name, ChainedTask] = {}
 
-    def by_instrument(self) -> dict[str, dict[str, Decision]]:
+    def by_instrument(self) -> dict[str, dict[str, DecisionWording]]:
         """Return the wordings: instrument → variation → wording."""
         others = ("words", "clause")
         return {name: getattr(self, name) for name in type(self).model_fields if name not in others}

@@ -17,7 +17,7 @@ __all__ = [
     "Strict",
     "Word",
     "WordList",
-    "Words",
+    "StereotypeWords",
     "word_key",
 ]
 
@@ -74,7 +74,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Words(Strict):
+class StereotypeWords(Strict):
     """The word lists of a stereotype, under one variation and dimension."""
 
     marginalized: WordList
@@ -88,7 +88,7 @@ class Words(Strict):
     """Whether each marginalized word meets only the default word at its place, else every one."""
 
     @model_validator(mode="after")
-    def _same_length(self) -> Words:
+    def _same_length(self) -> StereotypeWords:
         if self.aligned and len(self.marginalized) != len(self.default):
             raise ValueError(
                 f"aligned, but {len(self.marginalized)} marginalized and {len(self.default)} "
@@ -97,14 +97,14 @@ class Words(Strict):
         return self
 
     @model_validator(mode="after")
-    def _both_sets(self) -> Words:
+    def _both_sets(self) -> StereotypeWords:
         if bool(self.tied) != bool(self.counter):
             empty = "counter" if self.tied else "tied"
             raise ValueError(f"{empty} has no words; give words to both sets or to neither")
         return self
 
     @model_validator(mode="after")
-    def _disjoint(self) -> Words:
+    def _disjoint(self) -> StereotypeWords:
         roles = ("marginalized", "default", "tied", "counter", "extra")
         seen: dict[str, str] = {}
         for role in roles:

@@ -17,10 +17,11 @@ from clinometer.results import CONDITIONS, RESPONSES, SCORES
 from clinometer.results.directory import read_estimates
 from clinometer.results.tables import scan_table
 from clinometer.results.verdicts import verdict_kind
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = [
-    "FILTERS", "PAGE", "SHOWN", "SORTS", "Chosen", "Neighbours", "Source", "choices", "of_tables",
+    "FILTERS", "PAGE", "SHOWN", "SORTS", "AnswerTables", "Chosen", "Neighbours", "choices",
+    "of_tables",
 ]  # fmt: skip
 
 #: Answers on a page, and characters of a text that a list shows.
@@ -78,7 +79,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True)
-class Source:
+class AnswerTables:
     """Tables that answers are read from; without scores, answers have no score yet."""
 
     responses: Path
@@ -194,12 +195,12 @@ class Source:
         return Neighbours(before, after, place + 1, ids.height)
 
 
-def of_tables(run: Run) -> Source | None:
+def of_tables(run: ListedRun) -> AnswerTables | None:
     """Return the tables of a results directory; None before they are written."""
     if not run.has("responses.parquet", "scores.parquet"):
         return None
     estimated = run.path if run.has("estimates.parquet") else None
-    return Source(run.path / "responses.parquet", run.path / "scores.parquet", estimated)
+    return AnswerTables(run.path / "responses.parquet", run.path / "scores.parquet", estimated)
 
 
 @lru_cache(maxsize=8)
@@ -214,7 +215,7 @@ def _means(directory: Path, _: tuple[Stamp, ...]) -> pl.DataFrame:
 
 
 @lru_cache(maxsize=4)
-def _with_words(source: Source, text: str, _: tuple[Stamp, ...]) -> pl.DataFrame:
+def _with_words(source: AnswerTables, text: str, _: tuple[Stamp, ...]) -> pl.DataFrame:
     """Find which answers have a text in their prompt or answer, in any case of letters."""
     found = pl.any_horizontal(
         pl.col(name).str.to_lowercase().str.contains(text, literal=True) for name in _TEXTS
@@ -222,7 +223,7 @@ def _with_words(source: Source, text: str, _: tuple[Stamp, ...]) -> pl.DataFrame
     return source.asked().filter(found.fill_null(False)).select(_ID).collect()
 
 
-def choices(source: Source) -> dict[str, list[str]]:
+def choices(source: AnswerTables) -> dict[str, list[str]]:
     """Return the values by which answers can be chosen: filter → values, sorted.
 
     Raises InputError if a table is malformed.
@@ -234,7 +235,7 @@ def choices(source: Source) -> dict[str, list[str]]:
 
 
 @lru_cache(maxsize=8)
-def _choices(source: Source, _: tuple[Stamp, ...]) -> dict[str, list[str]]:
+def _choices(source: AnswerTables, _: tuple[Stamp, ...]) -> dict[str, list[str]]:
     names = [name for name in FILTERS if name != "verdict"]
     rows = source.rows(Chosen()).select(names).unique().collect()
     return {name: sorted(rows[name].drop_nulls().unique()) for name in names}

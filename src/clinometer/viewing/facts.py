@@ -21,7 +21,7 @@ from clinometer.results.records import read_plan, text_hash
 from clinometer.texts import by_address, redacted, visible
 from clinometer.viewing.pages import ago
 from clinometer.viewing.progress import Progress
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = [
     "FILES",
@@ -40,7 +40,7 @@ __all__ = [
 FILES = ("plan.json", "estimates.parquet", "progress.parquet", "report.html")
 
 
-def plan_of(run: Run) -> Mapping[str, Any]:
+def plan_of(run: ListedRun) -> Mapping[str, Any]:
     """Read the plan of a run; empty where no model was asked. Raises PlanError as `read_plan`."""
     return read_plan(run.path / "plan.json") if run.has("plan.json") else {}
 
@@ -80,7 +80,7 @@ def cells(one: Progress) -> dict[str, Any]:
     }
 
 
-def stamp(run: Run) -> str:
+def stamp(run: ListedRun) -> str:
     """Return what changes when the overview becomes another page."""
     return text_hash(json.dumps(stamps(*(run.path / name for name in FILES))))[:16]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from clinometer.errors import InputError, one_line
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = ["Bundles", "command", "find_sample", "log_files"]
 
@@ -32,12 +32,12 @@ _UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, Loo
                RuntimeError)  # fmt: skip
 
 
-def log_files(run: Run) -> list[Path]:
+def log_files(run: ListedRun) -> list[Path]:
     """Return the logs of a run, the newest first."""
     return sorted((run.path / "logs").glob("*.eval"), reverse=True)
 
 
-def command(run: Run) -> str:
+def command(run: ListedRun) -> str:
     """Return the command that starts inspect's own server for the logs of a run."""
     return f"inspect view start --log-dir {json.dumps(str(run.path / 'logs'), ensure_ascii=False)}"
 
@@ -50,7 +50,7 @@ class Bundles:
         self._made: dict[str, tuple[tuple[Stamp, ...], Path]] = {}
         self._lock = threading.Lock()
 
-    def bundle(self, run: Run) -> Path:
+    def bundle(self, run: ListedRun) -> Path:
         """Return the folder with the viewer and the logs of a run as they are now.
 
         Raises InputError if there are no logs, they are too large to copy, or inspect fails.
@@ -67,12 +67,12 @@ class Bundles:
                 self._made[run.key] = made
             return made[1]
 
-    def current(self, run: Run) -> Path | None:
+    def current(self, run: ListedRun) -> Path | None:
         """Return the folder as it was made last; None before."""
         made = self._made.get(run.key)
         return None if made is None else made[1]
 
-    def _make(self, run: Run, of: tuple[Stamp, ...]) -> Path:
+    def _make(self, run: ListedRun, of: tuple[Stamp, ...]) -> Path:
         parent = self._folder / run.key
         out = parent / f"viewer-{abs(hash(of)):x}"
         old = list(parent.glob("viewer-*"))
@@ -97,7 +97,7 @@ class Bundles:
         return out
 
 
-def find_sample(run: Run, model: str, trial: str) -> str | None:
+def find_sample(run: ListedRun, model: str, trial: str) -> str | None:
     """Return where inspect's viewer shows a trial, as the fragment of an address; None: nowhere."""
     member = f"samples/{trial}_epoch_1.json"
     for path in log_files(run):

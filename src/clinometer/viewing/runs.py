@@ -12,7 +12,7 @@ from pathlib import Path
 from clinometer.errors import InputError
 from clinometer.results.records import slug, text_hash
 
-__all__ = ["Run", "Stamp", "find_runs", "stamps"]
+__all__ = ["ListedRun", "Stamp", "find_runs", "stamps"]
 
 #: Files of which a results directory has at least one.
 MARKS = ("plan.json", "estimates.parquet", "networks.json", "states.json", "report.html")
@@ -22,7 +22,7 @@ Stamp = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)
-class Run:
+class ListedRun:
     """A results directory, and the key that stands for it in addresses."""
 
     key: str
@@ -38,7 +38,7 @@ class Run:
         return all((self.path / name).is_file() for name in names)
 
 
-def find_runs(directory: Path) -> list[Run]:
+def find_runs(directory: Path) -> list[ListedRun]:
     """Find what is shown of a directory: itself, or the results directories right inside it.
 
     Raises InputError if it cannot be read.
@@ -56,9 +56,9 @@ def _is_results(path: Path) -> bool:
     return any((path / name).is_file() for name in MARKS)
 
 
-def _run(path: Path) -> Run:
+def _run(path: Path) -> ListedRun:
     name = path.resolve().name
-    return Run(f"{slug(name)[:60]}-{text_hash(name)[:8]}", path)
+    return ListedRun(f"{slug(name)[:60]}-{text_hash(name)[:8]}", path)
 
 
 def stamps(*paths: Path) -> tuple[Stamp, ...]:

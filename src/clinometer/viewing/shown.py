@@ -16,7 +16,7 @@ from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.verdicts import explained
 from clinometer.viewing.answers import SHOWN
 
-__all__ = ["LONGEST", "Reading", "Text", "about", "listed", "readings", "texts"]
+__all__ = ["LONGEST", "AnswerReading", "Text", "about", "listed", "readings", "texts"]
 
 #: Characters of a text that a page shows.
 LONGEST = 20_000
@@ -57,7 +57,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnswerReading:
     """A score of an answer: how it was read, and the mean that it enters."""
 
     title: str
@@ -108,10 +108,10 @@ def about(row: Mapping[str, Any]) -> str:
     return " · ".join(_spaced(part) for part in parts if part)
 
 
-def readings(scores: Sequence[Mapping[str, Any]]) -> list[Reading]:
+def readings(scores: Sequence[Mapping[str, Any]]) -> list[AnswerReading]:
     """Return what was made of an answer, a reading for each score."""
     return [
-        Reading(
+        AnswerReading(
             title=_spaced(row["instrument"] or "score").capitalize(),
             facts=tuple(_facts(row)),
             mean=_mean(row),

@@ -18,7 +18,7 @@ from clinometer.audits.tabulating import ModelAnswers
 from clinometer.results import TRIALS
 from clinometer.results.records import Journal
 from clinometer.results.tables import pieces, scan_table, write_pieces
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = ["Snapshots"]
 
@@ -44,7 +44,7 @@ class Snapshots:
         self._made: dict[Path, _Made] = {}
         self._lock = threading.Lock()
 
-    def trials(self, run: Run) -> Path:
+    def trials(self, run: ListedRun) -> Path:
         """Return a table of the plan's trials, columns of `results.TRIALS`.
 
         Raises PlanError or StudyError if the plan, or a study of it, cannot be read.
@@ -58,12 +58,12 @@ class Snapshots:
                 self._note(path, of, start)
         return path
 
-    def count(self, run: Run) -> int:
+    def count(self, run: ListedRun) -> int:
         """Return the number of trials of each model; raises as `trials`."""
         counted: int = scan_table(self.trials(run), TRIALS).select(pl.len()).collect().item()
         return counted
 
-    def answers(self, run: Run, models: list[str]) -> tuple[Path, float]:
+    def answers(self, run: ListedRun, models: list[str]) -> tuple[Path, float]:
         """Return a table of the answers so far, columns of `results.RESPONSES`, and its age in s.
 
         Raises InputError if a journal was changed by another hand; else as `trials`.

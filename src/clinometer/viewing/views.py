@@ -23,8 +23,8 @@ from clinometer.viewing.answers import (
     FILTERS,
     PAGE,
     SORTS,
+    AnswerTables,
     Chosen,
-    Source,
     choices,
     of_tables,
 )
@@ -43,7 +43,7 @@ from clinometer.viewing.facts import (
 from clinometer.viewing.logs import Bundles, find_sample, log_files
 from clinometer.viewing.pages import ago, rendered
 from clinometer.viewing.progress import Counter, Progress, tables_are_current
-from clinometer.viewing.runs import Run, find_runs, stamps
+from clinometer.viewing.runs import ListedRun, find_runs, stamps
 from clinometer.viewing.snapshots import Snapshots
 
 __all__ = ["REPORT_POLICY", "Views"]
@@ -206,8 +206,8 @@ class Views:
 
     def _turns(
         self,
-        run: Run,
-        source: Source,
+        run: ListedRun,
+        source: AnswerTables,
         answer: Mapping[str, Any],
         chosen: Chosen,
         query: Mapping[str, str],
@@ -245,7 +245,7 @@ class Views:
             folder = await run_in_threadpool(self._bundles.bundle, run)
         return await StaticFiles(directory=folder).get_response(path or "index.html", request.scope)
 
-    def links(self, run: Run | None) -> list[tuple[str, str]]:
+    def links(self, run: ListedRun | None) -> list[tuple[str, str]]:
         """Return the links that stand on every page."""
         links = [] if run and run.path == self._directory else [("All results", f"{self._root}/")]
         if run is not None:
@@ -266,7 +266,7 @@ class Views:
     def _page(
         self,
         template: str,
-        run: Run | None,
+        run: ListedRun | None,
         title: str,
         here: str,
         status: int = 200,
@@ -275,23 +275,25 @@ class Views:
         frame = {"run": run, "title": title, "here": here, "links": self.links(run)}
         return HTMLResponse(rendered(template, {**frame, **about}), status)
 
-    def _run(self, request: Request) -> Run:
+    def _run(self, request: Request) -> ListedRun:
         key = request.path_params["run"]
         for run in find_runs(self._directory):
             if run.key == key:
                 return run
         raise HTTPException(404, "There are no such results here.")
 
-    def _address(self, run: Run, page: str = "", query: Mapping[str, Any] | None = None) -> str:
+    def _address(
+        self, run: ListedRun, page: str = "", query: Mapping[str, Any] | None = None
+    ) -> str:
         asked = f"?{urlencode(query, errors='replace')}" if query else ""
         return f"{self._root}/runs/{run.key}/{page}{asked}"
 
-    def _answer(self, run: Run, model: str, trial: str, query: Mapping[str, str]) -> str:
+    def _answer(self, run: ListedRun, model: str, trial: str, query: Mapping[str, str]) -> str:
         """Return the address of an answer; `query` says among which it was found."""
         of = {name if name == "source" else f"of_{name}": value for name, value in query.items()}
         return self._address(run, "answer", {"model": model or "", "trial": trial or "", **of})
 
-    def _row(self, run: Run) -> dict[str, Any]:
+    def _row(self, run: ListedRun) -> dict[str, Any]:
         """Return what the list says of a run; nothing of it may end the list."""
         row = {"name": run.name, "address": self._address(run), "models": "", "created": "",
                "answers": "", "found": (), "said": ""}  # fmt: skip
@@ -304,7 +306,7 @@ class Views:
             row["said"] = message_of(error)
         return row
 
-    def _answered(self, run: Run, plan: Mapping[str, Any]) -> str:
+    def _answered(self, run: ListedRun, plan: Mapping[str, Any]) -> str:
         """Say how many answers a run has, and of how many trials where tables say it."""
         models = models_of(plan)
         if plan.get("recorded") is not None and run.has("responses.parquet"):
@@ -319,7 +321,7 @@ class Views:
         of = sum(number or 0 for number in trials)
         return f"{answered:,}" if answered == of else f"{answered:,} of {of:,}"
 
-    def _progress(self, run: Run, plan: Mapping[str, Any]) -> list[Progress]:
+    def _progress(self, run: ListedRun, plan: Mapping[str, Any]) -> list[Progress]:
         """Return how far each model is; nothing where no model was asked here."""
         models = models_of(plan)
         if not models or plan.get("recorded") is not None:
@@ -330,7 +332,7 @@ class Views:
         trials = self._snapshots.count(run) if plan.get("studies") else None
         return [self._counter.count(run.path, model, trials) for model in models]
 
-    def _source(self, run: Run, *, journal: bool) -> tuple[Source, str]:
+    def _source(self, run: ListedRun, *, journal: bool) -> tuple[AnswerTables, str]:
         """Return what answers are read from, and a line about it."""
         tables = of_tables(run)
         if tables is not None and not journal:
@@ -341,7 +343,7 @@ class Views:
         if not (run.path / "answers").is_dir():
             raise HTTPException(404, "There are no answers here yet.")
         answers, age = self._snapshots.answers(run, models_of(plan_of(run)))
-        return Source(answers), f"Answers as they came, not scored yet; read {ago(age)}."
+        return AnswerTables(answers), f"Answers as they came, not scored yet; read {ago(age)}."
 
 
 def _chosen(request: Request, before: str = "") -> Chosen:
@@ -357,7 +359,7 @@ def _query(chosen: Chosen, *, journal: bool) -> dict[str, str]:
     return {**({"source": "journal"} if journal else {}), **chosen.query()}
 
 
-def _of_journal(request: Request, run: Run) -> bool:
+def _of_journal(request: Request, run: ListedRun) -> bool:
     return request.query_params.get("source") == "journal" or of_tables(run) is None
 
 

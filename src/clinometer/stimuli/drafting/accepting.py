@@ -14,7 +14,7 @@ from clinometer.stimuli.drafting.drafts import Draft, SynonymCandidate, SynonymD
 from clinometer.stimuli.drafting.synonyms import check_synonyms, seed_variation, seed_words
 from clinometer.stimuli.loading import study_hash
 from clinometer.stimuli.study import Study
-from clinometer.stimuli.words import Words
+from clinometer.stimuli.words import StereotypeWords
 
 __all__ = ["Grown", "accept"]
 
@@ -161,7 +161,7 @@ def _put_synonyms(
     stereotype = study.stereotypes[candidate.stereotype]
     seeds = seed_words(study, candidate.stereotype, draft.instrument)
     lists = {role: candidate.synonyms(role) for role in ("tied", "counter")}
-    words = Words.model_validate({**seeds.model_dump(), **lists})
+    words = StereotypeWords.model_validate({**seeds.model_dump(), **lists})
     own = content["stereotypes"][candidate.stereotype]
     seed = seed_variation(stereotype)
     shared = stereotype.decisions.relative_decision[seed].words_of is None if seed else False

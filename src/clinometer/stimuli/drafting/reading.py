@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from clinometer.stimuli.drafting.drafts import plain_text
-from clinometer.stimuli.words import Words, word_key
+from clinometer.stimuli.words import StereotypeWords, word_key
 
-__all__ = ["Reading", "SLOTS", "listed_words", "read_synonyms", "restore_slots"]
+__all__ = ["DraftReading", "SLOTS", "listed_words", "read_synonyms", "restore_slots"]
 
 _SEPARATOR = re.compile(r"\s+[-–—~]+\s+|\s*(?:[-=–—]+>|→|⇒|[:=\t|–—])\s*")
 _LEADING = re.compile(r"^\s*(?:[-*•+]\s+|\(?\d{1,3}[.):]\s*)+")
@@ -22,14 +22,14 @@ _SEPARATORS_A_PIECE = 6
 
 
 @dataclass(frozen=True)
-class Reading:
+class DraftReading:
     """One synonym per word, empty where the answer has none, and findings."""
 
     synonyms: Mapping[str, str]
     findings: list[str]
 
 
-def read_synonyms(answer: str, seeds: list[str]) -> Reading:
+def read_synonyms(answer: str, seeds: list[str]) -> DraftReading:
     r"""Read synonyms of `seeds`, the words asked about, from an answer in any usual shape.
 
     JSON, a table, lines or a comma list of ``word - synonym``, or synonyms alone in the order of
@@ -58,7 +58,7 @@ def read_synonyms(answer: str, seeds: list[str]) -> Reading:
         if len(distinct) > 1:
             listed = ", ".join(list(distinct.values())[:5])
             findings.append(f"{len(distinct)} for {seed!r}: {listed}; the first is taken")
-    return Reading(synonyms, findings)
+    return DraftReading(synonyms, findings)
 
 
 def _cased(word: str, seed: str) -> str:
@@ -161,7 +161,9 @@ _ALIAS = (
 _SYMBOLS = ("s_a", "s_b", "x_a", "x_b")
 
 
-def restore_slots(text: str, words: Words, shown: Mapping[str, str]) -> tuple[str, list[str]]:
+def restore_slots(
+    text: str, words: StereotypeWords, shown: Mapping[str, str]
+) -> tuple[str, list[str]]:
     """Replace lists, or the words that the example showed, by slots.
 
     `shown` is role → the word that the example showed. Gives the text with slots, and a finding for
@@ -169,8 +171,8 @@ def restore_slots(text: str, words: Words, shown: Mapping[str, str]) -> tuple[st
 
     Examples
     --------
-    >>> words = Words(marginalized=["old"], default=["young"], tied=["agony", "evil"],
-    ...               counter=["joy", "love"])
+    >>> words = StereotypeWords(marginalized=["old"], default=["young"], tied=["agony", "evil"],
+    ...                         counter=["joy", "love"])
     >>> restore_slots("Profile an old chef. Who cooks agony, evil?", words, {})[0]
     'Profile {a_group0} chef. Who cooks {attribute0}?'
     """

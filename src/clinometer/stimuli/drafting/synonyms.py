@@ -21,7 +21,7 @@ from clinometer.stimuli.drafting.drafts import SynonymCandidate, plain_text
 from clinometer.stimuli.drafting.reading import read_synonyms
 from clinometer.stimuli.drafting.valence import Lexicon, check_valence
 from clinometer.stimuli.study import Stereotype, Study
-from clinometer.stimuli.words import Word, Words, word_key
+from clinometer.stimuli.words import StereotypeWords, Word, word_key
 
 __all__ = [
     "PROMPT",
@@ -51,7 +51,7 @@ def seed_variation(stereotype: Stereotype) -> str | None:
     return None
 
 
-def seed_words(study: Study, key: str, instrument: str = "word_association") -> Words:
+def seed_words(study: Study, key: str, instrument: str = "word_association") -> StereotypeWords:
     """Return the words that synonyms are asked for.
 
     Parameters
@@ -63,7 +63,7 @@ def seed_words(study: Study, key: str, instrument: str = "word_association") -> 
 
     Returns
     -------
-    Words
+    StereotypeWords
 
     Raises
     ------
@@ -82,17 +82,20 @@ def seed_words(study: Study, key: str, instrument: str = "word_association") -> 
     return stereotype.decision_words(instrument, name)
 
 
-def synonym_prompt(words: Words) -> str:
+def synonym_prompt(words: StereotypeWords) -> str:
     """Write the paper's prompt for the words of both sets."""
     return PROMPT.replace("{words}", ", ".join(words.tied + words.counter))
 
 
-def check_synonyms(tied: Mapping[str, str], counter: Mapping[str, str], words: Words) -> list[str]:
+def check_synonyms(
+    tied: Mapping[str, str], counter: Mapping[str, str], words: StereotypeWords
+) -> list[str]:
     """List the problems of synonyms (seed → synonym; empty where there is none).
 
     Examples
     --------
-    >>> words = Words(marginalized=["old"], default=["young"], tied=["agony"], counter=["joy"])
+    >>> words = StereotypeWords(marginalized=["old"], default=["young"], tied=["agony"],
+    ...                         counter=["joy"])
     >>> check_synonyms({"agony": "torment"}, {"joy": "joys"}, words)
     ["'joys' for 'joy': only another form of the word"]
     """
@@ -165,7 +168,7 @@ def _strip(word: str) -> str:
 
 
 def synonym_candidate(
-    key: str, words: Words, prompt: str, answer: str, lexicon: Lexicon | None = None
+    key: str, words: StereotypeWords, prompt: str, answer: str, lexicon: Lexicon | None = None
 ) -> SynonymCandidate:
     """Make a candidate of an answer.
 
