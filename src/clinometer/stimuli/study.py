@@ -67,41 +67,40 @@ class Stereotype(StereotypeWords):
 
     def decision(self, instrument: str, variation: str) -> DecisionWording | None:
         """Return a decision with its wording filled in; None where there is no such variation."""
-        known = self.decisions.by_instrument()[instrument]
-        own = known.get(variation)
-        if own is None or own.wording_of is None:
-            return own
-        taken = known[own.wording_of]
-        shown = {"wording", "followup"} & type(taken).model_fields.keys()
-        return own.model_copy(update={name: getattr(taken, name) for name in shown})
+        decisions = self.decisions.by_instrument()[instrument]
+        decision = decisions.get(variation)
+        if decision is None or decision.wording_of is None:
+            return decision
+        source = decisions[decision.wording_of]
+        # Only relative decisions have a second prompt.
+        prompts = {"wording", "followup"} & type(source).model_fields.keys()
+        return decision.model_copy(update={name: getattr(source, name) for name in prompts})
 
     def decision_words(self, instrument: str, variation: str) -> StereotypeWords:
         """Return the groups and tasks of a decision: the association's, where it changes none."""
         decision = self.decision(instrument, variation)
         name = decision.words_of if decision is not None else None
-        own = self.decisions.words.get(name or "")
-        return self.words(name or "") if own is None else self._changed(own)
+        override = self.decisions.words.get(name or "")
+        return self.words(name or "") if override is None else self._apply_override(override)
 
     def lists(self) -> list[StereotypeWords]:
         """Return every word list that has attributes: of its variations, and of its decisions."""
-        own = [
-            self._changed(one)
-            for one in (*self.variations.values(), *self.decisions.words.values())
-        ]
-        return [one for one in (self.words(""), *own) if one.tied and one.counter]
+        overrides = [*self.variations.values(), *self.decisions.words.values()]
+        lists = [self.words(""), *map(self._apply_override, overrides)]
+        return [words for words in lists if words.tied and words.counter]
 
     def words(self, variation: str) -> StereotypeWords:
         """Return the word lists as `variation` shows them."""
-        return self._changed(self.variations.get(variation, Override()))
+        return self._apply_override(self.variations.get(variation, Override()))
 
-    def _changed(self, override: Override) -> StereotypeWords:
-        own = {role: getattr(self, role) for role in StereotypeWords.model_fields}
-        changed = {r: v for r in own if (v := getattr(override, r, None)) is not None}
-        if not changed:
-            return StereotypeWords.model_construct(
-                **own
-            )  # checked with the stereotype; lists are shared
-        return StereotypeWords(**{**own, **changed})
+    def _apply_override(self, override: Override) -> StereotypeWords:
+        lists = {role: getattr(self, role) for role in StereotypeWords.model_fields}
+        changes = {role: getattr(override, role, None) for role in lists}
+        changes = {role: words for role, words in changes.items() if words is not None}
+        if not changes:
+            # They were checked with the stereotype, so that lists can be shared.
+            return StereotypeWords.model_construct(**lists)
+        return StereotypeWords(**{**lists, **changes})
 
     def defect(self, variation: str) -> str | None:
         """Return the defect of the source that `variation` keeps, if any."""
@@ -110,17 +109,18 @@ class Stereotype(StereotypeWords):
         return " ".join(note for note in notes if note) or None
 
     @model_validator(mode="after")
-    def _variations_hold(self) -> Stereotype:
+    def _check_variations(self) -> Stereotype:
         for name in self.variations:
-            self.words(name)
+            self.words(name)  # is checked as it is built
         for instrument, decisions in self.decisions.by_instrument().items():
             for name, decision in decisions.items():
-                known = {*self.decisions.words, *self.variations}
-                if decision.words_of is not None and decision.words_of not in known:
+                word_lists = {*self.decisions.words, *self.variations}
+                if decision.words_of is not None and decision.words_of not in word_lists:
                     raise ValueError(
                         f"{instrument}.{name} takes the words of {decision.words_of!r}; there are "
-                        f"{', '.join(sorted(known)) or 'none'}"
+                        f"{', '.join(sorted(word_lists)) or 'none'}"
                     )
+                # Building them checks them: an error of the words is one of the stereotype.
                 self.decision_words(instrument, name)
         return self
 
@@ -163,12 +163,12 @@ class Study(Strict):
         self, stereotype: str, variation: str = "", dimension: str | None = None
     ) -> StereotypeWords:
         """Return the groups, and the attributes of a dimension or the stereotype's own."""
-        own = self.stereotypes[stereotype].words(variation)
+        words = self.stereotypes[stereotype].words(variation)
         if dimension is None:
-            return own
+            return words
         pole = self.dimensions[dimension]
         return StereotypeWords.model_validate(
-            {**own.model_dump(), "tied": pole.tied, "counter": pole.counter}
+            {**words.model_dump(), "tied": pole.tied, "counter": pole.counter}
         )
 
     def dimensions_of(self, stereotype: str) -> list[str | None]:
@@ -176,30 +176,30 @@ class Study(Strict):
         return [None] if self.stereotypes[stereotype].tied else [*self.dimensions]
 
     @model_validator(mode="after")
-    def _overrides_exist(self) -> Study:
+    def _check_overrides(self) -> Study:
         if "none" in self.interventions:
             raise ValueError("interventions: 'none' is the name of asking without a system prompt")
-        known = self.instruments.word_association.variations
+        variations = self.instruments.word_association.variations
         for key, stereotype in self.stereotypes.items():
             for name in stereotype.variations:
-                if name not in known:
+                if name not in variations:
                     raise ValueError(
                         f"stereotype {key!r} changes {name!r}, which is not a variation"
                     )
         return self
 
     @model_validator(mode="after")
-    def _sentences_named_apart(self) -> Study:
+    def _check_sentence_names(self) -> Study:
         for stereotype in self.stereotypes.values():
             for instrument, decisions in stereotype.decisions.by_instrument().items():
                 sentences = getattr(self.decision_sentences, instrument, {})
-                if both := sentences.keys() & decisions.keys():
-                    named = ", ".join(sorted(both))
-                    raise ValueError(f"decision_sentences: {named} is the name of a decision")
+                if shared := sentences.keys() & decisions.keys():
+                    names = ", ".join(sorted(shared))
+                    raise ValueError(f"decision_sentences: {names} is the name of a decision")
         return self
 
     @model_validator(mode="after")
-    def _something_to_ask(self) -> Study:
+    def _check_attributes(self) -> Study:
         for key, stereotype in self.stereotypes.items():
             if not (stereotype.tied or self.dimensions or self.objects or self.instruments.raw()):
                 raise ValueError(
@@ -209,7 +209,7 @@ class Study(Strict):
         return self
 
     @model_validator(mode="after")
-    def _dimensions_hold(self) -> Study:
+    def _check_dimensions(self) -> Study:
         for key, stereotype in self.stereotypes.items():
             for dimension in self.dimensions if not stereotype.tied else ():
                 for variation in ("", *stereotype.variations):
@@ -221,11 +221,14 @@ class Study(Strict):
         return self
 
     @model_validator(mode="after")
-    def _enough_words(self) -> Study:
-        wanted = self.instruments.word_association.words_per_set or 0
-        sets = {key: (s.tied, s.counter) for key, s in self.stereotypes.items() if s.tied}
-        sets |= {name: (pole.tied, pole.counter) for name, pole in self.dimensions.items()}
-        for name, both in sets.items():
-            if (short := min(map(len, both))) < wanted:
-                raise ValueError(f"words_per_set {wanted}: {name} has a set of {short} words")
+    def _check_set_sizes(self) -> Study:
+        words_per_set = self.instruments.word_association.words_per_set or 0
+        # A stereotype without attributes is crossed with the dimensions, which are checked.
+        stereotypes = {key: words for key, words in self.stereotypes.items() if words.tied}
+        for name, poles in {**stereotypes, **self.dimensions}.items():
+            smaller = min(len(poles.tied), len(poles.counter))
+            if smaller < words_per_set:
+                raise ValueError(
+                    f"words_per_set {words_per_set}: {name} has a set of {smaller} words"
+                )
         return self
