@@ -225,7 +225,8 @@ class Study(Strict):
         words_per_set = self.instruments.word_association.words_per_set or 0
         # A stereotype without attributes is crossed with the dimensions, which are checked.
         stereotypes = {key: words for key, words in self.stereotypes.items() if words.tied}
-        for name, poles in {**stereotypes, **self.dimensions}.items():
+        sets: dict[str, Stereotype | Dimension] = {**stereotypes, **self.dimensions}
+        for name, poles in sets.items():
             smaller = min(len(poles.tied), len(poles.counter))
             if smaller < words_per_set:
                 raise ValueError(
