@@ -122,8 +122,8 @@ def verify(
     """
     path = Path(archive)
     with tempfile.TemporaryDirectory() as folder:
-        stated = Path(folder) / "stated"
-        files = unpack(path, stated)
+        bundled = Path(folder) / "stated"
+        files = unpack(path, bundled)
         problems = alterations(path, files)
         seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
         count = len(files.keys() - {SIGNATURE})
@@ -131,113 +131,118 @@ def verify(
             unchecked = Signature("unchecked") if SIGNATURE in files else UNSIGNED
             return Verified(seal, count, changed=tuple(problems), signature=unchecked)
         who = None if signer is None else Path(signer)
-        signature = check_signature(stated / SIGNATURE, files[SEAL], who)
-        families = _families(stated, states, inputs)
-        tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
-    made = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
+        signature = check_signature(bundled / SIGNATURE, files[SEAL], who)
+        families = _families(bundled, states, inputs)
+        tables, differ = _recompute(bundled, Path(folder) / "again", families, inputs)
+    # What was recomputed, or fixes what else is there.
+    checked = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
     if "answers" in families:
-        made |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
-        made |= {name for name in files if is_one_of(name, EVIDENCE)}
-    by_hash = tuple(sorted(files.keys() - made))
+        checked |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
+        checked |= {name for name in files if is_one_of(name, EVIDENCE)}
+    by_hash = tuple(sorted(files.keys() - checked))
     return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
 
 
-def _families(stated: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:
+def _families(bundled: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:
     """Return the families of tables that can be recomputed."""
-    can = {
-        "answers": (stated / "plan.json").is_file(),
-        "states": states and (stated / STATES).is_file(),
-        "networks": inputs is not None and (stated / NETWORKS).is_file(),
+    possible = {
+        "answers": (bundled / "plan.json").is_file(),
+        "states": states and (bundled / STATES).is_file(),
+        "networks": inputs is not None and (bundled / NETWORKS).is_file(),
     }
-    return tuple(family for family, may in can.items() if may)
+    return tuple(family for family, is_possible in possible.items() if is_possible)
 
 
-def _recomputed(
-    stated: Path, again: Path, families: Collection[str], inputs: str | Path | None
+def _recompute(
+    bundled: Path, recomputed: Path, families: Collection[str], inputs: str | Path | None
 ) -> tuple[tuple[str, ...], list[str]]:
     """Recompute prompts and tables; return the tables' names and what differs."""
-    names = [name for name, one in TABLES.items() if one.family in families]
-    shutil.copytree(stated, again)
+    names = [name for name, table in TABLES.items() if table.family in families]
+    shutil.copytree(bundled, recomputed)
     for name in names:
         if name != "responses":  # these are read
-            (again / f"{name}.parquet").unlink(missing_ok=True)
+            (recomputed / f"{name}.parquet").unlink(missing_ok=True)
     try:
         if "answers" in families:
-            tabulate(again, _scoring(stated))
-            (again / PROMPTS).unlink(missing_ok=True)
-            write_prompts(again, again / PROMPTS)
+            tabulate(recomputed, _scoring_rules(bundled))
+            (recomputed / PROMPTS).unlink(missing_ok=True)
+            write_prompts(recomputed, recomputed / PROMPTS)
         if "states" in families:
-            (again / STATES).unlink()
-            audit_states(load_plan(again), again)
+            (recomputed / STATES).unlink()
+            audit_states(load_plan(recomputed), recomputed)
     except (ClinometerError, pl.exceptions.PolarsError) as error:
-        why = one_line(error).replace(f"{again}{os.sep}", "").replace(f"{stated}{os.sep}", "")
+        why = one_line(error).replace(f"{recomputed}{os.sep}", "").replace(f"{bundled}{os.sep}", "")
         return (), [f"the tables cannot be recomputed: {why}"]
     if "networks" in families and inputs is not None:
-        measure_again(again, Path(inputs))
-    problems = [*_other_texts(stated, again)] if "answers" in families else []
+        measure_again(recomputed, Path(inputs))
+    problems = [*_changed_texts(bundled, recomputed)] if "answers" in families else []
     for name in ("estimates", *names):
-        problems += _compared(name, stated / f"{name}.parquet", again / f"{name}.parquet")
+        problems += _compare_tables(
+            name, bundled / f"{name}.parquet", recomputed / f"{name}.parquet"
+        )
     tables = ("estimates", *names) if families else ()
-    return tuple(name for name in tables if (stated / f"{name}.parquet").is_file()), problems
+    return tuple(name for name in tables if (bundled / f"{name}.parquet").is_file()), problems
 
 
-def _other_texts(stated: Path, again: Path) -> Iterator[str]:
+def _changed_texts(bundled: Path, recomputed: Path) -> Iterator[str]:
     """Yield which of prompts, departures and card are not as recomputed.
 
     The card follows from the tables, which are compared by themselves.
     """
-    if not _same(stated / PROMPTS, again / PROMPTS):
+    if not _same_bytes(bundled / PROMPTS, recomputed / PROMPTS):
         yield f"{PROMPTS}: recomputing gives other prompts"
-    for name, text in follow_from(stated, stated / CARD).items():
-        if not (stated / name).is_file() or (stated / name).read_bytes() != text.encode():
+    for name, text in follow_from(bundled, bundled / CARD).items():
+        if not (bundled / name).is_file() or (bundled / name).read_bytes() != text.encode():
             yield f"{name}: recomputing gives another"
 
 
-def _scoring(stated: Path) -> str:
+def _scoring_rules(bundled: Path) -> str:
     """Return by which rules the answers were scored."""
-    scores = scan_table(stated / "scores.parquet", SCORES).select("scoring")
+    scores = scan_table(bundled / "scores.parquet", SCORES).select("scoring")
     return next(iter(scores.first().collect()["scoring"]), None) or "exact"
 
 
-def _compared(name: str, stated: Path, again: Path) -> Iterator[str]:
+def _compare_tables(name: str, bundled: Path, recomputed: Path) -> Iterator[str]:
     """Yield what differs between a table as stated and as recomputed."""
-    if again.is_file() and not stated.is_file():
+    if recomputed.is_file() and not bundled.is_file():
         yield f"{name}.parquet: recomputing gives it, the bundle lacks it"
-    elif stated.is_file() and not again.is_file():
+    elif bundled.is_file() and not recomputed.is_file():
         yield f"{name}.parquet: recomputing does not give it"
-    elif stated.is_file():
+    elif bundled.is_file():
         try:
-            old, new = read_table(stated), read_table(again)
+            old = read_table(bundled)
+            new = read_table(recomputed)
         except InputError as error:
-            yield str(error).replace(f"{stated.parent}{os.sep}", "")
+            yield str(error).replace(f"{bundled.parent}{os.sep}", "")
             return
         for family in ("answers", "networks", "states"):
-            own = (
+            families = (
                 pl.col("family")
                 if name == "estimates"
                 else pl.repeat(TABLES[name].family, pl.len())
             )
             share = _READING if family == "states" else _ROUNDING
-            rows = own == family
+            rows = families == family
             yield from _differences(name, old.filter(rows), new.filter(rows), share)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same_bytes(first: Path, second: Path) -> bool:
     """Whether two files are equal, or both absent."""
-    if one.is_file() != other.is_file():
+    if first.is_file() != second.is_file():
         return False
-    return not one.is_file() or filecmp.cmp(one, other, shallow=False)
+    return not first.is_file() or filecmp.cmp(first, second, shallow=False)
 
 
 def _differences(
-    name: str, stated: pl.DataFrame, again: pl.DataFrame, share: float
+    name: str, bundled: pl.DataFrame, recomputed: pl.DataFrame, share: float
 ) -> Iterator[str]:
     """Yield the first value that differs in each column of a table."""
-    if stated.shape != again.shape or stated.columns != again.columns:
-        yield f"{name}.parquet: {stated.shape} stated, {again.shape} recomputed"
+    if bundled.shape != recomputed.shape or bundled.columns != recomputed.columns:
+        yield f"{name}.parquet: {bundled.shape} stated, {recomputed.shape} recomputed"
         return
-    for column in stated.columns:
-        ours, theirs = again[column], stated[column]
+    for column in bundled.columns:
+        ours = recomputed[column]
+        theirs = bundled[column]
         if ours.dtype != theirs.dtype:
             yield f"{name}.parquet: {column} holds {theirs.dtype} stated, {ours.dtype} recomputed"
             continue
