@@ -137,7 +137,7 @@ class Comparison:
         means = self.means(candidate).select(*NEVER_POOLED, *_MEAN_COLUMNS)
         counts_of_means = means.join(counts, on=NEVER_POOLED, nulls_equal=True)
         texts = map(_match_text, counts_of_means.iter_rows(named=True))
-        return list(dict.fromkeys(texts))  # each once: several wordings may have the same text
+        return list(dict.fromkeys(texts))
 
     def __repr__(self) -> str:
         """Return what is compared, and the decisions."""
