@@ -108,21 +108,13 @@ def bundle(
         if is_planned:
             write_prompts(path, evidence / PROMPTS)
         files = {name: path / name for name in _bundled_names(path)}
+        # What is made here goes before files of the same name in the directory.
         files |= {file.name: file for file in evidence.iterdir()}
-        manifest = {
-            "format": "clinometer bundle 1",
-            "clinometer": __version__,
-            "simulated": simulated(_models(path)),
-            "plan": file_hash(files["plan.json"]) if is_planned else None,
-            "files": {
-                name: {"sha256": file_hash(file), "bytes": file.stat().st_size}
-                for name, file in sorted(files.items())
-            },
-        }
-        write_text(evidence / MANIFEST, _json(manifest))
+        write_text(evidence / MANIFEST, _json(_manifest(path, files)))
         write_text(evidence / SEAL, seal_line(evidence / MANIFEST))
         if key is not None:
             sign(evidence / SEAL, Path(key))
+        # Again, for the manifest, its seal and the signature.
         files |= {file.name: file for file in evidence.iterdir()}
         part = target.with_name(f"{target.name}.part")
         try:
@@ -132,6 +124,21 @@ def bundle(
         except OSError as error:
             raise InputError(f"{target}: {error.strerror}") from None
     return target
+
+
+def _manifest(path: Path, files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return what the manifest says of a directory and of the files that are bundled."""
+    entries = {}
+    for name, file in sorted(files.items()):
+        entries[name] = {"sha256": file_hash(file), "bytes": file.stat().st_size}
+    is_planned = (path / "plan.json").is_file()
+    return {
+        "format": "clinometer bundle 1",
+        "clinometer": __version__,
+        "simulated": simulated(_models(path)),
+        "plan": file_hash(files["plan.json"]) if is_planned else None,
+        "files": entries,
+    }
 
 
 def follow_from(directory: Path, card: Path) -> dict[str, str]:

@@ -249,18 +249,21 @@ def _judge_limit(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Out
     if rows.is_empty():
         return "inconclusive", "nothing that the rule is about was measured"
     unknown = rows.filter(pl.any_horizontal(pl.col("ci_low", "ci_high", "estimate").is_null()))
-    outcomes = [
-        (*_judge_estimate(row, rule, confidence, rows.height), row)
-        for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True)
-    ]
-    outcomes.sort(key=lambda one: (_WORST.index(one[0]), -one[1]))
-    if unknown.is_empty() and outcomes[0][0] == "pass":
-        return "pass", f"largest: {_estimate_text(outcomes[0][2])}{_restriction(rows)}"
-    if outcomes and outcomes[0][0] != "pass":
-        worst, *_ = alike = [row for outcome, _, row in outcomes if outcome == outcomes[0][0]]
-        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        restriction = _restriction(pl.DataFrame([worst], schema=rows.schema))
-        return outcomes[0][0], f"{_estimate_text(worst)}{restriction}{more}"
+    judged: list[tuple[Outcome, float, dict[str, Any]]] = []
+    for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True):
+        outcome, reach = _judge_estimate(row, rule, confidence, rows.height)
+        judged.append((outcome, reach, row))
+    # The worst outcome first and, of one outcome, the estimate that reaches furthest.
+    judged.sort(key=lambda estimate: (_WORST.index(estimate[0]), -estimate[1]))
+    if judged:
+        outcome, _, worst = judged[0]
+        if outcome == "pass" and unknown.is_empty():
+            return "pass", f"largest: {_estimate_text(worst)}{_restriction(rows)}"
+        if outcome != "pass":
+            alike = sum(row_outcome == outcome for row_outcome, _, _ in judged)
+            more = f" and {alike - 1} more" if alike > 1 else ""
+            restriction = _restriction(pl.DataFrame([worst], schema=rows.schema))
+            return outcome, f"{_estimate_text(worst)}{restriction}{more}"
     return (
         "inconclusive",
         f"{unknown.height} without an interval: {_row_name(unknown.row(0, named=True))}",

@@ -72,8 +72,8 @@ def _contrast_pairs(scores: pl.DataFrame, measure: Measure, options: _Options) -
     estimates, matches, targets = contrast(scores, measure, factor="model", **options)
     of_model = {"level": "model", "method": "clustered", "measure": measure.name}
     keys = ["candidate", *NEVER_POOLED]
-    known = ~pl.col("conditional_on").str.contains("usual variances")
-    paired = estimates.filter(known, **of_model).select(*keys, "level", "se")
+    of_components = ~pl.col("conditional_on").str.contains("usual variances")
+    paired = estimates.filter(of_components, **of_model).select(*keys, "level", "se")
     unpaired = errors_apart(scores, measure, options["baseline"])
     errors = paired.join(unpaired, on=keys, nulls_equal=True, suffix="_apart")
     gain = errors.select(*keys, "level", pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)

@@ -95,21 +95,13 @@ def make_app(directory: Path, folder: Path, token: str) -> ASGIApp:
         return views.message_page(message_of(error) if is_ours else unknown, 500)
 
     def no_such_page(request: Request, error: Exception) -> Response:
-        """Answer an address that is none; without the token, nothing is said of what is here."""
+        """Answer an address that is none, plainly where it lacks the token."""
         if request.url.path.startswith(f"/{token}/"):
             return failed(request, error)
         return PlainTextResponse("no such page; use the address that clinometer view printed", 404)
 
-    of_run = [
-        Route("/", views.overview),
-        Route("/progress.json", views.progress),
-        Route("/report", views.report),
-        Route("/answers", views.answers),
-        Route("/answer", views.answer),
-        Route("/log", views.log),
-        Route("/inspect/{path:path}", viewer),
-    ]
-    pages = [Route("/", views.index), Mount("/runs/{run}", routes=of_run)]
+    run_routes = [*_run_routes(views), Route("/inspect/{path:path}", viewer)]
+    pages = [Route("/", views.index), Mount("/runs/{run}", routes=run_routes)]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
     app = Starlette(
         routes=[Mount(f"/{token}", routes=pages)],
@@ -122,3 +114,15 @@ def make_app(directory: Path, folder: Path, token: str) -> ASGIApp:
         },
     )
     return _Guard(app)
+
+
+def _run_routes(views: Views) -> list[Route]:
+    """Return the addresses of a run's pages, but for inspect's viewer."""
+    return [
+        Route("/", views.overview),
+        Route("/progress.json", views.progress),
+        Route("/report", views.report),
+        Route("/answers", views.answers),
+        Route("/answer", views.answer),
+        Route("/log", views.log),
+    ]

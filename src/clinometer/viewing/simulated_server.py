@@ -82,6 +82,7 @@ def make_simulated_app(model: SimulatedModel) -> Starlette:
         return JSONResponse({"object": "list", "data": [listed]})
 
     async def chat(request: Request) -> Response:
+        """Answer a chat completion, at once or as events."""
         try:
             body = await request.json()
             messages = _messages(body)
