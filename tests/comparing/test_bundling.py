@@ -14,7 +14,7 @@ from clinometer.audits.recording import audit_recorded
 from clinometer.audits.tabulating import tabulate
 from clinometer.cli.evidence import bundle_command, verify_command
 from clinometer.comparing.bundling import bundle
-from clinometer.comparing.verifying import _compared, verify
+from clinometer.comparing.verifying import _compare_tables, verify
 from clinometer.errors import InputError
 from clinometer.report.card import card_page
 from clinometer.results import ESTIMATES
@@ -281,5 +281,5 @@ def test_a_long_table_of_details_is_compared(tmp_path):
         rows = {"trial_id": list(map(str, range(20_000))), "association": [0.5] * 19_999 + [last]}
         pl.DataFrame(rows).write_parquet(tmp_path / f"{name}.parquet")
     stated, again = tmp_path / "stated.parquet", tmp_path / "again.parquet"
-    assert list(_compared("chained", stated, stated)) == []
-    assert any("association" in found for found in _compared("chained", stated, again))
+    assert list(_compare_tables("chained", stated, stated)) == []
+    assert any("association" in found for found in _compare_tables("chained", stated, again))

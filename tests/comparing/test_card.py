@@ -112,14 +112,14 @@ def test_a_bundle_with_another_card_does_not_hold(results, tmp_path, monkeypatch
     """Though its manifest was made for it."""
     from clinometer.comparing import bundling
 
-    honest = bundling._texts
+    honest = bundling._evidence_texts
 
     def forged(*given):
         texts = honest(*given)
         return {**texts, name: texts[name].replace("no placebo", "placebo passed")}
 
     with monkeypatch.context() as patched:
-        patched.setattr(bundling, "_texts", forged)
+        patched.setattr(bundling, "_evidence_texts", forged)
         path = bundle(results, tmp_path / "run.zip")
     assert verify(path).problems == (f"{name}: recomputing gives another",)
 

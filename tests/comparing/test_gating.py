@@ -27,7 +27,7 @@ from clinometer.comparing.exports import (
     no_outcome,
     report_of,
 )
-from clinometer.comparing.gating import Check, Gated, _beyond, gate
+from clinometer.comparing.gating import GateCheck, Gated, _judge_estimate, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.errors import InputError, PlanError
 from clinometer.results.directory import write_results
@@ -233,7 +233,7 @@ HOSTILE = "m\x1b[31m|<script>`\n[x](javascript:1)"
 @pytest.fixture
 def gated(run_of):
     known = gate(run_of("a", 0.6), policy(rule(at_most=0.3), rule(at_most=0.9, name="wide")))
-    checks = [*known.checks, Check("rule", HOSTILE, "fail", HOSTILE)]
+    checks = [*known.checks, GateCheck("rule", HOSTILE, "fail", HOSTILE)]
     return report_of(Gated(known.policy, HOSTILE, None, None, checks), "rules/policy 1.yaml")
 
 
@@ -445,7 +445,7 @@ def test_the_exact_bound_of_equal_scores_allows_for_all_estimates_of_a_rule(test
     scale = {"range_low": -1.0, "range_high": 1.0, "neutral": 0.0, "direction": "above"}
     row = {"estimate": 0.5, "n_scored": 30, "verdict": "consistent", **scale, **equal.row(0.95)}
     row |= {"bound_ci_low": None, "bound_ci_high": None, "pointwise_low": None}
-    assert _beyond(row, Rule(**rule(at_most=0.34)), 0.95, tests)[0] == outcome
+    assert _judge_estimate(row, Rule(**rule(at_most=0.34)), 0.95, tests)[0] == outcome
 
 
 def test_scores_that_stand_twice_are_refused(run_of):

@@ -16,7 +16,7 @@ from clinometer.instruments.bbq import INSTRUMENT, items_of
 from clinometer.instruments.bbq_items import CONTEXTS, read_bbq
 from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import score
-from clinometer.stimuli import Items, load_study, parse_study
+from clinometer.stimuli import BenchmarkItems, load_study, parse_study
 
 STUDY = load_study("bbq")
 CATEGORIES = {of: key for key, of in STUDY.instruments.raw()["bbq"]["categories"].items()}
@@ -135,7 +135,7 @@ def test_items_that_mean_nothing_are_refused(tmp_path: Path, change, message: st
     table = table.drop(name) if value is None else table.with_columns(pl.lit(value).alias(name))
     content = table.write_csv().encode()
     (tmp_path / "mine.csv").write_bytes(content)
-    named = Items(file="mine.csv", sha256=hashlib.sha256(content).hexdigest())
+    named = BenchmarkItems(file="mine.csv", sha256=hashlib.sha256(content).hexdigest())
     with pytest.raises(StudyError, match=re.escape(message)):
         read_bbq(named, str(tmp_path / "study.yaml"))
 

@@ -14,7 +14,7 @@ from clinometer.errors import StudyError
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Key, Scored
 from clinometer.instruments.relative_decision import INSTRUMENT
-from clinometer.stimuli import Study, Words, load_study, parse_study
+from clinometer.stimuli import StereotypeWords, Study, load_study, parse_study
 
 BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"].decision_words("relative_decision", "replication")
@@ -24,7 +24,7 @@ def drawn(design: Design, study: Study = BAI, **selection: list[str]) -> pl.Data
     return INSTRUMENT.trials(study, design, **selection)
 
 
-def score(text: str, trial: dict[str, Any], words: Words) -> Scored:
+def score(text: str, trial: dict[str, Any], words: StereotypeWords) -> Scored:
     return INSTRUMENT.score(text, trial, Key(BAI, "age", words))["relative_decision"]
 
 

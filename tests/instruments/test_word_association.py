@@ -9,18 +9,20 @@ from clinometer.errors import InputError, StudyError
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Key, Scored
 from clinometer.instruments.word_association import INSTRUMENT, equation1
-from clinometer.stimuli import Study, Words, load_study, parse_study
+from clinometer.stimuli import StereotypeWords, Study, load_study, parse_study
 
 BAI = load_study("bai2025")
 CAREER = BAI.stereotypes["career"].words("replication")
 TRIAL = {"mode": "free", "marginalized": "julia", "default": "ben", "order": "default_first"}
 
 
-def score(text: str, trial: dict[str, str], words: Words, scoring: str = "exact") -> Scored:
+def score(
+    text: str, trial: dict[str, str], words: StereotypeWords, scoring: str = "exact"
+) -> Scored:
     return INSTRUMENT.score(text, trial, Key(BAI, "career", words, scoring))["word_association"]
 
 
-def answer(words: Words, to_marginalized: int, counter_to_default: int) -> str:
+def answer(words: StereotypeWords, to_marginalized: int, counter_to_default: int) -> str:
     """Give the first n tied words to julia and the first m counter words to ben."""
     lines = [f"{w} - {'julia' if i < to_marginalized else 'ben'}" for i, w in enumerate(words.tied)]
     lines += [

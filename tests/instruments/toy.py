@@ -25,7 +25,7 @@ from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.results import Measure
 from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import Study, Wordings, Words, fill, study_hash
+from clinometer.stimuli import StereotypeWords, Study, Wordings, fill, study_hash
 
 GROUPS = ("marginalized", "default")
 
@@ -72,7 +72,7 @@ def _draw(
 
 
 def _trials(
-    part: Part, words: Words, name: str, design: Design, seeded: str
+    part: Part, words: StereotypeWords, name: str, design: Design, seeded: str
 ) -> Iterator[dict[str, Any]]:
     options = [part.warm, part.cold]
     for pair, numbers in pairs(design.iterations, 2):

@@ -15,7 +15,7 @@ import pytest
 
 from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS, offers
-from clinometer.stimuli import Words, load_study, parse_study, study_hash
+from clinometer.stimuli import StereotypeWords, load_study, parse_study, study_hash
 from clinometer.stimuli.wording import fill
 
 BAI = load_study("bai2025")
@@ -39,7 +39,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[ \t]+", " ", "\n".join(line.strip() for line in text.strip().split("\n")))
 
 
-def shown(words: Words, association: str = "ASSOCIATION") -> dict[str, str]:
+def shown(words: StereotypeWords, association: str = "ASSOCIATION") -> dict[str, str]:
     """Put the default group and the counter task first, as the fixed wordings of hiring do."""
     return {
         "group0": words.default[0],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.stimuli import Study, Words, load_study, parse_study, study_hash
+from clinometer.stimuli import StereotypeWords, Study, load_study, parse_study, study_hash
 from clinometer.stimuli.drafting import (
     DecisionDraft,
     Lexicon,
@@ -38,7 +38,7 @@ from clinometer.stimuli.drafting.valence import check_valence
 
 SEEDS = ["agony", "guilt free", "joy"]
 WANTED = {"agony": "torment", "guilt free": "blameless", "joy": "delight"}
-WORDS = Words(
+WORDS = StereotypeWords(
     marginalized=["old"], default=["young"], tied=["agony", "evil"], counter=["joy", "love"],
     extra=["clerk"],
 )  # fmt: skip

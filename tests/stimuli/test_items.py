@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from clinometer.errors import StudyError
-from clinometer.stimuli import Items, bring_items, read_items
+from clinometer.stimuli import BenchmarkItems, bring_items, read_items
 
 TEXT = b"id,question\n1,null\n2,\n"
 
 
-def items(file: str, content: bytes) -> Items:
-    return Items(file=file, sha256=hashlib.sha256(content).hexdigest(), source="example.org")
+def items(file: str, content: bytes) -> BenchmarkItems:
+    return BenchmarkItems(
+        file=file, sha256=hashlib.sha256(content).hexdigest(), source="example.org"
+    )
 
 
 @pytest.mark.parametrize("file", ["a.csv", "a.csv.gz"])
@@ -77,7 +79,7 @@ def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.server_close()
 
 
-def made_of(*addresses: str, content: bytes = TEXT) -> Items:
+def made_of(*addresses: str, content: bytes = TEXT) -> BenchmarkItems:
     return items("made.csv", content).model_copy(update={"made_of": addresses})
 
 
@@ -111,4 +113,4 @@ def test_other_files_than_the_study_names_leave_nothing(released: str, tmp_path:
 
 def test_an_address_is_of_the_web() -> None:
     with pytest.raises(ValueError, match="made_of"):
-        Items(file="a.csv", sha256="0" * 64, made_of=("file:///etc/passwd",))
+        BenchmarkItems(file="a.csv", sha256="0" * 64, made_of=("file:///etc/passwd",))

@@ -12,7 +12,7 @@ from clinometer.cli.options import command
 from clinometer.cli.output import echo
 
 if TYPE_CHECKING:
-    from clinometer.stimuli import Items, Study
+    from clinometer.stimuli import BenchmarkItems, Study
 
 __all__ = ["items_command"]
 
@@ -60,12 +60,12 @@ def _bring(study: Study, folder: Path | None) -> None:
         echo(f"{items.file}: {count:,} items, as the study names them")
 
 
-def _items_of(study: Study) -> Iterator[tuple[str, Items, str]]:
+def _items_of(study: Study) -> Iterator[tuple[str, BenchmarkItems, str]]:
     """Yield instrument, items and path of the study file, for each part that names items."""
     from clinometer.instruments.catalogue import INSTRUMENTS
-    from clinometer.stimuli import Items
+    from clinometer.stimuli import BenchmarkItems
 
     for name, raw in study.instruments.raw().items():
         if name in INSTRUMENTS and isinstance(raw.get("items"), dict):
             list(INSTRUMENTS[name].wordings(study))  # checks the part, with file and line
-            yield name, Items.model_validate(raw["items"]), getattr(raw, "source", "")
+            yield name, BenchmarkItems.model_validate(raw["items"]), getattr(raw, "source", "")

@@ -1,7 +1,7 @@
 from .bundling import bundle as bundle
 from .comparison import Comparison as Comparison
 from .gating import gate as gate
-from .runs import Run as Run
+from .runs import ComparedRun as ComparedRun
 from .showing import show as show
 from .verifying import verify as verify
 from .writing import write_comparison as write_comparison

@@ -51,7 +51,9 @@ __all__ = [
     "write_prompts",
 ]
 
-CARD, CARD_PAGE, DEVIATIONS = "card.json", "card.html", "deviations.json"
+CARD = "card.json"
+CARD_PAGE = "card.html"
+DEVIATIONS = "deviations.json"
 
 
 @anywhere(directory=True, out=False)
@@ -88,39 +90,32 @@ def bundle(
     PlanError
         If a plan is malformed, or a study file was changed.
     """
-    path, target = Path(directory), Path(out)
+    path = Path(directory)
+    target = Path(out)
     if target.suffix != ENDING:
         raise InputError(f"{target}: ending {target.suffix!r}; a bundle ends in {ENDING}")
     if not (path / "estimates.parquet").is_file():
         raise InputError(f"{path}: no estimates; finish the run first")
     if key is not None:
         check_key(Path(key), path)
-    asked = (path / "plan.json").is_file()
-    departures = deviations(path) if asked else []
-    texts = _texts(path, card or {}, departures)
+    is_planned = (path / "plan.json").is_file()
+    departures = deviations(path) if is_planned else []
+    texts = _evidence_texts(path, card or {}, departures)
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder)
+        evidence = Path(folder)
         for name, text in texts.items():
-            write_text(made / name, text)
-        if asked:
-            write_prompts(path, made / PROMPTS)
-        files = {name: path / name for name in _names(path)}
-        files |= {one.name: one for one in made.iterdir()}
-        listed = {
-            "format": "clinometer bundle 1",
-            "clinometer": __version__,
-            "simulated": simulated(_models(path)),
-            "plan": file_hash(files["plan.json"]) if asked else None,
-            "files": {
-                name: {"sha256": file_hash(file), "bytes": file.stat().st_size}
-                for name, file in sorted(files.items())
-            },
-        }
-        write_text(made / MANIFEST, _json(listed))
-        write_text(made / SEAL, seal_line(made / MANIFEST))
+            write_text(evidence / name, text)
+        if is_planned:
+            write_prompts(path, evidence / PROMPTS)
+        files = {name: path / name for name in _bundled_names(path)}
+        # What is made here goes before files of the same name in the directory.
+        files |= {file.name: file for file in evidence.iterdir()}
+        write_text(evidence / MANIFEST, _json(_manifest(path, files)))
+        write_text(evidence / SEAL, seal_line(evidence / MANIFEST))
         if key is not None:
-            sign(made / SEAL, Path(key))
-        files |= {one.name: one for one in made.iterdir()}
+            sign(evidence / SEAL, Path(key))
+        # Again, for the manifest, its seal and the signature.
+        files |= {file.name: file for file in evidence.iterdir()}
         part = target.with_name(f"{target.name}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -131,6 +126,21 @@ def bundle(
     return target
 
 
+def _manifest(path: Path, files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return what the manifest says of a directory and of the files that are bundled."""
+    entries = {}
+    for name, file in sorted(files.items()):
+        entries[name] = {"sha256": file_hash(file), "bytes": file.stat().st_size}
+    is_planned = (path / "plan.json").is_file()
+    return {
+        "format": "clinometer bundle 1",
+        "clinometer": __version__,
+        "simulated": simulated(_models(path)),
+        "plan": file_hash(files["plan.json"]) if is_planned else None,
+        "files": entries,
+    }
+
+
 def follow_from(directory: Path, card: Path) -> dict[str, str]:
     """Make departures and audit card of a directory anew, with what the auditor stated in `card`.
 
@@ -138,27 +148,27 @@ def follow_from(directory: Path, card: Path) -> dict[str, str]:
     """
     try:
         content = json.loads(card.read_bytes())
-        given = {name: str(content[name]) for name in STATED}
+        statements = {name: str(content[name]) for name in STATED}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        given = {}
+        statements = {}
     departures = deviations(directory)
-    return _texts(directory, given, departures)
+    return _evidence_texts(directory, statements, departures)
 
 
-def _texts(
-    directory: Path, given: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
+def _evidence_texts(
+    directory: Path, statements: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
 ) -> dict[str, str]:
     """Return departures, audit card and its page, by the names of their files."""
     from clinometer.report.card import card_page  # imports what draws
 
-    card = audit_card(directory, given, departures)
+    card = audit_card(directory, statements, departures)
     return {DEVIATIONS: _json(departures), CARD: _json(card), CARD_PAGE: card_page(card)}
 
 
-def _names(path: Path) -> list[str]:
+def _bundled_names(path: Path) -> list[str]:
     """Return the files that are bundled, sorted."""
-    found = {one for pattern in HELD for one in path.glob(pattern) if one.is_file()}
-    return sorted(one.relative_to(path).as_posix() for one in found if not one.is_symlink())
+    files = {file for pattern in HELD for file in path.glob(pattern) if file.is_file()}
+    return sorted(file.relative_to(path).as_posix() for file in files if not file.is_symlink())
 
 
 def write_prompts(directory: Path, out: Path) -> None:
@@ -176,7 +186,7 @@ def write_prompts(directory: Path, out: Path) -> None:
 
 
 #: What tells whether a trial was answered.
-_TOLD = ("model", "trial_id", "error")
+_ANSWER_COLUMNS = ("model", "trial_id", "error")
 
 
 def deviations(directory: str | Path) -> list[dict[str, Any]]:
@@ -188,21 +198,23 @@ def deviations(directory: str | Path) -> list[dict[str, Any]]:
     plan = load_plan(path)
     if read_plan(path / "plan.json").get("recorded") is not None:
         return []
-    answered = scan_table(path / "responses.parquet", RESPONSES).select(_TOLD).collect()
-    named = ("trial_id", "instrument", "mode")
-    trials = pl.concat(piece.select(named) for piece in plan.pieces())
-    found = []
+    answered = scan_table(path / "responses.parquet", RESPONSES).select(_ANSWER_COLUMNS).collect()
+    columns = ("trial_id", "instrument", "mode")
+    trials = pl.concat(piece.select(columns) for piece in plan.pieces())
+    rows = []
     for model in plan.models:
-        own = answered.filter(model=model)
-        missing = trials.join(own, on="trial_id", how="anti")
-        failed = trials.join(own.drop_nulls("error").select("trial_id"), on="trial_id", how="semi")
-        for kind, rows in (("no answer", missing), ("error", failed)):
-            for (instrument, mode), part in rows.group_by(
+        answers = answered.filter(model=model)
+        missing = trials.join(answers, on="trial_id", how="anti")
+        failed = trials.join(
+            answers.drop_nulls("error").select("trial_id"), on="trial_id", how="semi"
+        )
+        for kind, trials_of_kind in (("no answer", missing), ("error", failed)):
+            for (instrument, mode), part in trials_of_kind.group_by(
                 "instrument", "mode", maintain_order=True
             ):
                 where = {"model": model, "instrument": instrument, "mode": mode}
-                found.append({**where, "kind": kind, "trials": part.height})
-    return found
+                rows.append({**where, "kind": kind, "trials": part.height})
+    return rows
 
 
 def _models(directory: Path) -> list[str]:

@@ -32,7 +32,7 @@ _LIMITS = (
 
 
 def audit_card(
-    directory: Path, given: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
+    directory: Path, statements: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the audit card of a results directory.
 
@@ -42,25 +42,25 @@ def audit_card(
 
     file = directory / "plan.json"
     plan = read_plan(file) if file.is_file() else {}
-    if wrong := [name for name in given if name not in STATED]:
+    if wrong := [name for name in statements if name not in STATED]:
         raise InputError(f"card {wrong[0]!r}; known: {', '.join(STATED)}")
-    models, cards = plan.get("models", []), instrument_cards(directory)
+    models = plan.get("models", [])
+    cards = instrument_cards(directory)
     gates = _gates(directory, models)
-    for one in cards:
-        for run in one["runs"]:
-            run["gate"] = _outcome(gates, one, run)
+    for card in cards:
+        for run in card["runs"]:
+            run["gate"] = _run_outcome(gates, card, run)
+    sources = plan.get("sources", {})
     return {
-        **{name: given.get(name, "not stated") for name in STATED},
+        **{name: statements.get(name, "not stated") for name in STATED},
         "models": models,
         "simulated": simulated(models),
-        "answered": _answered(directory),
+        "answered": _answer_dates(directory),
         "created": plan.get("created", ""),
         "instruments": cards,
-        "gate": gates if isinstance(gates, str) else _summary(gates),
+        "gate": gates if isinstance(gates, str) else _gate_text(gates),
         "method": {
-            "studies": {
-                name: one.get("title", "") for name, one in plan.get("sources", {}).items()
-            },
+            "studies": {name: source.get("title", "") for name, source in sources.items()},
             "modes": plan.get("modes", []),
             **{name: plan.get(name) for name in ("seed", "policy", "recorded")},
             **{name: plan.get(name, {}) for name in ("generation", "versions")},
@@ -85,11 +85,11 @@ def _gates(directory: Path, models: Sequence[str]) -> dict[str, Gated] | str:
         return f"not judged: {one_line(error).replace(f'{directory}{os.sep}', '')}"
 
 
-def _summary(gates: Mapping[str, Gated]) -> str:
+def _gate_text(gates: Mapping[str, Gated]) -> str:
     return "; ".join(f"{model}: {gated.outcome}" for model, gated in gates.items())
 
 
-def _outcome(
+def _run_outcome(
     gates: Mapping[str, Gated] | str, card: Mapping[str, Any], run: Mapping[str, Any]
 ) -> str:
     """Return the worst outcome of the rules that are about a run of an instrument."""
@@ -126,24 +126,28 @@ def _is_about(rule: Rule, card: Mapping[str, Any], run: Mapping[str, Any]) -> bo
         (where.study, card["study"]),
         (where.mode, run["plain_mode"]),
     )
-    return all(named is None or named == value for named, value in limits)
+    return all(limit is None or limit == value for limit, value in limits)
 
 
-def _answered(directory: Path) -> dict[str, Any]:
+def _answer_dates(directory: Path) -> dict[str, Any]:
     """Say of each model when it answered, and under which names its provider served it."""
-    found = {}
+    answers = {}
     for journal in journals(directory):
-        dates, served = set(), set()
+        dates = set()
+        served = set()
         for line in journal:
-            dates |= {str(line["at"])} if line.get("at") else set()
-            served |= {str(line["served"])} if line.get("served") else set()
-        found[journal.model] = {
+            if line.get("at"):
+                dates.add(str(line["at"]))
+            if line.get("served"):
+                served.add(str(line["served"]))
+        identities = []
+        for identity in journal.identities():
+            fields = ("weights", "dtype")
+            identities.append({name: identity[name] for name in fields if name in identity})
+        answers[journal.model] = {
             "first": min(dates, default=None),
             "last": max(dates, default=None),
             "served_as": sorted(served),
-            "identities": [
-                {name: one[name] for name in ("weights", "dtype") if name in one}
-                for one in journal.identities()
-            ],
+            "identities": identities,
         }
-    return found
+    return answers

@@ -18,15 +18,15 @@ from clinometer.audits.recording import Recording
 from clinometer.comparing.deciding import (
     Decision,
     Level,
-    adjusted_together,
+    adjust_together,
     decide,
+    difference_text,
     profile,
-    said,
-    signed,
+    row_text,
 )
 from clinometer.comparing.independent import compare_estimates
 from clinometer.comparing.matching import compare_scores
-from clinometer.comparing.runs import Run, choose, own_estimates, read_runs
+from clinometer.comparing.runs import ComparedRun, choose, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
 from clinometer.results.controls import SPEAKS_FOR, controls_of, said_of_controls
@@ -45,7 +45,7 @@ __all__ = ["Comparison", "compare", "compare_runs"]
 Requirement = Literal["required", "ignored"]
 
 #: What is said of a mean.
-_TOLD = ("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high", "verdict")
+_MEAN_COLUMNS = ("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high", "verdict")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,8 +72,8 @@ class Comparison:
         Whether a candidate is cleared only where the controls of both runs passed.
     """
 
-    baseline: Run
-    candidates: Sequence[Run]
+    baseline: ComparedRun
+    candidates: Sequence[ComparedRun]
     estimates: pl.DataFrame
     matches: pl.DataFrame
     margin: float
@@ -86,27 +86,27 @@ class Comparison:
 
         See `deciding`.
         """
-        found = []
+        decisions = []
         for run in self.candidates:
             rows = profile(self.estimates.filter(candidate=run.label), level, self.explicit)
             if not rows.is_empty():
-                doubts = [*self.baseline.doubts, *run.doubts, *self._lacking(run, rows)]
-                found.append(decide(run.label, rows, doubts))
-        return found
+                doubts = [*self.baseline.doubts, *run.doubts, *self._missing_controls(run, rows)]
+                decisions.append(decide(run.label, rows, doubts))
+        return decisions
 
-    def _lacking(self, candidate: Run, rows: pl.DataFrame) -> list[str]:
+    def _missing_controls(self, candidate: ComparedRun, rows: pl.DataFrame) -> list[str]:
         """Say which controls of both runs did not pass, of what a profile was asked."""
         if self.controls == "ignored":
             return []
-        asked = rows.select(*SPEAKS_FOR, "dimension").unique(maintain_order=True)
+        conditions = rows.select(*SPEAKS_FOR, "dimension").unique(maintain_order=True)
         before, after = (
-            said_of_controls(controls_of(self.own[run.label], asked))
+            said_of_controls(controls_of(self.own[run.label], conditions))
             for run in (self.baseline, candidate)
         )
         if before == after:
             return [before] if before else []
-        named = {self.baseline.label: before, candidate.label: after}
-        return [f"{label}: {text}" for label, text in named.items() if text]
+        texts = {self.baseline.label: before, candidate.label: after}
+        return [f"{label}: {text}" for label, text in texts.items() if text]
 
     def means(self, candidate: str) -> pl.DataFrame:
         """Return the means of the model of one candidate, which stand beside the decision."""
@@ -118,30 +118,32 @@ class Comparison:
     def changes(self, candidate: str) -> pl.DataFrame:
         """Return the categories and stereotypes of a candidate that are worse or better."""
         verdict = unrestricted(pl.col("verdict"))
-        told = verdict.is_in([WORSE, WORSE_WITHIN, BETTER]) & pl.col("control").is_null()
-        told &= pl.col("level").is_in(["category", "stereotype"]) & (
+        relevant = verdict.is_in([WORSE, WORSE_WITHIN, BETTER]) & pl.col("control").is_null()
+        relevant &= pl.col("level").is_in(["category", "stereotype"]) & (
             pl.col("method") == "clustered"
         )
-        own = self.estimates.filter(told, candidate=candidate)
+        rows = self.estimates.filter(relevant, candidate=candidate)
         order = verdict.cast(pl.Enum([WORSE, WORSE_WITHIN, BETTER]))
-        return own.sort(order, pl.col("estimate").abs() * -1.0, maintain_order=True)
+        return rows.sort(order, pl.col("estimate").abs() * -1.0, maintain_order=True)
 
     def changed(self, candidate: str) -> list[str]:
         """Say of each of `changes` what it was, is, and by how much."""
         rows = self.changes(candidate).iter_rows(named=True)
-        return [f"{row['verdict']}: {said(row)}" for row in rows]
+        return [f"{row['verdict']}: {row_text(row)}" for row in rows]
 
     def matched(self, candidate: str) -> list[str]:
         """Say of each mean what is told, how trials were matched, and what that costs."""
         counts = self.matches.filter(level="model", candidate=candidate)
-        told = self.means(candidate).select(*NEVER_POOLED, *_TOLD)
-        counted = told.join(counts, on=NEVER_POOLED, nulls_equal=True)
-        return list(dict.fromkeys(_matched(row) for row in counted.iter_rows(named=True)))
+        means = self.means(candidate).select(*NEVER_POOLED, *_MEAN_COLUMNS)
+        counts_of_means = means.join(counts, on=NEVER_POOLED, nulls_equal=True)
+        texts = map(_match_text, counts_of_means.iter_rows(named=True))
+        return list(dict.fromkeys(texts))
 
     def __repr__(self) -> str:
         """Return what is compared, and the decisions."""
-        told = "; ".join(f"{one.candidate}: {one.verdict}" for one in self.decisions())
-        return f"Comparison(baseline {self.baseline.label!r}: {told or 'no scores in common'})"
+        decisions = self.decisions()
+        verdicts = "; ".join(f"{decision.candidate}: {decision.verdict}" for decision in decisions)
+        return f"Comparison(baseline {self.baseline.label!r}: {verdicts or 'no scores in common'})"
 
 
 def compare(  # noqa: PLR0913 - the choices of a comparison
@@ -189,63 +191,70 @@ def compare(  # noqa: PLR0913 - the choices of a comparison
     --------
     >>> compare("results/a", "results/b").decisions()  # doctest: +SKIP
     """
-    sources = [read_runs(one, recording) for one in (baseline, *candidates)]
-    ours, others = choose(sources, model)
+    sources = [read_runs(source, recording) for source in (baseline, *candidates)]
+    ours, theirs = choose(sources, model)
     inference = Inference(margin, confidence)
-    return compare_runs(ours, others, inference, explicit=explicit, controls=controls)
+    return compare_runs(ours, theirs, inference, explicit=explicit, controls=controls)
 
 
 def compare_runs(
-    ours: Run,
-    others: Sequence[Run],
+    baseline: ComparedRun,
+    candidates: Sequence[ComparedRun],
     inference: Inference,
     *,
     explicit: bool = False,
     controls: Requirement = "required",
 ) -> Comparison:
     """Compare runs that have labels with a baseline; see `compare`."""
-    margin, confidence = inference.margin, inference.confidence
-    estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
-    found: dict[tuple[Any, ...], Targets] = {}
-    for theirs in others:
-        for of_scores in _scores(ours, theirs, confidence, margin):
+    margin = inference.margin
+    confidence = inference.confidence
+    # Empty tables first, so that there is something to join where runs have nothing in common.
+    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    matches = [pl.DataFrame(schema=MATCHES)]
+    targets: dict[tuple[Any, ...], Targets] = {}
+    for candidate in candidates:
+        for of_scores in _contrast_scores(baseline, candidate, confidence, margin):
             estimates.append(of_scores.estimates)
             matches.append(of_scores.matches)
-            found |= of_scores.found
-        labels = ours.label, theirs.label
-        estimates.append(compare_estimates(ours.estimates, theirs.estimates, labels, confidence))
-    unchanged = [one.label for one in others if one.is_like(ours)]
-    whole = judge(adjusted_together(pl.concat(estimates), found, explicit), unchanged=unchanged)
-    if whole.is_empty():
-        raise InputError(
-            f"{ours.label} and {', '.join(one.label for one in others)} have nothing in common: "
-            "no study, instrument and mode was asked of both"
+            targets |= of_scores.found
+        labels = baseline.label, candidate.label
+        estimates.append(
+            compare_estimates(baseline.estimates, candidate.estimates, labels, confidence)
         )
-    own = {run.label: own_estimates(run, inference) for run in (ours, *others)}
-    matched = pl.concat(matches)
-    return Comparison(ours, others, whole, matched, margin, own, explicit, controls)
+    unchanged = [run.label for run in candidates if run.is_like(baseline)]
+    judged = judge(adjust_together(pl.concat(estimates), targets, explicit), unchanged=unchanged)
+    if judged.is_empty():
+        raise InputError(
+            f"{baseline.label} and {', '.join(run.label for run in candidates)} have nothing in "
+            "common: no study, instrument and mode was asked of both"
+        )
+    means = {run.label: own_estimates(run, inference) for run in (baseline, *candidates)}
+    all_matches = pl.concat(matches)
+    return Comparison(baseline, candidates, judged, all_matches, margin, means, explicit, controls)
 
 
-def _scores(ours: Run, theirs: Run, confidence: float, margin: float) -> Iterator[Contrasted]:
+def _contrast_scores(
+    ours: ComparedRun, theirs: ComparedRun, confidence: float, margin: float
+) -> Iterator[Contrasted]:
     if ours.scores.is_empty() or theirs.scores.is_empty():
         return
-    named = [one.scores.with_columns(model=pl.lit(one.label)) for one in (ours, theirs)]
-    yield from compare_scores(named[0], named[1], confidence=confidence, margin=margin)
+    labelled = [run.scores.with_columns(model=pl.lit(run.label)) for run in (ours, theirs)]
+    yield from compare_scores(labelled[0], labelled[1], confidence=confidence, margin=margin)
 
 
-def _matched(row: dict[str, Any]) -> str:
+def _match_text(row: dict[str, Any]) -> str:
     """Say what is told of one mean, and how its trials were matched."""
     where = ", ".join(
         filter(None, (row["instrument"], row["study"], row["dimension"], row["mode"]))
     )
-    told = f"{where}: {signed(row)}, {row['verdict'].replace(', within', ' within')}"
+    difference = f"{where}: {difference_text(row)}, {row['verdict'].replace(', within', ' within')}"
     if row["matched_by"] != "trial":
         return (
-            f"{told}; not in pairs, the trials differ (another seed, size or plan); compared by "
-            f"stereotype over {row['n']:,} trials of each"
+            f"{difference}; not in pairs, the trials differ (another seed, size or plan); "
+            f"compared by stereotype over {row['n']:,} trials of each"
         )
-    alone = row["n_unasked_baseline"] + row["n_unasked_candidate"]
-    left_out = f", {alone:,} asked of one run only left out" if alone else ""
+    asked_once = row["n_unasked_baseline"] + row["n_unasked_candidate"]
+    left_out = f", {asked_once:,} asked of one run only left out" if asked_once else ""
     gain = row["pairing_gain"]
     worth = "" if gain is None else f"; unpaired it takes {gain:.1f} times as many"
-    return f"{told}; in pairs, {row['n']:,} trials{left_out}{worth}"
+    return f"{difference}; in pairs, {row['n']:,} trials{left_out}{worth}"

@@ -46,7 +46,15 @@ from clinometer.results.verdicts import (
 )
 from clinometer.statistics.changes import Found, seen_together
 
-__all__ = ["Decision", "Level", "adjusted_together", "decide", "profile", "said", "signed"]
+__all__ = [
+    "Decision",
+    "Level",
+    "adjust_together",
+    "decide",
+    "difference_text",
+    "profile",
+    "row_text",
+]
 
 Level = Literal["category", "stereotype"]
 
@@ -70,22 +78,22 @@ _WHY_OPEN = {
 }
 
 
-def adjusted_together(
-    differences: pl.DataFrame, found: Found, explicit: bool = False
+def adjust_together(
+    differences: pl.DataFrame, targets: Found, explicit: bool = False
 ) -> pl.DataFrame:
     """Adjust differences, with what they were estimated from, over all that a decision is about.
 
     Rows of controls are families of their own, as are explicit measures, unless `explicit`.
     """
     over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
-    named = differences.with_columns(
+    marked = differences.with_columns(
         adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(over),
         _score=pl.col("measure") == pl.col("instrument"),
         _control=pl.col("control").is_not_null(),
         _explicit=pl.col("explicit") & (not explicit),
     )
     family = ("level", "candidate", "_score", "_control", "_explicit")
-    return seen_together(named, found, family).select(differences.columns)
+    return seen_together(marked, targets, family).select(differences.columns)
 
 
 def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> pl.DataFrame:
@@ -114,8 +122,8 @@ class Decision:
     @property
     def row(self) -> dict[str, Any]:
         """Return the row that decides."""
-        shown = self.rows.filter(_VERDICT == BETTER) if self.verdict == BETTER else self.rows
-        return shown.row(0, named=True)
+        rows = self.rows.filter(_VERDICT == BETTER) if self.verdict == BETTER else self.rows
+        return rows.row(0, named=True)
 
     @property
     def open(self) -> pl.DataFrame:
@@ -124,7 +132,8 @@ class Decision:
 
     def text(self) -> str:
         """Return the decision in one line, with the row that decides."""
-        number, restriction = self.rows.height, restriction_of(self.row["verdict"])
+        number = self.rows.height
+        restriction = restriction_of(self.row["verdict"])
         if self.verdict == NO_CHANGE:
             return f"no change in any of {number}: every answer is that of the baseline"
         if self.verdict == CANNOT_TELL and self.open.is_empty():
@@ -133,34 +142,35 @@ class Decision:
         if self.verdict == CANNOT_TELL:
             more = "" if not self.doubts else f"; {'; '.join(self.doubts)}"
             return (
-                f"cannot tell, {self.open.height} of {number} open: {said(self.row)}; "
-                f"{_lacking(self.open)}{more}"
+                f"cannot tell, {self.open.height} of {number} open: {row_text(self.row)}; "
+                f"{_open_reason(self.open)}{more}"
             )
         if self.verdict == NOT_WORSE:  # which every row decides
             restriction = max(map(restriction_of, self.rows["verdict"]), key=len)
             return (
                 f"not worse within the margin of {self.row['tost_margin']} in each of {number}"
-                f"{restriction}; nearest to it: {said(self.row)}"
+                f"{restriction}; nearest to it: {row_text(self.row)}"
             )
         same = self.rows.filter(_VERDICT == self.verdict).height
-        return f"{self.verdict} in {same} of {number}{restriction}: {said(self.row)}"
+        return f"{self.verdict} in {same} of {number}{restriction}: {row_text(self.row)}"
 
 
 def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:
     """Decide about a candidate by its `profile`, which has a row at least."""
-    given = set(rows.select(_VERDICT).to_series())
-    if given == {NO_CHANGE}:
+    verdicts = set(rows.select(_VERDICT).to_series())
+    if verdicts == {NO_CHANGE}:
         return Decision(candidate, NO_CHANGE, rows)
-    if WORSE in given:
+    if WORSE in verdicts:
         return Decision(candidate, WORSE, rows, doubts)
-    if doubts or given - set(_CLEAR):
+    if doubts or verdicts - set(_CLEAR):
         return Decision(candidate, CANNOT_TELL, rows, doubts)
-    return Decision(candidate, BETTER if BETTER in given else NOT_WORSE, rows)
+    return Decision(candidate, BETTER if BETTER in verdicts else NOT_WORSE, rows)
 
 
-def _lacking(rows: pl.DataFrame) -> str:
+def _open_reason(rows: pl.DataFrame) -> str:
     """Say what would tell of open rows."""
-    first, more = rows.select(_VERDICT).item(0, 0), rows["n_more"].drop_nulls()
+    first = rows.select(_VERDICT).item(0, 0)
+    more = rows["n_more"].drop_nulls()
     if first in _WHY_OPEN:
         return _WHY_OPEN[first]
     if len(more) < rows.filter(verdict=CANNOT_TELL).height:
@@ -169,15 +179,17 @@ def _lacking(rows: pl.DataFrame) -> str:
     return f"{most:,} more trial{'s' * (most > 1)} of each would tell"
 
 
-def said(row: dict[str, Any]) -> str:
+def row_text(row: dict[str, Any]) -> str:
     """Name a row of a profile with its values, difference and interval."""
-    about = row["stereotype"] or row["category"] or "all stereotypes"
+    subject = row["stereotype"] or row["category"] or "all stereotypes"
     names = (row[name] for name in ("instrument", "study", "dimension", "mode"))
     before, after = (_number(row[f"{run}_estimate"]) for run in ("baseline", "candidate"))
-    return f"{about} ({', '.join(filter(None, names))}) {before} -> {after}, {signed(row)}"
+    return (
+        f"{subject} ({', '.join(filter(None, names))}) {before} -> {after}, {difference_text(row)}"
+    )
 
 
-def signed(row: Mapping[str, Any]) -> str:
+def difference_text(row: Mapping[str, Any]) -> str:
     """Write a difference with the interval that its verdict rests on."""
     among = row["pointwise_low"] is None or (row["verdict"] or "").startswith((WORSE, BETTER))
     which = "ci" if among else "pointwise"

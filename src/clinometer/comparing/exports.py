@@ -109,23 +109,20 @@ def as_json(report: GateReport) -> str:
 
 def as_markdown(report: GateReport) -> str:
     """Return the outcome as Markdown, for a comment on a pull request."""
-    title = f"## {_SIGNS[report.outcome]} {_marked(report.policy)}: {report.outcome}"
+    title = f"## {_SIGNS[report.outcome]} {_escape_markdown(report.policy)}: {report.outcome}"
     if report.error is not None:
-        said = f"No outcome: {_marked(report.error)}"
-        return "\n".join([title, "", said, "", "This says nothing about the model."]) + "\n"
-    against = f" against {_marked(report.baseline)}" if report.baseline else ""
+        reason = f"No outcome: {_escape_markdown(report.error)}"
+        return "\n".join([title, "", reason, "", "This says nothing about the model."]) + "\n"
+    against = f" against {_escape_markdown(report.baseline)}" if report.baseline else ""
     lines = [
         title,
         "",
-        f"{_marked(report.model or '')}{against}; {report.declaration}. Judged on "
+        f"{_escape_markdown(report.model or '')}{against}; {report.declaration}. Judged on "
         f"{report.confidence:.0%} intervals.",
         "",
         "| | check | what was found |",
         "|---|---|---|",
-        *(
-            f"| {_SIGNS[one.outcome]} {one.outcome} | {_marked(one.name)} | {_marked(one.reason)} |"
-            for one in report.checks
-        ),
+        *map(_markdown_row, report.checks),
         "",
         "A pass does not say that the model is free of bias; it says that what was measured lies "
         "within the limits of the policy.",
@@ -133,7 +130,13 @@ def as_markdown(report: GateReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _marked(text: str) -> str:
+def _markdown_row(check: CheckReport) -> str:
+    name = _escape_markdown(check.name)
+    reason = _escape_markdown(check.reason)
+    return f"| {_SIGNS[check.outcome]} {check.outcome} | {name} | {reason} |"
+
+
+def _escape_markdown(text: str) -> str:
     """Escape what Markdown and HTML would act on."""
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~&@-])", r"\\\1", _printable(text))
 
@@ -170,13 +173,13 @@ def as_junit(report: GateReport) -> str:
 def as_sarif(report: GateReport) -> str:
     """Return the checks that are not met as SARIF 2.1.0."""
     levels = {"fail": "error", "inconclusive": "warning"}
-    found = [
-        (one.title, levels[one.outcome], f"{one.outcome}: {one.reason}", one.line)
-        for one in report.checks
-        if one.outcome in levels
+    unmet = [
+        (check.title, levels[check.outcome], f"{check.outcome}: {check.reason}", check.line)
+        for check in report.checks
+        if check.outcome in levels
     ]
     if report.error is not None:
-        found.append(("gate: outcome", "error", f"no outcome: {report.error}", None))
+        unmet.append(("gate: outcome", "error", f"no outcome: {report.error}", None))
     results = [
         {
             "ruleId": name,
@@ -184,9 +187,11 @@ def as_sarif(report: GateReport) -> str:
             "message": {"text": _printable(text)},
             "locations": [_location(report, line)],
         }
-        for name, level, text, line in found
+        for name, level, text, line in unmet
     ]
-    names = dict.fromkeys([*(check.title for check in report.checks), *(one[0] for one in found)])
+    names = dict.fromkeys(
+        [*(check.title for check in report.checks), *(check[0] for check in unmet)]
+    )
     driver = {
         "name": "Clinometer",
         "version": __version__,
@@ -199,12 +204,12 @@ def as_sarif(report: GateReport) -> str:
         ],
         "results": results,
     }
-    whole = {
+    log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [run],
     }
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(log, indent=1, ensure_ascii=False) + "\n"
 
 
 def _location(report: GateReport, line: int | None) -> dict[str, Any]:

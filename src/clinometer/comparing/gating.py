@@ -32,8 +32,8 @@ import polars as pl
 from clinometer.asking.policy import Policy, Rule, load_policy
 from clinometer.audits.recording import Recording
 from clinometer.comparing.comparison import Comparison, compare_runs
-from clinometer.comparing.deciding import signed
-from clinometer.comparing.runs import Run, choose, choose_one, own_estimates, read_runs
+from clinometer.comparing.deciding import difference_text
+from clinometer.comparing.runs import ComparedRun, choose, choose_one, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
@@ -43,13 +43,14 @@ from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, together, 
 from clinometer.statistics.estimates import Inference
 from clinometer.texts import read_text
 
-__all__ = ["CODES", "Check", "Gated", "Outcome", "gate", "inference_of", "judge_run"]
+__all__ = ["CODES", "GateCheck", "Gated", "Outcome", "gate", "inference_of", "judge_run"]
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 
 #: Exit code of each outcome; 2 is an error in the input.
 CODES: dict[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
 
+#: Outcomes, the worst first: the first one that a check has is the gate's.
 _WORST: tuple[Outcome, ...] = ("fail", "inconclusive", "pass")
 
 #: Whether the policy was declared before the run → what is said.
@@ -60,14 +61,14 @@ _DECLARATIONS = {
 }
 
 #: Estimates of one instrument that are asked alike.
-_ASKED = ("study", *SPEAKS_FOR, "dimension")
+_ASKING = ("study", *SPEAKS_FOR, "dimension")
 
 #: What names them in a reason.
 _NAMES = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 
 
 @dataclass(frozen=True)
-class Check:
+class GateCheck:
     """One requirement, and whether it is met."""
 
     kind: Literal["rule", "run", "compliance", "control"]
@@ -86,13 +87,13 @@ class Gated:
     model: str
     baseline: str | None
     declared: bool | None
-    checks: Sequence[Check]
+    checks: Sequence[GateCheck]
 
     @property
     def outcome(self) -> Outcome:
         """Return the worst outcome of a check."""
-        given = {check.outcome for check in self.checks}
-        return next(outcome for outcome in _WORST if outcome in given)
+        outcomes = {check.outcome for check in self.checks}
+        return next(outcome for outcome in _WORST if outcome in outcomes)
 
     @property
     def declaration(self) -> str:
@@ -148,10 +149,10 @@ def gate(
     compared = None
     if baseline is not None:
         before = read_runs(baseline, recording)
-        chosen = choose_one(before, model if len(before) > 1 else None, "--judged-model")
-        ours, theirs = choose([[chosen], [run]])
+        baseline_run = choose_one(before, model if len(before) > 1 else None, "--judged-model")
+        ours, theirs = choose([[baseline_run], [run]])
         compared = compare_runs(ours, theirs, inference_of(rules))
-    declared = _declared(run, policy)
+    declared = _was_declared(run, policy)
     checks = judge_run(rules, run, compared)
     if require_declared:
         checks.append(_declaration_check(declared))
@@ -164,7 +165,7 @@ def inference_of(policy: Policy) -> Inference:
     return Inference(policy.margin, policy.confidence, policy.compliance)
 
 
-def judge_run(rules: Policy, run: Run, compared: Comparison | None) -> list[Check]:
+def judge_run(rules: Policy, run: ComparedRun, compared: Comparison | None) -> list[GateCheck]:
     """Make the checks of a policy.
 
     `compared` has the run as its only candidate, with `inference_of` the policy; None: no rule is
@@ -174,25 +175,27 @@ def judge_run(rules: Policy, run: Run, compared: Comparison | None) -> list[Chec
         estimates = own_estimates(run, inference_of(rules))
     else:
         estimates = compared.own[compared.candidates[0].label]
-    about = [_about(rule, estimates, compared) for rule in rules.rules]
-    asked = _asked_alike(about)
+    judged = [_select_estimates(rule, estimates, compared) for rule in rules.rules]
+    conditions = _distinct_conditions(judged)
     return [
-        *_rule_checks(rules, about),
+        *_rule_checks(rules, judged),
         *_run_checks(run, None if compared is None else compared.baseline),
-        *_compliance_checks(rules, estimates, asked),
-        *(_control_checks(estimates, asked) if rules.controls == "required" else ()),
-        *(_baseline_checks(compared, about) if rules.controls == "required" else ()),
+        *_compliance_checks(rules, estimates, conditions),
+        *(_control_checks(estimates, conditions) if rules.controls == "required" else ()),
+        *(_baseline_checks(compared, judged) if rules.controls == "required" else ()),
     ]
 
 
-def _declared(run: Run, policy: str | Path | Policy) -> bool | None:
+def _was_declared(run: ComparedRun, policy: str | Path | Policy) -> bool | None:
     """Whether the run's plan has this policy; None if it has none, or the policy is no file."""
     if run.policy is None or isinstance(policy, Policy):
         return None
     return run.policy == text_hash(read_text(Path(policy)))
 
 
-def _about(rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> pl.DataFrame:
+def _select_estimates(
+    rule: Rule, estimates: pl.DataFrame, compared: Comparison | None
+) -> pl.DataFrame:
     """Return the estimates that a rule is about."""
     rows = estimates.filter(pl.col("factor").is_null())
     if rule.what == "change":
@@ -201,76 +204,79 @@ def _about(rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> 
         rows = compared.estimates.filter(of_scores, factor="model")
     if rule.where.instrument is None:
         rows = rows.filter(~pl.col("explicit"))
-    about = rows.filter(
+    judged = rows.filter(
         pl.col("control").is_null() & pl.col("tost_margin").is_not_null(),
         pl.col("level").is_in(rule.levels),
         method="clustered",
         **rule.where.model_dump(exclude_none=True),
     )
-    for instrument in about["instrument"].unique(maintain_order=True):
+    for instrument in judged["instrument"].unique(maintain_order=True):
         if rule.at_most >= rule.reach(instrument):
             raise InputError(
                 f"policy: {rule.title!r} cannot be broken by {instrument}, whose {rule.what} lies "
                 f"within {rule.reach(instrument):g}; name the instrument of the rule (where)"
             )
-    return about
+    return judged
 
 
-def _asked_alike(about: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def _distinct_conditions(judged: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Return what the rules are about: a row for each instrument and how it was asked."""
-    return pl.concat(rows.select(_ASKED) for rows in about).unique(maintain_order=True)
+    return pl.concat(rows.select(_ASKING) for rows in judged).unique(maintain_order=True)
 
 
-def _rule_checks(policy: Policy, about: Sequence[pl.DataFrame]) -> Iterator[Check]:
-    for rule, rows in zip(policy.rules, about, strict=True):
-        outcome, reason = _limited(rows, rule, policy.confidence)
-        yield Check("rule", rule.title, outcome, reason, rule.line)
+def _rule_checks(policy: Policy, judged: Sequence[pl.DataFrame]) -> Iterator[GateCheck]:
+    for rule, rows in zip(policy.rules, judged, strict=True):
+        outcome, reason = _judge_limit(rows, rule, policy.confidence)
+        yield GateCheck("rule", rule.title, outcome, reason, rule.line)
 
 
-def _declaration_check(declared: bool | None) -> Check:
+def _declaration_check(declared: bool | None) -> GateCheck:
     """Check that the policy was declared before the run."""
     outcome: Outcome = "pass" if declared else "inconclusive"
-    return Check("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
+    return GateCheck("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
 
 
-def _run_checks(*runs: Run | None) -> Iterator[Check]:
+def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:
     """Check that each run is whole, and of one model."""
     for run in runs:
         if run is not None and run.doubts:
             reason = "; ".join(run.doubts)
-            yield Check("run", f"{run.label or run.model} is whole", "inconclusive", reason)
+            yield GateCheck("run", f"{run.label or run.model} is whole", "inconclusive", reason)
 
 
-def _limited(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome, str]:
+def _judge_limit(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome, str]:
     """Judge a limit by the intervals of some estimates."""
     if rows.is_empty():
         return "inconclusive", "nothing that the rule is about was measured"
     unknown = rows.filter(pl.any_horizontal(pl.col("ci_low", "ci_high", "estimate").is_null()))
-    judged = [
-        (*_beyond(row, rule, confidence, rows.height), row)
-        for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True)
-    ]
-    judged.sort(key=lambda one: (_WORST.index(one[0]), -one[1]))
-    if unknown.is_empty() and judged[0][0] == "pass":
-        return "pass", f"largest: {_said(judged[0][2])}{_restriction(rows)}"
-    if judged and judged[0][0] != "pass":
-        worst, *_ = alike = [row for outcome, _, row in judged if outcome == judged[0][0]]
-        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        held = _restriction(pl.DataFrame([worst], schema=rows.schema))
-        return judged[0][0], f"{_said(worst)}{held}{more}"
+    judged: list[tuple[Outcome, float, dict[str, Any]]] = []
+    for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True):
+        outcome, reach = _judge_estimate(row, rule, confidence, rows.height)
+        judged.append((outcome, reach, row))
+    # The worst outcome first and, of one outcome, the estimate that reaches furthest.
+    judged.sort(key=lambda estimate: (_WORST.index(estimate[0]), -estimate[1]))
+    if judged:
+        outcome, _, worst = judged[0]
+        if outcome == "pass" and unknown.is_empty():
+            return "pass", f"largest: {_estimate_text(worst)}{_restriction(rows)}"
+        if outcome != "pass":
+            alike = sum(row_outcome == outcome for row_outcome, _, _ in judged)
+            more = f" and {alike - 1} more" if alike > 1 else ""
+            restriction = _restriction(pl.DataFrame([worst], schema=rows.schema))
+            return outcome, f"{_estimate_text(worst)}{restriction}{more}"
     return (
         "inconclusive",
-        f"{unknown.height} without an interval: {_named(unknown.row(0, named=True))}",
+        f"{unknown.height} without an interval: {_row_name(unknown.row(0, named=True))}",
     )
 
 
 def _restriction(rows: pl.DataFrame) -> str:
     """Say what wording, order or words an outcome that all rows decide is restricted to."""
-    held = rows.select(said=restricted(pl.lit(""), pl.col("conditional_on")))["said"]
-    return max(held, key=len, default="")
+    restrictions = rows.select(said=restricted(pl.lit(""), pl.col("conditional_on")))["said"]
+    return max(restrictions, key=len, default="")
 
 
-def _beyond(
+def _judge_estimate(
     row: dict[str, Any], rule: Rule, confidence: float, tests: int
 ) -> tuple[Outcome, float]:
     """Judge one estimate, and say how far its interval reaches toward the worse.
@@ -279,26 +285,29 @@ def _beyond(
     """
     if row["verdict"] == NO_CHANGE:
         return "pass", 0.0
-    low, high, least, most = _toward_worse(row, _together(row, confidence, tests))
+    low, high, least, most = _distances_toward_worse(row, _joint_interval(row, confidence, tests))
     surely_above = min(low, least) > rule.at_most
     surely_below = max(high, most) < -rule.at_most
     reach = most if rule.worse == "consistent" else max(most, -least)
     broken = surely_above or (rule.worse == "either" and surely_below)
-    outcome: Outcome = "fail" if broken else "pass" if reach <= rule.at_most else "inconclusive"
-    return outcome, reach
+    if broken:
+        return "fail", reach
+    return ("pass" if reach <= rule.at_most else "inconclusive"), reach
 
 
-def _baseline_checks(compared: Comparison | None, about: Sequence[pl.DataFrame]) -> Iterator[Check]:
+def _baseline_checks(
+    compared: Comparison | None, judged: Sequence[pl.DataFrame]
+) -> Iterator[GateCheck]:
     """Check the controls of the baseline, of what rules of changes are about."""
-    changes = [rows for rows in about if rows["factor"].is_not_null().any()]
+    changes = [rows for rows in judged if rows["factor"].is_not_null().any()]
     if compared is None or not changes:
         return
     before = compared.baseline.label
-    for check in _control_checks(compared.own[before], _asked_alike(changes)):
+    for check in _control_checks(compared.own[before], _distinct_conditions(changes)):
         yield replace(check, name=f"{check.name}, {before}")
 
 
-def _together(row: dict[str, Any], confidence: float, tests: int) -> tuple[float, float]:
+def _joint_interval(row: dict[str, Any], confidence: float, tests: int) -> tuple[float, float]:
     """Return the interval of one of several estimates, at the confidence of all together."""
     mean = ClusteredMean(
         n=row["n_scored"],
@@ -316,62 +325,73 @@ def _together(row: dict[str, Any], confidence: float, tests: int) -> tuple[float
 
 
 def _compliance_checks(
-    policy: Policy, estimates: pl.DataFrame, asked: pl.DataFrame
-) -> Iterator[Check]:
+    policy: Policy, estimates: pl.DataFrame, conditions: pl.DataFrame
+) -> Iterator[GateCheck]:
     rows = estimates.filter(
         pl.col("factor").is_null() & pl.col("compliance").is_not_null(),
         pl.col("control").is_null(),
         level="model",
         method="clustered",
-    ).join(asked, on=_ASKED, how="semi", nulls_equal=True, maintain_order="left")
+    ).join(conditions, on=_ASKING, how="semi", nulls_equal=True, maintain_order="left")
     for row in rows.iter_rows(named=True):
         answers = row["n"] - (row["n_absent"] or 0)
         low, high = wilson(pl.lit(row["compliance"]), answers, policy.confidence)
         ends = pl.select(low=low, high=high).row(0)
-        met: Outcome = "inconclusive"
+        outcome: Outcome = "inconclusive"
         if ends[0] >= policy.compliance:
-            met = "pass"
+            outcome = "pass"
         elif ends[1] < policy.compliance:
-            met = "fail"
-        said = (
+            outcome = "fail"
+        reason = (
             f"{row['compliance']:.1%} of {answers:,} answers scored [{ends[0]:.1%}, {ends[1]:.1%}]"
         )
-        yield Check("compliance", f"{_asked(row)}: at least {policy.compliance:.0%}", met, said)
+        yield GateCheck(
+            "compliance",
+            f"{_condition_text(row)}: at least {policy.compliance:.0%}",
+            outcome,
+            reason,
+        )
 
 
-def _control_checks(estimates: pl.DataFrame, asked: pl.DataFrame) -> Iterator[Check]:
+def _control_checks(estimates: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[GateCheck]:
     """Check the controls of each instrument and mode that the rules are about."""
-    for control in controls_of(estimates, asked):
-        met: Outcome = "pass" if control.outcome == PASSED else "inconclusive"
-        value = "" if control.row is None else f": {_said(control.row)}"
-        yield Check("control", str(control), met, f"{control.outcome}{value}")
+    for control in controls_of(estimates, conditions):
+        outcome: Outcome = "pass" if control.outcome == PASSED else "inconclusive"
+        value = "" if control.row is None else f": {_estimate_text(control.row)}"
+        yield GateCheck("control", str(control), outcome, f"{control.outcome}{value}")
 
 
-def _toward_worse(row: dict[str, Any], interval: tuple[float, float]) -> tuple[float, ...]:
+def _distances_toward_worse(
+    row: dict[str, Any], interval: tuple[float, float]
+) -> tuple[float, ...]:
     """Return an interval and that of the bounds of an estimate, positive where worse.
 
     All are distances from neutral; the bounds are those of missing answers, where there are any.
     """
-    neutral, sign = row["neutral"] or 0.0, -1.0 if row["direction"] == "below" else 1.0
+    neutral = row["neutral"] or 0.0
+    sign = -1.0 if row["direction"] == "below" else 1.0
     bounds = row["bound_ci_low"], row["bound_ci_high"]
-    known = bounds if None not in bounds else (row["ci_low"], row["ci_high"])
-    ends = (sorted(sign * (end - neutral) for end in one) for one in (interval, known))
-    return tuple(end for one in ends for end in one)
+    if None in bounds:  # no answer is missing
+        bounds = row["ci_low"], row["ci_high"]
+    # Sorted anew, because a change of sign turns an interval round.
+    low, high = sorted(sign * (end - neutral) for end in interval)
+    least, most = sorted(sign * (end - neutral) for end in bounds)
+    return low, high, least, most
 
 
-def _asked(row: Mapping[str, Any]) -> str:
+def _condition_text(row: Mapping[str, Any]) -> str:
     return ", ".join(str(row[name]) for name in _NAMES if row[name] and row[name] != "none")
 
 
-def _named(row: Mapping[str, Any]) -> str:
-    about = row["stereotype"] or row["category"] or "all stereotypes"
-    return f"{about} ({_asked(row)})"
+def _row_name(row: Mapping[str, Any]) -> str:
+    subject = row["stereotype"] or row["category"] or "all stereotypes"
+    return f"{subject} ({_condition_text(row)})"
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _estimate_text(row: Mapping[str, Any]) -> str:
     """Name an estimate with its interval."""
     if row["ci_low"] is None:
-        return _named(row)
+        return _row_name(row)
     if row["factor"]:
-        return f"{_named(row)} changed by {signed(row)}"
-    return f"{_named(row)} {row['estimate']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
+        return f"{_row_name(row)} changed by {difference_text(row)}"
+    return f"{_row_name(row)} {row['estimate']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"

@@ -17,12 +17,12 @@ from clinometer.results.estimates import KEYS
 __all__ = ["compare_estimates"]
 
 #: What tells estimates of one run apart.
-_SAME = [
+_JOINED_ON = [
     name for name in KEYS if name not in ("subject", "model", "factor", "baseline", "candidate")
 ]
 
 #: What both estimates have in common.
-_STATED = ("target", "range_low", "range_high", "direction")
+_COMMON = ("target", "range_low", "range_high", "direction")
 
 
 def compare_estimates(
@@ -34,18 +34,18 @@ def compare_estimates(
     `labels` name the runs. Tests of placebos and permutations say nothing of a difference and are
     left out.
     """
-    ours, theirs = (_plain(one) for one in (baseline, candidate))
-    keys = [*_SAME, "method", "alternative"]
-    both = ours.join(theirs, on=keys, how="inner", nulls_equal=True, suffix="_t")
-    if both.is_empty():
+    ours, theirs = (_select_measured(estimates) for estimates in (baseline, candidate))
+    keys = [*_JOINED_ON, "method", "alternative"]
+    pairs = ours.join(theirs, on=keys, how="inner", nulls_equal=True, suffix="_t")
+    if pairs.is_empty():
         return pl.DataFrame(schema=ESTIMATES)
     se = (pl.col("error") ** 2 + pl.col("error_t") ** 2).sqrt()
     difference = pl.col("estimate_t") - pl.col("estimate")
     half = float(ndtri(0.5 + confidence / 2.0)) * se
     z = pl.when(se > 0).then(difference / se)
-    rows = both.select(
+    rows = pairs.select(
         *keys,
-        *_STATED,
+        *_COMMON,
         subject=pl.lit("model"),
         factor=pl.lit("model"),
         baseline=pl.lit(labels[0]),
@@ -70,7 +70,7 @@ def compare_estimates(
     return check(rows.with_columns(absent), ESTIMATES, "estimates")
 
 
-def _plain(estimates: pl.DataFrame) -> pl.DataFrame:
+def _select_measured(estimates: pl.DataFrame) -> pl.DataFrame:
     """Return the estimates of one run that are no comparisons, each with an error."""
     tests = pl.col("method").is_in(["permutation", "placebo", "rewired", "published"])
     rows = estimates.filter(pl.col("factor").is_null() & ~tests).drop_nulls("estimate")

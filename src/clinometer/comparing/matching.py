@@ -20,7 +20,7 @@ __all__ = ["compare_scores", "same_trials"]
 LEAST = 0.5
 
 
-class _How(TypedDict):
+class _Options(TypedDict):
     """What both ways of comparing take."""
 
     baseline: str
@@ -37,12 +37,12 @@ def same_trials(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
     A trial is known by its number, order and factors; trials of one number that drew other words
     are not the same.
     """
-    if any(one.select(_KEYS).is_duplicated().any() for one in (baseline, candidate)):
+    if any(scores.select(_KEYS).is_duplicated().any() for scores in (baseline, candidate)):
         return False
-    both = baseline.join(candidate, on=_KEYS, how="inner", nulls_equal=True, suffix="_t")
+    pairs = baseline.join(candidate, on=_KEYS, how="inner", nulls_equal=True, suffix="_t")
     differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAWN)
-    few = len(both) < LEAST * min(len(baseline), len(candidate))
-    return not few and both.filter(differ).is_empty()
+    few = len(pairs) < LEAST * min(len(baseline), len(candidate))
+    return not few and pairs.filter(differ).is_empty()
 
 
 def compare_scores(
@@ -53,42 +53,46 @@ def compare_scores(
     What was asked of one run alone is left out. Trials that are the same are compared in pairs,
     others by stereotype.
     """
-    how: _How = {"baseline": baseline["model"][0], "confidence": confidence, "margin": margin}
-    for name, parts in _parts(baseline, candidate).items():
+    options: _Options = {
+        "baseline": baseline["model"][0],
+        "confidence": confidence,
+        "margin": margin,
+    }
+    for name, parts in _shared_parts(baseline, candidate).items():
         for paired in (True, False):
-            own = [pl.concat(part) for part in parts if same_trials(*part) == paired]
-            if own and paired:
-                yield _paired(pl.concat(own), measure_of(name), how)
-            elif own:
-                yield contrast_unpaired(pl.concat(own), measure_of(name), **how)
+            selected = [pl.concat(part) for part in parts if same_trials(*part) == paired]
+            if selected and paired:
+                yield _contrast_pairs(pl.concat(selected), measure_of(name), options)
+            elif selected:
+                yield contrast_unpaired(pl.concat(selected), measure_of(name), **options)
 
 
-def _paired(scores: pl.DataFrame, measure: Measure, how: _How) -> Contrasted:
+def _contrast_pairs(scores: pl.DataFrame, measure: Measure, options: _Options) -> Contrasted:
     """Compare in pairs, and say how many times as many trials it takes without."""
-    estimates, matches, found = contrast(scores, measure, factor="model", **how)
+    estimates, matches, targets = contrast(scores, measure, factor="model", **options)
     of_model = {"level": "model", "method": "clustered", "measure": measure.name}
     keys = ["candidate", *NEVER_POOLED]
-    known = ~pl.col("conditional_on").str.contains("usual variances")
-    own = estimates.filter(known, **of_model).select(*keys, "level", "se")
-    apart = errors_apart(scores, measure, how["baseline"])
-    both = own.join(apart, on=keys, nulls_equal=True, suffix="_apart")
-    gain = both.select(*keys, "level", pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)
+    of_components = ~pl.col("conditional_on").str.contains("usual variances")
+    paired = estimates.filter(of_components, **of_model).select(*keys, "level", "se")
+    unpaired = errors_apart(scores, measure, options["baseline"])
+    errors = paired.join(unpaired, on=keys, nulls_equal=True, suffix="_apart")
+    gain = errors.select(*keys, "level", pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)
     matches = matches.drop("pairing_gain").join(
         gain.filter(pl.col("pairing_gain").is_finite()),
         on=[*keys, "level"],
         how="left",
         nulls_equal=True,
     )
-    return Contrasted(estimates, matches, found)
+    return Contrasted(estimates, matches, targets)
 
 
-def _parts(
+def _shared_parts(
     baseline: pl.DataFrame, candidate: pl.DataFrame
 ) -> dict[str, list[Sequence[pl.DataFrame]]]:
     """Return what was asked of both, by instrument and by what is never pooled."""
     theirs = dict(candidate.group_by(NEVER_POOLED, maintain_order=True))
     parts: dict[str, list[Sequence[pl.DataFrame]]] = {}
-    for key, own in baseline.group_by(NEVER_POOLED, maintain_order=True):
+    for key, ours in baseline.group_by(NEVER_POOLED, maintain_order=True):
         if key in theirs:
-            parts.setdefault(own["instrument"][0], []).append((own, theirs[key]))
+            parts.setdefault(ours["instrument"][0], []).append((ours, theirs[key]))
     return parts

@@ -31,6 +31,7 @@ def clinometer_gate() -> Callable[..., Gated]:
         results: object, policy: Any, baseline: object = None, *, inconclusive: str = "fail",
         **options: Any,
     ) -> Gated:  # fmt: skip
+        """Judge a run, and fail or skip the test unless it passes."""
         from clinometer.comparing.exports import as_markdown, report_of
         from clinometer.comparing.gating import gate
 

@@ -22,16 +22,16 @@ from clinometer.results.tables import as_frame, pieces, scan_table
 from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import load_study
 
-__all__ = ["Run", "choose", "choose_one", "own_estimates", "read_runs"]
+__all__ = ["ComparedRun", "choose", "choose_one", "own_estimates", "read_runs"]
 
 
 #: All that is known of trials and their answers, but for the model's name. In a small table, or of
 #: few values, scores alone may be equal in two models.
-_ANSWERED = [name for name in SCORES if name != "model"]
+_TRIAL_COLUMNS = [name for name in SCORES if name != "model"]
 
 
 @dataclass(frozen=True)
-class Run:
+class ComparedRun:
     """The scores of one model from one source, and its estimates of networks and states."""
 
     model: str
@@ -46,24 +46,26 @@ class Run:
     doubts: Sequence[str] = ()
     """What keeps it from being cleared: trials without an answer, several served models."""
 
-    def is_like(self, other: Run) -> bool:
+    def is_like(self, other: ComparedRun) -> bool:
         """Whether both have the same trials, and all that was read of each answer is the same."""
         if self.scores.is_empty():
             return False
-        ours, theirs = (one.scores.select(_ANSWERED).sort(_ANSWERED) for one in (self, other))
+        ours, theirs = (
+            run.scores.select(_TRIAL_COLUMNS).sort(_TRIAL_COLUMNS) for run in (self, other)
+        )
         return ours.equals(theirs)
 
 
 @anywhere(source=True)
-def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
+def read_runs(source: object, recording: Recording | None = None) -> list[ComparedRun]:
     """Read the runs of a source, one for each model or network.
 
     Parameters
     ----------
     source
-        A `Run`; a results directory, what `read_results` gives of one, or a bundle; a table of
-        scores, or its path; recorded answers, a ``.csv`` or ``.parquet`` with a column `response`,
-        an inspect log or a folder of logs.
+        A `ComparedRun`; a results directory, what `read_results` gives of one, or a bundle; a
+        table of scores, or its path; recorded answers, a ``.csv`` or ``.parquet`` with a column
+        `response`, an inspect log or a folder of logs.
     recording
         What recorded answers leave open.
 
@@ -73,20 +75,20 @@ def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
         If the source is missing or malformed, has no scores and no estimates, or is a bundle that
         was changed.
     """
-    if isinstance(source, Run):
+    if isinstance(source, ComparedRun):
         return [source]
     if isinstance(source, Scores):
-        return _of_scores(source.scores, "scores")
+        return _split_scores(source.scores, "scores")
     if isinstance(source, str | Path) and is_bundle(Path(source)):
-        return _of_bundle(Path(source))
+        return _read_bundle(Path(source))
     if isinstance(source, str | Path) and _is_directory(Path(source)):
         source = read_results(source)
     if isinstance(source, Results):
-        return _of_results(source)
+        return _split_results(source)
     if isinstance(source, str | Path):
         path = Path(source)
-        return _of_scores(_scores_of(path, recording or Recording()), str(path))
-    return _of_scores(check(as_frame(source, "scores"), SCORES, "scores"), "scores")
+        return _split_scores(_read_scores(path, recording or Recording()), str(path))
+    return _split_scores(check(as_frame(source, "scores"), SCORES, "scores"), "scores")
 
 
 def _is_directory(path: Path) -> bool:
@@ -94,38 +96,35 @@ def _is_directory(path: Path) -> bool:
     return path.is_dir() and not any(path.glob("*.eval"))
 
 
-def _of_bundle(bundle: Path) -> list[Run]:
+def _read_bundle(bundle: Path) -> list[ComparedRun]:
     with unpacked(bundle) as directory:
-        runs = _of_results(read_results(directory))
-    return [replace(one, source=str(bundle), directory=bundle) for one in runs]
+        runs = _split_results(read_results(directory))
+    return [replace(run, source=str(bundle), directory=bundle) for run in runs]
 
 
-def _of_results(results: Results) -> list[Run]:
+def _split_results(results: Results) -> list[ComparedRun]:
     directory = results.directory
     estimates = results.estimates.filter(pl.col("family") != "answers")
     path = directory / "scores.parquet"
     runs = {}
     if path.is_file():
         scores = scan_table(path, SCORES).select(list(SCORES)).collect()
-        runs = {one.model: one for one in _of_scores(scores, str(directory))}
+        runs = {run.model: run for run in _split_scores(scores, str(directory))}
     for subject in estimates["subject"].drop_nulls().unique(maintain_order=True):
-        own = runs.get(subject, Run(subject, str(directory)))
-        runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
+        run = runs.get(subject, ComparedRun(subject, str(directory)))
+        runs[subject] = replace(run, estimates=estimates.filter(subject=subject))
     if not runs:
         raise InputError(f"{directory}: no scores and no estimates; finish the run first")
-    known, policy = doubts(read_detail(directory, "progress")), results.plan.get("policy")
-    return [
-        replace(
-            one,
-            directory=directory,
-            policy=policy,
-            doubts=tuple(known.get(one.model, {}).values()),
-        )
-        for one in runs.values()
-    ]
+    reasons = doubts(read_detail(directory, "progress"))
+    policy = results.plan.get("policy")
+    complete = []
+    for run in runs.values():
+        of_model = tuple(reasons.get(run.model, {}).values())
+        complete.append(replace(run, directory=directory, policy=policy, doubts=of_model))
+    return complete
 
 
-def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
+def _split_scores(scores: pl.DataFrame, source: str) -> list[ComparedRun]:
     """Split a table of scores by model."""
     if scores.is_empty():
         raise InputError(f"{source}: no scores")
@@ -135,10 +134,10 @@ def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
     # A table that does not say how words were listed had them listed as usual.
     scores = scores.with_columns(pl.col("word_list").fill_null(Design().word_list))
     scores = scores.filter(~pl.col("unnamed").fill_null(False))
-    return [Run(model, source, scores.filter(model=model)) for model in models]
+    return [ComparedRun(model, source, scores.filter(model=model)) for model in models]
 
 
-def _scores_of(path: Path, recording: Recording) -> pl.DataFrame:
+def _read_scores(path: Path, recording: Recording) -> pl.DataFrame:
     """Read a table of scores, or score recorded answers."""
     if not path.exists():
         raise InputError(f"{path}: no such file or directory")
@@ -149,26 +148,28 @@ def _scores_of(path: Path, recording: Recording) -> pl.DataFrame:
     return scores
 
 
-def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[Run, list[Run]]:
+def choose(
+    sources: Sequence[Sequence[ComparedRun]], model: str | None = None
+) -> tuple[ComparedRun, list[ComparedRun]]:
     """Choose the baseline and the candidates, and give each a label of its own.
 
     The baseline is the run of the first source or, of several, that of `model`; every other run is
     a candidate. Raises InputError if the baseline is not clear or there is no candidate.
     """
     baseline = choose_one(sources[0], model, "--baseline-model")
-    candidates = [one for one in sources[0] if one is not baseline]
-    candidates += [one for runs in sources[1:] for one in runs]
+    candidates = [run for run in sources[0] if run is not baseline]
+    candidates += [run for source in sources[1:] for run in source]
     if not candidates:
         raise InputError(
             f"{baseline.source}: {baseline.model} alone; name a candidate to compare with"
         )
-    labelled, *others = _labelled([baseline, *candidates])
-    return labelled, others
+    labelled_baseline, *labelled_candidates = _label_runs([baseline, *candidates])
+    return labelled_baseline, labelled_candidates
 
 
-def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
+def choose_one(runs: Sequence[ComparedRun], model: str | None, option: str) -> ComparedRun:
     """Return the run of `model`, or the only one; InputError, naming `option`, if not clear."""
-    names = [one.model for one in runs]
+    names = [run.model for run in runs]
     if model is None and len(runs) > 1:
         raise InputError(
             f"{runs[0].source}: {len(runs)} models; name one with {option}: {', '.join(names)}"
@@ -178,20 +179,22 @@ def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
     return runs[0 if model is None else names.index(model)]
 
 
-def own_estimates(run: Run, inference: Inference) -> pl.DataFrame:
+def own_estimates(run: ComparedRun, inference: Inference) -> pl.DataFrame:
     """Return the means of a run's scores by itself, judged."""
     if run.scores.is_empty():
         return pl.DataFrame(schema=ESTIMATES)
     return estimate_means(run.scores, inference)
 
 
-def _labelled(runs: Sequence[Run]) -> Iterator[Run]:
+def _label_runs(runs: Sequence[ComparedRun]) -> Iterator[ComparedRun]:
     """Name each run by its model or, where several have it, with its source or a number."""
-    ways = [
-        [one.model for one in runs],
-        [f"{one.model} ({Path(one.source).name})" for one in runs],
-        [f"{one.model} ({one.source})" for one in runs],
-        [f"{one.model} ({one.source}, {number})" for number, one in enumerate(runs, 1)],
+    # From the shortest label to one that is always its own.
+    schemes = [
+        [run.model for run in runs],
+        [f"{run.model} ({Path(run.source).name})" for run in runs],
+        [f"{run.model} ({run.source})" for run in runs],
+        [f"{run.model} ({run.source}, {number})" for number, run in enumerate(runs, 1)],
     ]
-    for place, one in enumerate(runs):
-        yield replace(one, label=next(w[place] for w in ways if w.count(w[place]) == 1))
+    for place, run in enumerate(runs):
+        labels = (scheme[place] for scheme in schemes if scheme.count(scheme[place]) == 1)
+        yield replace(run, label=next(labels))

@@ -18,13 +18,13 @@ from clinometer.results.tables import scan_table
 __all__ = ["Shown", "show"]
 
 #: Columns whose values name what is shown, the widest first.
-NAMED = (
+NAME_COLUMNS = (
     *("model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),
     *("dimension", "variation", "marginalized", "default", "order", "reason", "trial_id"),
 )
 
 #: What an estimate and a score have in common.
-_SHARED = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
+_ASKING = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
 _ABOUT = ("category", "stereotype", "dimension", "variation")
 
 _TEXTS = (
@@ -77,53 +77,53 @@ def show(directory: str | Path, what: Sequence[str] = ()) -> Shown:
     >>> show("results/clinometer-smollm2-quick", ["age", "forced"]).answers  # doctest: +SKIP
     """
     with unpacked(Path(directory)) as path:
-        return _shown(path, what)
+        return _show_directory(path, what)
 
 
-def _shown(path: Path, what: Sequence[str]) -> Shown:
+def _show_directory(path: Path, what: Sequence[str]) -> Shown:
     for name in ("scores", "responses"):
         if not (path / f"{name}.parquet").is_file():
             raise InputError(f"{path / name}.parquet: not found; give a results directory")
     scores = scan_table(path / "scores.parquet", SCORES).select(list(SCORES)).collect()
-    chosen = scores
-    for one in what:
-        chosen = chosen.filter(_is(one, scores))
-    if chosen.is_empty():
+    matches = scores
+    for name in what:
+        matches = matches.filter(_has_name(name, scores))
+    if matches.is_empty():
         raise InputError(f"{path}: no answer is {' and '.join(map(repr, what)) or 'there'}")
     texts = scan_table(path / "responses.parquet", RESPONSES).select("model", "trial_id", *_TEXTS)
-    own = texts.join(chosen.lazy(), on=["model", "trial_id"], how="semi").collect()
-    answers = chosen.join(
-        own.unique(["model", "trial_id"], keep="first"),
+    answer_texts = texts.join(matches.lazy(), on=["model", "trial_id"], how="semi").collect()
+    answers = matches.join(
+        answer_texts.unique(["model", "trial_id"], keep="first"),
         on=["model", "trial_id"],
         how="left",
         maintain_order="left",
     )
-    return Shown(answers, _entered(chosen, read_estimates(path)))
+    return Shown(answers, _entered_means(matches, read_estimates(path)))
 
 
-def _is(name: str, scores: pl.DataFrame) -> pl.Expr:
+def _has_name(name: str, scores: pl.DataFrame) -> pl.Expr:
     """Return where a column has a name; InputError if none has."""
-    columns = [c for c in NAMED if scores[c].eq(name).any()]
+    columns = [c for c in NAME_COLUMNS if scores[c].eq(name).any()]
     if not columns:
-        known = [v for c in NAMED[:-1] for v in scores[c].drop_nulls().unique().to_list()]
-        raise InputError(unknown("name", name, dict.fromkeys(known)))
+        names = [v for c in NAME_COLUMNS[:-1] for v in scores[c].drop_nulls().unique().to_list()]
+        raise InputError(unknown("name", name, dict.fromkeys(names)))
     return pl.any_horizontal(pl.col(c).eq(name).fill_null(False) for c in columns)
 
 
-def _entered(chosen: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
+def _entered_means(scores: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
     """Return the means that all of some answers enter, the finest first."""
     rows = estimates.filter(
         pl.col("factor").is_null() & (pl.col("measure") == pl.col("instrument")),
         method="clustered",
     )
-    groups = chosen.select(*_SHARED, *_ABOUT).unique()
+    groups = scores.select(*_ASKING, *_ABOUT).unique()
     entered = pl.lit(True)
-    for column in (*_SHARED, *_ABOUT):
+    for column in (*_ASKING, *_ABOUT):
         values = groups[column].unique()
         same = pl.col(column).is_null()
         if len(values) == 1 and values[0] is not None:
             same |= pl.col(column) == values[0]
-        elif values.null_count() < len(values) and column in _SHARED:
+        elif values.null_count() < len(values) and column in _ASKING:
             same |= pl.col(column).is_in(values.drop_nulls().implode())
         entered &= same
     order = pl.col("level").cast(pl.Enum(["cell", "stereotype", "category", "model", "overall"]))

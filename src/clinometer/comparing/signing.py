@@ -28,19 +28,22 @@ __all__ = ["NAMESPACE", "UNSIGNED", "Signature", "check_key", "check_signature",
 NAMESPACE = "clinometer-bundle"
 
 #: Seconds in which a passphrase is typed or a key touched, and in which a signature is checked.
-SIGNING_S, CHECKING_S = 300, 60
+SIGNING_S = 300
+CHECKING_S = 60
 
 #: Largest signature, and file of signers, in bytes. One with a key of 16,384 bits has 6,000.
-MOST_SIGNATURE, MOST_SIGNERS = 1 << 16, 1 << 20
+MOST_SIGNATURE = 1 << 16
+MOST_SIGNERS = 1 << 20
 
 #: A line of a public key, which in a file of allowed signers stands behind the signer's name.
 _KEY = r"(ssh|ecdsa|sk)-\S+\s+AAAA"
-_PUBLIC_KEY, _ALLOWED = re.compile(_KEY), re.compile(rf"[^#].*\s{_KEY}")
+_PUBLIC_KEY = re.compile(_KEY)
+_ALLOWED = re.compile(rf"[^#].*\s{_KEY}")
 
 Status = Literal["none", "unchecked", "fits", "known", "stranger", "broken"]
 
 #: Status → what is said of a signature.
-_SAID: dict[Status, str] = {
+_TEXTS: dict[Status, str] = {
     "none": "unsigned; whether this is the archive that was published, its seal tells",
     "unchecked": "signed; the signature is not checked, as the archive was changed",
     "fits": "signed with {key}; by whom is not checked: give --signer",
@@ -62,7 +65,7 @@ class Signature:
     @property
     def text(self) -> str:
         """Say who signed, as far as it was checked."""
-        return _SAID[self.status].format(key=self.key, signer=self.signer)
+        return _TEXTS[self.status].format(key=self.key, signer=self.signer)
 
 
 UNSIGNED = Signature("none")
@@ -107,62 +110,64 @@ def check_signature(signature: Path, seal: Path, signer: Path | None = None) -> 
     InputError
         If ssh-keygen is missing, or `signer` is no such file.
     """
-    allowed = None if signer is None else _allowed(signer)
+    allowed = None if signer is None else _allowed_signers(signer)
     if not signature.is_file():
         missing = "" if signer is None else f"{SIGNATURE}: missing; nobody in {signer} signed"
         return Signature("none", problem=missing)
     if signature.stat().st_size > MOST_SIGNATURE:
         return Signature("broken", problem=f"{SIGNATURE}: larger than {MOST_SIGNATURE:,} bytes")
-    fits = _ssh_keygen("check-novalidate", *_of(signature), data=seal.read_bytes())
-    found = re.search(r" with (.+ key \S+)$", fits.said)
-    if not fits.succeeded or found is None:
-        why = f"{SIGNATURE}: not a signature of this archive: {fits.reason}"
-        return Signature("broken", problem=why)
+    fits = _ssh_keygen("check-novalidate", *_signature_options(signature), data=seal.read_bytes())
+    key = re.search(r" with (.+ key \S+)$", fits.output)
+    if not fits.succeeded or key is None:
+        problem = f"{SIGNATURE}: not a signature of this archive: {fits.reason}"
+        return Signature("broken", problem=problem)
     if allowed is None:
-        return Signature("fits", found[1])
-    name = _name(signature, seal, allowed)
+        return Signature("fits", key[1])
+    name = _find_signer(signature, seal, allowed)
     if name is None:
-        why = f"{SIGNATURE}: made with {found[1]}, of nobody in {signer}"
-        return Signature("stranger", found[1], problem=why)
-    return Signature("known", found[1], name)
+        problem = f"{SIGNATURE}: made with {key[1]}, of nobody in {signer}"
+        return Signature("stranger", key[1], problem=problem)
+    return Signature("known", key[1], name)
 
 
-def _name(signature: Path, seal: Path, allowed: str) -> str | None:
+def _find_signer(signature: Path, seal: Path, allowed: str) -> str | None:
     """Return the name of the allowed signer whose signature it is."""
     with tempfile.TemporaryDirectory(prefix="clinometer-") as folder:
         file = Path(folder) / "allowed_signers"
         write_text(file, allowed)
-        known = ("-f", str(file))
-        names = _ssh_keygen("find-principals", "-s", str(signature), *known).said.splitlines()
+        allowed_file = ("-f", str(file))
+        names = _ssh_keygen(
+            "find-principals", "-s", str(signature), *allowed_file
+        ).output.splitlines()
         for name in names:
-            who = (*known, "-I", name, *_of(signature))
-            if _ssh_keygen("verify", *who, data=seal.read_bytes()).succeeded:
+            options = (*allowed_file, "-I", name, *_signature_options(signature))
+            if _ssh_keygen("verify", *options, data=seal.read_bytes()).succeeded:
                 return name
     return None
 
 
-def _allowed(signer: Path) -> str:
+def _allowed_signers(signer: Path) -> str:
     """Return a file of allowed signers, in which public keys have the name of their file."""
     lines = read_text(signer, MOST_SIGNERS).splitlines()
     name = re.sub(r"[^\w.@+-]", "_", signer.name)
-    named = [f"{name} {line}" if _PUBLIC_KEY.match(line) else line for line in lines]
-    if not any(map(_ALLOWED.match, named)):
+    signers = [f"{name} {line}" if _PUBLIC_KEY.match(line) else line for line in lines]
+    if not any(map(_ALLOWED.match, signers)):
         raise InputError(
             f"--signer {signer}: no public key in it; give a file of allowed signers (a line each: "
             "NAME ssh-ed25519 AAAA…) or a public key (.pub)"
         )
-    return "\n".join((*named, ""))
+    return "\n".join((*signers, ""))
 
 
-def _of(signature: Path) -> tuple[str, ...]:
+def _signature_options(signature: Path) -> tuple[str, ...]:
     return "-n", NAMESPACE, "-s", str(signature)
 
 
-class _Done(NamedTuple):
+class _Finished(NamedTuple):
     """What ssh-keygen did."""
 
     succeeded: bool
-    said: str
+    output: str
     errors: str
 
     @property
@@ -174,7 +179,7 @@ class _Done(NamedTuple):
 
 def _ssh_keygen(
     command: str, *arguments: str, data: bytes = b"", seconds: int = CHECKING_S
-) -> _Done:
+) -> _Finished:
     """Call ``ssh-keygen -Y``; InputError where it is missing, or takes too long."""
     program = shutil.which("ssh-keygen")
     if program is None:
@@ -186,5 +191,5 @@ def _ssh_keygen(
         done = subprocess.run(call, input=data, capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
         raise InputError(f"ssh-keygen -Y {command}: not done within {seconds} seconds") from None
-    said, errors = (text.decode(errors="replace").strip() for text in (done.stdout, done.stderr))
-    return _Done(done.returncode == 0, said, errors)
+    output, errors = (text.decode(errors="replace").strip() for text in (done.stdout, done.stderr))
+    return _Finished(done.returncode == 0, output, errors)

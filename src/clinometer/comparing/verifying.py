@@ -117,8 +117,8 @@ def verify(
     """
     path = Path(archive)
     with tempfile.TemporaryDirectory() as folder:
-        stated = Path(folder) / "stated"
-        files = unpack(path, stated)
+        bundled = Path(folder) / "stated"
+        files = unpack(path, bundled)
         problems = alterations(path, files)
         seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
         count = len(files.keys() - {SIGNATURE})
@@ -126,26 +126,27 @@ def verify(
             unchecked = Signature("unchecked") if SIGNATURE in files else UNSIGNED
             return Verified(seal, count, changed=tuple(problems), signature=unchecked)
         who = None if signer is None else Path(signer)
-        signature = check_signature(stated / SIGNATURE, files[SEAL], who)
-        has_answers = (stated / "plan.json").is_file()
-        measured = _measurable(stated, models, inputs)
-        again = _Again(stated, Path(folder) / "again", has_answers, measured)
+        signature = check_signature(bundled / SIGNATURE, files[SEAL], who)
+        has_answers = (bundled / "plan.json").is_file()
+        measured = _measurable(bundled, models, inputs)
+        again = _Again(bundled, Path(folder) / "again", has_answers, measured)
         tables, differ = again.compare(None if inputs is None else Path(inputs))
-    made = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
+    # What was recomputed, or fixes what else is there.
+    checked = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
     if has_answers:
-        made |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
-        made |= {name for name in files if is_one_of(name, EVIDENCE)}
-    by_hash = tuple(sorted(files.keys() - made))
+        checked |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
+        checked |= {name for name in files if is_one_of(name, EVIDENCE)}
+    by_hash = tuple(sorted(files.keys() - checked))
     return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
 
 
-def _measurable(stated: Path, models: bool, inputs: str | Path | None) -> list[Family]:
+def _measurable(bundled: Path, models: bool, inputs: str | Path | None) -> list[Family]:
     """Return the families in a bundle that can be measured again here."""
     return [
         family
         for family in families().values()
         if (inputs is not None if family.needs_inputs else models)
-        and (stated / family.record).is_file()
+        and (bundled / family.record).is_file()
     ]
 
 
@@ -153,104 +154,109 @@ def _measurable(stated: Path, models: bool, inputs: str | Path | None) -> list[F
 class _Again:
     """What is recomputed of a bundle, and where."""
 
-    stated: Path
+    bundled: Path
     directory: Path
     has_answers: bool
     measured: Sequence[Family]
 
     def compare(self, inputs: Path | None) -> tuple[tuple[str, ...], list[str]]:
         """Recompute prompts and tables; return the tables' names and what differs."""
-        stated, again = self.stated, self.directory
-        recomputed = {family.name for family in self.measured}
-        recomputed |= {"answers"} if self.has_answers else set()
-        names = [name for name, table in TABLES.items() if table.family in recomputed]
-        shutil.copytree(stated, again)
+        bundled, recomputed = self.bundled, self.directory
+        kinds = {family.name for family in self.measured}
+        kinds |= {"answers"} if self.has_answers else set()
+        names = [name for name, table in TABLES.items() if table.family in kinds]
+        shutil.copytree(bundled, recomputed)
         for name in names:
             if name != "responses":  # these are read
-                (again / f"{name}.parquet").unlink(missing_ok=True)
+                (recomputed / f"{name}.parquet").unlink(missing_ok=True)
         try:
             self._recompute()
         except (ClinometerError, pl.exceptions.PolarsError) as error:
-            why = one_line(error).replace(f"{again}{os.sep}", "").replace(f"{stated}{os.sep}", "")
+            why = one_line(error)
+            for folder in (recomputed, bundled):
+                why = why.replace(f"{folder}{os.sep}", "")
             return (), [f"the tables cannot be recomputed: {why}"]
         for family in self.measured:
             if family.needs_inputs:  # an input that is not there is an error of the caller
-                family.measure_again(again, inputs)
-        problems = [*_other_texts(stated, again)] if self.has_answers else []
+                family.measure_again(recomputed, inputs)
+        problems = [*_changed_texts(bundled, recomputed)] if self.has_answers else []
         for name in ("estimates", *names):
-            problems += _compared(name, stated / f"{name}.parquet", again / f"{name}.parquet")
-        tables = ("estimates", *names) if recomputed else ()
-        return tuple(name for name in tables if (stated / f"{name}.parquet").is_file()), problems
+            file = f"{name}.parquet"
+            problems += _compare_tables(name, bundled / file, recomputed / file)
+        tables = ("estimates", *names) if kinds else ()
+        return tuple(name for name in tables if (bundled / f"{name}.parquet").is_file()), problems
 
     def _recompute(self) -> None:
         """Recompute what follows from the bundle and the models."""
-        again = self.directory
+        recomputed = self.directory
         if self.has_answers:
-            tabulate(again, _scoring(self.stated))
-            (again / PROMPTS).unlink(missing_ok=True)
-            write_prompts(again, again / PROMPTS)
+            tabulate(recomputed, _scoring_rules(self.bundled))
+            (recomputed / PROMPTS).unlink(missing_ok=True)
+            write_prompts(recomputed, recomputed / PROMPTS)
         for family in self.measured:
             if not family.needs_inputs:
-                family.measure_again(again, None)
+                family.measure_again(recomputed, None)
 
 
-def _other_texts(stated: Path, again: Path) -> Iterator[str]:
+def _changed_texts(bundled: Path, recomputed: Path) -> Iterator[str]:
     """Yield which of prompts, departures and card are not as recomputed.
 
     The card follows from the tables, which are compared by themselves.
     """
-    if not _same(stated / PROMPTS, again / PROMPTS):
+    if not _same_bytes(bundled / PROMPTS, recomputed / PROMPTS):
         yield f"{PROMPTS}: recomputing gives other prompts"
-    for name, text in follow_from(stated, stated / CARD).items():
-        if not (stated / name).is_file() or (stated / name).read_bytes() != text.encode():
+    for name, text in follow_from(bundled, bundled / CARD).items():
+        if not (bundled / name).is_file() or (bundled / name).read_bytes() != text.encode():
             yield f"{name}: recomputing gives another"
 
 
-def _scoring(stated: Path) -> str:
+def _scoring_rules(bundled: Path) -> str:
     """Return by which rules the answers were scored."""
-    scores = scan_table(stated / "scores.parquet", SCORES).select("scoring")
+    scores = scan_table(bundled / "scores.parquet", SCORES).select("scoring")
     return next(iter(scores.first().collect()["scoring"]), None) or "exact"
 
 
-def _compared(name: str, stated: Path, again: Path) -> Iterator[str]:
+def _compare_tables(name: str, bundled: Path, recomputed: Path) -> Iterator[str]:
     """Yield what differs between a table as stated and as recomputed."""
-    if again.is_file() and not stated.is_file():
+    if recomputed.is_file() and not bundled.is_file():
         yield f"{name}.parquet: recomputing gives it, the bundle lacks it"
-    elif stated.is_file() and not again.is_file():
+    elif bundled.is_file() and not recomputed.is_file():
         yield f"{name}.parquet: recomputing does not give it"
-    elif stated.is_file():
+    elif bundled.is_file():
         try:
-            old, new = read_table(stated), read_table(again)
+            old = read_table(bundled)
+            new = read_table(recomputed)
         except InputError as error:
-            yield str(error).replace(f"{stated.parent}{os.sep}", "")
+            yield str(error).replace(f"{bundled.parent}{os.sep}", "")
             return
         rounding = {family.name: family.rounding for family in families().values()}
         for family, share in {"answers": _ROUNDING, **rounding}.items():
-            own = (
+            row_families = (
                 pl.col("family")
                 if name == "estimates"
                 else pl.repeat(TABLES[name].family, pl.len())
             )
-            rows = own == family
+            rows = row_families == family
             yield from _differences(name, old.filter(rows), new.filter(rows), share)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same_bytes(first: Path, second: Path) -> bool:
     """Whether two files are equal, or both absent."""
-    if one.is_file() != other.is_file():
+    if first.is_file() != second.is_file():
         return False
-    return not one.is_file() or filecmp.cmp(one, other, shallow=False)
+    return not first.is_file() or filecmp.cmp(first, second, shallow=False)
 
 
 def _differences(
-    name: str, stated: pl.DataFrame, again: pl.DataFrame, share: float
+    name: str, bundled: pl.DataFrame, recomputed: pl.DataFrame, share: float
 ) -> Iterator[str]:
     """Yield the first value that differs in each column of a table."""
-    if stated.shape != again.shape or stated.columns != again.columns:
-        yield f"{name}.parquet: {stated.shape} stated, {again.shape} recomputed"
+    if bundled.shape != recomputed.shape or bundled.columns != recomputed.columns:
+        yield f"{name}.parquet: {bundled.shape} stated, {recomputed.shape} recomputed"
         return
-    for column in stated.columns:
-        ours, theirs = again[column], stated[column]
+    for column in bundled.columns:
+        ours = recomputed[column]
+        theirs = bundled[column]
         if ours.dtype != theirs.dtype:
             yield f"{name}.parquet: {column} holds {theirs.dtype} stated, {ours.dtype} recomputed"
             continue

@@ -12,7 +12,7 @@ import polars as pl
 from clinometer import __version__
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.deciding import Level
-from clinometer.comparing.runs import Run
+from clinometer.comparing.runs import ComparedRun
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
 from clinometer.results.bundles import unpacked
@@ -61,9 +61,11 @@ def write_comparison(
     path = Path(directory)
     check_folder(path)
     runs = [comparison.baseline, *comparison.candidates]
-    own = pl.concat([_own(comparison, run) for run in runs])
-    estimates = pl.concat([comparison.estimates, own]).with_columns(family=pl.lit("comparison"))
-    pairs = pl.concat([pl.DataFrame(schema=ANSWER_PAIRS), *_pairs(comparison)])
+    run_means = pl.concat([_run_means(comparison, run) for run in runs])
+    estimates = pl.concat([comparison.estimates, run_means]).with_columns(
+        family=pl.lit("comparison")
+    )
+    pairs = pl.concat([pl.DataFrame(schema=ANSWER_PAIRS), *_answer_pairs(comparison)])
     facts = _facts(comparison, level)
     write_plan(path / FACTS, {**facts, "complete": False})
     details = {"compared": comparison.matches, "answer_pairs": pairs}
@@ -91,63 +93,63 @@ def _facts(comparison: Comparison, level: Level) -> dict[str, Any]:
         "candidates": candidates,
         "decisions": [
             {
-                "candidate": one.candidate,
-                "verdict": one.verdict,
-                "text": one.text(),
-                "matched": comparison.matched(one.candidate),
-                "changed": comparison.changed(one.candidate),
+                "candidate": decision.candidate,
+                "verdict": decision.verdict,
+                "text": decision.text(),
+                "matched": comparison.matched(decision.candidate),
+                "changed": comparison.changed(decision.candidate),
             }
-            for one in comparison.decisions(level)
+            for decision in comparison.decisions(level)
         ],
         "complete": True,
     }
 
 
-def _own(comparison: Comparison, run: Run) -> pl.DataFrame:
+def _run_means(comparison: Comparison, run: ComparedRun) -> pl.DataFrame:
     """Return the means of a run by itself, under its label."""
-    own = comparison.own[run.label].filter(
+    means = comparison.own[run.label].filter(
         pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(),
         pl.col("level").is_in(_LEVELS),
         method="clustered",
     )
-    return own.with_columns(model=pl.lit(run.label), subject=pl.lit(run.label))
+    return means.with_columns(model=pl.lit(run.label), subject=pl.lit(run.label))
 
 
-def _pairs(comparison: Comparison) -> Iterator[pl.DataFrame]:
+def _answer_pairs(comparison: Comparison) -> Iterator[pl.DataFrame]:
     """Yield, of each stereotype that changed, the trials whose answers moved most that way.
 
     Where only categories changed, of their stereotypes that moved most.
     """
     ours = comparison.baseline
     for theirs in comparison.candidates:
-        changed = _moved(comparison, theirs.label)
+        changed = _changed_stereotypes(comparison, theirs.label)
         if changed.is_empty() or ours.directory is None or theirs.directory is None:
             continue
         keys = [*_TRIAL[1:], "stereotype"]
-        way = changed.select(*keys, way=pl.col("estimate").sign())
+        direction = changed.select(*keys, way=pl.col("estimate").sign())
         columns = [*_TRIAL, "stereotype", "category", "variation", "order", "marginalized"]
         columns += ["default", "score"]
         first, second = (run.scores.select(columns) for run in (ours, theirs))
         theirs_scores = second.select(*_TRIAL, candidate_score="score")
-        both = first.join(theirs_scores, on=_TRIAL, nulls_equal=True)
-        both = both.join(way, on=keys, nulls_equal=True)
+        pairs = first.join(theirs_scores, on=_TRIAL, nulls_equal=True)
+        pairs = pairs.join(direction, on=keys, nulls_equal=True)
         moved = (pl.col("candidate_score") - pl.col("score")) * pl.col("way")
-        chosen = (
-            both.with_columns(moved=moved)
+        sampled = (
+            pairs.with_columns(moved=moved)
             .filter(pl.col("moved") > 0)
             .sort("moved", "trial_id", descending=[True, False])
             .group_by(keys, maintain_order=True)
             .head(SHOWN)
         )
-        yield _with_answers(chosen, ours, theirs)
+        yield _add_answers(sampled, ours, theirs)
 
 
-def _moved(comparison: Comparison, candidate: str) -> pl.DataFrame:
+def _changed_stereotypes(comparison: Comparison, candidate: str) -> pl.DataFrame:
     """Return the stereotypes whose answers are shown: rows of differences."""
     changes = comparison.changes(candidate).filter(matched_by="trial")
-    each = changes.filter(level="stereotype")
-    if not each.is_empty():
-        return each
+    stereotypes = changes.filter(level="stereotype")
+    if not stereotypes.is_empty():
+        return stereotypes
     of_category = [*_TRIAL[1:], "category"]
     within = comparison.estimates.filter(
         pl.col("measure") == pl.col("instrument"),
@@ -158,19 +160,21 @@ def _moved(comparison: Comparison, candidate: str) -> pl.DataFrame:
     return within.sort(pl.col("estimate").abs(), descending=True, maintain_order=True).head(3)
 
 
-def _with_answers(chosen: pl.DataFrame, ours: Run, theirs: Run) -> pl.DataFrame:
+def _add_answers(trials: pl.DataFrame, ours: ComparedRun, theirs: ComparedRun) -> pl.DataFrame:
     """Add prompt and answers to trials."""
     texts = []
     for run, name in ((ours, "baseline"), (theirs, "candidate")):
         assert run.directory is not None
         with unpacked(run.directory) as directory:
-            own = read_detail(directory, "responses").filter(model=run.model)
+            responses = read_detail(directory, "responses").filter(model=run.model)
         answer = pl.col("response").alias(f"{name}_response")
-        asked = ("system", "prompt") if name == "baseline" else ()
-        texts.append(own.select("trial_id", *asked, answer).unique("trial_id", keep="first"))
-    joined = chosen.join(texts[0], on="trial_id", maintain_order="left")
-    joined = joined.join(texts[1], on="trial_id", maintain_order="left")
-    named = joined.rename({"score": "baseline_score"}).with_columns(
+        prompts = ("system", "prompt") if name == "baseline" else ()
+        texts.append(
+            responses.select("trial_id", *prompts, answer).unique("trial_id", keep="first")
+        )
+    pairs = trials.join(texts[0], on="trial_id", maintain_order="left")
+    pairs = pairs.join(texts[1], on="trial_id", maintain_order="left")
+    labelled = pairs.rename({"score": "baseline_score"}).with_columns(
         baseline=pl.lit(ours.label), candidate=pl.lit(theirs.label), model=pl.lit(theirs.label)
     )
-    return check(named, ANSWER_PAIRS, "answer_pairs")
+    return check(labelled, ANSWER_PAIRS, "answer_pairs")

@@ -37,7 +37,7 @@ ENTRY_POINTS = "clinometer.families"
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import a family's folder when it is first used, as ``clinometer.networks``."""
+    """Import a family's folder when it is first used, as ``clinometer.families.networks``."""
     if name in _folders():
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -61,7 +61,7 @@ from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import DECISIONS, VERSIONS, Measure
 from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import AbsoluteDecision, Study, Words, fill
+from clinometer.stimuli import AbsoluteDecision, StereotypeWords, Study, fill
 
 __all__ = ["CONSISTENT", "INSTRUMENT", "MEASURE"]
 
@@ -103,7 +103,11 @@ def _draw(
 
 
 def _worded(
-    study: Study, design: Design, words: Words, wording: AbsoluteDecision | str, drawn: Drawn
+    study: Study,
+    design: Design,
+    words: StereotypeWords,
+    wording: AbsoluteDecision | str,
+    drawn: Drawn,
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
     mode, trial, rng = MODES[design.mode], drawn.columns, shuffler(drawn)
@@ -126,7 +130,9 @@ def _worded(
     }
 
 
-def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random) -> list[str]:
+def _as_listed(
+    words: StereotypeWords, marginalized: str, default: str, rng: random.Random
+) -> list[str]:
     """Return the groups of the association task: those of the draw if it has them, else its own."""
     own = marginalized in words.marginalized and default in words.default
     drawn = Groups.of(words).draw(rng)

@@ -67,8 +67,8 @@ from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import (
     AffectiveAttribution,
     AttributionVariation,
+    StereotypeWords,
     Study,
-    Words,
     fill,
     study_hash,
     word_key,
@@ -145,7 +145,7 @@ def _draw(
 
 
 def _draws(
-    words: Words, objects: Sequence[str], design: Design, seeded: str
+    words: StereotypeWords, objects: Sequence[str], design: Design, seeded: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell: a pair with one per group, or one with a random group."""
     rng = random.Random(f"{seeded}/groups")
@@ -245,7 +245,7 @@ def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
     return () if "group" in columns else ("version",)
 
 
-def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
+def _complete(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> dict[str, Any]:
     """Infer the primed group of a recorded answer."""
     group = str(trial.get("version") or trial.get("group") or "")
     if (named := GROUPS.get(word_key(group))) is not None:

@@ -65,7 +65,15 @@ from clinometer.reading.options import read_option
 from clinometer.reading.refusals import why_unread
 from clinometer.results import Measure, as_estimates
 from clinometer.results.logprobs import read_probabilities
-from clinometer.stimuli import Items, Study, Wordings, Words, fill, study_hash, unfill
+from clinometer.stimuli import (
+    BenchmarkItems,
+    StereotypeWords,
+    Study,
+    Wordings,
+    fill,
+    study_hash,
+    unfill,
+)
 
 __all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED", "items_of"]
 
@@ -114,7 +122,7 @@ PUBLISHED = {
 class Part(Wordings[str]):
     """What a study says of it: a table of items, and wordings with places for one."""
 
-    items: Items
+    items: BenchmarkItems
     categories: dict[str, str]
     """Stereotype → category of its items."""
 
@@ -135,7 +143,7 @@ def items_of(study: Study) -> Mapping[str, Item]:
     raw = study.instruments.raw().get(NAME)
     if raw is None:
         return {}
-    return read_bbq(Items.model_validate(raw["items"]), getattr(raw, "source", ""))
+    return read_bbq(BenchmarkItems.model_validate(raw["items"]), getattr(raw, "source", ""))
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
@@ -286,7 +294,7 @@ def _read_logits(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     return Scored((of["target"] - of["other"]) / persons, None, 1.0, outcome=outcome)
 
 
-def _complete(trial: Mapping[str, Any], study: Study, _: Words) -> dict[str, Any]:
+def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dict[str, Any]:
     """Find the item of an answer, which tells its context; a released label becomes its option."""
     items, part = items_of(study), _part(study)
     if "attributes" in trial:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.errors import StudyError
-from clinometer.stimuli import Items, read_items
+from clinometer.stimuli import BenchmarkItems, read_items
 
 __all__ = ["AMBIGUOUS", "CONTEXTS", "LETTERS", "Item", "read_bbq"]
 
@@ -102,7 +102,7 @@ def _plain(text: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def read_bbq(items: Items, study: str) -> Mapping[str, Item]:
+def read_bbq(items: BenchmarkItems, study: str) -> Mapping[str, Item]:
     """Read a table of items, by category and example id; `study` is the path of the study file.
 
     Items without a target are left out, as published. Raises StudyError if a column is missing or a

@@ -69,7 +69,16 @@ from clinometer.reading.sentiment import (
     read_sentiment,
 )
 from clinometer.results import Measure, as_estimates
-from clinometer.stimuli import Items, Study, Wordings, Words, fill, study_hash, unfill, word_key
+from clinometer.stimuli import (
+    BenchmarkItems,
+    StereotypeWords,
+    Study,
+    Wordings,
+    fill,
+    study_hash,
+    unfill,
+    word_key,
+)
 
 __all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED"]
 
@@ -128,7 +137,7 @@ Prompt = tuple[str, str]
 class Part(Wordings[str]):
     """What a study says of it: a table of prompts, and wordings with a {prompt}."""
 
-    items: Items
+    items: BenchmarkItems
     emotions: str = EMOTION_CLASSIFIER
     """The classifier of emotions: its name on the hub, or a folder."""
 
@@ -228,7 +237,7 @@ def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
     return () if "group" in columns else ("version",)
 
 
-def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
+def _complete(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> dict[str, Any]:
     """Infer the group that a recorded continuation is about."""
     group = str(trial.get("version") or trial.get("group") or "")
     for side in GROUPS:

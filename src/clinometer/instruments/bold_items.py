@@ -14,7 +14,7 @@ import polars as pl
 from pydantic import TypeAdapter, ValidationError
 
 from clinometer.errors import StudyError
-from clinometer.stimuli import Items, read_items
+from clinometer.stimuli import BenchmarkItems, read_items
 
 __all__ = ["join_bold", "read_bold"]
 
@@ -22,7 +22,7 @@ _FILE = TypeAdapter(dict[str, dict[str, list[str]]])
 
 
 @lru_cache(maxsize=4)
-def read_bold(items: Items, study: str) -> Mapping[str, tuple[str, ...]]:
+def read_bold(items: BenchmarkItems, study: str) -> Mapping[str, tuple[str, ...]]:
     """Read the prompts of each group; `study` is the path of the study file.
 
     Empty prompts and repetitions within a group are left out, and so is the space at the end.

@@ -51,7 +51,7 @@ from clinometer.instruments.simulation import (
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.plaintext import split_tasks
-from clinometer.stimuli import ChainedTask, Study, Words, fill, word_key
+from clinometer.stimuli import ChainedTask, StereotypeWords, Study, fill, word_key
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
 
@@ -74,7 +74,7 @@ def _draw(
 
 
 def _worded(
-    study: Study, design: Design, words: Words, wording: ChainedTask, drawn: Drawn
+    study: Study, design: Design, words: StereotypeWords, wording: ChainedTask, drawn: Drawn
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
     values = as_shown(drawn.columns)
@@ -90,7 +90,7 @@ def _worded(
 
 
 def association_task(
-    study: Study, design: Design, words: Words, groups: Sequence[str], rng: random.Random
+    study: Study, design: Design, words: StereotypeWords, groups: Sequence[str], rng: random.Random
 ) -> tuple[str, list[str]]:
     """Write the association task of a longer prompt; return it with its words as ordered."""
     shared = study.instruments.word_association
@@ -101,7 +101,7 @@ def association_task(
     return fill(f"{wording} {shared.answer_format}".strip(), values), attributes
 
 
-def _place(words: Words) -> str:
+def _place(words: StereotypeWords) -> str:
     """Return the key of the decision in a structured answer, distinct from the paired words."""
     taken = any(word_key(word) == "assignment" for word in words.tied + words.counter)
     return "who gets which" if taken else "assignment"

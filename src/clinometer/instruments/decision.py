@@ -15,7 +15,15 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.instrument import Wording
 from clinometer.modes import MODES
-from clinometer.stimuli import Decision, Stereotype, Study, Words, fill, study_hash, word_key
+from clinometer.stimuli import (
+    DecisionWording,
+    Stereotype,
+    StereotypeWords,
+    Study,
+    fill,
+    study_hash,
+    word_key,
+)
 
 __all__ = [
     "LIMITS",
@@ -76,7 +84,7 @@ def sentences_of(study: Study, instrument: str) -> dict[str, str]:
     return dict(getattr(study.decision_sentences, instrument, {}))
 
 
-def _words(study: Study, instrument: str, stereotype: str, variation: str) -> Words:
+def _words(study: Study, instrument: str, stereotype: str, variation: str) -> StereotypeWords:
     """Return the groups and tasks of a decision; for recorded answers, of all decisions."""
     if variation == "recorded":
         return any_words(study, stereotype)
@@ -86,13 +94,13 @@ def _words(study: Study, instrument: str, stereotype: str, variation: str) -> Wo
     return of.decision_words(instrument, variation)
 
 
-def _words_of_clause(stereotype: Stereotype) -> Words:
+def _words_of_clause(stereotype: Stereotype) -> StereotypeWords:
     """Return the groups and tasks of the clause: those of the first relative decision."""
     first = next(iter(stereotype.decisions.relative_decision), "")
     return stereotype.decision_words("relative_decision", first)
 
 
-def any_words(study: Study, stereotype: str) -> Words:
+def any_words(study: Study, stereotype: str) -> StereotypeWords:
     """Return all words that decisions about a stereotype may use.
 
     A word that is on different sides in different lists is ambiguous and left out.
@@ -113,7 +121,7 @@ def any_words(study: Study, stereotype: str) -> Words:
         role: [word for key, word in words.items() if stands[key] == 1] or getattr(lists[0], role)
         for role, words in sides.items()
     }
-    return Words.model_construct(**telling, extra=[])
+    return StereotypeWords.model_construct(**telling, extra=[])
 
 
 def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> str | None:
@@ -136,7 +144,9 @@ def shuffler(drawn: Drawn) -> random.Random:
     return random.Random(random.Random(drawn.shuffling).getrandbits(31))
 
 
-def draw_words(words: Words, design: Design, seeded: str, turns: int = 2) -> Iterator[Drawn]:
+def draw_words(
+    words: StereotypeWords, design: Design, seeded: str, turns: int = 2
+) -> Iterator[Drawn]:
     """Yield the trials of one cell without prompt.
 
     The `turns` trials of a pair have the same words. Two turns show both group orders, and the next
@@ -189,7 +199,7 @@ def decision_cells(
     study: Study,
     design: Design,
     asked: tuple[str, Sequence[str], Sequence[str]],
-    worded: Callable[[Words, Any, Drawn], dict[str, Any]],
+    worded: Callable[[StereotypeWords, Any, Drawn], dict[str, Any]],
     turns: int = 2,
 ) -> Iterator[Cell]:
     """Yield the cells of an instrument, stereotypes and variations.
@@ -225,7 +235,7 @@ def decision_cells(
 
 def _asked(
     stereotype: Stereotype, instrument: str, name: str, sentences: Mapping[str, str]
-) -> Decision | str | None:
+) -> DecisionWording | str | None:
     """Return the wording of a variation, or the whole sentence; None if there is none."""
     if (sentence := sentences.get(name)) is not None:
         clause = stereotype.decisions.clause

@@ -15,7 +15,7 @@ from typing import Any
 
 from clinometer.errors import InputError
 from clinometer.modes import MODES
-from clinometer.stimuli import Words
+from clinometer.stimuli import StereotypeWords
 
 __all__ = ["Design", "EFFORTS", "Groups", "draws", "in_rounds", "pairs"]
 
@@ -104,7 +104,7 @@ class Groups:
     aligned: bool
 
     @classmethod
-    def of(cls, words: Words) -> Groups:
+    def of(cls, words: StereotypeWords) -> Groups:
         """Return the group words in the order of the study."""
         return cls(words.marginalized, words.default, words.aligned)
 
@@ -140,7 +140,7 @@ def pairs(trials: int, per_pair: int) -> Iterator[tuple[int, range]]:
 
 
 def draws(
-    words: Words, design: Design, seeded: str, per_set: int | None = None
+    words: StereotypeWords, design: Design, seeded: str, per_set: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the trials of one cell without prompt.
 

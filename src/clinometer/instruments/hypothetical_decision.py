@@ -68,7 +68,16 @@ from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import DECISIONS, Measure
 from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import Items, Study, Wordings, Words, fill, read_items, study_hash, unfill
+from clinometer.stimuli import (
+    BenchmarkItems,
+    StereotypeWords,
+    Study,
+    Wordings,
+    fill,
+    read_items,
+    study_hash,
+    unfill,
+)
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -105,7 +114,7 @@ GROUPS = ("marginalized", "default")
 class Part(Wordings[str]):
     """What a study says of it: templates, what they name, and wordings with a {decision}."""
 
-    items: Items
+    items: BenchmarkItems
     factors: dict[str, list[str]]
     """What is named of a person → its levels."""
     contrasts: dict[str, str]
@@ -134,11 +143,11 @@ def _part(study: Study) -> Part | None:
 def _templates(study: Study) -> Mapping[str, Mapping[str, str]]:
     """Return the templates by name."""
     raw = study.instruments.raw()[NAME]
-    return _read_templates(Items.model_validate(raw["items"]), getattr(raw, "source", ""))
+    return _read_templates(BenchmarkItems.model_validate(raw["items"]), getattr(raw, "source", ""))
 
 
 @lru_cache(maxsize=4)
-def _read_templates(items: Items, study: str) -> Mapping[str, Mapping[str, str]]:
+def _read_templates(items: BenchmarkItems, study: str) -> Mapping[str, Mapping[str, str]]:
     table = read_items(items, study)
     needed = ("id", "name", "template", "yes_favours_subject")
     if missing := [name for name in needed if name not in table.columns]:
@@ -185,7 +194,11 @@ def _draw(
 
 
 def _draws(
-    words: Words, part: Part, decisions: Sequence[str], of: tuple[str, str], design: Design
+    words: StereotypeWords,
+    part: Part,
+    decisions: Sequence[str],
+    of: tuple[str, str],
+    design: Design,
 ) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """Yield the draws of one contrast, and all that is named of the person.
 

@@ -24,7 +24,7 @@ from clinometer.instruments.simulation import (
 )
 from clinometer.modes import MODES
 from clinometer.results import Measure
-from clinometer.stimuli import Study, Words
+from clinometer.stimuli import StereotypeWords, Study
 
 __all__ = ["Instrument", "Key", "Reader", "Recorded", "Scored", "Size", "Version", "Wording"]
 
@@ -60,15 +60,15 @@ class Key:
 
     study: Study
     stereotype: str
-    words: Words
+    words: StereotypeWords
     """Words that the instrument draws from."""
     scoring: str = "exact"
-    shown: Words | None = None
+    shown: StereotypeWords | None = None
     """The words that a recorded prompt asked to be associated, where they are other lists of the
     stereotype."""
 
     @cached_property
-    def association(self) -> Words:
+    def association(self) -> StereotypeWords:
         """The words of the stereotype's word association."""
         return self.shown or self.study.words(self.stereotype)
 
@@ -154,7 +154,7 @@ class Recorded:
     decision: str = "never"
     """Whether a column `decision` is the response: ``never``, ``always``, or ``alone`` (if there
     is no response)."""
-    complete: Callable[[Mapping[str, Any], Study, Words], dict[str, Any]] = lambda *_: {}
+    complete: Callable[[Mapping[str, Any], Study, StereotypeWords], dict[str, Any]] = lambda *_: {}
     """Trial, study, words → columns of the trial that can be inferred."""
     dimensions: bool = False
     """Whether an answer is about one dimension, inferred from its words."""
@@ -187,7 +187,9 @@ class Instrument:
     ordered: str = "groups"
     """What is named in two orders, whose effect `order_effect` and `first_share` tell: groups or
     options."""
-    words: Callable[[Study, str, str, str | None], Words] = lambda study, key, *_: study.words(key)
+    words: Callable[[Study, str, str, str | None], StereotypeWords] = lambda study, key, *_: (
+        study.words(key)
+    )
     """Study, stereotype, variation, dimension → the words to draw from."""
     defect: Callable[[Study, str, str], str | None] = lambda *_: None
     """Study, stereotype, variation → the defect of the source wording that is kept, if any."""

@@ -61,7 +61,7 @@ from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.refusals import why_unread
 from clinometer.results import CONDITIONS, VERSIONS, Measure, as_estimates
-from clinometer.stimuli import Study, Words, fill, study_hash
+from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 __all__ = ["EFFECT", "INSTRUMENT", "MEASURE", "REFUSALS"]
 
@@ -138,7 +138,7 @@ def _draw(
             yield Cell(key, name, seeded, trials)
 
 
-def _draws(words: Words, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
+def _draws(words: StereotypeWords, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell: each word of a pair in both mappings."""
     rng = random.Random(f"{seeded}/groups")
     own = Groups.of(words).shuffled(rng)

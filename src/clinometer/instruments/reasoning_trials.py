@@ -15,7 +15,7 @@ from typing import Any, Literal
 from clinometer.errors import InputError
 from clinometer.instruments.instrument import Recorded
 from clinometer.results import VERSIONS
-from clinometer.stimuli import Study, Wordings, Words, word_key
+from clinometer.stimuli import StereotypeWords, Study, Wordings, word_key
 from clinometer.stimuli.words import MaybeWords, Name, Strict, Word
 
 __all__ = ["COMPATIBLE", "RECORDED", "Part", "Task", "part_of"]
@@ -74,7 +74,7 @@ def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
     return ("variation", *(() if asked else ("word", "condition", "reasoning_tokens")))
 
 
-def _complete(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str, Any]:
+def _complete(trial: Mapping[str, Any], study: Study, words: StereotypeWords) -> dict[str, Any]:
     """Count the tokens of a trial, and find the words and the version of a recorded one.
 
     Without a count the whole output counts if it has reasoning. Of a trial that was asked here, no
@@ -100,7 +100,7 @@ def _count(tokens: object) -> int | None:
     return int(text.partition(".")[0])
 
 
-def _recorded(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str, Any]:
+def _recorded(trial: Mapping[str, Any], study: Study, words: StereotypeWords) -> dict[str, Any]:
     """Find group, partner and version of a recorded word."""
     part, key, name = part_of(study), str(trial["stereotype"]), str(trial.get("word"))
     if part is None or key not in part.tests:

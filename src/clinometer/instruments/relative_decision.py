@@ -55,7 +55,7 @@ from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.decisions import read_decision
 from clinometer.results import DECISIONS, Measure
 from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import RelativeDecision, Study, Words, fill
+from clinometer.stimuli import RelativeDecision, StereotypeWords, Study, fill
 
 __all__ = ["INSTRUMENT", "MEASURE", "decided", "read_assignment", "read_text"]
 
@@ -95,7 +95,9 @@ def _draw(
     return decision_cells(study, design, asked, partial(_worded, MODES[design.mode]))
 
 
-def _worded(mode: Mode, _: Words, wording: RelativeDecision | str, drawn: Drawn) -> dict[str, Any]:
+def _worded(
+    mode: Mode, _: StereotypeWords, wording: RelativeDecision | str, drawn: Drawn
+) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
     trial = drawn.columns
     if isinstance(wording, str):

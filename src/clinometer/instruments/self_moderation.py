@@ -60,7 +60,7 @@ from clinometer.modes.free import MODE as FREE
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import Measure
-from clinometer.stimuli import Strict, Study, Words, holds
+from clinometer.stimuli import StereotypeWords, Strict, Study, holds
 
 __all__ = ["INSTRUMENT", "MEASURE", "Moderation", "moderate"]
 
@@ -197,7 +197,7 @@ def _first_score(asked: Moderation, trial: Mapping[str, Any], key: Key) -> Score
 
 
 def _complete(
-    first: Instrument, trial: Mapping[str, Any], study: Study, words: Words
+    first: Instrument, trial: Mapping[str, Any], study: Study, words: StereotypeWords
 ) -> dict[str, Any]:
     """Infer what the first answer tells of its words."""
     return first.recorded.complete({**trial, "response": trial.get("profile") or ""}, study, words)

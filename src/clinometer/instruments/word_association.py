@@ -49,7 +49,15 @@ from clinometer.modes.likelihood import OPTION
 from clinometer.reading.parsing import infer_groups, read_pairs
 from clinometer.results import ASSOCIATIONS, Measure
 from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import Answers, Study, Variation, WordAssociation, Words, fill, study_hash
+from clinometer.stimuli import (
+    AnswerVocabulary,
+    StereotypeWords,
+    Study,
+    Variation,
+    WordAssociation,
+    fill,
+    study_hash,
+)
 
 __all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "listed", "score_pairs"]
 
@@ -182,9 +190,9 @@ def _read_pairs(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
 def score_pairs(
     response: str,
     trial: Mapping[str, Any],
-    words: Words,
+    words: StereotypeWords,
     scoring: str = "exact",
-    answers: Answers | None = None,
+    answers: AnswerVocabulary | None = None,
 ) -> Scored:
     """Score the pairs of one response, lines of text or a JSON object; never raises.
 
@@ -218,7 +226,7 @@ def score_pairs(
     return Scored(value, None, read.coverage, one_sided, _first_share(shares, trial), shares=shares)
 
 
-def _shown(words: Words, trial: Mapping[str, Any]) -> Words:
+def _shown(words: StereotypeWords, trial: Mapping[str, Any]) -> StereotypeWords:
     """Return the lists restricted to the words that a draw showed."""
     shown = set(trial.get("attributes") or ())
     if not shown or shown.issuperset(words.tied + words.counter):
@@ -227,7 +235,7 @@ def _shown(words: Words, trial: Mapping[str, Any]) -> Words:
     return words.model_copy(update=sets) if any(sets.values()) else words
 
 
-def _counts(shares: Mapping[str, float], words: Words) -> tuple[int, int, int, int]:
+def _counts(shares: Mapping[str, float], words: StereotypeWords) -> tuple[int, int, int, int]:
     """N(marginalized, tied), N(marginalized, counter), N(default, tied), N(default, counter)."""
     tied = [shares[w] for w in words.tied if w in shares]
     counter = [shares[w] for w in words.counter if w in shares]
@@ -280,7 +288,7 @@ def _read_logits(
     return Scored(value, None, coverage, False, _first_share(shares, trial), logit, shares)
 
 
-def infer_pair(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
+def infer_pair(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> dict[str, Any]:
     """Infer the two group words from a recorded answer, if its table does not name both."""
     if {"marginalized", "default"} <= trial.keys():
         return {}
@@ -290,7 +298,7 @@ def infer_pair(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, An
     return {"marginalized": marginalized, "default": default, "inferred": True}
 
 
-def _complete(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str, Any]:
+def _complete(trial: Mapping[str, Any], study: Study, words: StereotypeWords) -> dict[str, Any]:
     per_set = study.instruments.word_association.words_per_set
     asked = {"words_asked": 2 * per_set} if per_set and not trial.get("attributes") else {}
     return {**asked, **infer_pair(trial, study, words)}

@@ -30,6 +30,7 @@ from clinometer.texts import write_text
 
 __all__ = ["SCHEMA_VERSION", "write_every_eval_ever"]
 
+#: Version of the schema that records follow.
 SCHEMA_VERSION = "0.2.1"
 
 _DETAILS = (
@@ -46,7 +47,8 @@ def write_every_eval_ever(directory: str | Path, folder: str | Path) -> list[Pat
     file cannot be written.
     """
     results = read_results(directory)
-    means, paths = dict(means_by_model(results)), []
+    means = dict(means_by_model(results))
+    paths = []
     refuse_shared_folders(means)
     for model, rows in means.items():
         path = Path(folder) / f"{slug(model)}.json"
@@ -82,7 +84,7 @@ def _record(model: str, rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str
 
 def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     measure = MEASURES[row["measure"]]
-    about = [row[name] for name in ("study", "dimension", "category", "stereotype") if row[name]]
+    subjects = [row[name] for name in ("study", "dimension", "category", "stereotype") if row[name]]
     uncertainty: dict[str, Any] = {"num_samples": row["n_scored"]}
     if row["se"] is not None:
         uncertainty["standard_error"] = {"value": row["se"], "method": "crossed components"}
@@ -96,11 +98,12 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     if row["sd"] is not None:
         uncertainty["standard_deviation"] = row["sd"]
     generation = plan.get("generation") or {}
-    known = ("temperature", "top_p", "max_tokens")
-    given = {name: generation[name] for name in known if generation.get(name) is not None}
+    options = ("temperature", "top_p", "max_tokens")
+    arguments = {name: generation[name] for name in options if generation.get(name) is not None}
+    asking = f"{row['mode']}, {row['level']}"
     recorded = plan.get("recorded") is not None
     return {
-        "evaluation_name": f"{row['measure']}: {', '.join(about)} ({row['mode']}, {row['level']})",
+        "evaluation_name": f"{row['measure']}: {', '.join(subjects)} ({asking})",
         "source_data": {"dataset_name": row["study"], "source_type": "other"},
         "metric_config": {
             "evaluation_description": f"{measure.title}; {measure.direction}",
@@ -114,5 +117,5 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
             "details": {name: str(row[name]) for name in _DETAILS if row[name] is not None},
             "uncertainty": uncertainty,
         },
-        **({} if recorded else {"generation_config": {"generation_args": given}}),
+        **({} if recorded else {"generation_config": {"generation_args": arguments}}),
     }

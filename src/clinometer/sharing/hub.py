@@ -62,15 +62,16 @@ def write_hub(
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", dataset, re.ASCII):
         raise InputError(f"dataset: {dataset!r}; allowed: OWNER/NAME, as on the hub")
     results = read_results(directory)
-    means = {
-        model: whole
-        for model, rows in means_by_model(results)
-        if (whole := rows.filter(pl.col("control").is_null(), level="model")).height
-    }
+    means = {}
+    for model, rows in means_by_model(results):
+        over_all = rows.filter(pl.col("control").is_null(), level="model")
+        if over_all.height:
+            means[model] = over_all
     if not means:
         raise InputError(f"{results.directory}: no mean over all stereotypes; nothing to share")
     refuse_shared_folders(means)
-    questions, folder = _questions(results), Path(folder)
+    questions = _questions(results)  # may refuse; nothing is written before
+    folder = Path(folder)
     paths = [folder / "dataset" / "eval.yaml", folder / "dataset" / "data" / "test.parquet"]
     _write_yaml(paths[0], _benchmark(pl.concat(means.values()), results.plan))
     paths[1].parent.mkdir(parents=True, exist_ok=True)
@@ -84,9 +85,9 @@ def write_hub(
 
 def _questions(results: Results) -> pl.DataFrame:
     """Return every question once; Raises InputError if answers came without theirs."""
-    asked = scan_parquet(results.directory / "responses.parquet", RESPONSES)
+    responses = scan_parquet(results.directory / "responses.parquet", RESPONSES)
     questions = (
-        asked.select(_QUESTION).unique("trial_id", keep="first", maintain_order=True).collect()
+        responses.select(_QUESTION).unique("trial_id", keep="first", maintain_order=True).collect()
     )
     if questions["prompt"].null_count():
         raise InputError(

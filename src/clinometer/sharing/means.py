@@ -32,16 +32,16 @@ def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
     ).drop_nulls("estimate")
     if rows.is_empty():
         raise InputError(f"{results.directory}: no means of answers; nothing to share")
-    for (model,), own in rows.group_by("model", maintain_order=True):
-        yield str(model), own
+    for (model,), means in rows.group_by("model", maintain_order=True):
+        yield str(model), means
 
 
-def name_parts(row: Mapping[str, Any], *of: str) -> list[str]:
+def name_parts(row: Mapping[str, Any], *columns: str) -> list[str]:
     """Return what names a mean: study, measure, mode, how it was asked and scored, columns `of`.
 
     Columns without a value, and what is usual, are left out.
     """
-    how = (row[name] for name in (*CONDITIONS, "word_list", "scoring"))
-    unusual = (value for value in how if value not in _USUAL)
-    parts = (row["study"], row["measure"], row["mode"], *unusual, *(row[name] for name in of))
+    settings = (row[name] for name in (*CONDITIONS, "word_list", "scoring"))
+    unusual = (value for value in settings if value not in _USUAL)
+    parts = (row["study"], row["measure"], row["mode"], *unusual, *(row[name] for name in columns))
     return [str(part) for part in parts if part is not None]

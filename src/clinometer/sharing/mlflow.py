@@ -30,10 +30,10 @@ __all__ = ["log_mlflow", "mean_name"]
 _ARTIFACTS = ("report.html", "plan.json", "estimates.parquet")
 
 #: Tag of a run: which tables of which model it is about.
-_ABOUT = "clinometer.estimates"
+_IDENTITY_TAG = "clinometer.estimates"
 
-#: Characters that names of metrics and tags have in MLflow.
-_OTHERS = re.compile(r"[^\w\-. :/]")
+#: Characters that names of metrics and tags cannot have in MLflow.
+_FORBIDDEN = re.compile(r"[^\w\-. :/]")
 
 
 def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[str]:
@@ -57,15 +57,16 @@ def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[st
         ) from None
     try:
         client = MlflowClient()
-        return [
-            _logged(client, experiment, model, rows, results.plan, results.directory)
-            for model, rows in models
-        ]
+        runs = []
+        for model, rows in models:
+            plan, folder = results.plan, results.directory
+            runs.append(_log_run(client, experiment, model, rows, plan, folder))
+        return runs
     except (MlflowException, OSError, ImportError, ValueError) as error:  # of its stores, too
         raise ClinometerError(f"MLflow: {one_line(error)}") from None
 
 
-def _logged(  # noqa: PLR0913 - what a run is made of
+def _log_run(  # noqa: PLR0913 - what a run is made of
     client: MlflowClient,
     experiment: str,
     model: str,
@@ -75,16 +76,16 @@ def _logged(  # noqa: PLR0913 - what a run is made of
 ) -> str:
     from mlflow.entities import Metric, Param, RunTag
 
-    found = client.get_experiment_by_name(experiment)
-    place = found.experiment_id if found else client.create_experiment(experiment)
-    about = text_hash(model + rows.write_json())
-    same = client.search_runs([place], f"tags.`{_ABOUT}` = '{about}'", max_results=1)
+    matching = client.get_experiment_by_name(experiment)
+    place = matching.experiment_id if matching else client.create_experiment(experiment)
+    identity = text_hash(model + rows.write_json())
+    same = client.search_runs([place], f"tags.`{_IDENTITY_TAG}` = '{identity}'", max_results=1)
     if same and same[0].info.status == "FINISHED":
         return str(same[0].info.run_id)
     start = int(datetime.fromisoformat(plan["created"]).timestamp() * 1000)
     run = client.create_run(place, start_time=start, run_name=model).info.run_id
     metrics = [Metric(name, value, start, 0) for name, value in _metrics(rows)]
-    tags = [RunTag(name, text) for name, text in ((_ABOUT, about), *_verdicts(rows))]
+    tags = [RunTag(name, text) for name, text in ((_IDENTITY_TAG, identity), *_verdicts(rows))]
     params = [Param(name, text) for name, text in _parameters(model, plan)]
     for first in range(0, len(metrics), 500):  # MLflow takes 1,000 a call, 100 of the others
         client.log_batch(run, metrics=metrics[first : first + 500])
@@ -114,7 +115,7 @@ def _verdicts(rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
 def mean_name(row: Mapping[str, Any]) -> str:
     """Name a mean by what it is of, such as ``bai2025/word_association/free/race/guilt``."""
     parts = name_parts(row, "control", "dimension", "category", "stereotype")
-    return _OTHERS.sub("-", "/".join(parts))
+    return _FORBIDDEN.sub("-", "/".join(parts))
 
 
 def _parameters(model: str, plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Studies: files of stimuli and wordings, and their loader."""
 
-from clinometer.stimuli.items import Items, bring_items, find_items, read_items
+from clinometer.stimuli.items import BenchmarkItems, bring_items, find_items, read_items
 from clinometer.stimuli.loading import (
     find_intervention,
     load_study,
@@ -10,13 +10,13 @@ from clinometer.stimuli.loading import (
     study_hash,
 )
 from clinometer.stimuli.remarks import remarks
-from clinometer.stimuli.study import Answers, Citation, Stereotype, Study
+from clinometer.stimuli.study import AnswerVocabulary, Citation, Stereotype, Study
 from clinometer.stimuli.wording import (
     AbsoluteDecision,
     AffectiveAttribution,
     AttributionVariation,
     ChainedTask,
-    Decision,
+    DecisionWording,
     RelativeDecision,
     Variation,
     WordAssociation,
@@ -25,29 +25,29 @@ from clinometer.stimuli.wording import (
     holds,
     unfill,
 )
-from clinometer.stimuli.words import Strict, Words, word_key
+from clinometer.stimuli.words import StereotypeWords, Strict, word_key
 
 __all__ = [
     "AbsoluteDecision",
-    "Decision",
     "AffectiveAttribution",
-    "Answers",
+    "AnswerVocabulary",
     "AttributionVariation",
+    "BenchmarkItems",
     "ChainedTask",
     "Citation",
-    "Items",
+    "DecisionWording",
     "RelativeDecision",
     "Stereotype",
+    "StereotypeWords",
     "Strict",
     "Study",
     "Variation",
     "WordAssociation",
     "Wordings",
-    "Words",
     "bring_items",
     "fill",
-    "find_items",
     "find_intervention",
+    "find_items",
     "holds",
     "load_study",
     "open_study",

@@ -26,17 +26,19 @@ from clinometer.errors import StudyError, one_line
 from clinometer.stimuli.words import Strict
 from clinometer.texts import write_bytes
 
-__all__ = ["FOLDER", "Items", "bring_items", "find_items", "items_folder", "read_items"]
+__all__ = ["FOLDER", "BenchmarkItems", "bring_items", "find_items", "items_folder", "read_items"]
 
 #: Environment variable that names the folder of items which do not come with Clinometer.
 FOLDER = "CLINOMETER_ITEMS"
 
+#: A larger file of items is refused before it is read.
 MAX_BYTES = 100_000_000
 
+#: Seconds that a download waits for the server.
 TIMEOUT_S = 60.0
 
 
-class Items(Strict):
+class BenchmarkItems(Strict):
     """A table of items: a CSV file, plain or gzipped, whose every value is text."""
 
     file: Annotated[str, Field(pattern=r"^[\w.-]+\.csv(\.gz)?$")]
@@ -54,14 +56,18 @@ def items_folder() -> Path:
     return Path(os.environ.get(FOLDER) or Path.home() / ".cache" / "clinometer" / "items")
 
 
-def find_items(items: Items, study: str = "") -> Path | None:
+def find_items(items: BenchmarkItems, study: str = "") -> Path | None:
     """Find the file of items: beside the study file, in `items_folder`, or as shipped."""
     shipped = Path(str(resources.files("clinometer.stimuli"))) / "items"
     folders = (Path(study).parent, items_folder(), shipped)
-    return next((at for folder in folders if (at := folder / items.file).is_file()), None)
+    for folder in folders:
+        path = folder / items.file
+        if path.is_file():
+            return path
+    return None
 
 
-def read_items(items: Items, study: str = "") -> pl.DataFrame:
+def read_items(items: BenchmarkItems, study: str = "") -> pl.DataFrame:
     """Read the items that a part of a study names.
 
     Parameters
@@ -83,21 +89,23 @@ def read_items(items: Items, study: str = "") -> pl.DataFrame:
     """
     path = find_items(items, study)
     if path is None:
-        where = f" It can be had from {items.source}." if items.source else ""
-        how = f"{where} Put it there"
+        address = f" It can be had from {items.source}." if items.source else ""
+        advice = f"{address} Put it there"
         if items.made_of:
+            # A shipped study has no path that a user could give, but its name.
             name = study if Path(study).is_file() else Path(study).stem
-            how = f" Bring it with: clinometer items {name}"
+            advice = f" Bring it with: clinometer items {name}"
         raise StudyError(
-            f"items {items.file}: no such file beside the study or in {items_folder()}.{how}, or "
-            f"name its folder in {FOLDER}"
+            f"items {items.file}: no such file beside the study or in {items_folder()}.{advice}, "
+            f"or name its folder in {FOLDER}"
         )
-    return _read(path, items.sha256, path.stat().st_mtime_ns)
+    # The time of change is part of the cache's key: a file that was put right is read again.
+    return _read_table(path, items.sha256, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path, sha256: str, _: int) -> pl.DataFrame:
-    content = _content(path)
+def _read_table(path: Path, sha256: str, _: int) -> pl.DataFrame:
+    content = _read_bytes(path)
     if (digest := hashlib.sha256(content).hexdigest()) != sha256:
         raise StudyError(f"items {path}: SHA-256 is {digest}, the study names {sha256}")
     try:
@@ -111,7 +119,7 @@ def _read(path: Path, sha256: str, _: int) -> pl.DataFrame:
 
 
 def bring_items(
-    items: Items, make: Callable[[Mapping[str, bytes]], bytes], folder: Path | None = None
+    items: BenchmarkItems, make: Callable[[Mapping[str, bytes]], bytes], folder: Path | None = None
 ) -> Path:
     """Make the table of items of the released files, and put it into `items_folder`.
 
@@ -134,15 +142,14 @@ def bring_items(
     StudyError
         If a file cannot be had, or the table is not the one that the study names.
     """
-    names = {address.rpartition("/")[2]: address for address in items.made_of}
-    files = {
-        name: _download(address) if folder is None else _content(folder / name)
-        for name, address in names.items()
-    }
+    files = {}
+    for address in items.made_of:
+        name = address.rpartition("/")[2]
+        files[name] = _download(address) if folder is None else _read_bytes(folder / name)
     table = make(files)
     if (digest := hashlib.sha256(table).hexdigest()) != items.sha256:
         raise StudyError(
-            f"items {items.file}: made of {', '.join(names)}, its SHA-256 is {digest}; the study "
+            f"items {items.file}: made of {', '.join(files)}, its SHA-256 is {digest}; the study "
             f"names {items.sha256}"
         )
     path = items_folder() / items.file
@@ -150,7 +157,7 @@ def bring_items(
     return path
 
 
-def _content(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     if not path.is_file():
         raise StudyError(f"items {path}: no such file")
     if path.stat().st_size > MAX_BYTES:
@@ -161,6 +168,7 @@ def _content(path: Path) -> bytes:
 def _download(address: str) -> bytes:
     try:
         with urlopen(address, timeout=TIMEOUT_S) as answer:
+            # One byte more than is allowed tells a file that is too large from one that just fits.
             content: bytes = answer.read(MAX_BYTES + 1)
     except (OSError, ValueError, HTTPException) as error:
         raise StudyError(

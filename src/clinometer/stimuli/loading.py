@@ -22,7 +22,7 @@ from clinometer.texts import read_text
 
 __all__ = [
     "find_intervention",
-    "known_name",
+    "check_name",
     "load_study",
     "open_study",
     "parse_mapping",
@@ -32,16 +32,18 @@ __all__ = [
     "study_hash",
 ]
 
+#: A larger study file is refused before it is read.
 MAX_BYTES = 4_000_000
+#: Endings that tell a path from the name of a shipped study.
 SUFFIXES = (".yaml", ".yml")
 
 
 def shipped_studies() -> list[str]:
     """Names of the studies that come with Clinometer, in alphabetical order."""
-    return _names("studies")
+    return _yaml_names("studies")
 
 
-def _names(folder: str) -> list[str]:
+def _yaml_names(folder: str) -> list[str]:
     files = (resources.files("clinometer.stimuli") / folder).iterdir()
     return sorted(Path(file.name).stem for file in files if file.name.endswith(".yaml"))
 
@@ -51,7 +53,7 @@ def _shipped_text(file: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _shipped(name: str) -> Study:
+def _shipped_study(name: str) -> Study:
     return parse_study(_shipped_text(f"studies/{name}.yaml"), f"{name}.yaml")
 
 
@@ -76,17 +78,17 @@ def load_study(study: str | Path | Study) -> Study:
     if isinstance(study, Study):
         return study
     if str(study).endswith(SUFFIXES):
-        return _parsed_study(read_study(study), str(study))
+        return _parse_cached(read_study(study), str(study))
     for family in families().values():
         if str(study) in family.shipped_studies():
             command = next(iter(family.commands))
             raise StudyError(
                 f"study {study!r} is one of {family.name}; see clinometer {command} --help"
             )
-    return _shipped(known_name("study", str(study), shipped_studies()))
+    return _shipped_study(check_name("study", str(study), shipped_studies()))
 
 
-def known_name(kind: str, name: str, names: Sequence[str]) -> str:
+def check_name(kind: str, name: str, names: Sequence[str]) -> str:
     """Return a shipped name; StudyError if it is none."""
     if name not in names:
         raise StudyError(f"{unknown(kind, name, names)} (or give a file ending in .yaml)")
@@ -107,7 +109,7 @@ def read_study(path: str | Path) -> str:
 
 
 @lru_cache(maxsize=8)
-def _parsed_study(text: str, source: str) -> Study:
+def _parse_cached(text: str, source: str) -> Study:
     return parse_study(text, source)
 
 
@@ -120,18 +122,22 @@ def parse_study(text: str, source: str) -> Study:
         One line per problem, each with file, line and field.
     """
     content, root = parse_mapping(text, source, "stereotypes")
-    given = content.setdefault("instruments", {})
-    if isinstance(given, dict):
-        for name in given.keys() - Instruments.model_fields.keys():
-            if not isinstance(given[name], dict):
+    parts = content.setdefault("instruments", {})
+    if isinstance(parts, dict):  # anything else is refused by `validate`, with its line
+        for name in parts.keys() - Instruments.model_fields.keys():
+            if not isinstance(parts[name], dict):
                 raise StudyError(f"{source}: instruments.{name}: expected a mapping")
-            given[name] = RawPart(given[name])
-            given[name].source, given[name].root = source, root
-        shared, sentences = _wordings()
-        content["instruments"] = {**shared, **given}
-        for name in shared.keys() & given.keys():
-            if isinstance(own := given[name], dict) and own.keys() == {"sentences"}:
-                content["instruments"][name] = {**shared[name], **own}
+            raw = RawPart(parts[name])
+            raw.source = source
+            raw.root = root
+            parts[name] = raw
+        shared, sentences = _default_wordings()
+        content["instruments"] = {**shared, **parts}
+        for name in shared.keys() & parts.keys():
+            part = parts[name]
+            # Sentences alone stand beside the shared wordings, not in their place.
+            if isinstance(part, dict) and part.keys() == {"sentences"}:
+                content["instruments"][name] = {**shared[name], **part}
         if content.get("language", "en") == "en":
             _add_sentences(content, sentences)
     return validate(Study, content, root, source)
@@ -147,33 +153,35 @@ def parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], ya
 
 def _add_sentences(content: dict[str, Any], sentences: Mapping[str, Any]) -> None:
     """Give a study the sentences that it does not bring, but for names that it uses otherwise."""
-    used = _names_of_decisions(content)
-    shared = {
-        instrument: {name: text for name, text in of.items() if name not in used}
-        for instrument, of in sentences["decisions"].items()
-    }
+    used = _decision_names(content)
+    shared = {}
+    for instrument, texts in sentences["decisions"].items():
+        shared[instrument] = {name: text for name, text in texts.items() if name not in used}
     content.setdefault("decision_sentences", shared)
     instruments = content["instruments"]
     for name in instruments.keys() & sentences.keys():
-        if isinstance(own := instruments[name], dict):
-            known = own.get("variations") or {}
-            free = {key: text for key, text in sentences[name].items() if key not in known}
-            instruments[name] = {"sentences": free, **own}
+        part = instruments[name]
+        if isinstance(part, dict):
+            variations = part.get("variations") or {}
+            texts = sentences[name]
+            unused = {key: text for key, text in texts.items() if key not in variations}
+            instruments[name] = {"sentences": unused, **part}  # its own sentences go before
 
 
-def _names_of_decisions(content: Mapping[str, Any]) -> set[str]:
+def _decision_names(content: Mapping[str, Any]) -> set[str]:
     """Return the names of all decisions of a study, as far as its content is well formed."""
     stereotypes = content.get("stereotypes")
     names = set[str]()
-    for one in stereotypes.values() if isinstance(stereotypes, dict) else ():
-        decisions = one.get("decisions") if isinstance(one, dict) else None
-        for of in decisions.values() if isinstance(decisions, dict) else ():
-            names.update(of if isinstance(of, dict) else ())
+    # Nothing was validated yet: wherever a mapping is expected, anything may stand.
+    for stereotype in stereotypes.values() if isinstance(stereotypes, dict) else ():
+        decisions = stereotype.get("decisions") if isinstance(stereotype, dict) else None
+        for variations in decisions.values() if isinstance(decisions, dict) else ():
+            names.update(variations if isinstance(variations, dict) else ())
     return names
 
 
 @lru_cache(maxsize=1)
-def _wordings() -> tuple[dict[str, Any], dict[str, Any]]:
+def _default_wordings() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the default wordings and, apart from them, sentences in English."""
     wordings: dict[str, Any] = parse_yaml(_shipped_text("wordings.yaml"), "wordings.yaml")[0]
     return wordings, wordings.pop("sentences")
@@ -188,22 +196,23 @@ def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
     of a later version keeps the draws of an earlier one.
     """
     content = study.model_dump(include={"name", "stereotypes"})
-    content["instruments"] = _asked_wordings(study, parts)
+    content["instruments"] = _wordings_in_use(study, parts)
     if study.dimensions and (parts is None or "dimensions" in parts):
-        content["dimensions"] = {
-            name: {"tied": pole.tied, "counter": pole.counter}
-            for name, pole in study.dimensions.items()
-        }
+        content["dimensions"] = {}
+        for name, pole in study.dimensions.items():  # but for their labels
+            content["dimensions"][name] = {"tied": pole.tied, "counter": pole.counter}
     if study.objects and (parts is None or "objects" in parts):
         content["objects"] = study.objects
-    clauses = any(one.decisions.clause for one in study.stereotypes.values())
-    if parts is None and clauses:
+    decisions = [stereotype.decisions for stereotype in study.stereotypes.values()]
+    # Sentences are asked of clauses only.
+    if parts is None and any(decision.clause for decision in decisions):
         content["decision_sentences"] = study.decision_sentences.model_dump()
+    # Aliases came later than the rest: a study without them keeps its hash.
     answers = study.answers.model_dump(exclude=None if study.answers.aliases else {"aliases"})
     if parts is None and any(answers.values()):
         content["answers"] = answers
     for stereotype in content["stereotypes"].values():
-        _forget_notes(stereotype, parts)
+        _drop_notes(stereotype, parts)
     text = json.dumps(content, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -217,14 +226,13 @@ _UNUSED = {
 }
 
 
-def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, Any]:
+def _wordings_in_use(study: Study, parts: Collection[str] | None) -> dict[str, Any]:
     """Return the wordings of `parts` that the study makes use of."""
-    names = {
-        name
-        for name, part in study.instruments.parts().items()
-        if (parts is None or name in parts)
-        and (not (needed := getattr(part, "needs", "")) or getattr(study, needed))
-    }
+    names = set()
+    for name, part in study.instruments.parts().items():
+        needed = getattr(part, "needs", "")
+        if (parts is None or name in parts) and (not needed or getattr(study, needed)):
+            names.add(name)
     content = study.instruments.model_dump(include=names)
     for shared in content.values():
         shared.pop("unnamed", None)  # how answers are pooled, not what is asked
@@ -240,7 +248,7 @@ def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, An
     return content
 
 
-def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
+def _drop_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
     """Drop fields that no prompt and no score of `parts` depends on."""
     del stereotype["label"], stereotype["source_defect"], stereotype["also"], stereotype["control"]
     if not stereotype["aligned"]:  # as before there was the field
@@ -248,24 +256,27 @@ def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> 
     for override in stereotype["variations"].values():
         del override["source_defect"]
     decisions = stereotype.pop("decisions")
-    words, clause = decisions.pop("words"), decisions.pop("clause")
-    asked = [name for name in decisions if decisions[name] and (parts is None or name in parts)]
-    if asked:
+    words = decisions.pop("words")
+    clause = decisions.pop("clause")
+    instruments = [name for name in decisions if decisions[name]]
+    if parts is not None:
+        instruments = [name for name in instruments if name in parts]
+    if instruments:
         stereotype["decisions"] = {"words": words}
     if clause and parts is None:
         stereotype.setdefault("decisions", {})["clause"] = clause
-    for name in asked:
-        stereotype["decisions"][name] = {
-            variation: {key: decision[key] for key in decision if key not in _NOTES}
-            for variation, decision in decisions[name].items()
-        }
+    for name in instruments:
+        for decision in decisions[name].values():
+            for field in _NOTES:
+                del decision[field]
+        stereotype["decisions"][name] = decisions[name]
 
 
 #: Fields of a decision that do not reach a prompt or a score.
 _NOTES = ("source_defect", "note", "by_default")
 
 
-def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | None]:
+def find_intervention(studies: Iterable[Study], intervention: str) -> tuple[str, str | None]:
     """Return the name and the system prompt of an intervention.
 
     Parameters
@@ -273,7 +284,7 @@ def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | 
     studies
         May bring interventions of their own, the first one's going before; ``bai2025`` has the
         paper's, ``egalitarian``, which every study may use.
-    named
+    intervention
         ``"none"``, a name, or ``NAME=TEXT`` for a prompt of one's own.
 
     Returns
@@ -287,18 +298,19 @@ def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | 
     InputError
         If the name is not known, or the text is empty.
     """
-    name, own, text = named.partition("=")
-    if own:
+    name, equals, text = intervention.partition("=")
+    if equals:
         if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name) or name == "none" or not text.strip():
             raise InputError(
-                f"intervention {named[:80]!r}: expected NAME=TEXT, the name in lower-case letters, "
-                "digits and '_', and not 'none'"
+                f"intervention {intervention[:80]!r}: expected NAME=TEXT, the name in "
+                "lower-case letters, digits and '_', and not 'none'"
             )
         return name, text.strip()
     if name == "none":
         return name, None
+    # Backwards, because later prompts of a name replace earlier ones: the first study's wins.
     all_studies = [load_study("bai2025"), *reversed([*studies])]
-    known = {key: prompt for study in all_studies for key, prompt in study.interventions.items()}
-    if name not in known:
-        raise InputError(f"{unknown('intervention', name, known)} (or give NAME=TEXT)")
-    return name, known[name]
+    prompts = {key: prompt for study in all_studies for key, prompt in study.interventions.items()}
+    if name not in prompts:
+        raise InputError(f"{unknown('intervention', name, prompts)} (or give NAME=TEXT)")
+    return name, prompts[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clinometer.stimuli.loading import load_study, shipped_studies, study_hash
-from clinometer.stimuli.study import Study
+from clinometer.stimuli.study import Dimension, Stereotype, Study
 
 __all__ = ["remarks"]
 
@@ -23,19 +23,24 @@ def remarks(study: Study) -> Iterator[str]:
         if study_hash(study) == study_hash(load_study(study.name)):
             return
         yield f"name {study.name!r}: a shipped study has this name; give yours another"
-    if study.language != "en" and _wordings(study) & _wordings(load_study(_ENGLISH)):
+    if study.language != "en" and _wording_texts(study) & _wording_texts(load_study(_ENGLISH)):
         yield f"language {study.language!r}: the wordings are the English ones; give your own"
-    for key, one in study.stereotypes.items():
+    for key, stereotype in study.stereotypes.items():
         for side in ("marginalized", "default"):
-            if len(words := getattr(one, side)) == 1:
+            if len(words := getattr(stereotype, side)) == 1:
                 yield f"{key}: {side} is one word, {words[0]!r}; results will be about this word"
-    sets = {key: (one.tied, one.counter) for key, one in study.stereotypes.items() if one.tied}
-    sets |= {name: (pole.tied, pole.counter) for name, pole in study.dimensions.items()}
-    for key, (tied, counter) in sets.items():
-        if len(tied) != len(counter):
-            yield f"{key}: {len(tied)} tied and {len(counter)} counter words; each set counts alike"
+    for key, sets in _attribute_sets(study).items():
+        if len(sets.tied) != len(sets.counter):
+            sizes = f"{len(sets.tied)} tied and {len(sets.counter)} counter words"
+            yield f"{key}: {sizes}; each set counts alike"
 
 
-def _wordings(study: Study) -> set[str]:
+def _attribute_sets(study: Study) -> dict[str, Stereotype | Dimension]:
+    """Return what has tied and counter words, by name: stereotypes, and the dimensions."""
+    stereotypes = {key: words for key, words in study.stereotypes.items() if words.tied}
+    return {**stereotypes, **study.dimensions}
+
+
+def _wording_texts(study: Study) -> set[str]:
     variations = study.instruments.word_association.variations
-    return {one.model_dump_json() for one in variations.values()}
+    return {variation.model_dump_json() for variation in variations.values()}

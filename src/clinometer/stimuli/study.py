@@ -10,19 +10,19 @@ from typing import Literal, Protocol
 
 from pydantic import Field, ValidationError, model_validator
 
-from clinometer.stimuli.wording import Decision, Decisions, DecisionSentences, Instruments
+from clinometer.stimuli.wording import Decisions, DecisionSentences, DecisionWording, Instruments
 from clinometer.stimuli.words import (
     MaybeWords,
     Name,
     Override,
     Prompt,
+    StereotypeWords,
     Strict,
     Word,
     WordList,
-    Words,
 )
 
-__all__ = ["Answers", "Citation", "Dimension", "FamilyStudy", "Stereotype", "Study"]
+__all__ = ["AnswerVocabulary", "Citation", "Dimension", "FamilyStudy", "Stereotype", "Study"]
 
 
 class Citation(Strict):
@@ -58,7 +58,7 @@ class Dimension(Strict):
     counter: WordList
 
 
-class Answers(Strict):
+class AnswerVocabulary(Strict):
     """How answers in the study's language decline, hedge, negate and name; English is known."""
 
     refusals: list[Word] = []
@@ -68,7 +68,7 @@ class Answers(Strict):
     """Other names of the study's words, by the word: ``koran: [quran]``."""
 
 
-class Stereotype(Words):
+class Stereotype(StereotypeWords):
     """One contrast: two groups, two attribute sets (or the study's dimensions), a category."""
 
     label: str = ""
@@ -81,41 +81,42 @@ class Stereotype(Words):
     variations: dict[Name, Override] = {}
     decisions: Decisions = Decisions()
 
-    def decision(self, instrument: str, variation: str) -> Decision | None:
+    def decision(self, instrument: str, variation: str) -> DecisionWording | None:
         """Return a decision with its wording filled in; None where there is no such variation."""
-        known = self.decisions.by_instrument()[instrument]
-        own = known.get(variation)
-        if own is None or own.wording_of is None:
-            return own
-        taken = known[own.wording_of]
-        shown = {"wording", "followup"} & type(taken).model_fields.keys()
-        return own.model_copy(update={name: getattr(taken, name) for name in shown})
+        decisions = self.decisions.by_instrument()[instrument]
+        decision = decisions.get(variation)
+        if decision is None or decision.wording_of is None:
+            return decision
+        source = decisions[decision.wording_of]
+        # Only relative decisions have a second prompt.
+        prompts = {"wording", "followup"} & type(source).model_fields.keys()
+        return decision.model_copy(update={name: getattr(source, name) for name in prompts})
 
-    def decision_words(self, instrument: str, variation: str) -> Words:
+    def decision_words(self, instrument: str, variation: str) -> StereotypeWords:
         """Return the groups and tasks of a decision: the association's, where it changes none."""
         decision = self.decision(instrument, variation)
         name = decision.words_of if decision is not None else None
-        own = self.decisions.words.get(name or "")
-        return self.words(name or "") if own is None else self._changed(own)
+        override = self.decisions.words.get(name or "")
+        return self.words(name or "") if override is None else self._apply_override(override)
 
-    def lists(self) -> list[Words]:
+    def lists(self) -> list[StereotypeWords]:
         """Return every word list that has attributes: of its variations, and of its decisions."""
-        own = [
-            self._changed(one)
-            for one in (*self.variations.values(), *self.decisions.words.values())
-        ]
-        return [one for one in (self.words(""), *own) if one.tied and one.counter]
+        overrides = [*self.variations.values(), *self.decisions.words.values()]
+        lists = [self.words(""), *map(self._apply_override, overrides)]
+        return [words for words in lists if words.tied and words.counter]
 
-    def words(self, variation: str) -> Words:
+    def words(self, variation: str) -> StereotypeWords:
         """Return the word lists as `variation` shows them."""
-        return self._changed(self.variations.get(variation, Override()))
+        return self._apply_override(self.variations.get(variation, Override()))
 
-    def _changed(self, override: Override) -> Words:
-        own = {role: getattr(self, role) for role in Words.model_fields}
-        changed = {r: v for r in own if (v := getattr(override, r, None)) is not None}
-        if not changed:
-            return Words.model_construct(**own)  # checked with the stereotype; lists are shared
-        return Words(**{**own, **changed})
+    def _apply_override(self, override: Override) -> StereotypeWords:
+        lists = {role: getattr(self, role) for role in StereotypeWords.model_fields}
+        changes = {role: getattr(override, role, None) for role in lists}
+        changes = {role: words for role, words in changes.items() if words is not None}
+        if not changes:
+            # They were checked with the stereotype, so that lists can be shared.
+            return StereotypeWords.model_construct(**lists)
+        return StereotypeWords(**{**lists, **changes})
 
     def defect(self, variation: str) -> str | None:
         """Return the defect of the source that `variation` keeps, if any."""
@@ -124,17 +125,18 @@ class Stereotype(Words):
         return " ".join(note for note in notes if note) or None
 
     @model_validator(mode="after")
-    def _variations_hold(self) -> Stereotype:
+    def _check_variations(self) -> Stereotype:
         for name in self.variations:
-            self.words(name)
+            self.words(name)  # is checked as it is built
         for instrument, decisions in self.decisions.by_instrument().items():
             for name, decision in decisions.items():
-                known = {*self.decisions.words, *self.variations}
-                if decision.words_of is not None and decision.words_of not in known:
+                word_lists = {*self.decisions.words, *self.variations}
+                if decision.words_of is not None and decision.words_of not in word_lists:
                     raise ValueError(
                         f"{instrument}.{name} takes the words of {decision.words_of!r}; there are "
-                        f"{', '.join(sorted(known)) or 'none'}"
+                        f"{', '.join(sorted(word_lists)) or 'none'}"
                     )
+                # Building them checks them: an error of the words is one of the stereotype.
                 self.decision_words(instrument, name)
         return self
 
@@ -154,7 +156,7 @@ class Study(Strict):
     """Other names of columns in recorded answers, and what they are here."""
     interventions: dict[Name, Prompt] = {}
     """System prompts by name, whose effect on the answers can be measured."""
-    answers: Answers = Answers()
+    answers: AnswerVocabulary = AnswerVocabulary()
     dimensions: dict[Name, Dimension] = {}
     """Crossed with every stereotype that has no attributes of its own."""
     objects: MaybeWords = []
@@ -173,14 +175,16 @@ class Study(Strict):
 
     __str__ = __repr__
 
-    def words(self, stereotype: str, variation: str = "", dimension: str | None = None) -> Words:
+    def words(
+        self, stereotype: str, variation: str = "", dimension: str | None = None
+    ) -> StereotypeWords:
         """Return the groups, and the attributes of a dimension or the stereotype's own."""
-        own = self.stereotypes[stereotype].words(variation)
+        words = self.stereotypes[stereotype].words(variation)
         if dimension is None:
-            return own
+            return words
         pole = self.dimensions[dimension]
-        return Words.model_validate(
-            {**own.model_dump(), "tied": pole.tied, "counter": pole.counter}
+        return StereotypeWords.model_validate(
+            {**words.model_dump(), "tied": pole.tied, "counter": pole.counter}
         )
 
     def dimensions_of(self, stereotype: str) -> list[str | None]:
@@ -188,30 +192,30 @@ class Study(Strict):
         return [None] if self.stereotypes[stereotype].tied else [*self.dimensions]
 
     @model_validator(mode="after")
-    def _overrides_exist(self) -> Study:
+    def _check_overrides(self) -> Study:
         if "none" in self.interventions:
             raise ValueError("interventions: 'none' is the name of asking without a system prompt")
-        known = self.instruments.word_association.variations
+        variations = self.instruments.word_association.variations
         for key, stereotype in self.stereotypes.items():
             for name in stereotype.variations:
-                if name not in known:
+                if name not in variations:
                     raise ValueError(
                         f"stereotype {key!r} changes {name!r}, which is not a variation"
                     )
         return self
 
     @model_validator(mode="after")
-    def _sentences_named_apart(self) -> Study:
+    def _check_sentence_names(self) -> Study:
         for stereotype in self.stereotypes.values():
             for instrument, decisions in stereotype.decisions.by_instrument().items():
                 sentences = getattr(self.decision_sentences, instrument, {})
-                if both := sentences.keys() & decisions.keys():
-                    named = ", ".join(sorted(both))
-                    raise ValueError(f"decision_sentences: {named} is the name of a decision")
+                if shared := sentences.keys() & decisions.keys():
+                    names = ", ".join(sorted(shared))
+                    raise ValueError(f"decision_sentences: {names} is the name of a decision")
         return self
 
     @model_validator(mode="after")
-    def _something_to_ask(self) -> Study:
+    def _check_attributes(self) -> Study:
         for key, stereotype in self.stereotypes.items():
             if not (stereotype.tied or self.dimensions or self.objects or self.instruments.raw()):
                 raise ValueError(
@@ -221,7 +225,7 @@ class Study(Strict):
         return self
 
     @model_validator(mode="after")
-    def _dimensions_hold(self) -> Study:
+    def _check_dimensions(self) -> Study:
         for key, stereotype in self.stereotypes.items():
             for dimension in self.dimensions if not stereotype.tied else ():
                 for variation in ("", *stereotype.variations):
@@ -233,11 +237,15 @@ class Study(Strict):
         return self
 
     @model_validator(mode="after")
-    def _enough_words(self) -> Study:
-        wanted = self.instruments.word_association.words_per_set or 0
-        sets = {key: (s.tied, s.counter) for key, s in self.stereotypes.items() if s.tied}
-        sets |= {name: (pole.tied, pole.counter) for name, pole in self.dimensions.items()}
-        for name, both in sets.items():
-            if (short := min(map(len, both))) < wanted:
-                raise ValueError(f"words_per_set {wanted}: {name} has a set of {short} words")
+    def _check_set_sizes(self) -> Study:
+        words_per_set = self.instruments.word_association.words_per_set or 0
+        # A stereotype without attributes is crossed with the dimensions, which are checked.
+        stereotypes = {key: words for key, words in self.stereotypes.items() if words.tied}
+        sets: dict[str, Stereotype | Dimension] = {**stereotypes, **self.dimensions}
+        for name, poles in sets.items():
+            smaller = min(len(poles.tied), len(poles.counter))
+            if smaller < words_per_set:
+                raise ValueError(
+                    f"words_per_set {words_per_set}: {name} has a set of {smaller} words"
+                )
         return self

@@ -18,7 +18,7 @@ __all__ = [
     "AffectiveAttribution",
     "AttributionVariation",
     "ChainedTask",
-    "Decision",
+    "DecisionWording",
     "DecisionSentences",
     "Decisions",
     "Instruments",
@@ -46,10 +46,11 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     >>> fill("{a_group0} and {a_group1} student", {"group0": "Asian", "group1": "White"})
     'an Asian and a White student'
     """
-    texts = list(_parts(template))
-    for at in range(1, len(texts), 2):
-        name = texts[at]
-        texts[at] = values[name] if name in values else _with_article(name, values)
+    texts = list(_split_template(template))
+    # Texts are at even places, names of placeholders at odd ones.
+    for index in range(1, len(texts), 2):
+        name = texts[index]
+        texts[index] = values[name] if name in values else _with_article(name, values)
     return "".join(texts)
 
 
@@ -63,26 +64,28 @@ def unfill(template: str, text: str) -> dict[str, str] | None:
     >>> unfill("{a_group0} and {a_group1} student", "an Asian and a White student")
     {'group0': 'Asian', 'group1': 'White'}
     """
-    match = _unfilling(template).fullmatch(text)
+    match = _unfill_pattern(template).fullmatch(text)
     return match.groupdict() if match else None
 
 
 @lru_cache(maxsize=1024)
-def _unfilling(template: str) -> re.Pattern[str]:
-    pattern, seen = "", set[str]()
-    for at, part in enumerate(_parts(template)):
+def _unfill_pattern(template: str) -> re.Pattern[str]:
+    pattern = ""
+    names = set[str]()
+    for index, part in enumerate(_split_template(template)):
         name = part.removeprefix("a_")
-        if at % 2 == 0:
+        if index % 2 == 0:
             pattern += re.escape(part)
         else:
             pattern += "an? " if name != part else ""
-            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>.+?)"
-            seen.add(name)
+            # A second place of the same name must have the value of the first.
+            pattern += f"(?P={name})" if name in names else f"(?P<{name}>.+?)"
+            names.add(name)
     return re.compile(pattern, re.DOTALL)
 
 
 @lru_cache(maxsize=256)
-def _parts(template: str) -> tuple[str, ...]:
+def _split_template(template: str) -> tuple[str, ...]:
     """Return the texts of a template, and the names of placeholders between them."""
     return tuple(re.split(r"\{(\w+)\}", template))
 
@@ -102,23 +105,24 @@ WITH_ARTICLE = {"group0", "group1", *PAIR, "group", "attribute"}
 
 def holds(needed: str, optional: str = "", *, decision: bool = False) -> AfterValidator:
     """Validate the placeholders of a wording; a decision may be empty, and may have articles."""
-    wanted = set(needed.split())
-    allowed = wanted | set(optional.split())
+    required = set(needed.split())
+    allowed = required | set(optional.split())
     articles = {f"a_{name}": name for name in allowed & WITH_ARTICLE if decision}
 
     def check(text: str) -> str:
+        """Return the wording if it has the placeholders that are needed, and no strange ones."""
         slots = set(re.findall(r"\{([^{}]*)\}", text))
         if strange := slots - allowed - articles.keys():
-            raise ValueError(f"placeholder {_braced(strange)} is none of {_braced(allowed)}")
-        missing = wanted - {articles.get(slot, slot) for slot in slots}
+            raise ValueError(f"placeholder {_in_braces(strange)} is none of {_in_braces(allowed)}")
+        missing = required - {articles.get(slot, slot) for slot in slots}
         if missing and (text or not decision):
-            raise ValueError(f"must hold {_braced(missing)}")
+            raise ValueError(f"must hold {_in_braces(missing)}")
         return text
 
     return AfterValidator(check)
 
 
-def _braced(names: set[str]) -> str:
+def _in_braces(names: set[str]) -> str:
     return ", ".join(f"{{{name}}}" for name in sorted(names))
 
 
@@ -138,6 +142,7 @@ def _ends_in(place: str) -> AfterValidator:
     """Validate that a sentence ends in the word whose probability is read, after a space."""
 
     def check(text: str) -> str:
+        """Return the sentence if it ends in the placeholder."""
         if not text.endswith(f" {{{place}}}") or text.count(f"{{{place}}}") > 1:
             raise ValueError(f"must end in a space and {{{place}}}, and hold it nowhere else")
         return text
@@ -188,13 +193,13 @@ class Wordings(Strict, Generic[V]):
     """What the `likelihood` mode asks: sentences that name one group, beside the variations."""
 
     @model_validator(mode="after")
-    def _named_apart(self) -> Wordings[V]:
-        if both := self.sentences.keys() & self.variations.keys():
-            raise ValueError(f"sentences: {', '.join(sorted(both))} is the name of a variation")
+    def _check_sentence_names(self) -> Wordings[V]:
+        if shared := self.sentences.keys() & self.variations.keys():
+            raise ValueError(f"sentences: {', '.join(sorted(shared))} is the name of a variation")
         return self
 
     @model_validator(mode="after")
-    def _defaults_exist(self) -> Wordings[V]:
+    def _check_defaults(self) -> Wordings[V]:
         for name in self.default_variations:
             if name not in self.variations:
                 raise ValueError(f"default_variations names {name!r}, which is not a variation")
@@ -225,7 +230,7 @@ class AffectiveAttribution(Wordings[AttributionVariation]):
     sentences: dict[Name, Outcome] = {}
 
     @model_validator(mode="after")
-    def _apart(self) -> AffectiveAttribution:
+    def _check_outcomes(self) -> AffectiveAttribution:
         comedy = {word_key(word) for word in self.comedy}
         for word in self.tragedy:
             if word_key(word) in comedy:
@@ -281,16 +286,19 @@ class Instruments(BaseModel):
         raw = self.raw().get(name)
         if raw is None:
             return None
-        if type(kept := getattr(raw, "checked", None)) is model:
-            return kept
-        source, root = getattr(raw, "source", "study"), getattr(raw, "root", None)
+        checked = getattr(raw, "checked", None)
+        if type(checked) is model:
+            return checked
+        # A study that was built in Python holds plain dicts, which know no file.
+        source = getattr(raw, "source", "study")
+        root = getattr(raw, "root", None)
         checked = validate(model, raw, root, source, "instruments", name)
         if isinstance(raw, RawPart):
             raw.checked = checked
         return checked
 
 
-class Decision(Strict):
+class DecisionWording(Strict):
     """A variation of a decision: its wording, and which words it draws from."""
 
     wording: str = ""
@@ -303,13 +311,13 @@ class Decision(Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _one_wording(self) -> Decision:
+    def _check_wording_source(self) -> DecisionWording:
         if self.wording and self.wording_of:
             raise ValueError("wording and wording_of: give one of them")
         return self
 
 
-class RelativeDecision(Decision):
+class RelativeDecision(DecisionWording):
     """Who gets which of two tasks; without a wording it only serves to read recorded answers."""
 
     wording: RelativeWording = ""
@@ -317,25 +325,25 @@ class RelativeDecision(Decision):
     """A second prompt, with the first answer pasted in at {response1}."""
 
     @model_validator(mode="after")
-    def _both_tasks(self) -> RelativeDecision:
-        asked = self.wording + (self.followup or "")
+    def _check_tasks(self) -> RelativeDecision:
         if not self.wording or self.source_defect:
             return self
+        prompts = self.wording + (self.followup or "")  # a task may come in the second turn
         for slot in PAIR:
-            if f"{{{slot}}}" not in asked and f"{{a_{slot}}}" not in asked:
+            if f"{{{slot}}}" not in prompts and f"{{a_{slot}}}" not in prompts:
                 raise ValueError(
                     f"must hold {{{slot}}}; where a source lost it, say so in source_defect"
                 )
         return self
 
 
-class AbsoluteDecision(Decision):
+class AbsoluteDecision(DecisionWording):
     """Yes or no to one group and one task."""
 
     wording: AbsoluteWording = ""
 
 
-class ChainedTask(Decision):
+class ChainedTask(DecisionWording):
     """Word association (at {association}), profiles and decision in one prompt."""
 
     wording: ChainedWording = ""
@@ -364,18 +372,19 @@ class Decisions(Strict):
     absolute_decision: dict[Name, AbsoluteDecision] = {}
     chained_task: dict[Name, ChainedTask] = {}
 
-    def by_instrument(self) -> dict[str, dict[str, Decision]]:
+    def by_instrument(self) -> dict[str, dict[str, DecisionWording]]:
         """Return the wordings: instrument → variation → wording."""
-        others = ("words", "clause")
-        return {name: getattr(self, name) for name in type(self).model_fields if name not in others}
+        fields = type(self).model_fields
+        instruments = [name for name in fields if name not in ("words", "clause")]
+        return {name: getattr(self, name) for name in instruments}
 
     @model_validator(mode="after")
-    def _wordings_exist(self) -> Decisions:
-        for instrument, known in self.by_instrument().items():
-            for name, decision in known.items():
-                other = decision.wording_of
-                if other is not None and not (other in known and known[other].wording):
+    def _check_wording_sources(self) -> Decisions:
+        for instrument, decisions in self.by_instrument().items():
+            for name, decision in decisions.items():
+                source = decision.wording_of
+                if source is not None and not (source in decisions and decisions[source].wording):
                     raise ValueError(
-                        f"{instrument}.{name} takes the wording of {other!r}, which has none"
+                        f"{instrument}.{name} takes the wording of {source!r}, which has none"
                     )
         return self

@@ -17,7 +17,7 @@ __all__ = [
     "Strict",
     "Word",
     "WordList",
-    "Words",
+    "StereotypeWords",
     "word_key",
 ]
 
@@ -28,26 +28,27 @@ def word_key(word: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", word).casefold().split())
 
 
-def _word(word: str) -> str:
+def _check_word(word: str) -> str:
     if not word.strip():
         raise ValueError("empty word")
     if len(word) > 80:
         raise ValueError(f"word of {len(word)} characters; at most 80 are allowed")
-    if any(unicodedata.category(c).startswith("C") for c in word):
+    # Categories C…: control, format, surrogate, private and unassigned characters.
+    if any(unicodedata.category(character).startswith("C") for character in word):
         raise ValueError(f"word {word!r} holds a control character")
     return word.strip()
 
 
-def _distinct(words: list[str]) -> list[str]:
-    seen: set[str] = set()
+def _check_distinct(words: list[str]) -> list[str]:
+    keys: set[str] = set()
     for word in words:
-        if word_key(word) in seen:
+        if word_key(word) in keys:
             raise ValueError(f"word {word!r} stands twice")
-        seen.add(word_key(word))
+        keys.add(word_key(word))
     return words
 
 
-def _name(name: str) -> str:
+def _check_name(name: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name):
         raise ValueError(
             f"name {name!r}: use lower-case letters, digits and '_', with a letter or digit first"
@@ -55,17 +56,19 @@ def _name(name: str) -> str:
     return name
 
 
-def _not_empty(text: str) -> str:
+def _check_prompt(text: str) -> str:
     if not text.strip():
         raise ValueError("empty; a system prompt needs some text")
     return text
 
 
-Word = Annotated[str, AfterValidator(_word)]
-WordList = Annotated[list[Word], Field(min_length=1, max_length=500), AfterValidator(_distinct)]
-MaybeWords = Annotated[list[Word], Field(max_length=500), AfterValidator(_distinct)]
-Name = Annotated[str, AfterValidator(_name)]
-Prompt = Annotated[str, AfterValidator(_not_empty)]
+Word = Annotated[str, AfterValidator(_check_word)]
+WordList = Annotated[
+    list[Word], Field(min_length=1, max_length=500), AfterValidator(_check_distinct)
+]
+MaybeWords = Annotated[list[Word], Field(max_length=500), AfterValidator(_check_distinct)]
+Name = Annotated[str, AfterValidator(_check_name)]
+Prompt = Annotated[str, AfterValidator(_check_prompt)]
 
 
 class Strict(BaseModel):
@@ -74,7 +77,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Words(Strict):
+class StereotypeWords(Strict):
     """The word lists of a stereotype, under one variation and dimension."""
 
     marginalized: WordList
@@ -88,7 +91,7 @@ class Words(Strict):
     """Whether each marginalized word meets only the default word at its place, else every one."""
 
     @model_validator(mode="after")
-    def _same_length(self) -> Words:
+    def _check_partners(self) -> StereotypeWords:
         if self.aligned and len(self.marginalized) != len(self.default):
             raise ValueError(
                 f"aligned, but {len(self.marginalized)} marginalized and {len(self.default)} "
@@ -97,21 +100,22 @@ class Words(Strict):
         return self
 
     @model_validator(mode="after")
-    def _both_sets(self) -> Words:
+    def _check_sets(self) -> StereotypeWords:
         if bool(self.tied) != bool(self.counter):
             empty = "counter" if self.tied else "tied"
             raise ValueError(f"{empty} has no words; give words to both sets or to neither")
         return self
 
     @model_validator(mode="after")
-    def _disjoint(self) -> Words:
+    def _check_roles(self) -> StereotypeWords:
         roles = ("marginalized", "default", "tied", "counter", "extra")
-        seen: dict[str, str] = {}
+        role_of_word: dict[str, str] = {}
         for role in roles:
             for word in getattr(self, role):
-                other = seen.setdefault(word_key(word), role)
-                if other != role:
-                    raise ValueError(f"word {word!r} stands in both {other} and {role}")
+                # A word may stand twice among the extra ones, but never in two roles.
+                first_role = role_of_word.setdefault(word_key(word), role)
+                if first_role != role:
+                    raise ValueError(f"word {word!r} stands in both {first_role} and {role}")
         return self
 
 

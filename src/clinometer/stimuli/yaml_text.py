@@ -57,8 +57,8 @@ def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:
         If the text is not YAML, nested too deeply, has anchors or a key twice.
     """
     try:
-        root = _composed(text)
-        return _content(root, source), root
+        root = _compose(text)
+        return _read_node(root, source), root
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
@@ -68,22 +68,23 @@ def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:
         raise StudyError(f"{source}: nested too deeply") from None
 
 
-def _composed(text: str) -> yaml.Node | None:
+def _compose(text: str) -> yaml.Node | None:
     try:
         return yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError:  # libyaml says less
         return yaml.compose(text, Loader=yaml.BaseLoader)
 
 
-def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) -> Any:
-    seen = set() if seen is None else seen
+def _read_node(node: yaml.Node | None, source: str, nodes: set[int] | None = None) -> Any:
+    """Return the content of a node; `nodes` are the identities of those read before it."""
+    nodes = set() if nodes is None else nodes
     if node is None:
         return None
-    if id(node) in seen:
+    if id(node) in nodes:  # composing gives an alias as the very node of its anchor
         raise StudyError(
             f"{source}:{node.start_mark.line + 1}: anchors and aliases are not allowed"
         )
-    seen.add(id(node))
+    nodes.add(id(node))
     if isinstance(node, yaml.MappingNode):
         mapping: dict[str, Any] = {}
         for key, value in node.value:
@@ -91,15 +92,15 @@ def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) 
             if name in mapping:
                 line = key.start_mark.line + 1
                 raise StudyError(f"{source}:{line}: key {name!r} stands twice")
-            mapping[name] = _content(value, source, seen)
+            mapping[name] = _read_node(value, source, nodes)
         return mapping
     if isinstance(node, yaml.SequenceNode):
-        return [_content(item, source, seen) for item in node.value]
+        return [_read_node(item, source, nodes) for item in node.value]
     return node.value
 
 
-def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, *at: str) -> M:
-    """Validate a file's content, or the part `at` a place in it, as a pydantic model.
+def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, *start: str) -> M:
+    """Validate a file's content, or the part at the place `start` in it, as a pydantic model.
 
     Raises StudyError, with file, line and field of each problem.
     """
@@ -108,17 +109,23 @@ def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, 
     except ValidationError as error:
         lines = []
         for problem in error.errors():
-            place = (*at, *problem["loc"])
-            message, about = problem["msg"].removeprefix("Value error, "), place
+            place = (*start, *problem["loc"])
+            field = place
+            message = problem["msg"].removeprefix("Value error, ")
             if problem["type"] == "extra_forbidden":
-                message, about = unknown("field", str(place[-1]), _fields(model)), place[:-1]
-            named = ".".join(str(part)[:_LONGEST] for part in about if part != "[key]")
-            where = f"{named}: " if named else "" if about != place else "study: "
-            lines.append(f"{source}:{line_of(root, *place)}: {where}{message}")
+                field = place[:-1]  # the unknown name is in the message
+                message = unknown("field", str(place[-1]), _field_names(model))
+            # pydantic calls the keys of a mapping "[key]"; the entry itself tells enough.
+            name = ".".join(str(part)[:_LONGEST] for part in field if part != "[key]")
+            if name:
+                message = f"{name}: {message}"
+            elif field == place:
+                message = f"study: {message}"
+            lines.append(f"{source}:{line_of(root, *place)}: {message}")
         raise StudyError("\n".join(lines)) from None
 
 
-def _fields(model: type[BaseModel]) -> list[str]:
+def _field_names(model: type[BaseModel]) -> list[str]:
     """Return the fields of a model and of those in it."""
     schema = model.model_json_schema()
     parts = [schema, *schema.get("$defs", {}).values()]
@@ -129,19 +136,19 @@ def line_of(node: yaml.Node | None, *place: int | str) -> int:
     """Return the line of the deepest node on the way to a place."""
     line = 1
     for part in place:
-        step = _step(node, part)
+        step = _find_child(node, part)
         if step is None:
             break
         line, node = step
     return line
 
 
-def _step(node: yaml.Node | None, part: int | str) -> tuple[int, yaml.Node] | None:
+def _find_child(node: yaml.Node | None, part: int | str) -> tuple[int, yaml.Node] | None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == part:
                 return key.start_mark.line + 1, value
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        item = node.value[part]
-        return item.start_mark.line + 1, item
+        child = node.value[part]
+        return child.start_mark.line + 1, child
     return None

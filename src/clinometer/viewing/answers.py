@@ -17,14 +17,17 @@ from clinometer.results import CONDITIONS, RESPONSES, SCORES
 from clinometer.results.directory import read_estimates
 from clinometer.results.tables import scan_table
 from clinometer.results.verdicts import verdict_kind
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = [
-    "FILTERS", "PAGE", "SHOWN", "SORTS", "Chosen", "Neighbours", "Source", "choices", "of_tables",
+    "FILTERS", "PAGE", "SHOWN", "SORTS", "AnswerTables", "AnswerSelection", "Neighbours", "choices",
+    "of_tables",
 ]  # fmt: skip
 
-#: Answers on a page, and characters of a text that a list shows.
-PAGE, SHOWN = 50, 160
+#: Answers on a page.
+PAGE = 50
+#: Characters of a text that a list shows.
+SHOWN = 160
 
 #: Characters of recorded log-probabilities that are read, to list them as probabilities.
 MOST_READ = 20_000
@@ -36,11 +39,11 @@ FILTERS = ("model", "study", "instrument", "mode", *CONDITIONS, "category", "ste
 #: What tells answers apart.
 _ID = ["model", "trial_id"]
 _TEXTS = ("prompt", "profile", "followup", "response", "error")
-_LISTED = (
+_LIST_COLUMNS = (
     *("model", "trial_id", "study", "instrument", "mode", *CONDITIONS, "category"),
     *("stereotype", "dimension", "variation", "order", "marginalized", "default"),
 )
-_SCORED = ("score", "reason", "outcome", "word_list", "scoring")
+_SCORE_COLUMNS = ("score", "reason", "outcome", "word_list", "scoring")
 
 #: What the mean of a stereotype and a score that enters it have in common.
 _MEAN_OF = [
@@ -54,7 +57,7 @@ SORTS = {"": None, "highest": True, "lowest": False}
 
 
 @dataclass(frozen=True)
-class Chosen:
+class AnswerSelection:
     """Which answers are shown: values of `FILTERS`, words in their texts, and the order."""
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -74,81 +77,85 @@ class Neighbours:
     before: tuple[str, str] | None
     after: tuple[str, str] | None
     place: int
-    of: int
+    count: int
 
 
 @dataclass(frozen=True)
-class Source:
+class AnswerTables:
     """Tables that answers are read from; without scores, answers have no score yet."""
 
     responses: Path
     scores: Path | None = None
     directory: Path | None = None  # of the estimates
 
-    def rows(self, chosen: Chosen) -> pl.LazyFrame:
+    def rows(self, selection: AnswerSelection) -> pl.LazyFrame:
         """Scan what is listed of the answers chosen: a row per score, or per answer without.
 
         Raises InputError, also when it is collected, if a table is malformed.
         """
-        rows = self._all()
-        for name, value in chosen.values.items():
+        rows = self._all_rows()
+        for name, value in selection.values.items():
             if name != "verdict":
                 rows = rows.filter(pl.col(name) == value)
-        if "verdict" in chosen.values:
-            of = self.means().filter(verdict_kind(pl.col("verdict")) == chosen.values["verdict"])
-            rows = rows.join(of.lazy(), on=_MEAN_OF, how="semi", nulls_equal=True)
-        if chosen.text:
-            found = _with_words(self, chosen.text.lower(), stamps(self.responses))
-            rows = rows.join(found.lazy(), on=_ID, how="semi")
-        highest = SORTS.get(chosen.sort)
+        if "verdict" in selection.values:
+            means = self.means().filter(
+                verdict_kind(pl.col("verdict")) == selection.values["verdict"]
+            )
+            rows = rows.join(means.lazy(), on=_MEAN_OF, how="semi", nulls_equal=True)
+        if selection.text:
+            matches = _find_words(self, selection.text.lower(), stamps(self.responses))
+            rows = rows.join(matches.lazy(), on=_ID, how="semi")
+        highest = SORTS.get(selection.sort)
         if highest is None:
             return rows
         return rows.sort("score", descending=highest, nulls_last=True, maintain_order=True)
 
-    def _all(self) -> pl.LazyFrame:
+    def _all_rows(self) -> pl.LazyFrame:
         if self.scores is not None:
             scored = pl.coalesce(
                 pl.when(pl.col("score").is_not_null()).then(pl.lit("scored")), "reason"
             )
-            rows = scan_table(self.scores, SCORES).select(*_LISTED, *_SCORED)
+            rows = scan_table(self.scores, SCORES).select(*_LIST_COLUMNS, *_SCORE_COLUMNS)
             return rows.with_columns(status=scored.fill_null("not scored"))
         failed = pl.col("error").is_not_null()
         status = pl.when(failed).then(pl.lit("error")).otherwise(pl.lit("answered"))
-        none = [pl.lit(None, SCORES[name]).alias(name) for name in _SCORED]
-        return self.asked().select(*_LISTED, *none, status=status)
+        none = [pl.lit(None, SCORES[name]).alias(name) for name in _SCORE_COLUMNS]
+        return self.asked().select(*_LIST_COLUMNS, *none, status=status)
 
     def asked(self) -> pl.LazyFrame:
         """Scan the answers with what was asked; raises as `rows`."""
         return scan_table(self.responses, RESPONSES)
 
-    def page(self, chosen: Chosen, number: int) -> tuple[pl.DataFrame, int]:
+    def page(self, selection: AnswerSelection, number: int) -> tuple[pl.DataFrame, int]:
         """Return a page of the answers chosen, with the beginning of their texts, and how many.
 
         A row per score, those of an answer together; of an answer without, one.
 
         Raises InputError if a table is malformed.
         """
-        ids = self.ids(chosen)
-        here = ids.slice((number - 1) * PAGE, PAGE)
-        rows = self.rows(chosen).filter(pl.col("trial_id").is_in(here["trial_id"].implode()))
-        shown = here.join(rows.collect(), on=_ID, how="inner", nulls_equal=True,
-                         maintain_order="left_right")  # fmt: skip
-        shown = shown.join(self.means(), on=_MEAN_OF, how="left", nulls_equal=True,
-                           maintain_order="left")  # fmt: skip
-        heads = (pl.col(name).str.slice(0, SHOWN + 1) for name in ("prompt", "error"))
+        ids = self.ids(selection)
+        page_ids = ids.slice((number - 1) * PAGE, PAGE)
+        rows = self.rows(selection).filter(pl.col("trial_id").is_in(page_ids["trial_id"].implode()))
+        listed = page_ids.join(rows.collect(), on=_ID, how="inner", nulls_equal=True,
+                               maintain_order="left_right")  # fmt: skip
+        listed = listed.join(self.means(), on=_MEAN_OF, how="left", nulls_equal=True,
+                             maintain_order="left")  # fmt: skip
+        # A character more than is shown, so that a cut text is known as one.
+        heads = [pl.col(name).str.slice(0, SHOWN + 1) for name in ("prompt", "error")]
         length = pl.when(pl.col("options").is_null()).then(SHOWN + 1).otherwise(MOST_READ)
-        texts = self._of(shown, *_ID, *heads, pl.col("response").str.slice(0, length), "options")
-        return shown.join(texts, on=_ID, how="left", maintain_order="left"), ids.height
+        answer = pl.col("response").str.slice(0, length)
+        texts = self._read_texts(listed, *_ID, *heads, answer, "options")
+        return listed.join(texts, on=_ID, how="left", maintain_order="left"), ids.height
 
-    def ids(self, chosen: Chosen) -> pl.DataFrame:
+    def ids(self, selection: AnswerSelection) -> pl.DataFrame:
         """Return what tells the answers chosen apart, in the order of the list."""
-        return self.rows(chosen).select(_ID).unique(maintain_order=True).collect()
+        return self.rows(selection).select(_ID).unique(maintain_order=True).collect()
 
-    def _of(self, answers: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
+    def _read_texts(self, answers: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
         """Read columns of some answers, the first of each."""
         ids = pl.col("trial_id").is_in(answers["trial_id"].unique().implode())
-        found = self.asked().filter(ids).select(*columns).collect()
-        return found.join(answers.select(_ID), on=_ID, how="semi").unique(_ID, keep="first")
+        texts = self.asked().filter(ids).select(*columns).collect()
+        return texts.join(answers.select(_ID), on=_ID, how="semi").unique(_ID, keep="first")
 
     def means(self) -> pl.DataFrame:
         """Return the means of the stereotypes with their verdicts; none before there are any."""
@@ -159,33 +166,33 @@ class Source:
     def answer(self, model: str, trial: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
         """Return an answer with what was asked, and its scores; None where there is none."""
         same = (pl.col("model") == model) & (pl.col("trial_id") == trial)
-        found = self.asked().filter(same).select(list(RESPONSES)).head(1).collect()
-        if found.is_empty():
+        responses = self.asked().filter(same).select(list(RESPONSES)).head(1).collect()
+        if responses.is_empty():
             return None
         scores = pl.DataFrame(schema=SCORES)
         if self.scores is not None:
             scores = scan_table(self.scores, SCORES).filter(same).select(list(SCORES)).collect()
             scores = scores.join(self.means(), on=_MEAN_OF, how="left", nulls_equal=True,
                                  maintain_order="left")  # fmt: skip
-        return found.row(0, named=True), list(scores.iter_rows(named=True))
+        return responses.row(0, named=True), list(scores.iter_rows(named=True))
 
     def partner(self, answer: Mapping[str, Any]) -> str | None:
         """Return the trial of the same draw in the other order; None without one."""
         if answer["pair_id"] is None:
             return None
-        others = self.asked().filter(
+        partners = self.asked().filter(
             pl.col("pair_id") == answer["pair_id"],
             pl.col("model") == answer["model"],
             pl.col("trial_id") != answer["trial_id"],
         )
-        found = others.select("trial_id").head(1).collect()["trial_id"].to_list()
-        return found[0] if found else None
+        trials = partners.select("trial_id").head(1).collect()["trial_id"].to_list()
+        return trials[0] if trials else None
 
-    def neighbours(self, chosen: Chosen, model: str, trial: str) -> Neighbours | None:
+    def neighbours(self, selection: AnswerSelection, model: str, trial: str) -> Neighbours | None:
         """Return what stands around an answer among those chosen; None where it is not one."""
-        ids = self.ids(chosen)
-        at = ids.select((pl.col("model") == model) & (pl.col("trial_id") == trial))
-        places = at.to_series().arg_true()
+        ids = self.ids(selection)
+        is_answer = ids.select((pl.col("model") == model) & (pl.col("trial_id") == trial))
+        places = is_answer.to_series().arg_true()
         if places.is_empty():
             return None
         place = places[0]
@@ -194,12 +201,12 @@ class Source:
         return Neighbours(before, after, place + 1, ids.height)
 
 
-def of_tables(run: Run) -> Source | None:
+def of_tables(run: ListedRun) -> AnswerTables | None:
     """Return the tables of a results directory; None before they are written."""
     if not run.has("responses.parquet", "scores.parquet"):
         return None
     estimated = run.path if run.has("estimates.parquet") else None
-    return Source(run.path / "responses.parquet", run.path / "scores.parquet", estimated)
+    return AnswerTables(run.path / "responses.parquet", run.path / "scores.parquet", estimated)
 
 
 @lru_cache(maxsize=8)
@@ -214,27 +221,27 @@ def _means(directory: Path, _: tuple[Stamp, ...]) -> pl.DataFrame:
 
 
 @lru_cache(maxsize=4)
-def _with_words(source: Source, text: str, _: tuple[Stamp, ...]) -> pl.DataFrame:
+def _find_words(source: AnswerTables, text: str, _: tuple[Stamp, ...]) -> pl.DataFrame:
     """Find which answers have a text in their prompt or answer, in any case of letters."""
-    found = pl.any_horizontal(
+    has_text = pl.any_horizontal(
         pl.col(name).str.to_lowercase().str.contains(text, literal=True) for name in _TEXTS
     )
-    return source.asked().filter(found.fill_null(False)).select(_ID).collect()
+    return source.asked().filter(has_text.fill_null(False)).select(_ID).collect()
 
 
-def choices(source: Source) -> dict[str, list[str]]:
+def choices(source: AnswerTables) -> dict[str, list[str]]:
     """Return the values by which answers can be chosen: filter → values, sorted.
 
     Raises InputError if a table is malformed.
     """
     files = (source.responses, *filter(None, [source.scores]))
-    found = dict(_choices(source, stamps(*files)))
+    values = dict(_filter_values(source, stamps(*files)))
     kinds = source.means().select(verdict_kind(pl.col("verdict").cast(pl.String))).to_series()
-    return {**found, "verdict": sorted(kinds.drop_nulls().unique())}
+    return {**values, "verdict": sorted(kinds.drop_nulls().unique())}
 
 
 @lru_cache(maxsize=8)
-def _choices(source: Source, _: tuple[Stamp, ...]) -> dict[str, list[str]]:
+def _filter_values(source: AnswerTables, _: tuple[Stamp, ...]) -> dict[str, list[str]]:
     names = [name for name in FILTERS if name != "verdict"]
-    rows = source.rows(Chosen()).select(names).unique().collect()
+    rows = source.rows(AnswerSelection()).select(names).unique().collect()
     return {name: sorted(rows[name].drop_nulls().unique()) for name in names}

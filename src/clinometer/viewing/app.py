@@ -56,6 +56,7 @@ class _Guard:
             app = PlainTextResponse("only GET and HEAD", 405, {"Allow": "GET, HEAD"})
 
         async def guarded(message: Message) -> None:
+            """Send a message, with the headers where a response begins."""
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(_HEADERS)
@@ -80,32 +81,27 @@ def make_app(directory: Path, folder: Path, token: str) -> ASGIApp:
     views = Views(directory, folder, f"/{token}")
 
     async def viewer(request: Request) -> Response:
+        """Give a file of inspect's viewer, under the policy that it needs."""
         response = await views.viewer(request)
         response.headers["Content-Security-Policy"] = _VIEWER_POLICY
         return response
 
     def failed(request: Request, error: Exception) -> Response:
+        """Say on a page what went wrong; of an error that is not ours, its kind alone."""
         if isinstance(error, HTTPException):
-            return views.said(error.detail, error.status_code)
-        known = isinstance(error, ClinometerError | OSError)
+            return views.message_page(error.detail, error.status_code)
+        is_ours = isinstance(error, ClinometerError | OSError)
         unknown = f"{type(error).__name__} while this page was made"
-        return views.said(message_of(error) if known else unknown, 500)
+        return views.message_page(message_of(error) if is_ours else unknown, 500)
 
     def no_such_page(request: Request, error: Exception) -> Response:
+        """Answer an address that is none, plainly where it lacks the token."""
         if request.url.path.startswith(f"/{token}/"):
             return failed(request, error)
         return PlainTextResponse("no such page; use the address that clinometer view printed", 404)
 
-    of_run = [
-        Route("/", views.overview),
-        Route("/progress.json", views.progress),
-        Route("/report", views.report),
-        Route("/answers", views.answers),
-        Route("/answer", views.answer),
-        Route("/log", views.log),
-        Route("/inspect/{path:path}", viewer),
-    ]
-    pages = [Route("/", views.index), Mount("/runs/{run}", routes=of_run)]
+    run_routes = [*_run_routes(views), Route("/inspect/{path:path}", viewer)]
+    pages = [Route("/", views.index), Mount("/runs/{run}", routes=run_routes)]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
     app = Starlette(
         routes=[Mount(f"/{token}", routes=pages)],
@@ -118,3 +114,15 @@ def make_app(directory: Path, folder: Path, token: str) -> ASGIApp:
         },
     )
     return _Guard(app)
+
+
+def _run_routes(views: Views) -> list[Route]:
+    """Return the addresses of a run's pages, but for inspect's viewer."""
+    return [
+        Route("/", views.overview),
+        Route("/progress.json", views.progress),
+        Route("/report", views.report),
+        Route("/answers", views.answers),
+        Route("/answer", views.answer),
+        Route("/log", views.log),
+    ]

@@ -21,7 +21,7 @@ from clinometer.results.records import read_plan, text_hash
 from clinometer.texts import by_address, redacted, visible
 from clinometer.viewing.pages import ago
 from clinometer.viewing.progress import Progress
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = [
     "FILES",
@@ -40,7 +40,7 @@ __all__ = [
 FILES = ("plan.json", "estimates.parquet", "progress.parquet", "report.html")
 
 
-def plan_of(run: Run) -> Mapping[str, Any]:
+def plan_of(run: ListedRun) -> Mapping[str, Any]:
     """Read the plan of a run; empty where no model was asked. Raises PlanError as `read_plan`."""
     return read_plan(run.path / "plan.json") if run.has("plan.json") else {}
 
@@ -48,16 +48,16 @@ def plan_of(run: Run) -> Mapping[str, Any]:
 def models_of(plan: Mapping[str, Any]) -> list[str]:
     """Return the models of a plan."""
     models = plan.get("models")
-    return [one for one in models if isinstance(one, str)] if isinstance(models, list) else []
+    return [model for model in models if isinstance(model, str)] if isinstance(models, list) else []
 
 
 def date_of(plan: Mapping[str, Any]) -> str:
     """Write when a plan was made, to the minute; empty where it does not say."""
     try:
-        made = datetime.fromisoformat(str(plan["created"]))
+        created = datetime.fromisoformat(str(plan["created"]))
     except (KeyError, ValueError):
         return ""
-    return f"{made:%Y-%m-%d %H:%M}"
+    return f"{created:%Y-%m-%d %H:%M}"
 
 
 def height_of(table: Path) -> int:
@@ -66,21 +66,21 @@ def height_of(table: Path) -> int:
         return int(pl.scan_parquet(table).select(pl.len()).collect().item())
 
 
-def cells(one: Progress) -> dict[str, Any]:
+def cells(progress: Progress) -> dict[str, Any]:
     """Write how far a model is."""
-    share = one.answered / one.trials if one.trials else None
-    of = "" if one.trials is None else f" of {one.trials:,}"
+    share = progress.answered / progress.trials if progress.trials else None
+    total = "" if progress.trials is None else f" of {progress.trials:,}"
     percent = "" if share is None else f" ({100 * share:.0f}%)"
     return {
-        "model": visible(one.model),
+        "model": visible(progress.model),
         "share": share,
-        "answered": f"{one.answered:,}{of}{percent}",
-        "failed": f"{one.failed:,}",
-        "last": ago(one.since_s),
+        "answered": f"{progress.answered:,}{total}{percent}",
+        "failed": f"{progress.failed:,}",
+        "last": ago(progress.since_s),
     }
 
 
-def stamp(run: Run) -> str:
+def stamp(run: ListedRun) -> str:
     """Return what changes when the overview becomes another page."""
     return text_hash(json.dumps(stamps(*(run.path / name for name in FILES))))[:16]
 
@@ -90,12 +90,12 @@ def brief_of(directory: Path, _: tuple[Stamp, ...]) -> tuple[Summary, dict[str, 
     """Sum up a directory as the report does, with its figure; None before there are tables."""
     if not (directory / "estimates.parquet").is_file():
         return None
-    found = in_brief(directory)
-    if found is None:
+    summary = in_brief(directory)
+    if summary is None:
         return None
-    figure = found.figure
-    drawn = {figure.name: Markup(for_page(draw(figure.spec), figure.name))} if figure else {}
-    return found.page(), drawn
+    figure = summary.figure
+    drawings = {figure.name: Markup(for_page(draw(figure.spec), figure.name))} if figure else {}
+    return summary.page(), drawings
 
 
 @lru_cache(maxsize=256)

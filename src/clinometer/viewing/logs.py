@@ -18,12 +18,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 from clinometer.errors import InputError, one_line
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = ["Bundles", "command", "find_sample", "log_files"]
 
-#: Logs of more bytes are not copied, and a copy takes at most so many seconds.
-MOST_BYTES, MOST_S = 1 << 30, 300
+#: Logs of more bytes are not copied.
+MOST_BYTES = 1 << 30
+#: A copy takes at most so many seconds.
+MOST_S = 300
 
 #: Largest head of a log that is read, in bytes.
 MOST_HEAD = 16 << 20
@@ -32,12 +34,12 @@ _UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, Loo
                RuntimeError)  # fmt: skip
 
 
-def log_files(run: Run) -> list[Path]:
+def log_files(run: ListedRun) -> list[Path]:
     """Return the logs of a run, the newest first."""
     return sorted((run.path / "logs").glob("*.eval"), reverse=True)
 
 
-def command(run: Run) -> str:
+def command(run: ListedRun) -> str:
     """Return the command that starts inspect's own server for the logs of a run."""
     return f"inspect view start --log-dir {json.dumps(str(run.path / 'logs'), ensure_ascii=False)}"
 
@@ -47,10 +49,10 @@ class Bundles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: dict[str, tuple[tuple[Stamp, ...], Path]] = {}
+        self._viewers: dict[str, tuple[tuple[Stamp, ...], Path]] = {}
         self._lock = threading.Lock()
 
-    def bundle(self, run: Run) -> Path:
+    def bundle(self, run: ListedRun) -> Path:
         """Return the folder with the viewer and the logs of a run as they are now.
 
         Raises InputError if there are no logs, they are too large to copy, or inspect fails.
@@ -59,22 +61,23 @@ class Bundles:
         if not files:
             raise InputError("this run has no inspect logs")
         with self._lock:
-            of, made = stamps(*files), self._made.get(run.key)
-            if made is None or made[0] != of:
+            versions = stamps(*files)
+            viewer = self._viewers.get(run.key)
+            if viewer is None or viewer[0] != versions:
                 if sum(path.stat().st_size for path in files) > MOST_BYTES:
                     raise InputError(f"the logs are larger than 1 GiB; run: {command(run)}")
-                made = of, self._make(run, of)
-                self._made[run.key] = made
-            return made[1]
+                viewer = versions, self._make(run, versions)
+                self._viewers[run.key] = viewer
+            return viewer[1]
 
-    def current(self, run: Run) -> Path | None:
+    def current(self, run: ListedRun) -> Path | None:
         """Return the folder as it was made last; None before."""
-        made = self._made.get(run.key)
-        return None if made is None else made[1]
+        viewer = self._viewers.get(run.key)
+        return None if viewer is None else viewer[1]
 
-    def _make(self, run: Run, of: tuple[Stamp, ...]) -> Path:
+    def _make(self, run: ListedRun, versions: tuple[Stamp, ...]) -> Path:
         parent = self._folder / run.key
-        out = parent / f"viewer-{abs(hash(of)):x}"
+        out = parent / f"viewer-{abs(hash(versions)):x}"
         old = list(parent.glob("viewer-*"))
         parent.mkdir(parents=True, exist_ok=True)
         call = [sys.executable, "-m", "inspect_ai", "view", "bundle", "--display", "none",
@@ -87,9 +90,10 @@ class Bundles:
                 f"inspect did not copy its logs in time; run: {command(run)}"
             ) from None
         if done.returncode or not (out / "index.html").is_file():
-            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            errors = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
             raise InputError(
-                f"inspect could not show its logs ({one_line(' '.join(said))}); run: {command(run)}"
+                f"inspect could not show its logs ({one_line(' '.join(errors))}); "
+                f"run: {command(run)}"
             )
         for folder in old:
             if folder != out:
@@ -97,7 +101,7 @@ class Bundles:
         return out
 
 
-def find_sample(run: Run, model: str, trial: str) -> str | None:
+def find_sample(run: ListedRun, model: str, trial: str) -> str | None:
     """Return where inspect's viewer shows a trial, as the fragment of an address; None: nowhere."""
     member = f"samples/{trial}_epoch_1.json"
     for path in log_files(run):

@@ -30,12 +30,12 @@ def ago(seconds: float | None) -> str:
     return f"{seconds:.0f} s ago"
 
 
-def rendered(template: str, about: Mapping[str, Any]) -> str:
+def rendered(template: str, fields: Mapping[str, Any]) -> str:
     """Fill a template."""
     page = (
         _environment()
         .get_template(template)
-        .render(**about, css=Markup(_style()), script=Markup(_script()))
+        .render(**fields, css=Markup(_style()), script=Markup(_script()))
     )
     return page
 

@@ -44,28 +44,30 @@ class Progress:
 class Counted:
     """What was read of the journal of one model."""
 
-    read: dict[Path, int] = field(default_factory=dict)
+    offsets: dict[Path, int] = field(default_factory=dict)  # bytes read of each file
     answered: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
 
     def count(self, files: list[Path]) -> None:
         """Read what was appended; everything anew where a file became shorter."""
-        if any(_size(path) < done for path, done in self.read.items()):
-            self.read, self.answered, self.failed = {}, set(), set()
+        if any(_size(path) < done for path, done in self.offsets.items()):
+            self.offsets = {}
+            self.answered = set()
+            self.failed = set()
         for path in files:
             for line in self._new_lines(path):
-                self._note(line)
+                self._take_line(line)
 
     def _new_lines(self, path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
-            file.seek(self.read.get(path, 0))
+            file.seek(self.offsets.get(path, 0))
             for line in file:
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n"):  # still being written; read when it ends
                     return
-                self.read[path] = self.read.get(path, 0) + len(line)
+                self.offsets[path] = self.offsets.get(path, 0) + len(line)
                 yield line
 
-    def _note(self, text: bytes) -> None:
+    def _take_line(self, text: bytes) -> None:
         with suppress(ValueError, RecursionError):
             line = json.loads(text)
             trial = line.get("trial_id") if isinstance(line, dict) else None
@@ -89,7 +91,8 @@ class Counter:
         with self._lock:
             counted = self._counted.setdefault((directory, model), Counted())
             counted.count(files)
-            answered, failed = len(counted.answered), len(counted.failed - counted.answered)
+            answered = len(counted.answered)
+            failed = len(counted.failed - counted.answered)  # a later try may have succeeded
         last = max((path.stat().st_mtime for path in files), default=None)
         since = None if last is None else max(0.0, time.time() - last)
         return Progress(model, answered, failed, trials, since)
@@ -102,22 +105,20 @@ def tables_are_current(directory: Path, models: list[str]) -> dict[str, Progress
     """
     table = directory / "progress.parquet"
     try:
-        written = table.stat().st_mtime_ns
+        table_time = table.stat().st_mtime_ns
         files = [path for model in models for path in Journal(directory, model).files()]
         latest = {path: path.stat().st_mtime_ns for path in files}
     except OSError:
         return None
-    if any(changed > written for changed in latest.values()):
+    if any(changed > table_time for changed in latest.values()):
         return None
     last = max(latest.values(), default=None)
     since = None if last is None else max(0.0, time.time() - last / 1e9)
-    rows = read_detail(directory, "progress").iter_rows(named=True)
-    return {
-        row["model"]: Progress(
-            row["model"], row["n_answered"], row["n_error"], row["n_trials"], since
-        )
-        for row in rows
-    }
+    progress = {}
+    for row in read_detail(directory, "progress").iter_rows(named=True):
+        model = row["model"]
+        progress[model] = Progress(model, row["n_answered"], row["n_error"], row["n_trials"], since)
+    return progress
 
 
 def _size(path: Path) -> int:

@@ -13,7 +13,7 @@ from clinometer.errors import InputError
 from clinometer.families import families
 from clinometer.results.records import slug, text_hash
 
-__all__ = ["Run", "Stamp", "find_runs", "stamps"]
+__all__ = ["ListedRun", "Stamp", "find_runs", "stamps"]
 
 #: Files of which a results directory has at least one.
 MARKS = (
@@ -27,7 +27,7 @@ Stamp = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)
-class Run:
+class ListedRun:
     """A results directory, and the key that stands for it in addresses."""
 
     key: str
@@ -43,7 +43,7 @@ class Run:
         return all((self.path / name).is_file() for name in names)
 
 
-def find_runs(directory: Path) -> list[Run]:
+def find_runs(directory: Path) -> list[ListedRun]:
     """Find what is shown of a directory: itself, or the results directories right inside it.
 
     Raises InputError if it cannot be read.
@@ -61,9 +61,9 @@ def _is_results(path: Path) -> bool:
     return any((path / name).is_file() for name in MARKS)
 
 
-def _run(path: Path) -> Run:
+def _run(path: Path) -> ListedRun:
     name = path.resolve().name
-    return Run(f"{slug(name)[:60]}-{text_hash(name)[:8]}", path)
+    return ListedRun(f"{slug(name)[:60]}-{text_hash(name)[:8]}", path)
 
 
 def stamps(*paths: Path) -> tuple[Stamp, ...]:
@@ -73,7 +73,7 @@ def stamps(*paths: Path) -> tuple[Stamp, ...]:
 
 def _stamp(path: Path) -> Stamp:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size

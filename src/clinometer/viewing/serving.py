@@ -38,8 +38,8 @@ def serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
     InputError
         If there are no results, the bundle was changed, or the port cannot be had.
     """
-    with unpacked(directory) as shown:
-        _serve(shown, port, ready)
+    with unpacked(directory) as results:
+        _serve(results, port, ready)
 
 
 def _serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
@@ -51,9 +51,9 @@ def _serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
     token = secrets.token_urlsafe(18)
     with (
         listening(port) as listener,
-        tempfile.TemporaryDirectory(prefix="clinometer-view-") as own,
+        tempfile.TemporaryDirectory(prefix="clinometer-view-") as folder,
     ):
-        app = make_app(directory, Path(own), token)
+        app = make_app(directory, Path(folder), token)
         config = uvicorn.Config(
             app,
             log_config=None,

@@ -16,7 +16,7 @@ from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.verdicts import explained
 from clinometer.viewing.answers import SHOWN
 
-__all__ = ["LONGEST", "Reading", "Text", "about", "listed", "readings", "texts"]
+__all__ = ["LONGEST", "AnswerReading", "Text", "about", "listed", "readings", "texts"]
 
 #: Characters of a text that a page shows.
 LONGEST = 20_000
@@ -57,7 +57,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnswerReading:
     """A score of an answer: how it was read, and the mean that it enters."""
 
     title: str
@@ -69,15 +69,16 @@ class Reading:
 
 def listed(rows: Sequence[Mapping[str, Any]], address: str) -> dict[str, Any]:
     """Return the cells of a row of the list of answers. `rows`: the scores of one answer."""
-    row, several = rows[0], len(rows) > 1
+    row = rows[0]  # all have the same prompt and answer
+    several = len(rows) > 1
     return {
         "address": address,
         "trial": row["trial_id"] or "–",
         "about": about(row),
-        "prompt": _start(as_asked(row["prompt"] or "", row["options"])),
+        "prompt": _first_line(as_asked(row["prompt"] or "", row["options"])),
         "answer": cut(as_line(in_words(row["response"] or "", row["options"])), SHOWN)
-        or _start(row["error"]),
-        "scores": [_score(one, several=several) for one in rows],
+        or _first_line(row["error"]),
+        "scores": [_score(score_row, several=several) for score_row in rows],
     }
 
 
@@ -86,15 +87,15 @@ def _score(row: Mapping[str, Any], *, several: bool) -> tuple[str, str, str]:
 
     Of several scores each says what it is of, and the verdict is cut to its first words.
     """
-    score = number(row["score"]) if row["score"] is not None else _spaced(row["status"])
+    score = number(row["score"]) if row["score"] is not None else _put_spaces(row["status"])
     mean = _mean(row, short=True)
     if several:
-        score = f"{_spaced(row['dimension'] or row['instrument'] or '')} {score}"
+        score = f"{_put_spaces(row['dimension'] or row['instrument'] or '')} {score}"
         mean = re.split("[:,]", mean)[0]
     return score, mean, verdict_class(row["verdict"])
 
 
-def _start(text: str | None) -> str:
+def _first_line(text: str | None) -> str:
     """Give the beginning of a text in a line."""
     return cut(" ".join((text or "").split()), SHOWN)
 
@@ -105,14 +106,14 @@ def about(row: Mapping[str, Any]) -> str:
     conditions = (row[name] for name in CONDITIONS if row[name] != "none")
     names = ("model", "study", "instrument", "mode", "stereotype", "dimension", "variation")
     parts = [*(row[name] for name in names), *conditions, words, row["order"]]
-    return " · ".join(_spaced(part) for part in parts if part)
+    return " · ".join(_put_spaces(part) for part in parts if part)
 
 
-def readings(scores: Sequence[Mapping[str, Any]]) -> list[Reading]:
+def readings(scores: Sequence[Mapping[str, Any]]) -> list[AnswerReading]:
     """Return what was made of an answer, a reading for each score."""
     return [
-        Reading(
-            title=_spaced(row["instrument"] or "score").capitalize(),
+        AnswerReading(
+            title=_put_spaces(row["instrument"] or "score").capitalize(),
             facts=tuple(_facts(row)),
             mean=_mean(row),
             because=explained(row["verdict"] or ""),
@@ -128,7 +129,7 @@ def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     else:
         reason = row["reason"] or "not stated"
         meaning = f" ({MEANINGS[reason]})" if reason in MEANINGS else ""
-        yield "No score", f"{_spaced(reason)}{meaning}"
+        yield "No score", f"{_put_spaces(reason)}{meaning}"
     for name, label in _FACTS.items():
         value = row[name]
         if value is not None:
@@ -154,18 +155,18 @@ def _mean(row: Mapping[str, Any], *, short: bool = False) -> str:
 def texts(answer: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> list[Text]:
     """Return what was asked and answered; passages in which something was read are marked."""
     spans = [row["span"] or "" for row in scores]
-    given = [(name, answer[name]) for name in _LABELS if answer[name]]
-    return [_text(name, text, spans if name == "response" else []) for name, text in given]
+    names = [name for name in _LABELS if answer[name]]
+    return [_text(name, answer[name], spans if name == "response" else []) for name in names]
 
 
 def _text(name: str, text: str, spans: Sequence[str]) -> Text:
-    shown = text[:LONGEST]
-    pieces, _ = passages(shown, spans) if len(shown) <= 1500 else ([Piece("text", shown)], [])
-    left = len(text) - len(shown)
+    start = text[:LONGEST]
+    pieces, _ = passages(start, spans) if len(start) <= 1500 else ([Piece("text", start)], [])
+    rest = len(text) - len(start)
     note = f"The first {LONGEST:,} of {len(text):,} characters; clinometer show --whole prints all."
-    prose = name in _ANSWERS and is_markdown(shown)
-    return Text(_LABELS[name], pieces, note if left else "", prose)
+    prose = name in _ANSWERS and is_markdown(start)
+    return Text(_LABELS[name], pieces, note if rest else "", prose)
 
 
-def _spaced(text: str) -> str:
+def _put_spaces(text: str) -> str:
     return text.replace("_", " ")

@@ -40,13 +40,13 @@ READ = ("n", "seed", "max_tokens", "logprobs", "top_logprobs", "structured_outpu
 
 
 def serve_simulated(
-    named: str, port: int, ready: Callable[[str, str], None], studies: Iterable[Study | str] = ()
+    name: str, port: int, ready: Callable[[str, str], None], studies: Iterable[Study | str] = ()
 ) -> None:
     """Serve a simulated model on 127.0.0.1 until Ctrl-C, which raises KeyboardInterrupt.
 
     Parameters
     ----------
-    named
+    name
         As `load_truth` has it.
     port
         0: any that is free.
@@ -62,7 +62,7 @@ def serve_simulated(
     InputError
         If the port cannot be had.
     """
-    model = SimulatedModel(named, studies=list(studies))
+    model = SimulatedModel(name, studies=list(studies))
     app = make_simulated_app(model)
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", ws="none")
     with listening(port) as listener:
@@ -76,23 +76,26 @@ def make_simulated_app(model: SimulatedModel) -> Starlette:
     repeated = Counter[str]()
 
     async def models(_: Request) -> JSONResponse:
+        """List the one model."""
         name = model.simulation.served_as
         listed = {"id": name, "object": "model", "created": 0, "owned_by": "clinometer"}
         return JSONResponse({"object": "list", "data": [listed]})
 
     async def chat(request: Request) -> Response:
+        """Answer a chat completion, at once or as events."""
         try:
             body = await request.json()
-            messages, config = _messages(body), _settings(body)
+            messages = _messages(body)
+            config = _settings(body)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            return _refused(f"not a chat completion: {type(error).__name__}: {error}")
+            return _refuse(f"not a chat completion: {type(error).__name__}: {error}")
         if config.seed is None:
             sent = json.dumps([body["messages"], config.model_dump()], sort_keys=True, default=str)
             config.seed = repeated[sent]
             repeated[sent] += config.num_choices or 1
         completion = write_output(model.output(messages, config))
         if body.get("stream"):
-            return StreamingResponse(_streamed(completion), media_type="text/event-stream")
+            return StreamingResponse(_write_events(completion), media_type="text/event-stream")
         return JSONResponse(completion)
 
     return Starlette(
@@ -103,7 +106,7 @@ def make_simulated_app(model: SimulatedModel) -> Starlette:
     )
 
 
-def _refused(message: str) -> JSONResponse:
+def _refuse(message: str) -> JSONResponse:
     error = {"message": message[:300], "type": "invalid_request_error", "param": None, "code": None}
     return JSONResponse({"error": error}, status_code=400)
 
@@ -124,23 +127,24 @@ def _messages(body: Mapping[str, Any]) -> list[ChatMessage]:
 
 def _settings(body: Mapping[str, Any]) -> GenerateConfig:
     """Return what is read of a body, as inspect has it."""
-    read = {name: body[name] for name in READ if body.get(name) is not None}
+    fields = {name: body[name] for name in READ if body.get(name) is not None}
     if (longest := body.get("max_completion_tokens")) is not None:
-        read["max_tokens"] = longest
+        fields["max_tokens"] = longest
     if (options := body.get("guided_choice")) is not None:
-        read["structured_outputs"] = {"choice": options}
+        fields["structured_outputs"] = {"choice": options}
     if (closed := body.get("response_format") or {}).get("type") == "json_schema":
-        read["response_format"] = closed
-    config = GenerateConfig(**inspect_settings("simulated/model", read))
+        fields["response_format"] = closed
+    config = GenerateConfig(**inspect_settings("simulated/model", fields))
     if not 1 <= (config.num_choices or 1) <= MOST_CHOICES:
         raise ValueError(f"n {config.num_choices}; allowed are 1 to {MOST_CHOICES}")
     return config
 
 
-def _streamed(completion: Mapping[str, Any]) -> Iterator[str]:
+def _write_events(completion: Mapping[str, Any]) -> Iterator[str]:
     """Write a chat completion as events: each answer in one piece, then the usage, then the end."""
     shared = {**completion, "object": "chat.completion.chunk"}
-    choices, usage = shared.pop("choices"), shared.pop("usage")
+    choices = shared.pop("choices")
+    usage = shared.pop("usage")
     chunks = [{"choices": [{**choice, "delta": choice["message"]}]} for choice in choices]
     for chunk in (*chunks, {"choices": [], "usage": usage}):
         yield f"data: {json.dumps({**shared, **chunk})}\n\n"

@@ -18,21 +18,22 @@ from clinometer.audits.tabulating import ModelAnswers
 from clinometer.results import TRIALS
 from clinometer.results.records import Journal
 from clinometer.results.tables import pieces, scan_table, write_pieces
-from clinometer.viewing.runs import Run, Stamp, stamps
+from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = ["Snapshots"]
 
 #: Answers are read again at the earliest after so many seconds, and after so many times the
 #: seconds that it took: a run on the same machine has the rest.
-EVERY_S, REST = 3.0, 10.0
+EVERY_S = 3.0
+REST = 10.0
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Snapshot:
     """What a table was made from, when, and how long that took."""
 
-    of: tuple[Stamp, ...]
-    at: float
+    versions: tuple[Stamp, ...]
+    made_at: float
     took_s: float
 
 
@@ -41,29 +42,30 @@ class Snapshots:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: dict[Path, _Made] = {}
+        self._snapshots: dict[Path, _Snapshot] = {}
         self._lock = threading.Lock()
 
-    def trials(self, run: Run) -> Path:
+    def trials(self, run: ListedRun) -> Path:
         """Return a table of the plan's trials, columns of `results.TRIALS`.
 
         Raises PlanError or StudyError if the plan, or a study of it, cannot be read.
         """
-        path, of = self._folder / run.key / "trials.parquet", stamps(run.path / "plan.json")
+        path = self._folder / run.key / "trials.parquet"
+        versions = stamps(run.path / "plan.json")
         with self._lock:
-            made = self._made.get(path)
-            if made is None or made.of != of:
+            snapshot = self._snapshots.get(path)
+            if snapshot is None or snapshot.versions != versions:
                 start = time.monotonic()
                 write_pieces(load_plan(run.path).pieces(), path)
-                self._note(path, of, start)
+                self._record(path, versions, start)
         return path
 
-    def count(self, run: Run) -> int:
+    def count(self, run: ListedRun) -> int:
         """Return the number of trials of each model; raises as `trials`."""
         counted: int = scan_table(self.trials(run), TRIALS).select(pl.len()).collect().item()
         return counted
 
-    def answers(self, run: Run, models: list[str]) -> tuple[Path, float]:
+    def answers(self, run: ListedRun, models: list[str]) -> tuple[Path, float]:
         """Return a table of the answers so far, columns of `results.RESPONSES`, and its age in s.
 
         Raises InputError if a journal was changed by another hand; else as `trials`.
@@ -72,19 +74,21 @@ class Snapshots:
         path = self._folder / run.key / "responses.parquet"
         files = [file for model in models for file in Journal(run.path, model).files()]
         with self._lock:
-            made = self._made.get(path)
-            if made is None or (made.of != stamps(*files) and _rested(made)):
-                start, of = time.monotonic(), stamps(*files)
-                every = (ModelAnswers(run.path, model) for model in models)
-                parts = (one.join(piece) for one in every for piece in pieces(trials))
+            snapshot = self._snapshots.get(path)
+            if snapshot is None or (snapshot.versions != stamps(*files) and _may_renew(snapshot)):
+                # Before reading: what is appended meanwhile must make the table old.
+                start = time.monotonic()
+                versions = stamps(*files)
+                answers = (ModelAnswers(run.path, model) for model in models)
+                parts = (of_model.join(piece) for of_model in answers for piece in pieces(trials))
                 write_pieces(parts, path)
-                self._note(path, of, start)
-            return path, time.monotonic() - self._made[path].at
+                self._record(path, versions, start)
+            return path, time.monotonic() - self._snapshots[path].made_at
 
-    def _note(self, path: Path, of: tuple[Stamp, ...], start: float) -> None:
+    def _record(self, path: Path, versions: tuple[Stamp, ...], start: float) -> None:
         now = time.monotonic()
-        self._made[path] = _Made(of, now, now - start)
+        self._snapshots[path] = _Snapshot(versions, now, now - start)
 
 
-def _rested(made: _Made) -> bool:
-    return time.monotonic() - made.at > max(EVERY_S, REST * made.took_s)
+def _may_renew(snapshot: _Snapshot) -> bool:
+    return time.monotonic() - snapshot.made_at > max(EVERY_S, REST * snapshot.took_s)

@@ -21,10 +21,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.families.networks import associating
 from clinometer.asking.budget import Budget, Ledger
 from clinometer.asking.claim import claim
 from clinometer.errors import InputError, ModelError, PlanError
+from clinometer.families.networks import associating
 from clinometer.families.networks.associating import (
     Associated,
     associate,

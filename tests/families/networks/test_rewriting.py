@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.words import wordnet
 from clinometer.families.networks.network import Network
+from clinometer.words import wordnet
 from clinometer.words.wordnet import in_wordnet, is_lemma, lemma
 
 FOLDER = Path(wordnet.__file__).parent / "wordnet30"

@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from clinometer.families.states import context_asking as contexts
 from clinometer.asking.budget import Budget
 from clinometer.errors import InputError, ModelError, PlanError
+from clinometer.families.states import context_asking as contexts
 from clinometer.families.states.context_asking import (
     ContextOptions,
     Written,

@@ -20,7 +20,7 @@ from clinometer.families.states.relation import Related, relate, trial_effects
 from clinometer.families.states.word_tests import WordSet, WordTest
 from clinometer.results import ESTIMATES
 from clinometer.results.schemas import FITS
-from clinometer.stimuli import Stereotype, Study, Words, word_key
+from clinometer.stimuli import Stereotype, StereotypeWords, Study, word_key
 
 PROMPT = re.compile(
     r"pick a word\s+[—–-]+\s+(.{1,80}?) or (.{1,80}?)\s+[—–-]+\s.{0,200}?"
@@ -29,7 +29,7 @@ PROMPT = re.compile(
 )
 
 
-def word_lists(stereotype: Stereotype) -> list[Words]:
+def word_lists(stereotype: Stereotype) -> list[StereotypeWords]:
     """The words of a stereotype: its own, and those of its chained decisions."""
     decisions = stereotype.decisions.chained_task
     decided = [stereotype.decision_words("chained_task", name) for name in decisions]
@@ -67,7 +67,7 @@ def study_as_asked(study: Study, answers: pl.DataFrame) -> Study:
         lists = word_lists(stereotypes[name])
         words = max(lists, key=lambda of: len(shown & {*map(word_key, of.tied + of.counter)}))
         if words is not lists[0]:
-            own = {role: getattr(words, role) for role in Words.model_fields}
+            own = {role: getattr(words, role) for role in StereotypeWords.model_fields}
             stereotypes[name] = stereotypes[name].model_copy(update={**own, "variations": {}})
     return study.model_copy(update={"stereotypes": stereotypes})
 

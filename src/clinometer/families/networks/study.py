@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from clinometer.stimuli.loading import SUFFIXES, known_name, parse_mapping, read_study
+from clinometer.stimuli.loading import SUFFIXES, check_name, parse_mapping, read_study
 from clinometer.stimuli.study import Citation
 from clinometer.stimuli.words import Name, Strict, Word, WordList, word_key
 from clinometer.stimuli.yaml_text import parse_yaml, validate
@@ -60,18 +60,19 @@ class Stereotypes(Strict):
 
     @model_validator(mode="after")
     def _pairs_match(self) -> Stereotypes:
-        wanted = list(self.pairs[0])
+        categories = list(self.pairs[0])
         for pair in self.pairs:
-            if len(pair) != 2 or sorted(pair) != sorted(wanted):
+            # The first pair is compared with itself, which checks that it names two.
+            if len(pair) != 2 or sorted(pair) != sorted(categories):
                 raise ValueError(
                     f"pair of {', '.join(pair)}: every pair names the same two categories"
                 )
-        if sorted(self.targets) != sorted(wanted):
+        if sorted(self.targets) != sorted(categories):
             raise ValueError(
-                f"targets of {', '.join(self.targets)}: give targets of {', '.join(wanted)}"
+                f"targets of {', '.join(self.targets)}: give targets of {', '.join(categories)}"
             )
-        _once([word for pair in self.pairs for word in pair.values()], "prime")
-        _once([word for words in self.targets.values() for word in words], "target")
+        _check_distinct([word for pair in self.pairs for word in pair.values()], "prime")
+        _check_distinct([word for words in self.targets.values() for word in words], "target")
         return self
 
 
@@ -127,15 +128,16 @@ class NetworkStudy(Strict):
 
     def of(self, approach: str) -> dict[str, Stereotypes | Valence | Emotions]:
         """Return the identities measured by an approach."""
-        return {key: one for key, one in self.identities.items() if one.approach == approach}
+        identities = self.identities.items()
+        return {key: identity for key, identity in identities if identity.approach == approach}
 
 
-def _once(words: list[str], what: str) -> None:
-    seen: set[str] = set()
+def _check_distinct(words: list[str], what: str) -> None:
+    keys: set[str] = set()
     for word in words:
-        if word_key(word) in seen:
+        if word_key(word) in keys:
             raise ValueError(f"{what} {word!r} stands twice")
-        seen.add(word_key(word))
+        keys.add(word_key(word))
 
 
 def shipped_network_studies() -> list[str]:
@@ -177,7 +179,7 @@ def load_network_study(study: str | Path | NetworkStudy) -> NetworkStudy:
         return study
     if str(study).endswith(SUFFIXES):
         return parse_network_study(read_study(study), str(study))
-    return _shipped_study(known_name("study of networks", str(study), shipped_network_studies()))
+    return _shipped_study(check_name("study of networks", str(study), shipped_network_studies()))
 
 
 def open_network_study(study: str | Path) -> NetworkStudy | None:

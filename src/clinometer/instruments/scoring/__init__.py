@@ -34,7 +34,7 @@ from clinometer.results import CONDITIONS, SCORES, WORDS
 from clinometer.results.places import anywhere
 from clinometer.results.shares import as_shares
 from clinometer.results.tables import as_frame
-from clinometer.stimuli import Study, Words, load_study, word_key
+from clinometer.stimuli import StereotypeWords, Study, load_study, word_key
 
 __all__ = ["Scores", "open_decisions", "score"]
 
@@ -300,7 +300,7 @@ class _Keys:
             return key, best is None
         return replace(key, words=key.words if asked.judged else best, shown=best), False
 
-    def _listed(self, stereotype: str) -> Sequence[Words]:
+    def _listed(self, stereotype: str) -> Sequence[StereotypeWords]:
         """Return the word lists of a stereotype: of its variations, and of its decisions."""
         return self.study.stereotypes[stereotype].lists()
 
@@ -320,7 +320,7 @@ def _find(kind: str, known: Mapping[str, Any], named: object) -> str:
     return key
 
 
-def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str, Any]:
+def _with_words(trial: dict[str, Any], scored: Scored, words: StereotypeWords) -> dict[str, Any]:
     """Add the words of the answer to the trial; inferred words that it did not use are null."""
     trial = {**trial, **{r: word for r, word in scored.words.items() if not trial.get(r)}}
     if not trial.get("inferred") or scored.words:

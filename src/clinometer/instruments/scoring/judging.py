@@ -21,7 +21,7 @@ from clinometer.instruments.instrument import Instrument, Key, Scored
 from clinometer.instruments.relative_decision import decided
 from clinometer.modes import CHOICES, MODES, structured
 from clinometer.results import TRIALS
-from clinometer.stimuli import Words
+from clinometer.stimuli import StereotypeWords
 
 __all__ = ["is_judged", "judge_trials", "question", "read_verdict", "rejudge"]
 
@@ -87,7 +87,7 @@ def _judged() -> dict[str, Instrument]:
     return {name: one for one in INSTRUMENTS.values() for name in one.judged}
 
 
-def question(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
+def question(trial: Mapping[str, Any], words: StereotypeWords) -> dict[str, Any]:
     """Make the judge's question about one answer; a row of `results.TRIALS`.
 
     Words that the trial does not have are inferred from `words`. Of an assignment, `order` says
@@ -131,7 +131,7 @@ def _yes_or_no(trial: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _assignment(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
+def _assignment(trial: Mapping[str, Any], words: StereotypeWords) -> dict[str, Any]:
     """Ask which group was given which task."""
     sides = {
         role: [trial[role]] if trial.get(role) else list(getattr(words, role)) for role in ROLES
@@ -163,7 +163,7 @@ def _shown(trial: Mapping[str, Any]) -> str:
     return whole[-LONGEST:]
 
 
-def judge_trials(open_ones: Sequence[tuple[Mapping[str, Any], Words]]) -> pl.DataFrame:
+def judge_trials(open_ones: Sequence[tuple[Mapping[str, Any], StereotypeWords]]) -> pl.DataFrame:
     """Make the trials of a judge: one question for each distinct open answer."""
     rows = {row["trial_id"]: row for row in (question(*one) for one in open_ones)}
     filled = [{**dict.fromkeys(TRIALS), **row} for row in rows.values()]

@@ -14,7 +14,7 @@ from clinometer.modes import MODES
 from clinometer.reading.mentions import LETTERS
 from clinometer.reading.plaintext import normalise
 from clinometer.results import RESPONSES
-from clinometer.stimuli import Study, Words, word_key
+from clinometer.stimuli import StereotypeWords, Study, word_key
 
 __all__ = ["complete", "folded", "keys_by_name", "most_named", "named", "renamed"]
 
@@ -185,7 +185,7 @@ def _spaced(text: str) -> str:
     return f" {' '.join(LETTERS.findall(normalise(text)))} "
 
 
-def most_named(response: str, lists: Mapping[str, Words]) -> str:
+def most_named(response: str, lists: Mapping[str, StereotypeWords]) -> str:
     """Return the dimension of an answer: the one with most words in it."""
     text = _spaced(response)
     counts = {
@@ -195,7 +195,9 @@ def most_named(response: str, lists: Mapping[str, Words]) -> str:
     return max(counts, key=counts.__getitem__)
 
 
-def most_shown(shown: str | Sequence[str], lists: Sequence[Words]) -> Words | None:
+def most_shown(
+    shown: str | Sequence[str], lists: Sequence[StereotypeWords]
+) -> StereotypeWords | None:
     """Return the list of which a prompt shows most words, the first of equals; None if of none.
 
     `shown` is the prompt, or the words that it showed.
@@ -211,7 +213,7 @@ def most_shown(shown: str | Sequence[str], lists: Sequence[Words]) -> Words | No
 
 
 def complete(
-    row: Mapping[str, Any], number: int, study: Study, words: Words, asked: Instrument
+    row: Mapping[str, Any], number: int, study: Study, words: StereotypeWords, asked: Instrument
 ) -> dict[str, Any]:
     """Fill in columns that a recorded answer lacks."""
     iteration = row.get("iteration")

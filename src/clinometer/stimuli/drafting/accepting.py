@@ -14,7 +14,7 @@ from clinometer.stimuli.drafting.drafts import Draft, SynonymCandidate, SynonymD
 from clinometer.stimuli.drafting.synonyms import check_synonyms, seed_variation, seed_words
 from clinometer.stimuli.loading import study_hash
 from clinometer.stimuli.study import Study
-from clinometer.stimuli.words import Words
+from clinometer.stimuli.words import StereotypeWords
 
 __all__ = ["Grown", "accept"]
 
@@ -68,14 +68,16 @@ def accept(
     clinometer.errors.InputError: no candidate is accepted; set 'accepted: true' on those that may \
 enter
     """
-    grown, added, notes = study, [], []
+    grown = study
+    added: list[str] = []
+    notes: list[str] = []
     for source, draft in drafts.items():
         if (draft.study, draft.study_hash) != (study.name, study_hash(study)) and not other_version:
             raise InputError(
                 f"{source}: drafted from {draft.study} {draft.study_hash}, not from {study.name} "
                 f"{study_hash(study)}; give that study, or --other-version to use it all the same"
             )
-        grown, lines, remarks = _with(grown, source, draft)
+        grown, lines, remarks = _add_accepted(grown, source, draft)
         added += lines
         notes += remarks
     if not added:
@@ -83,15 +85,16 @@ enter
         raise InputError(
             f"{where}no candidate is accepted; set 'accepted: true' on those that may enter"
         )
-    named = {**grown.model_dump(exclude_defaults=True), "name": name}
-    return Grown(_checked(named, name), added, notes)
+    content = {**grown.model_dump(exclude_defaults=True), "name": name}
+    return Grown(_check_study(content, name), added, notes)
 
 
-def _with(study: Study, source: str, draft: Draft) -> tuple[Study, list[str], list[str]]:
+def _add_accepted(study: Study, source: str, draft: Draft) -> tuple[Study, list[str], list[str]]:
     """Add one draft's accepted candidates; also what they became, and what the checks find."""
     content = study.model_dump(exclude_defaults=True)
-    added, notes = [], []
-    times: dict[str, int] = {}
+    added: list[str] = []
+    notes: list[str] = []
+    times: dict[str, int] = {}  # stereotype → its accepted candidates so far
     for number, candidate in enumerate(draft.candidates):
         if not candidate.accepted:
             continue
@@ -100,8 +103,9 @@ def _with(study: Study, source: str, draft: Draft) -> tuple[Study, list[str], li
         if key not in study.stereotypes:
             raise InputError(f"{where}: {unknown('stereotype', key, study.stereotypes)}")
         times[key] = times.get(key, 0) + 1
-        name = _name(draft, times[key])
-        _refuse_twice(study, where, name)
+        name = _variation_name(draft, times[key])
+        _refuse_known_name(study, where, name)
+        # Each puts its variation into `content`; the study itself is frozen.
         put = _put_synonyms if isinstance(candidate, SynonymCandidate) else _put_decision
         try:
             line, findings = put(study, content, name, draft, candidate)
@@ -110,11 +114,11 @@ def _with(study: Study, source: str, draft: Draft) -> tuple[Study, list[str], li
         added.append(f"{key}: {line}")
         notes += [f"{where}: {finding}" for finding in findings]
     if added:
-        content.setdefault("deviations", []).append(_origin(draft))
-    return _checked(content, source), added, notes
+        content.setdefault("deviations", []).append(_origin_text(draft))
+    return _check_study(content, source), added, notes
 
 
-def _checked(content: dict[str, Any], where: str) -> Study:
+def _check_study(content: dict[str, Any], where: str) -> Study:
     try:
         return Study.model_validate(content)
     except ValidationError as error:
@@ -127,30 +131,30 @@ def _one_line(error: Exception) -> str:
     return str(error)
 
 
-def _name(draft: Draft, time: int) -> str:
+def _variation_name(draft: Draft, time: int) -> str:
     what = draft.draft.removesuffix("s")
     return f"{what}_{draft.name}{time if time > 1 else ''}"
 
 
-def _refuse_twice(study: Study, where: str, name: str) -> None:
-    words = {name for s in study.stereotypes.values() for name in s.decisions.words}
-    decided = [s.decisions.relative_decision for s in study.stereotypes.values()]
-    known = {*study.instruments.word_association.variations, *words}.union(*decided)
-    if name in known:
+def _refuse_known_name(study: Study, where: str, name: str) -> None:
+    names = {*study.instruments.word_association.variations}
+    for stereotype in study.stereotypes.values():
+        names.update(stereotype.decisions.words, stereotype.decisions.relative_decision)
+    if name in names:
         raise InputError(
             f"{where}: the study has a variation {name!r} already; change 'name' in the draft"
         )
 
 
-def _origin(draft: Draft) -> str:
-    asked = "synonyms" if isinstance(draft, SynonymDraft) else "decisions"
+def _origin_text(draft: Draft) -> str:
+    proposals = "synonyms" if isinstance(draft, SynonymDraft) else "decisions"
     return (
-        f"The variations {_name(draft, 1)}… hold {asked} that {draft.model} proposed on "
-        f"{draft.date} and a person accepted; they are not of the source."
+        f"The variations {_variation_name(draft, 1)}… hold {proposals} that {draft.model} "
+        f"proposed on {draft.date} and a person accepted; they are not of the source."
     )
 
 
-def _note(draft: Draft) -> str:
+def _note_text(draft: Draft) -> str:
     return f"Proposed by {draft.model} on {draft.date}, accepted by a person."
 
 
@@ -161,38 +165,43 @@ def _put_synonyms(
     stereotype = study.stereotypes[candidate.stereotype]
     seeds = seed_words(study, candidate.stereotype, draft.instrument)
     lists = {role: candidate.synonyms(role) for role in ("tied", "counter")}
-    words = Words.model_validate({**seeds.model_dump(), **lists})
-    own = content["stereotypes"][candidate.stereotype]
+    words = StereotypeWords.model_validate({**seeds.model_dump(), **lists})
+    entry = content["stereotypes"][candidate.stereotype]
     seed = seed_variation(stereotype)
-    shared = stereotype.decisions.relative_decision[seed].words_of is None if seed else False
-    became = []
+    # A seed decision without a list of its own shows the words of the association.
+    decisions = stereotype.decisions.relative_decision
+    same_words = seed is not None and decisions[seed].words_of is None
+    instruments = []
     if draft.instrument == "word_association":
-        own.setdefault("variations", {})[name] = lists
-        _add_wording(study, content, name, _note(draft))
-        became.append("word_association")
+        entry.setdefault("variations", {})[name] = lists
+        _add_wording(study, content, name, _note_text(draft))
+        instruments.append("word_association")
     else:
-        decisions = own["decisions"].setdefault("words", {})
-        decisions[name] = words.model_dump(exclude={"extra", "aligned"})
-    if seed and (shared or draft.instrument == "relative_decision"):
-        own["decisions"]["relative_decision"][name] = {
-            "wording_of": seed, "words_of": name, "note": _note(draft)
+        word_lists = entry["decisions"].setdefault("words", {})
+        # An override has no `aligned`; the extra words of the seeds are not asked for.
+        word_lists[name] = words.model_dump(exclude={"extra", "aligned"})
+    if seed and (same_words or draft.instrument == "relative_decision"):
+        entry["decisions"]["relative_decision"][name] = {
+            "wording_of": seed, "words_of": name, "note": _note_text(draft)
         }  # fmt: skip
-        became.append("relative_decision")
+        instruments.append("relative_decision")
     sizes = f"{len(words.tied)} tied, {len(words.counter)} counter"
     findings = check_synonyms(candidate.tied, candidate.counter, seeds)
     for role in ("tied", "counter"):
-        strange = [word for word in getattr(candidate, role) if word not in getattr(seeds, role)]
-        findings += [f"{word!r} is not a {role} word of the study" for word in strange]
+        for word in getattr(candidate, role):
+            if word not in getattr(seeds, role):
+                findings.append(f"{word!r} is not a {role} word of the study")
     if len(words.tied) != len(words.counter):
         findings.append(f"sets of different size: {sizes}")
-    return f"{' and '.join(became)} {name} ({sizes})", findings
+    return f"{' and '.join(instruments)} {name} ({sizes})", findings
 
 
 def _add_wording(study: Study, content: dict[str, Any], name: str, note: str) -> None:
     """Ask the new words in the first wording that every stereotype shares."""
     shared = study.instruments.word_association
-    seed = next((v for v in shared.default_variations if not shared.variations[v].own_words), None)
-    variation = shared.variations[seed or shared.default_variations[0]]
+    defaults = shared.default_variations
+    seeds = [variation for variation in defaults if not shared.variations[variation].own_words]
+    variation = shared.variations[(seeds or defaults)[0]]
     new = {**variation.model_dump(exclude_defaults=True), "own_words": True, "note": note}
     instrument = content["instruments"]["word_association"]
     instrument["variations"][name] = new
@@ -208,10 +217,10 @@ def _put_decision(
     seed = seed_variation(stereotype)
     if seed is None:
         raise StudyError("the stereotype has no relative_decision to take the words from")
-    decision = {"wording": candidate.text.strip(), "note": _note(draft)}
+    decision = {"wording": candidate.text.strip(), "note": _note_text(draft)}
     words_of = stereotype.decisions.relative_decision[seed].words_of
     if words_of is not None:
         decision["words_of"] = words_of
-    own = content["stereotypes"][candidate.stereotype]["decisions"]["relative_decision"]
-    own[name] = decision
+    decisions = content["stereotypes"][candidate.stereotype]["decisions"]["relative_decision"]
+    decisions[name] = decision
     return f"relative_decision {name}", check_decision(candidate.text, stereotype)

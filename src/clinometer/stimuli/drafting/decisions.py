@@ -48,9 +48,12 @@ CLOSING = (
     "in different domains. Do not change the four lists of concepts."
 )
 
-#: Words; the paper's own decisions have 50 to 90.
-SHORTEST, LONGEST = 20, 200
+#: Fewest and most words of a decision; the paper's own have 50 to 90.
+SHORTEST = 20
+LONGEST = 200
+#: A decision is cut after so many.
 MAX_CHARACTERS = 4_000
+#: Decisions that are read of one answer.
 PROBLEMS_AN_ANSWER = 10
 #: From this likeness on (`difflib` over words), two decisions are one.
 ALIKE = 0.9
@@ -74,7 +77,7 @@ class Question:
 
     stereotype: str
     prompt: str
-    shown: Mapping[str, str]
+    example_words: Mapping[str, str]
     """Role → word."""
 
 
@@ -114,22 +117,29 @@ def decision_question(
     """
     words = seed_words(study, key, "relative_decision")
     rng = random.Random(f"{study.name}/{key}/{seed}/{number}")
-    others = [k for k, s in study.stereotypes.items() if k != key and seed_variation(s)]
-    chosen = rng.sample(others, k=min(max(examples - 1, 0), len(others)))
-    shown = [_example(study.stereotypes[k], rng) for k in (*chosen, key)]
-    lists = [", ".join(getattr(words, role)) for role in SLOTS]
-    opening = fill(OPENING, {f"list{i + 1}": text for i, text in enumerate(lists)})
-    parts = [opening, *(fill(EXAMPLE, {"example": text}) for text, _ in shown), CLOSING]
-    return Question(key, "\n\n".join(parts), shown[-1][1])
+    donors = []
+    for name, stereotype in study.stereotypes.items():
+        if name != key and seed_variation(stereotype) is not None:
+            donors.append(name)
+    donors = rng.sample(donors, k=min(max(examples - 1, 0), len(donors)))
+    lists = {f"list{i}": ", ".join(getattr(words, role)) for i, role in enumerate(SLOTS, 1)}
+    parts = [fill(OPENING, lists)]
+    # The stereotype's own comes last: its words are those that an answer may repeat.
+    for name in (*donors, key):
+        example, example_words = _fill_example(study.stereotypes[name], rng)
+        parts.append(fill(EXAMPLE, {"example": example}))
+    parts.append(CLOSING)
+    return Question(key, "\n\n".join(parts), example_words)
 
 
-def _example(stereotype: Stereotype, rng: random.Random) -> tuple[str, dict[str, str]]:
-    """Fill the seed decision with a word of each list."""
+def _fill_example(stereotype: Stereotype, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """Fill the seed decision with a word of each list; also role → word."""
     name = seed_variation(stereotype) or ""
     words = stereotype.decision_words("relative_decision", name)
-    drawn = {role: rng.choice(getattr(words, role)) for role in SLOTS}
+    example_words = {role: rng.choice(getattr(words, role)) for role in SLOTS}
     wording = stereotype.decisions.relative_decision[name].wording
-    return fill(wording, {SLOTS[role]: word for role, word in drawn.items()}), drawn
+    slots = {SLOTS[role]: word for role, word in example_words.items()}
+    return fill(wording, slots), example_words
 
 
 def decision_candidates(question: Question, answer: str, study: Study) -> list[DecisionCandidate]:
@@ -154,8 +164,10 @@ def decision_candidates(question: Question, answer: str, study: Study) -> list[D
     texts = read_decisions(answer)
     candidates: list[DecisionCandidate] = []
     for text in texts[:PROBLEMS_AN_ANSWER]:
-        slotted, findings = restore_slots(text, words, question.shown)
-        earlier = {f"candidate {i + 1} of this answer": c.text for i, c in enumerate(candidates)}
+        slotted, findings = restore_slots(text, words, question.example_words)
+        earlier = {}
+        for number, candidate in enumerate(candidates, 1):
+            earlier[f"candidate {number} of this answer"] = candidate.text
         findings += check_decision(slotted, stereotype, earlier)
         if len(texts) > PROBLEMS_AN_ANSWER:
             findings.append(f"the first {PROBLEMS_AN_ANSWER} of {len(texts)} in this answer")
@@ -191,34 +203,35 @@ def read_decisions(answer: str) -> list[str]:
             sections.append([line])
         else:
             sections[-1].append(line)
-    texts = [_inner("\n".join(section)) for section in sections]
-    asked = [text for text in texts if "?" in text or _PROFILE.search(text)]
-    return asked or [max(texts, key=len)]
+    texts = [_trim_section("\n".join(section)) for section in sections]
+    decisions = [text for text in texts if "?" in text or _PROFILE.search(text)]
+    # An answer without any decision is still one candidate, so that a person sees it.
+    return decisions or [max(texts, key=len)]
 
 
-def _inner(section: str) -> str:
+def _trim_section(section: str) -> str:
     """Drop paragraphs before the profiles and after the last question, and emphasis."""
     paragraphs = [p.strip() for p in re.split(r"\n[ \t]*\n", section) if p.strip()]
     asking = [i for i, p in enumerate(paragraphs) if "?" in p]
     if asking:
         paragraphs = paragraphs[: asking[-1] + 1]
-    while len(paragraphs) > 1 and _is_talk(paragraphs[0]):
+    while len(paragraphs) > 1 and _is_chatter(paragraphs[0]):
         del paragraphs[0]
     text = "\n\n".join(paragraphs).replace("**", "").strip().strip('"“”')
     return re.sub(r"^\d{1,2}[.)]\s+", "", text)[:MAX_CHARACTERS]
 
 
-def _is_talk(paragraph: str) -> bool:
+def _is_chatter(paragraph: str) -> bool:
     return "?" not in paragraph and not _PROFILE.search(paragraph) and "step" not in paragraph
 
 
 def check_decision(
-    text: str, stereotype: Stereotype, others: Mapping[str, str] | None = None
+    text: str, stereotype: Stereotype, earlier: Mapping[str, str] | None = None
 ) -> list[str]:
     """List the problems of a decision with slots, in words.
 
     The stereotype's words must not stand outside the slots; the text must differ from its decisions
-    and from `others`, which go by what to call them.
+    and from `earlier` ones, which go by what to call them.
 
     Examples
     --------
@@ -233,17 +246,18 @@ def check_decision(
         *_check_asking(text),
         *_check_roles(text),
         *_check_words(text, stereotype),
-        *_check_new(text, stereotype, others or {}),
+        *_check_novelty(text, stereotype, earlier or {}),
     ]
 
 
 def _check_slots(text: str) -> Iterator[str]:
     slots = set(re.findall(r"\{([^{}]*)\}", text))
-    known = set(SLOTS.values())
-    missing = known - {slot.removeprefix("a_") for slot in slots}
+    expected = set(SLOTS.values())
+    missing = expected - {slot.removeprefix("a_") for slot in slots}
     if missing:
         yield f"lacks {', '.join(f'{{{slot}}}' for slot in sorted(missing))}"
-    for slot in sorted(slots - known - {f"a_{slot}" for slot in known})[:5]:
+    with_article = {f"a_{slot}" for slot in expected}
+    for slot in sorted(slots - expected - with_article)[:5]:
         yield f"unknown placeholder {{{slot[:40]}}}"
 
 
@@ -263,6 +277,7 @@ def _check_asking(text: str) -> Iterator[str]:
 def _check_roles(text: str) -> Iterator[str]:
     """Find sentences that ask about one group only, or put it beside one task."""
     for sentence in re.split(r"(?<=[.?!])\s+|\n+", text):
+        # With the closing brace alone, because a slot may stand with an article, {a_group0}.
         groups = {slot for slot in ("group0", "group1") if f"{slot}}}" in sentence}
         tasks = {slot for slot in ("attribute0", "attribute1") if f"{slot}}}" in sentence}
         if len(groups) != 1:
@@ -278,24 +293,26 @@ def _check_words(text: str, stereotype: Stereotype) -> Iterator[str]:
     seed = seed_variation(stereotype) or ""
     lists = [stereotype.words(""), stereotype.decision_words("relative_decision", seed)]
     for roles, what in ((("tied", "counter"), "list"), (("marginalized", "default"), "group")):
-        words = {word for of in lists for role in roles for word in getattr(of, role)}
+        words = set[str]()
+        for word_lists in lists:
+            for role in roles:
+                words.update(getattr(word_lists, role))
         for word in listed_words(text, words, "(?:s|es)?")[:5]:
             yield f"the {what} word {word!r} stands outside the slots"
 
 
-def _check_new(text: str, stereotype: Stereotype, others: Mapping[str, str]) -> Iterator[str]:
-    known = {
-        name: decision.wording
-        for name, decision in stereotype.decisions.relative_decision.items()
-        if decision.wording
-    }
-    for name, other in (known | dict(others)).items():
-        ratio = _likeness(text.split(), other.split())
+def _check_novelty(text: str, stereotype: Stereotype, earlier: Mapping[str, str]) -> Iterator[str]:
+    decisions = stereotype.decisions.relative_decision
+    wordings = {name: decision.wording for name, decision in decisions.items()}
+    wordings = {name: wording for name, wording in wordings.items() if wording}
+    for name, wording in (wordings | dict(earlier)).items():
+        ratio = _likeness(text.split(), wording.split())
         if ratio > ALIKE:
             yield f"nearly the same as {name} (likeness {ratio:.2f})"
 
 
-def _likeness(one: Sequence[str], other: Sequence[str]) -> float:
-    matcher = difflib.SequenceMatcher(None, one, other)
+def _likeness(first: Sequence[str], second: Sequence[str]) -> float:
+    matcher = difflib.SequenceMatcher(None, first, second)
+    # The quick ratios are upper bounds of the slow one, which most pairs need not.
     rough = matcher.real_quick_ratio() > ALIKE and matcher.quick_ratio() > ALIKE
     return matcher.ratio() if rough else 0.0

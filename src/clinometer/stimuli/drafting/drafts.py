@@ -13,8 +13,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
-from pydantic import model_validator as whole
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    model_validator,
+)
 
 from clinometer.errors import InputError, StudyError, unknown
 from clinometer.stimuli.wording import RelativeDecision
@@ -35,6 +41,7 @@ __all__ = [
     "to_yaml",
 ]
 
+#: A larger draft file is refused before it is read.
 MAX_BYTES = 16_000_000
 #: What is kept of an answer; a list of synonyms or a decision has a tenth of it.
 MAX_ANSWER = 10_000
@@ -46,6 +53,7 @@ def plain_text(text: str) -> str:
 
 
 def _exactly_true(value: Any) -> bool:
+    # pydantic's own would take yes, on and 1, too: an answer must not accept itself by chance.
     if value in ("true", "false"):
         return bool(value == "true")
     if isinstance(value, bool):
@@ -79,15 +87,15 @@ class SynonymCandidate(Candidate):
         """Return the synonyms of one set, without the gaps."""
         return [word.strip() for word in getattr(self, role).values() if word.strip()]
 
-    @whole(mode="after")
-    def _keeps_the_rules(self) -> SynonymCandidate:
+    @model_validator(mode="after")
+    def _check_accepted(self) -> SynonymCandidate:
         for role in ("tied", "counter") if self.accepted else ():
             if not self.synonyms(role):
                 raise ValueError(f"{role}: no synonym; give one or leave the candidate out")
             try:
                 Override.model_validate({role: self.synonyms(role)})
             except ValidationError as error:
-                raise ValueError(f"{role}: {_first(error)}") from None
+                raise ValueError(f"{role}: {_first_message(error)}") from None
         return self
 
 
@@ -98,22 +106,22 @@ class DecisionCandidate(Candidate):
     prompt: str
     answer: str
 
-    @whole(mode="after")
-    def _keeps_the_rules(self) -> DecisionCandidate:
+    @model_validator(mode="after")
+    def _check_accepted(self) -> DecisionCandidate:
         if self.accepted and not self.text.strip():
             raise ValueError("text: empty; write a decision or leave the candidate out")
         try:
             RelativeDecision(wording=self.text if self.accepted else "")
         except ValidationError as error:
-            raise ValueError(f"text: {_first(error)}") from None
+            raise ValueError(f"text: {_first_message(error)}") from None
         return self
 
 
-def _first(error: ValidationError) -> str:
+def _first_message(error: ValidationError) -> str:
     return error.errors()[0]["msg"].removeprefix("Value error, ")
 
 
-def _day(text: str) -> str:
+def _check_day(text: str) -> str:
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
         raise ValueError(f"{text!r}: expected YYYY-MM-DD")
     return text
@@ -127,7 +135,7 @@ class _Draft(_Strict):
     study: Name
     study_hash: str
     model: str
-    date: Annotated[str, AfterValidator(_day)]
+    date: Annotated[str, AfterValidator(_check_day)]
     temperature: float
     seed: int
 
@@ -198,23 +206,28 @@ class _Dumper(yaml.SafeDumper):
     """Writes words in one line, texts as blocks, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
+        """Write equal values out each time; `parse_yaml` refuses aliases."""
         return True
 
 
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     # U+0085, U+2028 and U+2029 end a line in YAML, so that only an escape keeps them.
     odd = any(c in text for c in "\x85\u2028\u2029") or text.startswith("'")
-    style = '"' if odd else "|" if "\n" in text else None
+    style = None
+    if odd:
+        style = '"'
+    elif "\n" in text:
+        style = "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-def _list(dumper: yaml.SafeDumper, items: Sequence[Any]) -> yaml.Node:
+def _represent_list(dumper: yaml.SafeDumper, items: Sequence[Any]) -> yaml.Node:
     short = all(isinstance(item, str) and len(item) <= 40 for item in items)
     return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=short)
 
 
-_Dumper.add_representer(str, _text)
-_Dumper.add_representer(list, _list)
+_Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(list, _represent_list)
 
 
 def to_yaml(content: BaseModel, heading: str) -> str:

@@ -35,6 +35,7 @@ class Lexicon:
     @classmethod
     def of_ratings(cls, source: str, ratings: Mapping[str, float]) -> Lexicon:
         """Make a lexicon of ratings from 0 to 1, by word."""
+        # Onto the scale from −1 to 1, where 0 is neutral.
         return cls(source, {word_key(word): 2 * rating - 1 for word, rating in ratings.items()})
 
     def of(self, word: str) -> float | None:
@@ -62,25 +63,26 @@ def check_valence(
     if lexicon is None:
         return NOT_CHECKED, []
     findings: list[str] = []
-    known: dict[str, list[tuple[float, float]]] = {"tied": [], "counter": []}
-    pairs = {"tied": tied, "counter": counter}
-    for role in known:
-        for seed, synonym in pairs[role].items():
-            before, after = lexicon.of(seed), lexicon.of(synonym)
+    synonyms = {"tied": tied, "counter": counter}
+    # Of each set: (valence of the seed, of its synonym), where the lexicon has both.
+    rated: dict[str, list[tuple[float, float]]] = {"tied": [], "counter": []}
+    for role in rated:
+        for seed, synonym in synonyms[role].items():
+            before = lexicon.of(seed)
+            after = lexicon.of(synonym)
             if synonym and before is not None and after is not None:
-                known[role].append((before, after))
+                rated[role].append((before, after))
                 findings += _word_drift(seed, synonym, before, after)
-    asked = sum(bool(synonym) for of in pairs.values() for synonym in of.values())
-    n_known = len(known["tied"]) + len(known["counter"])
-    counted = f"({n_known} of {asked} pairs in {lexicon.source})"
-    if not known["tied"] or not known["counter"]:
-        return f"not checked for the sets: too few words {counted}", findings
-    (t0, t1), (c0, c1) = (
-        (fmean(a for a, _ in known[role]), fmean(b for _, b in known[role])) for role in known
-    )
+    n_synonyms = sum(map(bool, [*tied.values(), *counter.values()]))
+    n_rated = len(rated["tied"]) + len(rated["counter"])
+    coverage = f"({n_rated} of {n_synonyms} pairs in {lexicon.source})"
+    if not rated["tied"] or not rated["counter"]:
+        return f"not checked for the sets: too few words {coverage}", findings
+    t0, t1 = _mean_valences(rated["tied"])
+    c0, c1 = _mean_valences(rated["counter"])
     summary = (
         f"tied {t0:+.2f} → {t1:+.2f}, counter {c0:+.2f} → {c1:+.2f}, "
-        f"difference {c0 - t0:+.2f} → {c1 - t1:+.2f} {counted}"
+        f"difference {c0 - t0:+.2f} → {c1 - t1:+.2f} {coverage}"
     )
     if abs((c1 - t1) - (c0 - t0)) > SET_DRIFT:
         findings.append(
@@ -90,10 +92,15 @@ def check_valence(
     return summary, findings
 
 
+def _mean_valences(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the mean valence of seeds and of their synonyms."""
+    return fmean(before for before, _ in pairs), fmean(after for _, after in pairs)
+
+
 def _word_drift(seed: str, synonym: str, before: float, after: float) -> list[str]:
-    which = f"valence: {synonym!r} ({after:+.2f}) for {seed!r} ({before:+.2f})"
+    pair = f"valence: {synonym!r} ({after:+.2f}) for {seed!r} ({before:+.2f})"
     if before * after < 0 and min(abs(before), abs(after)) > NEUTRAL:
-        return [f"{which}: the other side of neutral"]
+        return [f"{pair}: the other side of neutral"]
     if abs(after - before) > WORD_DRIFT:
-        return [f"{which}: differs by {abs(after - before):.2f}, more than {WORD_DRIFT}"]
+        return [f"{pair}: differs by {abs(after - before):.2f}, more than {WORD_DRIFT}"]
     return []
