@@ -116,7 +116,7 @@ PROVIDERS: Mapping[str, Provider] = {
         together=True,
         schemas=True,
         choices=True,
-        models=True,
+        states=True,
         short_answers={"batch_size": 64},
     ),
     "cloudflare": _CHAT,
@@ -141,7 +141,7 @@ PROVIDERS: Mapping[str, Provider] = {
         together=True,
         schemas=False,
         choices=False,
-        models=True,
+        states=True,
         plain_text={"chat_template": PLAIN},
     ),
     # Of its own server, logits_all=True and no schemas of this form; llama.cpp's does both.
