@@ -206,16 +206,16 @@ def compare_runs(
     """Compare runs that have labels with a baseline; see `compare`."""
     margin, confidence = inference.margin, inference.confidence
     estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
-    found: dict[tuple[Any, ...], Targets] = {}
+    targets: dict[tuple[Any, ...], Targets] = {}
     for theirs in others:
         for of_scores in _scores(ours, theirs, confidence, margin):
             estimates.append(of_scores.estimates)
             matches.append(of_scores.matches)
-            found |= of_scores.found
+            targets |= of_scores.targets
         labels = ours.label, theirs.label
         estimates.append(compare_estimates(ours.estimates, theirs.estimates, labels, confidence))
     unchanged = [one.label for one in others if one.is_like(ours)]
-    whole = judge(adjusted_together(pl.concat(estimates), found, explicit), unchanged=unchanged)
+    whole = judge(adjusted_together(pl.concat(estimates), targets, explicit), unchanged=unchanged)
     if whole.is_empty():
         raise InputError(
             f"{ours.label} and {', '.join(one.label for one in others)} have nothing in common: "

@@ -44,7 +44,7 @@ from clinometer.results.verdicts import (
     restriction_of,
     unrestricted,
 )
-from clinometer.statistics.changes import Found, seen_together
+from clinometer.statistics.changes import TargetsByKey, seen_together
 
 __all__ = ["Decision", "Level", "adjusted_together", "decide", "profile", "said", "signed"]
 
@@ -71,7 +71,7 @@ _WHY_OPEN = {
 
 
 def adjusted_together(
-    differences: pl.DataFrame, found: Found, explicit: bool = False
+    differences: pl.DataFrame, targets: TargetsByKey, explicit: bool = False
 ) -> pl.DataFrame:
     """Adjust differences, with what they were estimated from, over all that a decision is about.
 
@@ -85,7 +85,7 @@ def adjusted_together(
         _explicit=pl.col("explicit") & (not explicit),
     )
     family = ("level", "candidate", "_score", "_control", "_explicit")
-    return seen_together(named, found, family).select(differences.columns)
+    return seen_together(named, targets, family).select(differences.columns)
 
 
 def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> pl.DataFrame:
