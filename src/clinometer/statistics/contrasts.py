@@ -54,9 +54,9 @@ from clinometer.statistics.estimates import check_range
 from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import (
     NEVER_POOLED,
+    balance_orders,
     in_one_order,
     keys_of,
-    of_both_orders,
     scores_by_order,
 )
 from clinometer.statistics.targets import means
@@ -213,7 +213,7 @@ def _targets_by_candidate(
     for (candidate,), of_candidate in units.group_by("candidate", maintain_order=True):
         # Orders are balanced within the groups that a mean is over: cells, or whole stereotypes.
         for unit_level, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
-            balanced = of_both_orders(of_candidate, unit_level)
+            balanced = balance_orders(of_candidate, unit_level)
             estimates = means(balanced, bounds, "value", "weight", levels)
             for (level, *key), targets in estimates.items():
                 by_key[level, candidate, *key] = targets
@@ -301,7 +301,7 @@ def _describe_groups(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
 
 def _baseline_means(units: pl.DataFrame, keys: list[str], level: str) -> pl.DataFrame:
     """Return the mean of the baseline where the candidate has a score too, each stereotype once."""
-    balanced = of_both_orders(units, "cell" if level == "cell" else "stereotype")
+    balanced = balance_orders(units, "cell" if level == "cell" else "stereotype")
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
     by_stereotype = balanced.group_by(stereotypes, maintain_order=True).agg(

@@ -22,7 +22,7 @@ from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
-    filled,
+    fill_missing,
     in_one_order,
     keys_of,
     summarise,
@@ -87,7 +87,7 @@ def contrast_unpaired(
         ]
         if any(one["n"].sum() > one["n_scored"].sum() for one in (ours, theirs)):
             for case, at in ((least, ends), (greatest, ends[::-1])):
-                worst = filled(ours, at[1]), filled(theirs, at[0])
+                worst = fill_missing(ours, at[1]), fill_missing(theirs, at[0])
                 cases.append((case, differences(*worst, ends, "value", "weight")))
         for known, each in cases:
             known |= {(level, candidate, *key): one for (level, *key), one in each.items()}
