@@ -172,7 +172,7 @@ def _piece_influences(responses: pl.DataFrame) -> pl.DataFrame:
     tied = (words["set"] == "tied").to_numpy()
     sums = _Sums(*(_total(response, summand) for summand in _summands(x, tied)))  # A, B, C, D
     n_tied, n_counter = _total(response, tied), _total(response, ~tied)
-    # Forced mode alone has logits.
+    # Responses of forced mode have a logit.
     forced = words["logit"].is_not_null().to_numpy()
     by_means = _mean_influence(x, tied, n_tied, n_counter)
     influence = np.where(forced, by_means, _score_influence(x, tied, sums))
