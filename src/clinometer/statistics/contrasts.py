@@ -275,28 +275,28 @@ def _describe_groups(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
         sd=pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),  # times 0: null stays null
         **{f"{name}_of_answers": value.filter(matched).mean() for name, value in values.items()},
     )
-    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
-    compliance_by_stereotype = pairs.group_by(stereotypes, maintain_order=True).agg(
-        compliance_baseline_estimate=pl.when(n > 0).then(has_b.sum() / n),
-        compliance_candidate_estimate=pl.when(n > 0).then(has_t.sum() / n),
-    )
-    compliance = compliance_by_stereotype.group_by(keys).agg(
-        pl.selectors.starts_with("compliance").mean()
-    )
+    compliance = _compliance_means(pairs, keys, has_b.sum() / n, has_t.sum() / n)
     baseline_where_matched = pl.when(t.is_not_null()).then(b)
-    return (
-        counts.join(compliance, on=keys, nulls_equal=True)
-        .join(
-            _baseline_means(_units(pairs, baseline_where_matched), keys, level),
-            on=keys,
-            how="left",
-            nulls_equal=True,
-        )
-        .with_columns(
-            pl.col("one_order").fill_null(value=False), pl.col("n_stereotypes").fill_null(0)
-        )
-        .sort(keys)
+    means = _baseline_means(_units(pairs, baseline_where_matched), keys, level)
+    described = counts.join(compliance, on=keys, nulls_equal=True)
+    described = described.join(means, on=keys, how="left", nulls_equal=True)
+    # Null in groups without a matched score, which `means` lacks.
+    return described.with_columns(
+        pl.col("one_order").fill_null(value=False), pl.col("n_stereotypes").fill_null(0)
+    ).sort(keys)
+
+
+def _compliance_means(
+    pairs: pl.DataFrame, keys: list[str], of_baseline: pl.Expr, of_candidate: pl.Expr
+) -> pl.DataFrame:
+    """Return the shares of scored answers, each stereotype once."""
+    n = pl.col("both").sum()
+    stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
+    by_stereotype = pairs.group_by(stereotypes, maintain_order=True).agg(
+        compliance_baseline_estimate=pl.when(n > 0).then(of_baseline),
+        compliance_candidate_estimate=pl.when(n > 0).then(of_candidate),
     )
+    return by_stereotype.group_by(keys).agg(pl.selectors.starts_with("compliance").mean())
 
 
 def _baseline_means(units: pl.DataFrame, keys: list[str], level: str) -> pl.DataFrame:

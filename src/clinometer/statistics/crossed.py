@@ -200,8 +200,10 @@ class _Informed:
         self.errors = self._errors()
         effects = []
         for deviations in page.deviations:
-            independent = deviations is None
-            effects.append(np.ones(len(used)) if independent else design_effect(*deviations, used))
+            if deviations is None:
+                effects.append(np.ones(len(used)))
+            else:
+                effects.append(design_effect(*deviations, used))
         inflation = np.sqrt(np.array(effects).T)  # (choices, k)
         self.errors *= inflation[:, :, None] * inflation[:, None]
         # df 0 of a stereotype that is not used: its ratio does not count.

@@ -135,11 +135,11 @@ def agreement(
 
 
 def _counts() -> list[pl.Expr]:
-    read, label = pl.col("read"), pl.col("label")
-    cells = {f"n_{r}{s}": (read == r) & (label == s) for r in (1, 0) for s in (1, 0)}
-    cells |= {f"n_missing_{s}": read.is_null() & (label == s) for s in (1, 0)}
+    reading, label = pl.col("read"), pl.col("label")
+    cells = {f"n_{r}{s}": (reading == r) & (label == s) for r in (1, 0) for s in (1, 0)}
+    cells |= {f"n_missing_{s}": reading.is_null() & (label == s) for s in (1, 0)}
     cells["n_unlabelled"] = label.is_null()
-    cells["n_unlabelled_read"] = label.is_null() & read.is_not_null()
+    cells["n_unlabelled_read"] = label.is_null() & reading.is_not_null()
     return [cell.sum().cast(pl.Int64).alias(name) for name, cell in cells.items()]
 
 

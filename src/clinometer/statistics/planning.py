@@ -273,9 +273,9 @@ def foresee(
     rows = units.select(*NEVER_POOLED, "category", "stereotype").with_row_index("row")
     planned: dict[tuple[Any, ...], PlannedMean] = {}
     for level in LEVELS:
-        for key, group in rows.group_by(_KEYS[level], maintain_order=True):
-            of_group = estimates[level, *key]
-            planned[level, *key] = design.planned_mean(group["row"].to_numpy(), of_group)
+        for group_key, group in rows.group_by(_KEYS[level], maintain_order=True):
+            of_group = estimates[level, *group_key]
+            planned[level, *group_key] = design.planned_mean(group["row"].to_numpy(), of_group)
     return planned
 
 

@@ -97,22 +97,8 @@ def pooled(
     signed_shares = np.array(list(shares.values()))
     runs = 2 if signed_shares.min() < 0 else 1
     n_stereotypes = len(members) // runs
-    size = sum(stratum.size for stratum in squares)
-    answers = np.array([stratum.answers for stratum in squares])
     means = np.array([stratum.mean for stratum in squares])
-    mean = float(signed_shares @ means)
-    finite = bool(np.isfinite(bounds[1] - bounds[0]))
-    # The fewest levels, of more than one, that a factor has in a stereotype.
-    n_levels = [n for stratum in members for n in stratum.varies.values() if n > 1]
-    empty = ClusteredMean(
-        n=int(answers.sum()),
-        n_clusters=min(n_levels, default=size),
-        mean=mean,
-        se=None,
-        df=None,
-        bounds=bounds if finite else None,
-        scale=scale_of(mean, size, bounds) if finite else None,
-    )
+    empty = _mean_without_error(float(signed_shares @ means), members, bounds)
     errors = _errors(moderated, places, squares)
     between: dict[str, tuple[float, float]] = {}
     if n_stereotypes > 1:
@@ -133,6 +119,26 @@ def pooled(
         fixed=_fixed_text(members, moderated, level, n_stereotypes),
         wider="stereotypes" if n_stereotypes > 1 else "attribute words",
         by_wordings=_wordings_share(these, errors, between, signed_shares),
+    )
+
+
+def _mean_without_error(
+    mean: float, members: Sequence[Stratum], bounds: tuple[float, float]
+) -> ClusteredMean:
+    """Return a mean over some strata with their counts and its scale, and no error yet."""
+    answers = np.array([stratum.squares.answers for stratum in members])
+    size = sum(stratum.squares.size for stratum in members)
+    finite = bool(np.isfinite(bounds[1] - bounds[0]))
+    # The fewest levels, of more than one, that a factor has in a stereotype.
+    n_levels = [n for stratum in members for n in stratum.varies.values() if n > 1]
+    return ClusteredMean(
+        n=int(answers.sum()),
+        n_clusters=min(n_levels, default=size),
+        mean=mean,
+        se=None,
+        df=None,
+        bounds=bounds if finite else None,
+        scale=scale_of(mean, size, bounds) if finite else None,
     )
 
 

@@ -139,21 +139,6 @@ def balance_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
     """
     n_first, sum_first = pl.col("first_scored_n"), pl.col("first_scored_sum")
     n_second, sum_second = pl.col("second_scored_n"), pl.col("second_scored_sum")
-    total_first, total_second = n_first.sum(), n_second.sum()
-    in_both = (total_first > 0) & (total_second > 0)
-    group = keys_of(level)
-    wordings = units.group_by(*group, of_wording="variation").agg(known=in_both)
-    groups = units.group_by(group, maintain_order=True).agg(
-        mean_first=sum_first.sum() / total_first,
-        mean_second=sum_second.sum() / total_second,
-        away_first=_spread_factor(total_first),
-        away_second=_spread_factor(total_second),
-        whole=(n_first == n_second).all(),
-        by_first=(total_first + total_second) / (2 * total_first),
-        by_second=(total_first + total_second) / (2 * total_second),
-    )
-    estimable = wordings.group_by(group).agg(pl.col("known").any())
-    groups = groups.join(estimable, on=group, nulls_equal=True)
     half = (pl.col("mean_first") - pl.col("mean_second")) / 2.0
     deviation_first = sum_first - n_first * pl.col("mean_first")
     deviation_second = sum_second - n_second * pl.col("mean_second")
@@ -170,18 +155,45 @@ def balance_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
         + (moved_second + n_second * half) * pl.col("by_second")
         + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - sum_first - sum_second)
     )
-    even = ~pl.col("known") | pl.col("whole")
+    unchanged = ~pl.col("both_orders") | pl.col("even")
     plain = pl.col("n_scored").cast(pl.Float64)
     uneven = pl.when(pl.col("n_scored") > 0).then(total / weight)
+    group = keys_of(level)
+    groups = _order_means(units, group)
     return (
         units.drop("value", "weight", strict=False)
         .join(groups, on=group, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
-            value=pl.when(even).then("mean").otherwise(uneven),
-            weight=pl.when(even).then(plain).otherwise(weight),
+            value=pl.when(unchanged).then("mean").otherwise(uneven),
+            weight=pl.when(unchanged).then(plain).otherwise(weight),
         )
-        .drop("^(mean|away|by)_(first|second)$", "known", "whole")
+        .drop("^(mean|away|by)_(first|second)$", "both_orders", "even")
     )
+
+
+def _order_means(units: pl.DataFrame, group: list[str]) -> pl.DataFrame:
+    """Return what the orders of each group are like, for `balance_orders`.
+
+    Of each order the `mean`, how far scores are moved `away` from it, and `by` what they count;
+    `both_orders`, if a wording has both, and `even`, if each unit has as many of one as of the
+    other.
+    """
+    n_first, n_second = pl.col("first_scored_n"), pl.col("second_scored_n")
+    total_first, total_second = n_first.sum(), n_second.sum()
+    groups = units.group_by(group, maintain_order=True).agg(
+        mean_first=pl.col("first_scored_sum").sum() / total_first,
+        mean_second=pl.col("second_scored_sum").sum() / total_second,
+        away_first=_spread_factor(total_first),
+        away_second=_spread_factor(total_second),
+        even=(n_first == n_second).all(),
+        by_first=(total_first + total_second) / (2 * total_first),
+        by_second=(total_first + total_second) / (2 * total_second),
+    )
+    in_both = (total_first > 0) & (total_second > 0)
+    # Another name, as at the level of cells the wording is a key of the group already.
+    wordings = units.group_by(*group, of_wording="variation").agg(both_orders=in_both)
+    both_orders = wordings.group_by(group).agg(pl.col("both_orders").any())
+    return groups.join(both_orders, on=group, nulls_equal=True)
 
 
 def _spread_factor(number: pl.Expr) -> pl.Expr:
