@@ -121,7 +121,7 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
     for level in MARGIN:
         of_level = [mean for (own, *_), mean in means.items() if own == level]
         alpha = LEVEL / len(of_level)
-        chances = np.mean([mean.found(grid, alpha) for mean in of_level], axis=0)
+        chances = np.mean([mean.chance_to_find(grid, alpha) for mean in of_level], axis=0)
         at = int(np.argmin(abs(chances - TARGET)))
         moved = _simulated(drawn, simulation, grid[at], level)[level]
         found = [one.p_above(measure.neutral) for one in moved]

@@ -8,14 +8,14 @@ from clinometer.statistics.crossed import (
     _solve,
     moderate,
 )
-from clinometer.statistics.squares import moments, parts
+from clinometer.statistics.squares import moments, stratum_squares
 
 # A single part, against dense matrices
 
 
 def part(values, weights, factors):
     """Return the sums of squares of one stereotype."""
-    (one,) = parts(values, weights, factors)
+    (one,) = stratum_squares(values, weights, factors)
     return one
 
 
@@ -48,7 +48,7 @@ def test_sums_of_squares_and_what_they_expect(seed, weighted):
     z, c = dense(factors, n), centring(weights)
     squares = [y @ c @ f @ f.T @ c @ y for f in z]
     expected = [[np.trace(f.T @ c @ h @ h.T @ c @ f) for h in z] for f in z]
-    assert one.squares == pytest.approx(squares)
+    assert one.observed == pytest.approx(squares)
     assert one.expected == pytest.approx(np.array(expected))
 
 
@@ -58,11 +58,11 @@ def test_stereotypes_of_one_call_are_as_those_of_several():
     of = np.repeat(np.arange(3), sizes)
     y, weights = rng.normal(size=43), rng.integers(1, 5, 43).astype(float)
     factors = {"variation": rng.integers(0, 4, 43), "draw": np.arange(43) // 2}
-    for s, one in enumerate(parts(y, weights, factors, of)):
+    for s, one in enumerate(stratum_squares(y, weights, factors, of)):
         at = of == s
         alone = part(y[at], weights[at], {f: codes[at] for f, codes in factors.items()})
         assert (one.mean, one.size, one.levels) == (alone.mean, alone.size, alone.levels)
-        assert one.squares == pytest.approx(alone.squares)
+        assert one.observed == pytest.approx(alone.observed)
         assert one.expected == pytest.approx(alone.expected)
         for f, codes in factors.items():
             levels, deviations, shares = one.totals[f]
@@ -112,7 +112,7 @@ def test_balanced_one_way_components_are_those_of_the_analysis_of_variance():
     by_group = y.reshape(groups, m)
     between = m * by_group.mean(axis=1).var(ddof=1)
     within = by_group.var(axis=1, ddof=1).mean()
-    (components,) = _solve(one.expected[None], one.squares[None])
+    (components,) = _solve(one.expected[None], one.observed[None])
     assert components == pytest.approx([(between - within) / m, within])
     assert one.shares @ components == pytest.approx(between / (groups * m))
 
@@ -125,14 +125,14 @@ def test_a_factor_that_never_varies_has_no_component():
         one = part(
             rng.normal(size=n), weights, {"variation": np.arange(n) % 3, "draw": np.zeros(n, int)}
         )
-        assert _solve(one.expected[None], one.squares[None])[0, 1] == 0.0
+        assert _solve(one.expected[None], one.observed[None])[0, 1] == 0.0
 
 
 def test_no_component_is_below_zero():
     """Groups with one mean: the analysis of variance puts the component between below 0."""
     codes = np.repeat(np.arange(4), 2)
     one = part(np.tile([-1.0, 1.0], 4), np.ones(8), {"variation": codes})
-    ((between, within),) = _solve(one.expected[None], one.squares[None])
+    ((between, within),) = _solve(one.expected[None], one.observed[None])
     assert between == 0.0
     assert within == pytest.approx(8 / 7)  # the variance of all, with no component between
 

@@ -15,7 +15,7 @@ from clinometer.statistics import estimate_measure
 from clinometer.statistics.estimates import Inference, estimate_summaries
 from clinometer.statistics.monotone import strongest
 from clinometer.statistics.settings import FEWEST
-from clinometer.statistics.squares import parts
+from clinometer.statistics.squares import stratum_squares
 from clinometer.statistics.strata import Stratum
 from clinometer.statistics.summaries import summarise
 
@@ -31,12 +31,12 @@ def scores_of_one(seed: int, size: int = 12) -> tuple[Stratum, dict[str, np.ndar
     y = 0.3 + 0.3 * rng.normal(size=3)[factors["variation"]] + 0.2 * rng.normal(size=size)
     y = (y + 0.6 * (factors["variation"] == 1)).clip(-1, 1)
     answers = rng.integers(1, 3, size).astype(float)
-    return Stratum((), y, parts(y, answers, factors)[0], {}, set()), factors
+    return Stratum((), y, stratum_squares(y, answers, factors)[0], {}, set()), factors
 
 
 def squared_t(y: np.ndarray, one: Stratum, factors: dict, weights: np.ndarray, floor: float):
     """Return t² against 0 by the definition, for scores `y`."""
-    w, n = one.part.weights, len(y)
+    w, n = one.squares.weights, len(y)
     mean = w @ y / n
     totals = [w * (y - mean)]
     squares = [
@@ -53,7 +53,7 @@ def test_no_lower_scores_make_a_stronger_case(seed):
     """Against scipy's bounded minimisation of the definition."""
     one, factors = scores_of_one(seed)
     weights, floor = np.array([2.0, 1, 0, 0.5, 0, 1]) / 12**2, 0.003
-    mean = one.part.mean
+    mean = one.squares.mean
     assert mean > 0
     found = strongest(one, floor, weights, 0.0, SIDES)
     own = squared_t(one.values, one, factors, weights, floor)
@@ -70,7 +70,9 @@ def test_no_lower_scores_make_a_stronger_case(seed):
 
 def test_below_neutral_is_the_mirror_of_above():
     one, factors = scores_of_one(1)
-    mirrored = Stratum((), -one.values, parts(-one.values, one.part.weights, factors)[0], {}, set())
+    mirrored = Stratum(
+        (), -one.values, stratum_squares(-one.values, one.squares.weights, factors)[0], {}, set()
+    )
     weights, floor = np.ones(6) / 12**2, 0.003
     above, below = (strongest(x, floor, weights, 0.0, SIDES) for x in (one, mirrored))
     assert above is not None
@@ -81,7 +83,7 @@ def test_below_neutral_is_the_mirror_of_above():
 def test_even_scores_are_their_own_strongest_case():
     one, factors = scores_of_one(0)
     y = np.full(12, 0.2) + 0.01 * np.arange(12)
-    even = Stratum((), y, parts(y, np.ones(12), factors)[0], {}, set())
+    even = Stratum((), y, stratum_squares(y, np.ones(12), factors)[0], {}, set())
     assert strongest(even, 0.05, np.ones(6) / 12**2, 0.0, SIDES) is None
 
 
@@ -200,7 +202,7 @@ def test_many_scores_are_lowered_by_level():
     y = (0.1 + 0.6 * (wording == 1) + 0.1 * rng.normal(size=n)).clip(-1, 1)
     for of, found in ((wording, True), (each, False)):
         factors = dict.fromkeys(FACTORS, each) | {"variation": of}
-        one = Stratum((), y, parts(y, np.ones(n), factors)[0], {}, set())
+        one = Stratum((), y, stratum_squares(y, np.ones(n), factors)[0], {}, set())
         case = strongest(one, 0.001, np.ones(6) / n**2, 0.0, SIDES)
         assert (case is not None) == found
 
@@ -209,6 +211,8 @@ def test_many_scores_are_lowered_by_level():
 def test_scores_that_are_neutral_but_for_rounding_have_no_stronger_case(rounding):
     """Their mean is 0 by one way of adding and not by another."""
     y = np.array([0.5, -0.5, 0.25, -0.25])
-    part = replace(parts(y, np.ones(4), {"draw": np.array([0, 0, 1, 1])})[0], mean=rounding)
+    part = replace(
+        stratum_squares(y, np.ones(4), {"draw": np.array([0, 0, 1, 1])})[0], mean=rounding
+    )
     one = Stratum((), y, part, {}, set())
     assert strongest(one, 0.003, np.array([0.1, 0.1]), 0.0, SIDES) is None

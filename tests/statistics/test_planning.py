@@ -10,7 +10,7 @@ import scipy.stats
 
 from clinometer.errors import InputError
 from clinometer.results import SCORES, Measure
-from clinometer.statistics.planning import Asked, Foreseen, foresee, plan_power
+from clinometer.statistics.planning import PlannedMean, PlannedRuns, foresee, plan_power
 from clinometer.statistics.sources import Sources, components, read_sources
 from clinometer.statistics.summaries import summarise
 from clinometer.statistics.targets import means
@@ -77,7 +77,7 @@ def test_the_error_is_that_of_simulated_means():
 
 
 @cache
-def pilots() -> tuple[dict[tuple, Foreseen], pl.DataFrame]:
+def pilots() -> tuple[dict[tuple, PlannedMean], pl.DataFrame]:
     """Return the means of a design before they are measured, and 150 neutral pilots of it."""
     rng = np.random.default_rng(4)
     foreseen = foresee(summarise(drawn(rng)), {RUN: known()}, MEASURE, runs=120)
@@ -91,7 +91,7 @@ def test_predicted_power_is_that_of_simulated_pilots(level):
     alpha = 0.05 / (8 if level == "stereotype" else 1)
     shift = 0.3 if level == "stereotype" else 0.1
     ours = [one for (own, *_), one in foreseen.items() if own == level]
-    predicted = np.mean([one.found(np.array([shift]), alpha) for one in ours])
+    predicted = np.mean([one.chance_to_find(np.array([shift]), alpha) for one in ours])
     shifted = summarise(runs.with_columns(pl.col("score") + shift))
     found = means(shifted, (-1.0, 1.0), levels=[level]).values()
     simulated = np.mean([one.these.p_above(0.0) < alpha / 2 for one in found])
@@ -122,19 +122,19 @@ def test_one_group_word_is_charged_in_means_over_several_alone(stereotypes, lent
     assert foreseen["model", *RUN].se == pytest.approx(of_model**0.5)
 
 
-def exact(df: float = 7.0, draws: int = 4000) -> Foreseen:
+def exact(df: float = 7.0, draws: int = 4000) -> PlannedMean:
     """Return a mean whose estimated variance is χ², on so wide a scale that it has no ends."""
     wide = Measure("wide", "", -1e6, 1e6, 0.0, "", "")
     quantiles = scipy.stats.chi2.ppf((np.arange(draws) + 0.5) / draws, df)
     errors = 0.1 * (quantiles / df) ** 0.5
-    return Foreseen(wide, 8, 8, 0.1, errors, errors, np.full(draws, df))
+    return PlannedMean(wide, 8, 8, 0.1, errors, errors, np.full(draws, df))
 
 
 def test_with_a_chi_square_error_power_is_that_of_the_non_central_t():
     mean, critical = exact(), scipy.stats.t.ppf(0.975, 7)
     for true in (0.0, 0.1, 0.3):
         reference = scipy.stats.nct.sf(critical, 7, true / 0.1) if true else 0.025
-        assert mean.found(np.array([true]), 0.05)[0] == pytest.approx(reference, abs=1e-3)
+        assert mean.chance_to_find(np.array([true]), 0.05)[0] == pytest.approx(reference, abs=1e-3)
 
 
 def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
@@ -147,23 +147,23 @@ def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
 
 def test_more_means_tested_together_need_a_larger_effect():
     mean = exact()
-    wide = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
-    one, many = wide.smallest(0.8, 0.05), wide.smallest(0.8, 0.05 / 21)
+    wide = PlannedMean(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
+    one, many = wide.smallest_effect(0.8, 0.05), wide.smallest_effect(0.8, 0.05 / 21)
     assert one is not None and many is not None and one < many
-    assert wide.smallest(0.999, 1e-9) is None
+    assert wide.smallest_effect(0.999, 1e-9) is None
 
 
 def test_a_mean_that_must_lie_beyond_a_margin_is_found_as_simulated_intervals_say():
     rng = np.random.default_rng(6)
     errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
     above = rng.normal(0.5, 0.1, 40_000) - scipy.stats.t.ppf(0.975, 7) * errors > 0.1
-    predicted = exact().found(np.array([0.5]), 0.05, margin=0.1)[0]
+    predicted = exact().chance_to_find(np.array([0.5]), 0.05, margin=0.1)[0]
     assert predicted == pytest.approx(above.mean(), abs=0.01)
 
 
 def test_a_change_is_told_as_often_as_by_simulated_paired_t_tests():
     mean = exact()
-    planned = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
+    planned = PlannedMean(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
     rise = planned.smallest_change(0.8, 0.05)
     assert rise is not None
     rng = np.random.default_rng(7)
@@ -180,13 +180,17 @@ def test_no_change_is_told_of_controls_and_explicit_measures_and_all_others_coun
     control = both([("y", 2)])
     marked = control[0].with_columns(control=pl.lit("positive"))
     of_control = {(*key[:-1], "positive"): value for key, value in control[1].items()}
-    explicit = Asked(units, known_, replace(MEASURE, explicit=True))
+    explicit = PlannedRuns(units, known_, replace(MEASURE, explicit=True))
     alone, twice, beside = (
         plan_power(parts, runs=10)
         for parts in (
-            [Asked(units, known_, MEASURE)],
-            [Asked(units, known_, MEASURE)] * 2,
-            [Asked(units, known_, MEASURE), Asked(marked, of_control, MEASURE), explicit],
+            [PlannedRuns(units, known_, MEASURE)],
+            [PlannedRuns(units, known_, MEASURE)] * 2,
+            [
+                PlannedRuns(units, known_, MEASURE),
+                PlannedRuns(marked, of_control, MEASURE),
+                explicit,
+            ],
         )
     )
     changes = [table["smallest_change"][: alone.height] for table in (alone, twice, beside)]
@@ -210,7 +214,7 @@ def both(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources
 
 def test_a_control_is_planned_with_the_variance_of_the_studies_beside_it():
     alone, beside = (
-        plan_power([Asked(*both(runs), MEASURE)], runs=20)
+        plan_power([PlannedRuns(*both(runs), MEASURE)], runs=20)
         for runs in ([("control", 1)], [("x", 12), ("control", 1)])
     )
     one, other = (
@@ -233,7 +237,7 @@ def test_the_dimensions_of_a_study_are_tested_together():
     units = summarise(drawn(np.random.default_rng(0)))
     dims = pl.concat(units.with_columns(dimension=pl.lit(d)) for d in ("a", "b"))
     runs = {(*RUN[:6], d, *RUN[7:]): known() for d in ("a", "b")}
-    told = plan_power([Asked(dims, runs, MEASURE)], runs=5)
+    told = plan_power([PlannedRuns(dims, runs, MEASURE)], runs=5)
     assert dict(told.select("level", "n_tests").unique().rows()) == {
         "stereotype": 16, "category": 2, "model": 2
     }  # fmt: skip
@@ -256,7 +260,7 @@ def test_what_is_asked_of_no_run_is_refused():
         components(drawn(np.random.default_rng(0), stereotypes=4), MEASURE)
     units = summarise(drawn(np.random.default_rng(0), stereotypes=5, words=1))
     with pytest.raises(InputError, match="power 1: "):
-        plan_power([Asked(units, {RUN: known()}, MEASURE)], power=1)
+        plan_power([PlannedRuns(units, {RUN: known()}, MEASURE)], power=1)
     table = components(drawn(np.random.default_rng(0)), MEASURE)
     with pytest.raises(InputError, match="error_source draw"):
         read_sources(table.filter(pl.col("error_source") != "draw"))

@@ -30,7 +30,7 @@ from clinometer.results import CONDITIONS, SCORES, Measure, check
 from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEEDED
 from clinometer.results.tables import as_frame, read_table
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.planning import RUNS, Asked, plan_power
+from clinometer.statistics.planning import RUNS, PlannedRuns, plan_power
 from clinometer.statistics.sources import components, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
@@ -251,7 +251,7 @@ def power_of_plan(
             for run in scores.select(NEVER_POOLED).unique(maintain_order=True).rows()
         }
         known = {run: read_sources(table) for run, (table, _) in near.items()}
-        asked.append(Asked(summarise(scores), known, MEASURES[scores["instrument"][0]]))
+        asked.append(PlannedRuns(summarise(scores), known, MEASURES[scores["instrument"][0]]))
         sources += [(*run, source) for run, (_, source) in near.items()]
     told = plan_power(asked, inference, chance, runs)
     keys = [*_RUN[1:], "control"]

@@ -216,7 +216,7 @@ def compare_runs(
         for of_scores in _contrast_scores(baseline, candidate, confidence, margin):
             estimates.append(of_scores.estimates)
             matches.append(of_scores.matches)
-            targets |= of_scores.found
+            targets |= of_scores.targets
         labels = baseline.label, candidate.label
         estimates.append(
             compare_estimates(baseline.estimates, candidate.estimates, labels, confidence)

@@ -44,7 +44,7 @@ from clinometer.results.verdicts import (
     restriction_of,
     unrestricted,
 )
-from clinometer.statistics.changes import Found, seen_together
+from clinometer.statistics.changes import TargetsByKey, seen_together
 
 __all__ = [
     "Decision",
@@ -79,7 +79,7 @@ _WHY_OPEN = {
 
 
 def adjust_together(
-    differences: pl.DataFrame, targets: Found, explicit: bool = False
+    differences: pl.DataFrame, targets: TargetsByKey, explicit: bool = False
 ) -> pl.DataFrame:
     """Adjust differences, with what they were estimated from, over all that a decision is about.
 

@@ -43,38 +43,38 @@ from clinometer.statistics.clustered import (
 from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
 
-__all__ = ["Changes", "Compared", "Contrasted", "Found", "candidates", "contrasted",
+__all__ = ["Changes", "Compared", "Contrasted", "TargetsByKey", "candidates", "contrasted",
            "seen_together"]  # fmt: skip
 
-_STATED = (
+_GROUP_COLUMNS = (
     *("row", "subject", "level", "factor", "baseline", "candidate", "matched_by"),
     *(*NEVER_POOLED, *LEVEL_KEYS["cell"], "n"),
 )
-_ESTIMATED = (
+_ESTIMATE_COLUMNS = (
     *("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate"),
     "n_stereotypes",
 )
 
-#: What is stated of the change of compliance; in the rows of differences, after ``compliance_``.
-_TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
-_OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
+#: What a row of a difference has of the change of compliance, after ``compliance_``.
+_COMPLIANCE_TESTS = ("estimate", "p", "ci_low", "ci_high")
+_COMPLIANCE_COLUMNS = (*_COMPLIANCE_TESTS, "baseline_estimate", "candidate_estimate")
 
-_OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
-_OF_THESE: Schema = {
+_COMPLIANCE_SCHEMA: Schema = {f"compliance_{name}": pl.Float64() for name in _COMPLIANCE_TESTS}
+_THESE_SCHEMA: Schema = {
     **OF_TARGET,
     **columns("estimate", "tost_margin", "tost_p"),
     **columns("bound_low", "bound_high", "bound_ci_low", "bound_ci_high"),
-    **_OF_CHANGE,
+    **_COMPLIANCE_SCHEMA,
 }
 
-#: What is told of a difference among those of its family.
-_OF_FAMILY: Schema = {**AMONG, **columns("p_bh", "n_more")}
+#: The columns of a difference that depend on the others of its family.
+_FAMILY_SCHEMA: Schema = {**AMONG, **columns("p_bh", "n_more")}
 
 #: With more times as many trials it is other wordings that are needed.
 _MOST_TIMES = 1e4
 
-#: A difference, by level and keys: ``level, candidate``, then those of `keys_of`.
-Found = Mapping[tuple[Any, ...], Targets]
+#: Means for both targets, by level and keys: ``level, candidate``, then those of `keys_of`.
+TargetsByKey = Mapping[tuple[Any, ...], Targets]
 
 
 class Contrasted(NamedTuple):
@@ -82,12 +82,12 @@ class Contrasted(NamedTuple):
 
     estimates: pl.DataFrame
     matches: pl.DataFrame
-    found: Found = MappingProxyType({})  # of the scores, for `seen_together`
+    targets: TargetsByKey = MappingProxyType({})  # of the scores, as `seen_together` needs them
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What is compared, and how."""
+    """What is compared, and how: the settings of a contrast."""
 
     factor: str
     baseline: str
@@ -107,9 +107,10 @@ class Changes:
     """Differences before they are set out."""
 
     described: Mapping[str, pl.DataFrame]  # by level: a row per candidate and group
-    scores: Found
-    compliance: Found
-    worst: tuple[Found, Found]  # if missing scores make it least, and greatest; empty: none missing
+    scores: TargetsByKey
+    compliance: TargetsByKey
+    # If missing scores make the difference least, and greatest; empty where none is missing.
+    worst: tuple[TargetsByKey, TargetsByKey]
 
 
 def candidates(scores: pl.DataFrame, factor: str, baseline: str) -> list[str]:
@@ -117,22 +118,24 @@ def candidates(scores: pl.DataFrame, factor: str, baseline: str) -> list[str]:
 
     Raises InputError if the baseline is missing, or nothing else was asked.
     """
-    known = scores[factor].drop_nulls().unique().sort().to_list()
-    if baseline not in known:
-        raise InputError(f"baseline: {unknown(factor, baseline, known)}")
-    if known == [baseline]:
+    values = scores[factor].drop_nulls().unique().sort().to_list()
+    if baseline not in values:
+        raise InputError(f"baseline: {unknown(factor, baseline, values)}")
+    if values == [baseline]:
         raise InputError(f"scores: {factor} is {baseline!r} throughout; nothing to compare with")
-    return [name for name in known if name != baseline]
+    return [name for name in values if name != baseline]
 
 
-def contrasted(changes: Changes, measure: Measure, how: Compared) -> Contrasted:
+def contrasted(changes: Changes, measure: Measure, settings: Compared) -> Contrasted:
     """Set out differences: columns of `results.ESTIMATES` and of `results.schemas.MATCHES`."""
-    described = changes.described.items()
-    levels = [_inferred(level, rows, changes, measure, how) for level, rows in described]
-    rows = pl.concat(levels, how="diagonal_relaxed").with_columns(
-        factor=pl.lit(how.factor),
-        baseline=pl.lit(how.baseline),
-        matched_by=pl.lit(how.matched_by),
+    tables = []
+    for level, groups in changes.described.items():
+        tables.append(_add_inference(level, groups, changes, measure, settings))
+    # Relaxed: a level whose rows are all null in a column has no type for it.
+    rows = pl.concat(tables, how="diagonal_relaxed").with_columns(
+        factor=pl.lit(settings.factor),
+        baseline=pl.lit(settings.baseline),
+        matched_by=pl.lit(settings.matched_by),
         pairing_gain=None,
     )
     family = ("level", "model", *SEEN_TOGETHER)
@@ -140,11 +143,13 @@ def contrasted(changes: Changes, measure: Measure, how: Compared) -> Contrasted:
     return Contrasted(estimates, check(rows, MATCHES, "matches"), changes.scores)
 
 
-def seen_together(differences: pl.DataFrame, found: Found, family: Sequence[str]) -> pl.DataFrame:
+def seen_together(
+    differences: pl.DataFrame, targets: TargetsByKey, family: Sequence[str]
+) -> pl.DataFrame:
     """Give each difference of scores the interval and the tests it has among its family.
 
     `differences` have columns of `results.ESTIMATES`, and those of `family`, which tell families
-    apart besides the method; `found` has what they were estimated from.
+    apart besides the method; `targets` has the means that they were estimated from.
     """
     numbered = differences.with_row_index("row")
     tested = numbered.filter(pl.col("adjusted_over").is_not_null(), pl.col("p").is_not_null())
@@ -152,102 +157,118 @@ def seen_together(differences: pl.DataFrame, found: Found, family: Sequence[str]
         p_bh=adjusted(benjamini_hochberg, "method", *family),
         tests=pl.len().over("method", *family),
     )
-    told = [_among(row, found) for row in tested.iter_rows(named=True)]
-    among = pl.DataFrame(told, schema={"row": pl.UInt32(), **_OF_FAMILY})
-    return numbered.update(among, on="row", include_nulls=True).drop("row")
+    adjusted_rows = [_adjusted_row(row, targets) for row in tested.iter_rows(named=True)]
+    adjusted_columns = pl.DataFrame(adjusted_rows, schema={"row": pl.UInt32(), **_FAMILY_SCHEMA})
+    # With nulls: what a row has alone must not stay where it has nothing among its family.
+    return numbered.update(adjusted_columns, on="row", include_nulls=True).drop("row")
 
 
-def _among(row: Mapping[str, Any], found: Found) -> dict[str, Any]:
-    """Return what is told of one of so many differences."""
-    targets = found[row["level"], *(row[name] for name in ("candidate", *keys_of(row["level"])))]
-    confidence, tests = row["confidence"], row["tests"]
-    more = _more(targets, row) if row["tost_margin"] is not None else None
-    among = targets.mean(row["target"]).among(tests, confidence)
-    return {"row": row["row"], **among, "p_bh": row["p_bh"], "n_more": more}
+def _adjusted_row(row: Mapping[str, Any], targets_by_key: TargetsByKey) -> dict[str, Any]:
+    """Return the tests and the intervals of one difference among `tests` of its family."""
+    keys = ("candidate", *keys_of(row["level"]))
+    targets = targets_by_key[row["level"], *(row[name] for name in keys)]
+    further_trials = _further_trials(targets, row) if row["tost_margin"] is not None else None
+    among_family = targets.mean(row["target"]).among(row["tests"], row["confidence"])
+    return {"row": row["row"], **among_family, "p_bh": row["p_bh"], "n_more": further_trials}
 
 
-def _inferred(
-    level: str, described: pl.DataFrame, changes: Changes, measure: Measure, how: Compared
+def _add_inference(
+    level: str, groups: pl.DataFrame, changes: Changes, measure: Measure, settings: Compared
 ) -> pl.DataFrame:
     """Add the inference on each group, of its scores and its compliance."""
-    these, other = [], []
-    for row in described.iter_rows(named=True):
-        key = (level, *(row[name] for name in ("candidate", *keys_of(level))))
-        found, compliance = changes.scores.get(key), changes.compliance.get(key)
-        change = _change(compliance, how.confidence)
-        bounds = _bounds(key, changes, how.confidence)
-        these.append({**_of_these(found, how), **bounds, **change})
-        other.append(found.row(LIKE_THESE, how.confidence) if found else {})
-    held = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
-    told = described.hstack(pl.DataFrame(these, schema=_OF_THESE)).with_columns(
+    keys = ("candidate", *keys_of(level))
+    rows_for_these: list[Row] = []
+    rows_like_these: list[Row] = []
+    for group in groups.iter_rows(named=True):
+        key = (level, *(group[name] for name in keys))
+        scores = changes.scores.get(key)
+        row = _row_for_these(scores, settings) | _bounds(key, changes, settings.confidence)
+        row |= _compliance_change(changes.compliance.get(key), settings.confidence)
+        rows_for_these.append(row)
+        rows_like_these.append(scores.row(LIKE_THESE, settings.confidence) if scores else {})
+    one_order = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
+    inferred = groups.hstack(pl.DataFrame(rows_for_these, schema=_THESE_SCHEMA)).with_columns(
         candidate_estimate=pl.col("baseline_estimate") + pl.col("estimate"),
         level=pl.lit(level),
-        like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET)),
-        conditional_on=pl.col("conditional_on") + held,
+        like_these=pl.Series(rows_like_these, dtype=pl.Struct(OF_TARGET)),
+        conditional_on=pl.col("conditional_on") + one_order,
     )
-    return told.drop("one_order")
+    return inferred.drop("one_order")
 
 
 def _bounds(key: tuple[Any, ...], changes: Changes, confidence: float) -> Row:
     """Return the worst cases with their interval, those of the scores where none is missing."""
-    least, most = (one.get(key, changes.scores.get(key)) for one in changes.worst)
-    cases = changes.scores, *changes.worst
-    intervals = [one[key].these.interval(confidence) for one in cases if key in one]
-    lows, highs = ([one[side] for one in intervals] for side in (0, 1))
+    least, most = (case.get(key, changes.scores.get(key)) for case in changes.worst)
+    # Never narrower than the interval of the scores, which is all there is where none is missing.
+    lows: list[float] = []
+    highs: list[float] = []
+    for case in (changes.scores, *changes.worst):
+        if key not in case:
+            continue
+        low, high = case[key].these.interval(confidence)
+        lows += [] if low is None else [low]
+        highs += [] if high is None else [high]
     return {
         "bound_low": least.these.mean if least else None,
         "bound_high": most.these.mean if most else None,
-        "bound_ci_low": min((low for low in lows if low is not None), default=None),
-        "bound_ci_high": max((high for high in highs if high is not None), default=None),
+        "bound_ci_low": min(lows, default=None),
+        "bound_ci_high": max(highs, default=None),
     }
 
 
-def _of_these(found: Targets | None, how: Compared) -> Row:
+def _row_for_these(targets: Targets | None, settings: Compared) -> Row:
     """Return the test and the interval for *these*, against the margin too."""
-    if found is None:
+    if targets is None:
         return {}
-    row = {"estimate": found.these.mean, **found.row(THESE, how.confidence)}
-    if how.margin is None:
+    row = {"estimate": targets.these.mean, **targets.row(THESE, settings.confidence)}
+    if settings.margin is None:
         return row
-    return {**row, "tost_margin": how.margin, "tost_p": found.these.tost(how.margin)}
+    return {**row, "tost_margin": settings.margin, "tost_p": targets.these.tost(settings.margin)}
 
 
-def _more(found: Targets, row: Mapping[str, Any]) -> int | None:
+def _further_trials(targets: Targets, row: Mapping[str, Any]) -> int | None:
     """Return how many further trials would give a verdict; None where there is one, or none can."""
-    n, confidence, below = int(row["n"]), row["confidence"], row["direction"] == "below"
+    n = int(row["n"])
+    confidence = row["confidence"]
     margin = float(row["tost_margin"])
 
-    def told(times: float) -> bool:
-        mean = found.with_trials(times)
+    def gives_verdict(times: float) -> bool:
+        """Whether so many times as many trials put an interval on one side of 0, or within."""
+        mean = targets.with_trials(times)
         low, high = mean.interval(confidence)
-        among_low, among_high = mean.interval(together(confidence, row["tests"]))
-        if low is None or high is None or among_low is None or among_high is None:
+        family_low, family_high = mean.interval(together(confidence, row["tests"]))
+        if low is None or high is None or family_low is None or family_high is None:
             return False
-        worst = -low if below else high
-        return among_low > 0 or among_high < 0 or worst < margin
+        worst = -low if row["direction"] == "below" else high
+        return family_low > 0 or family_high < 0 or worst < margin
 
-    if told(1.0) or not told(_MOST_TIMES):
+    if gives_verdict(1.0) or not gives_verdict(_MOST_TIMES):
         return None
-    few, enough = 1.0, _MOST_TIMES
-    while n * (enough - few) > 0.5:
-        middle = (few * enough) ** 0.5
-        few, enough = (few, middle) if told(middle) else (middle, enough)
+    too_few, enough = 1.0, _MOST_TIMES
+    # Halved on the logarithm, as the error falls with the root of the number, until the two ends
+    # are less than a trial apart.
+    while n * (enough - too_few) > 0.5:
+        middle = (too_few * enough) ** 0.5
+        if gives_verdict(middle):
+            enough = middle
+        else:
+            too_few = middle
     return max(math.ceil(n * (enough - 1.0)), 1)
 
 
-def _change(found: Targets | None, confidence: float) -> Row:
+def _compliance_change(targets: Targets | None, confidence: float) -> Row:
     """Return the change of compliance."""
-    if found is None:
+    if targets is None:
         return {}
-    of_change = {"estimate": found.these.mean, **found.these.row(confidence)}
-    return {f"compliance_{name}": of_change[name] for name in _TESTED_COMPLIANCE}
+    change = {"estimate": targets.these.mean, **targets.these.row(confidence)}
+    return {f"compliance_{name}": change[name] for name in _COMPLIANCE_TESTS}
 
 
 def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Set out each difference by method, and the change of compliance under it."""
     span = measure.high - measure.low
     difference = replace(measure, low=-span, high=span, neutral=0.0)
-    named = rows.with_row_index("row").with_columns(
+    differences = rows.with_row_index("row").with_columns(
         subject="model",
         measure=pl.lit(measure.name),
         effect_size=cohen_d(),
@@ -257,17 +278,25 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
-    other = named.drop(OF_TARGET).unnest("like_these").drop_nulls("se")
-    other = other.select(
-        *(*_STATED, *_ESTIMATED, "adjusted_over"), *OF_TARGET, method=pl.lit("generalised")
+    # Columns of *these* make room for those of the same names in the struct.
+    like_these = differences.drop(OF_TARGET).unnest("like_these").drop_nulls("se")
+    like_these = like_these.select(
+        *(*_GROUP_COLUMNS, *_ESTIMATE_COLUMNS, "adjusted_over"),
+        *OF_TARGET,
+        method=pl.lit("generalised"),
     )
-    compliance = named.select(
-        *(*_STATED, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
+    compliance = differences.select(
+        *(*_GROUP_COLUMNS, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
         measure=pl.lit("compliance"),
         method=pl.lit("clustered"),
-        **{name: f"compliance_{name}" for name in _OF_COMPLIANCE},
+        **{name: f"compliance_{name}" for name in _COMPLIANCE_COLUMNS},
     )
-    whole = by_method(named.drop("like_these"), [*_STATED, *_ESTIMATED], other, compliance)
+    by_methods = by_method(
+        differences.drop("like_these"),
+        [*_GROUP_COLUMNS, *_ESTIMATE_COLUMNS],
+        like_these,
+        compliance,
+    )
     if rows["sd"].dtype == pl.Null:  # the papers' test is of pairs
-        whole = whole.filter(pl.col("method") != "published")
-    return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
+        by_methods = by_methods.filter(pl.col("method") != "published")
+    return as_estimates(by_methods, {**OTHER_MEASURES, measure.name: difference})

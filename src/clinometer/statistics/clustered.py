@@ -140,9 +140,10 @@ class ClusteredMean:
             return self._interval(float(stdtrit(self.df, 0.5 + confidence / 2)))
         if self.bounds is None:
             return None, None
-        other = 1.0 - (1.0 - confidence) ** (1.0 / (self.n_clusters - 1))
+        # At most this share of clusters has another mean than those seen, see the class.
+        deviant = 1.0 - (1.0 - confidence) ** (1.0 / (self.n_clusters - 1))
         low, high = self.bounds
-        return self.mean - other * (self.mean - low), self.mean + other * (high - self.mean)
+        return self.mean - deviant * (self.mean - low), self.mean + deviant * (high - self.mean)
 
     def _interval(self, errors: float) -> tuple[float, float]:
         """Return the interval of so many standard errors to either side, Wilson's with `scale`."""
@@ -150,7 +151,9 @@ class ClusteredMean:
         half = errors * self.se
         if self.scale is None or self.bounds is None:
             return self.mean - half, self.mean + half
-        (low, high), k = self.bounds, half**2 / self.scale
+        low, high = self.bounds
+        k = half**2 / self.scale
+        # The ends are the roots of m² − 2 centre m + product, where |mean − m| is `half`.
         centre = (self.mean + k * (low + high) / 2.0) / (1.0 + k)
         product = (self.mean**2 + k * low * high) / (1.0 + k)
         width = max(centre**2 - product, 0.0) ** 0.5
@@ -159,10 +162,11 @@ class ClusteredMean:
 
     def plus(self, variance: float, df: float) -> ClusteredMean:
         """Return the mean with a further variance, known with `df`; Satterthwaite's df of both."""
-        own = (self.se or 0.0) ** 2
-        uncertain = own**2 / (self.df or 1.0) + variance**2 / df
-        both = own + variance
-        return replace(self, se=both**0.5, df=both**2 / uncertain, unanimous=False, stronger=None)
+        own_variance = (self.se or 0.0) ** 2
+        total = own_variance + variance
+        uncertain = own_variance**2 / (self.df or 1.0) + variance**2 / df
+        total_df = total**2 / uncertain
+        return replace(self, se=total**0.5, df=total_df, unanimous=False, stronger=None)
 
     def t(self, null: float = 0.0) -> float | None:
         """Return t of the mean against `null`; null where there is no variance."""
@@ -172,7 +176,9 @@ class ClusteredMean:
             return None
         if self.scale is None or self.bounds is None:
             return (self.mean - null) / self.se
-        (low, high), distance = self.bounds, self.mean - null
+        low, high = self.bounds
+        distance = self.mean - null
+        # Wilson's: the variance that a mean at `null` would have, 0 at the ends of the scale.
         variance = max((null - low) * (high - null), 0.0) / self.scale * self.se**2
         if variance > 0 or distance == 0:
             return distance / variance**0.5 if variance > 0 else 0.0
@@ -183,6 +189,7 @@ class ClusteredMean:
         above, below = self.p_above(null), self.p_below(null)
         if above is None or below is None:
             return None
+        # The exact bound of unanimous clusters has nothing on its other side to add.
         return min(above, below) if self.unanimous else 2.0 * min(above, below)
 
     def p_above(self, null: float = 0.0) -> float | None:
@@ -201,7 +208,8 @@ class ClusteredMean:
 
     def row(self, confidence: float, null: float = 0.0) -> Row:
         """Return the test against `null` and the interval, in columns of `results.ESTIMATES`."""
-        p, (low, high) = self.p(null), self.interval(confidence, null)
+        p = self.p(null)
+        low, high = self.interval(confidence, null)
         return {
             "test": None if p is None else self._test(),
             "se": self.se,
@@ -215,23 +223,27 @@ class ClusteredMean:
         }
 
     def among(self, tests: int, confidence: float, null: float = 0.0) -> Row:
-        """Return what is told of one of several means that are seen together (Bonferroni).
+        """Return p and the intervals of one of several means seen together (Bonferroni).
 
         The intervals of all of them hold their means at once, at `confidence`; beside them those
         of each alone. In columns of `results.ESTIMATES`.
         """
         low, high = self.interval(together(confidence, tests), null)
-        alone, p = self.interval(confidence, null), self.p(null)
+        pointwise_low, pointwise_high = self.interval(confidence, null)
+        p = self.p(null)
         return {
             "p_bonferroni": None if p is None else min(tests * p, 1.0),
             "ci_low": low,
             "ci_high": high,
-            "pointwise_low": alone[0],
-            "pointwise_high": alone[1],
+            "pointwise_low": pointwise_low,
+            "pointwise_high": pointwise_high,
         }
 
     def _test(self) -> str:
-        return UNANIMOUS if self.unanimous else "t" if self.stronger is None else "t, lowered"
+        """Name the test: `UNANIMOUS`, Student's, or Student's of scores nearer to neutral."""
+        if self.unanimous:
+            return UNANIMOUS
+        return "t" if self.stronger is None else "t, lowered"
 
     def _one_sided(self, null: float, side: float) -> float | None:
         t = self.t(null)
@@ -239,8 +251,10 @@ class ClusteredMean:
             return float(stdtr(self.df, -side * t))
         if self.mean is None or self.bounds is None or not self.unanimous:
             return None
+        # Distances from the end that clusters of another mean would pull towards.
         end = self.bounds[0] if side > 0 else self.bounds[1]
-        to_null, to_mean = side * (null - end), side * (self.mean - end)
+        to_null = side * (null - end)
+        to_mean = side * (self.mean - end)
         if to_mean <= to_null:
             return 1.0
         return float((max(to_null, 0.0) / to_mean) ** (self.n_clusters - 1))
@@ -306,15 +320,16 @@ def mean_of_clusters(
     Both have shape (clusters,); clusters of no values are left out. `bounds` are the ends of the
     scale, needed only where all clusters have the same mean.
     """
-    n, total = np.asarray(sizes, dtype=np.float64), np.asarray(totals, dtype=np.float64)
-    n, total = n[n > 0], total[n > 0]
+    n = np.asarray(sizes, dtype=np.float64)
+    total = np.asarray(totals, dtype=np.float64)[n > 0]
+    n = n[n > 0]
     count = n.sum()
     if count == 0:
         return ClusteredMean(0, 0, None, None, None)
     mean = float(total.sum() / count)
     if len(n) == 1:
         return ClusteredMean(int(count), 1, mean, None, None)
-    w = n**2 / (count - n)
+    w = n**2 / (count - n)  # as in the formula at the top
     df = float(count**2 / (np.sum(n**2) + np.sum(w) ** 2 - np.sum(w**2)))
     means = total / n
     if np.ptp(means) <= ROUNDING * max(1.0, float(np.abs(means).max())):
@@ -348,28 +363,32 @@ _OF_ANSWERS = "_of_answers"
 
 
 def by_method(
-    groups: pl.DataFrame, stated: Sequence[str], *others: pl.DataFrame, neutral: float = 0.0
+    groups: pl.DataFrame,
+    shared_columns: Sequence[str],
+    *other_methods: pl.DataFrame,
+    neutral: float = 0.0,
 ) -> pl.DataFrame:
     """Set out each estimate by method, ``clustered``, ``published`` and others, row under row.
 
-    `groups` have a `row` that numbers them, as `others` have, and the columns of the method
-    ``clustered``; the other methods share the columns `stated`. Method ``published`` takes a column
-    with the ending ``_of_answers`` in place of the one without.
+    `groups` have a `row` that numbers them, as `other_methods` have, and the columns of the method
+    ``clustered``; the other methods share the columns `shared_columns`. Method ``published`` takes
+    a column with the ending ``_of_answers`` in place of the one without.
     """
-    shared = [name for name in groups.columns if name in ESTIMATES]
-    clustered = groups.select("row", *shared, method=pl.lit("clustered"))
+    columns_of_estimates = [name for name in groups.columns if name in ESTIMATES]
+    clustered = groups.select("row", *columns_of_estimates, method=pl.lit("clustered"))
     of_answers = [c.removesuffix(_OF_ANSWERS) for c in groups.columns if c.endswith(_OF_ANSWERS)]
-    answered = groups.with_columns(pl.col(f"{c}{_OF_ANSWERS}").alias(c) for c in of_answers)
-    numbers = answered.select("estimate", "sd", "n_scored").rows()
-    tests = [naive_t(mean, sd, n, neutral=neutral) for mean, sd, n in numbers]
-    stated_once = [name for name in stated if name != "n_stereotypes"]
-    published = answered.select(
-        *stated_once, "sd", effect_size=cohen_d(neutral), method=pl.lit("published")
+    by_answer = groups.with_columns(pl.col(f"{c}{_OF_ANSWERS}").alias(c) for c in of_answers)
+    numbers = by_answer.select("estimate", "sd", "n_scored").rows()
+    tests = pl.DataFrame(
+        [naive_t(mean, sd, n, neutral=neutral) for mean, sd, n in numbers],
+        schema=columns("test", "se", "df", "statistic", "p"),
     )
-    published = published.hstack(
-        pl.DataFrame(tests, schema=columns("test", "se", "df", "statistic", "p"))
-    )
-    return row_by_row([clustered, published, *others])
+    # The papers' test is of answers, and knows no number of stereotypes.
+    published_columns = [name for name in shared_columns if name != "n_stereotypes"]
+    published = by_answer.select(
+        *published_columns, "sd", effect_size=cohen_d(neutral), method=pl.lit("published")
+    ).hstack(tests)
+    return row_by_row([clustered, published, *other_methods])  # the order of methods in a row
 
 
 def row_by_row(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
@@ -384,17 +403,21 @@ def together(confidence: float, tests: int) -> float:
 
 def holm(p: Array) -> Array:
     """Adjust the p-values of one family, in their order (Holm 1979), shape (tests,)."""
-    order, tests = np.argsort(p, kind="stable"), len(p)
+    order = np.argsort(p, kind="stable")
+    tests = len(p)
     adjusted = np.empty(tests)
+    # Once a step fails none after it may pass: the running maximum.
     adjusted[order] = np.maximum.accumulate(p[order] * (tests - np.arange(tests)))
     return np.minimum(adjusted, 1.0)
 
 
 def benjamini_hochberg(p: Array) -> Array:
     """Adjust the p-values of one family, in their order, shape (tests,)."""
-    order, tests = np.argsort(p, kind="stable"), len(p)
+    order = np.argsort(p, kind="stable")
+    tests = len(p)
     adjusted = np.empty(tests)
     scaled = p[order] * (tests / np.arange(1, tests + 1))
+    # A step up: what passes takes all smaller p with it, hence the running minimum from the end.
     adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
     return np.minimum(adjusted, 1.0)
 
@@ -402,12 +425,14 @@ def benjamini_hochberg(p: Array) -> Array:
 def adjusted(method: Callable[[Array], Array], *family: str, column: str = "p") -> pl.Expr:
     """Adjust the known p-values of rows that share their values in the columns `family`."""
 
-    def known(p: pl.Series) -> pl.Series:
-        values, tested = np.full(len(p), np.nan), p.is_not_null().to_numpy()
+    def adjust_tested(p: pl.Series) -> pl.Series:
+        """Adjust the numbers of one family; null stays null and counts as no test."""
+        values = np.full(len(p), np.nan)
+        tested = p.is_not_null().to_numpy()
         values[tested] = method(p.drop_nulls().to_numpy())
         return pl.Series(values, nan_to_null=True)
 
-    return pl.col(column).map_batches(known, pl.Float64()).over(family)
+    return pl.col(column).map_batches(adjust_tested, pl.Float64()).over(family)
 
 
 Share = TypeVar("Share", Array, pl.Expr)

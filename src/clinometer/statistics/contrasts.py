@@ -46,7 +46,7 @@ from clinometer.statistics.changes import (
     Changes,
     Compared,
     Contrasted,
-    Found,
+    TargetsByKey,
     candidates,
     contrasted,
 )
@@ -54,9 +54,9 @@ from clinometer.statistics.estimates import check_range
 from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import (
     NEVER_POOLED,
+    balance_orders,
     in_one_order,
     keys_of,
-    of_both_orders,
     scores_by_order,
 )
 from clinometer.statistics.targets import means
@@ -130,19 +130,20 @@ def contrast(
     >>> model["n_scored"], round(model["estimate"], 3), model["candidate"]
     (4, -0.475, 'fair')
     """
-    how = Compared(factor, baseline, "trial", confidence, margin)
+    settings = Compared(factor, baseline, "trial", confidence, margin)
     frame = check(scores, {**SCORES, factor: pl.String()}, "scores")
     check_range(frame, measure, "score")
     pairs = _match(frame, factor, baseline)
     span = measure.high - measure.low
-    has_t, has_b = (pl.col(c).is_not_null().cast(pl.Float64) for c in ("t", "b"))
+    has_candidate = pl.col("t").is_not_null().cast(pl.Float64)
+    has_baseline = pl.col("b").is_not_null().cast(pl.Float64)
     changes = Changes(
-        {level: _described(pairs, level) for level in LEVELS},
-        _means(pairs, pl.col("t") - pl.col("b"), (-span, span)),
-        _means(pairs, has_t - has_b, (-1.0, 1.0)),
-        _worst(pairs, measure),
+        {level: _describe_groups(pairs, level) for level in LEVELS},
+        _targets_by_candidate(pairs, pl.col("t") - pl.col("b"), (-span, span)),
+        _targets_by_candidate(pairs, has_candidate - has_baseline, (-1.0, 1.0)),
+        _worst_cases(pairs, measure),
     )
-    return contrasted(changes, measure, how)
+    return contrasted(changes, measure, settings)
 
 
 def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
@@ -154,12 +155,19 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     candidates(scores, factor, baseline)
     keys = [c for c in TRIAL if c != factor]
     _check_unique(scores, factor, keys)
-    answer = [*keys, *DRAWN, "score", "pair_id"]
-    ours = scores.filter(pl.col(factor) == baseline).select(*answer, asked_b=True)
-    theirs = scores.filter(pl.col(factor) != baseline)
-    theirs = theirs.select(*answer, candidate=pl.col(factor), asked_t=True)
-    pairs = ours.join(theirs.select("candidate").unique(), how="cross").join(
-        theirs, on=[*keys, "candidate"], how="full", coalesce=True, nulls_equal=True, suffix="_t"
+    columns = [*keys, *DRAWN, "score", "pair_id"]
+    baseline_rows = scores.filter(pl.col(factor) == baseline).select(*columns, asked_b=True)
+    candidate_rows = scores.filter(pl.col(factor) != baseline)
+    candidate_rows = candidate_rows.select(*columns, candidate=pl.col(factor), asked_t=True)
+    # A row of the baseline for each candidate, so that one asked under it alone is counted too.
+    baseline_rows = baseline_rows.join(candidate_rows.select("candidate").unique(), how="cross")
+    pairs = baseline_rows.join(
+        candidate_rows,
+        on=[*keys, "candidate"],
+        how="full",
+        coalesce=True,
+        nulls_equal=True,
+        suffix="_t",
     )
     pairs = pairs.rename({"score": "b", "score_t": "t"}).with_columns(
         pl.col("asked_b", "asked_t").fill_null(False)
@@ -173,21 +181,21 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
 
 
 def _check_unique(scores: pl.DataFrame, factor: str, keys: Sequence[str]) -> None:
-    again = scores.filter(pl.struct(factor, *keys).is_duplicated())
-    if not again.is_empty():
+    repeated = scores.filter(pl.struct(factor, *keys).is_duplicated())
+    if not repeated.is_empty():
         raise InputError(
-            f"scores: {len(again)} rows of {factor} {again[factor][0]!r} share their trial (first: "
-            f"{again['stereotype'][0]}, {again['variation'][0]}, iteration "
-            f"{again['iteration'][0]}); a draw is asked once under each {factor}"
+            f"scores: {len(repeated)} rows of {factor} {repeated[factor][0]!r} share their trial "
+            f"(first: {repeated['stereotype'][0]}, {repeated['variation'][0]}, iteration "
+            f"{repeated['iteration'][0]}); a draw is asked once under each {factor}"
         )
 
 
 def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
     """Refuse trials that carry the same number but are not the same draw."""
     differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAWN)
-    wrong = pairs.filter(pl.col("both") & differ)
-    if not wrong.is_empty():
-        row = wrong.row(0, named=True)
+    mismatched = pairs.filter(pl.col("both") & differ)
+    if not mismatched.is_empty():
+        row = mismatched.row(0, named=True)
         raise InputError(
             f"scores: iteration {row['iteration']} of {row['stereotype']} drew "
             f"{row['marginalized']}, {row['default']} under {factor} {baseline!r} and "
@@ -196,23 +204,28 @@ def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
         )
 
 
-def _means(pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]) -> Found:
+def _targets_by_candidate(
+    pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]
+) -> TargetsByKey:
     """Give the means of a value of the trials asked under both, by mirrored pair."""
-    units, found = _units(pairs, value), dict[tuple[Any, ...], Targets]()
-    for (candidate,), part in units.group_by("candidate", maintain_order=True):
-        for of, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
-            weighed = of_both_orders(part, of)
-            for (level, *key), one in means(weighed, bounds, "value", "weight", levels).items():
-                found[level, candidate, *key] = one
-    return found
+    units = _units(pairs, value)
+    by_key: dict[tuple[Any, ...], Targets] = {}
+    for (candidate,), of_candidate in units.group_by("candidate", maintain_order=True):
+        # Orders are balanced within the groups that a mean is over: cells, or whole stereotypes.
+        for unit_level, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
+            balanced = balance_orders(of_candidate, unit_level)
+            estimates = means(balanced, bounds, "value", "weight", levels)
+            for (level, *key), targets in estimates.items():
+                by_key[level, candidate, *key] = targets
+    return by_key
 
 
 def _units(pairs: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
     """Reduce a value of the trials asked under both to its sums, a row per mirrored pair."""
-    valued = pairs.filter("both").with_columns(score=value).drop_nulls("score")
-    valued = valued.with_row_index("row")
+    scored = pairs.filter("both").with_columns(score=value).drop_nulls("score")
+    scored = scored.with_row_index("row")
     keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
-    return valued.group_by(
+    return scored.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
     ).agg(
         pl.col("iteration").min().alias("draw"),
@@ -222,20 +235,19 @@ def _units(pairs: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
     )
 
 
-def _worst(pairs: pl.DataFrame, measure: Measure) -> tuple[Found, Found]:
+def _worst_cases(pairs: pl.DataFrame, measure: Measure) -> tuple[TargetsByKey, TargetsByKey]:
     """Give the means if each missing score is what makes the difference least, and greatest."""
-    asked, low, high = pairs.filter("both"), measure.low, measure.high
-    if not asked["b"].null_count() + asked["t"].null_count():
+    trials = pairs.filter("both")
+    low, high = measure.low, measure.high
+    if not trials["b"].null_count() + trials["t"].null_count():
         return {}, {}
-    least, greatest = (
-        pl.col("t").fill_null(of_t) - pl.col("b").fill_null(of_b)
-        for of_t, of_b in ((low, high), (high, low))
-    )
+    least = pl.col("t").fill_null(low) - pl.col("b").fill_null(high)
+    greatest = pl.col("t").fill_null(high) - pl.col("b").fill_null(low)
     ends = (low - high, high - low)
-    return _means(asked, least, ends), _means(asked, greatest, ends)
+    return _targets_by_candidate(trials, least, ends), _targets_by_candidate(trials, greatest, ends)
 
 
-def _described(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
+def _describe_groups(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
     """Describe the groups of one level, a row each, by what needs no model.
 
     In means each stereotype counts once; in those ``_of_answers`` each answer does.
@@ -243,52 +255,60 @@ def _described(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
     keys = ["candidate", *keys_of(level)]
     if level == "overall":
         pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
-    b, t, both = pl.col("b"), pl.col("t"), pl.col("both")
-    has_b, has_t = both & b.is_not_null(), both & t.is_not_null()
+    b, t, in_both = pl.col("b"), pl.col("t"), pl.col("both")
+    has_b = in_both & b.is_not_null()
+    has_t = in_both & t.is_not_null()
     matched = has_b & has_t
-    difference = (t - b).filter(matched)
-    sd = difference.std()
+    sd = (t - b).filter(matched).std()
+    # 1e-300 keeps the bound a number, above 0, where all scores are 0 or null.
     rounding = _ROUNDING * pl.max_horizontal(pl.col("b", "t").abs().max(), pl.lit(1e-300))
-    n = both.sum()
+    n = in_both.sum()
     values = {"baseline_estimate": b, "candidate_estimate": t, "estimate": t - b}
-    counted = pairs.group_by(keys).agg(
+    counts = pairs.group_by(keys).agg(
         n=n,
-        n_unasked_baseline=(pl.col("asked_t") & ~both).sum(),
-        n_unasked_candidate=(pl.col("asked_b") & ~both).sum(),
+        n_unasked_baseline=(pl.col("asked_t") & ~in_both).sum(),
+        n_unasked_candidate=(pl.col("asked_b") & ~in_both).sum(),
         n_scored=matched.sum(),
         n_lost_baseline=(has_t & ~has_b).sum(),
         n_lost_candidate=(has_b & ~has_t).sum(),
-        n_lost_both=(both & ~has_b & ~has_t).sum(),
-        sd=pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
+        n_lost_both=(in_both & ~has_b & ~has_t).sum(),
+        sd=pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),  # times 0: null stays null
         **{f"{name}_of_answers": value.filter(matched).mean() for name, value in values.items()},
     )
+    compliance = _compliance_means(pairs, keys, has_b.sum() / n, has_t.sum() / n)
+    baseline_where_matched = pl.when(t.is_not_null()).then(b)
+    means = _baseline_means(_units(pairs, baseline_where_matched), keys, level)
+    described = counts.join(compliance, on=keys, nulls_equal=True)
+    described = described.join(means, on=keys, how="left", nulls_equal=True)
+    # Null in groups without a matched score, which `means` lacks.
+    return described.with_columns(
+        pl.col("one_order").fill_null(value=False), pl.col("n_stereotypes").fill_null(0)
+    ).sort(keys)
+
+
+def _compliance_means(
+    pairs: pl.DataFrame, keys: list[str], of_baseline: pl.Expr, of_candidate: pl.Expr
+) -> pl.DataFrame:
+    """Return the shares of scored answers, each stereotype once."""
+    n = pl.col("both").sum()
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
-    of_each = pairs.group_by(stereotypes, maintain_order=True).agg(
-        compliance_baseline_estimate=pl.when(n > 0).then(has_b.sum() / n),
-        compliance_candidate_estimate=pl.when(n > 0).then(has_t.sum() / n),
+    by_stereotype = pairs.group_by(stereotypes, maintain_order=True).agg(
+        compliance_baseline_estimate=pl.when(n > 0).then(of_baseline),
+        compliance_candidate_estimate=pl.when(n > 0).then(of_candidate),
     )
-    compliant = of_each.group_by(keys).agg(pl.selectors.starts_with("compliance").mean())
-    known = pl.when(t.is_not_null()).then(b)
-    return (
-        counted.join(compliant, on=keys, nulls_equal=True)
-        .join(_baseline(_units(pairs, known), keys, level), on=keys, how="left", nulls_equal=True)
-        .with_columns(
-            pl.col("one_order").fill_null(value=False), pl.col("n_stereotypes").fill_null(0)
-        )
-        .sort(keys)
-    )
+    return by_stereotype.group_by(keys).agg(pl.selectors.starts_with("compliance").mean())
 
 
-def _baseline(units: pl.DataFrame, keys: list[str], level: str) -> pl.DataFrame:
+def _baseline_means(units: pl.DataFrame, keys: list[str], level: str) -> pl.DataFrame:
     """Return the mean of the baseline where the candidate has a score too, each stereotype once."""
-    weighed = of_both_orders(units, "cell" if level == "cell" else "stereotype")
+    balanced = balance_orders(units, "cell" if level == "cell" else "stereotype")
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
-    of_each = weighed.group_by(stereotypes, maintain_order=True).agg(
+    by_stereotype = balanced.group_by(stereotypes, maintain_order=True).agg(
         baseline_estimate=(pl.col("weight") * pl.col("value")).sum() / pl.col("weight").sum(),
         one_order=in_one_order(),
     )
-    return of_each.group_by(keys).agg(
+    return by_stereotype.group_by(keys).agg(
         pl.col("baseline_estimate").mean(),
         pl.col("one_order").any(),
         n_stereotypes=pl.len().cast(pl.Int64),

@@ -46,59 +46,65 @@ class Corrected(NamedTuple):
 
 
 def corrected_mean(
-    read: ArrayLike, label: ArrayLike, cluster: ArrayLike, *, confidence: float = 0.95
+    readings: ArrayLike, labels: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95
 ) -> Corrected:
     """Return the mean of labels over all answers that were read.
 
     Parameters
     ----------
-    read
+    readings
         A number per answer; nan where nothing was read.
-    label
+    labels
         A number per answer; nan where it has no label.
-    cluster
+    clusters
         What answers are alike in, such as the stereotype.
     confidence
         Of the interval, 0…1.
 
     Examples
     --------
-    >>> found = corrected_mean([1, 1, 0, 0, 1, 0], [1, 0, 0, 0, np.nan, np.nan], [*"abcabc"])
-    >>> round(found.mean, 2), found.df
+    >>> estimate = corrected_mean([1, 1, 0, 0, 1, 0], [1, 0, 0, 0, np.nan, np.nan], [*"abcabc"])
+    >>> round(estimate.mean, 2), estimate.df
     (0.25, 2.0)
     """
-    f, y = np.asarray(read, float), np.asarray(label, float)
-    groups = np.unique(np.asarray(cluster).astype(str), return_inverse=True)[1]
-    f, y, groups = (one[~np.isnan(np.asarray(read, float))] for one in (f, y, groups))
-    has = ~np.isnan(y)
-    n, rest = int(has.sum()), int((~has).sum())
+    f, y = np.asarray(readings, float), np.asarray(labels, float)  # as in PPI++
+    groups = np.unique(np.asarray(clusters).astype(str), return_inverse=True)[1]
+    readable = ~np.isnan(f)
+    f, y, groups = f[readable], y[readable], groups[readable]
+    labelled = ~np.isnan(y)
+    n, rest = int(labelled.sum()), int((~labelled).sum())
     if not n:
         return Corrected(None, None, None, None, None, 0.0)
-    weight = _weight(f[has], y[has], f[~has])
-    others = float(f[~has].mean()) if rest else 0.0
-    mean = float(y[has].mean()) + weight * (others - float(f[has].mean()) if rest else 0.0)
+    weight = _weight(f[labelled], y[labelled], f[~labelled])
+    rest_mean = float(f[~labelled].mean()) if rest else 0.0
+    mean = float(y[labelled].mean())
+    mean += weight * (rest_mean - float(f[labelled].mean()) if rest else 0.0)
+    # The mean is a sum over answers; of each, its part of the deviation.
     residuals = np.zeros(len(f))
-    kept = y[has] - weight * f[has]
-    residuals[has] = (kept - kept.mean()) / n
+    corrections = y[labelled] - weight * f[labelled]
+    residuals[labelled] = (corrections - corrections.mean()) / n
     if rest:
-        residuals[~has] = weight * (f[~has] - others) / rest
+        residuals[~labelled] = weight * (f[~labelled] - rest_mean) / rest
     sums = np.bincount(groups, residuals)
-    clusters = len(np.unique(groups))
-    if n < FEWEST or clusters < FEWEST:
+    n_clusters = len(np.unique(groups))
+    if n < FEWEST or n_clusters < FEWEST:
         return Corrected(mean, None, None, None, None, weight)
-    se = float(np.sqrt(clusters / (clusters - 1) * (sums**2).sum()))
-    df = float(clusters - 1)
+    se = float(np.sqrt(n_clusters / (n_clusters - 1) * (sums**2).sum()))
+    df = float(n_clusters - 1)
     half = float(stdtrit(df, 0.5 + confidence / 2.0)) * se
     low, high = (float(np.clip(end, 0.0, 1.0)) for end in (mean - half, mean + half))
     return Corrected(mean, se, df, low, high, weight)
 
 
-def _weight(read: np.ndarray, label: np.ndarray, rest: np.ndarray) -> float:
-    """Return λ, which makes the variance least; 0 where readings do not vary."""
-    if len(label) < FEWEST or len(rest) < FEWEST:
+def _weight(f: np.ndarray, y: np.ndarray, rest: np.ndarray) -> float:
+    """Return λ, which makes the variance least; 0 where readings do not vary.
+
+    `f` and `y` are the readings and labels of the answers with both, `rest` the other readings.
+    """
+    if len(y) < FEWEST or len(rest) < FEWEST:
         return 0.0
-    variance = float(np.concatenate([read, rest]).var())
+    variance = float(np.concatenate([f, rest]).var())
     if variance <= 0:
         return 0.0
-    shared = float(((read - read.mean()) * (label - label.mean())).mean())
-    return float(np.clip(shared / (variance * (1.0 + len(label) / len(rest))), 0.0, 1.0))
+    covariance = float(((f - f.mean()) * (y - y.mean())).mean())
+    return float(np.clip(covariance / (variance * (1.0 + len(y) / len(rest))), 0.0, 1.0))

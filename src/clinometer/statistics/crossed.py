@@ -52,7 +52,7 @@ from clinometer.statistics.settings import (
     USUAL_EXACT,
 )
 from clinometer.statistics.shared import SHARED, Used, design_effect, deviations_by_level
-from clinometer.statistics.squares import Part, moments
+from clinometer.statistics.squares import StratumSquares, moments
 
 __all__ = ["CROSSED", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
 
@@ -89,27 +89,29 @@ class Moderated:
 class _Page:
     """What stereotypes are moderated by, an array each, with stereotypes first."""
 
-    def __init__(self, parts: Sequence[Part], scales: Array) -> None:
-        self.parts, self.scales = parts, scales
-        self.sizes = np.array([one.size for one in parts], float)
-        self.several = np.array([one.levels for one in parts]) > 1
-        self.shares = np.array([one.shares for one in parts])
-        self.expected = np.array([one.expected for one in parts])
-        self.squares = np.array([one.squares for one in parts]) / scales[:, None]
+    def __init__(self, strata: Sequence[StratumSquares], scales: Array) -> None:
+        self.strata, self.scales = strata, scales
+        self.sizes = np.array([stratum.size for stratum in strata], float)
+        self.several = np.array([stratum.levels for stratum in strata]) > 1
+        self.shares = np.array([stratum.shares for stratum in strata])
+        self.expected = np.array([stratum.expected for stratum in strata])
+        self.observed = np.array([stratum.observed for stratum in strata]) / scales[:, None]
 
     @cached_property
     def moments(self) -> Array:
         """The moments of all, which take long and are not needed where no score varies."""
-        return np.array([moments(one) for one in self.parts])
+        return np.array([moments(stratum) for stratum in self.strata])
 
     @cached_property
     def deviations(self) -> list[tuple[Array, Array] | None]:
         """The deviations by level of each component, of those whose levels may be shared."""
-        return [
-            *(deviations_by_level(self.parts, self.scales, f) if f in SHARED else None
-              for f in self.parts[0].totals),
-            None,
-        ]  # fmt: skip
+        deviations: list[tuple[Array, Array] | None] = []
+        for factor in self.strata[0].totals:
+            shared = factor in SHARED
+            deviations.append(
+                deviations_by_level(self.strata, self.scales, factor) if shared else None
+            )
+        return [*deviations, None]  # None: no two stereotypes share a response
 
     def alone(self, place: int) -> Array:
         """Return the weights of the squares that give the variance of a mean of responses."""
@@ -124,8 +126,8 @@ class _Page:
 
     def equations(self, used: Used) -> tuple[Array, Array]:
         """Return the expected and the observed sums of squares of choices of the stereotypes."""
-        each = used / self.sizes
-        return np.tensordot(each, self.expected, 1), each @ self.squares
+        per_unit = used / self.sizes
+        return np.tensordot(per_unit, self.expected, 1), per_unit @ self.observed
 
 
 class _Compared:
@@ -140,22 +142,24 @@ class _Compared:
         expected = np.moveaxis(np.tensordot(page.expected, components.T, 1), -1, 0)
         self.joint = (by_factor * page.several).sum(axis=2)
         self.lent = (by_factor * ~page.several).sum(axis=2)  # of factors with one level
+        # c'Kc in two steps, as the tensor of all choices at once would be large.
         once = np.tensordot(page.moments, components.T, 1)
         self.covariances = np.einsum("sfgac,ca->csfg", once, components)
         self._compare(by_factor, expected, self.covariances)
 
     def _compare(self, by_factor: Array, expected: Array, covariances: Array) -> None:
         """Set the ratios of observed to expected variances, with df and weights of the squares."""
-        seen = self.page.several & (expected > _NOTHING)
-        weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=seen)
-        mean = (weights * expected).sum(axis=2)
-        known = (self.page.sizes > 1) & (mean > 0)
+        usable = self.page.several & (expected > _NOTHING)
+        weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=usable)
+        total = (weights * expected).sum(axis=2)
+        estimable = (self.page.sizes > 1) & (total > 0)
         self.weights = np.divide(
-            weights, mean[..., None], where=known[..., None], out=np.zeros_like(weights)
+            weights, total[..., None], where=estimable[..., None], out=np.zeros_like(weights)
         )
         variance = np.einsum("csf,csfg,csg->cs", self.weights, covariances, self.weights)
-        self.observed = np.where(known, (self.weights * self.page.squares).sum(axis=2), 1.0)
-        self.df = np.divide(2.0, variance, where=known, out=np.zeros_like(variance))
+        self.ratios = np.where(estimable, (self.weights * self.page.observed).sum(axis=2), 1.0)
+        # A ratio of mean 1 whose variance is 2/df is χ²/df; 0 df where it is not known.
+        self.df = np.divide(2.0, variance, where=estimable, out=np.zeros_like(variance))
 
     def moderated(
         self, choice: int, place: int, prior: float, counted: float, centre: float
@@ -164,16 +168,20 @@ class _Compared:
 
         `counted` are the prior's df that count in those of the result.
         """
-        at = choice, place
-        own, joint, weight = self.df[at], self.joint[at], min(prior, LENT)
-        ratio = (weight * centre + own * self.observed[at]) / (weight + own)
-        lent = self.lent[at] * ratio
-        # As of a sum of `weight` of the prior's and `own` of one's own, each times its part.
-        of_lent = (own + weight**2 / counted) / (weight + own) ** 2 if weight + own else 1.0
-        uncertain = joint**2 / (counted + own) + lent**2 * of_lent
+        index = choice, place
+        own_df, joint = self.df[index], self.joint[index]
+        weight = min(prior, LENT)
+        ratio = (weight * centre + own_df * self.ratios[index]) / (weight + own_df)
+        lent = self.lent[index] * ratio
+        lent_uncertain = 1.0
+        if weight + own_df:
+            # As of a sum of `weight` of the prior's and `own_df` of its own, each times its part.
+            lent_uncertain = (own_df + weight**2 / counted) / (weight + own_df) ** 2
+        uncertain = joint**2 / (counted + own_df) + lent**2 * lent_uncertain
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
-        by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
-        return centre * by_prior + lent, self.weights[at] * by_own, df
+        by_prior = joint * prior / (prior + own_df)
+        by_own = joint * own_df / (prior + own_df)
+        return centre * by_prior + lent, self.weights[index] * by_own, df
 
 
 class _Informed:
@@ -185,22 +193,32 @@ class _Informed:
     def __init__(self, page: _Page, used: Used) -> None:
         components = page.components(used)
         nothing = components.sum(axis=1) <= _NOTHING
+        # Where nothing varies among the others, by the components of all.
         components[nothing] = page.components(np.ones_like(used[:1]))
-        self.used, self.compared = used, _Compared(page, components)
+        self.used = used
+        self.compared = _Compared(page, components)
         self.errors = self._errors()
-        effects = [np.ones(len(used)) if one is None else design_effect(*one, used)
-                   for one in page.deviations]  # fmt: skip
-        each = np.sqrt(np.array(effects).T)
-        self.errors *= each[:, :, None] * each[:, None]
-        self.priors, self.centres = _prior(self.compared.observed, self.compared.df * used)
+        effects = []
+        for deviations in page.deviations:
+            if deviations is None:
+                effects.append(np.ones(len(used)))
+            else:
+                effects.append(design_effect(*deviations, used))
+        inflation = np.sqrt(np.array(effects).T)  # (choices, k)
+        self.errors *= inflation[:, :, None] * inflation[:, None]
+        # df 0 of a stereotype that is not used: its ratio does not count.
+        self.priors, self.centres = _prior(self.compared.ratios, self.compared.df * used)
 
     def _errors(self) -> Array:
         """Return the covariances of the components, shape (choices, k, k)."""
-        page, kept = self.compared.page, self.compared.components > 0
-        both, each = kept[:, :, None] & kept[:, None], self.used / page.sizes
-        expected = np.where(both, np.tensordot(each, page.expected, 1), 0.0)
+        page = self.compared.page
+        positive = self.compared.components > 0
+        both_positive = positive[:, :, None] & positive[:, None]
+        per_unit = self.used / page.sizes
+        # A component that is held at 0 has no error, and gives none to the others.
+        expected = np.where(both_positive, np.tensordot(per_unit, page.expected, 1), 0.0)
         solved = np.linalg.pinv(expected, 1e-9, hermitian=True)
-        squares = np.einsum("cs,csfg->cfg", each**2, self.compared.covariances)
+        squares = np.einsum("cs,csfg->cfg", per_unit**2, self.compared.covariances)
         return np.asarray(solved @ squares @ solved)
 
     def df(self, choice: int, place: int) -> float:
@@ -219,18 +237,23 @@ class _Informed:
 
         Where nothing is known to vary that it has several levels of, its own scores have to tell.
         """
-        compared, page = self.compared, self.compared.page
+        compared = self.compared
+        page = compared.page
         if compared.joint[choice, place] + compared.lent[choice, place] <= 0.0:
             return 0.0, page.alone(place), max(page.sizes[place] - 1.0, 1.0), np.inf
-        known, prior = self.df(choice, place), float(self.priors[choice])
-        counted, centre = min(PRIOR_KNOWN * prior, known), float(self.centres[choice])
-        found = compared.moderated(choice, place, min(prior, known), counted, centre)
-        floor, weights, df = found
+        components_df = self.df(choice, place)
+        # A prior is no surer than the components that its variances are computed from.
+        prior = min(float(self.priors[choice]), components_df)
+        counted = min(PRIOR_KNOWN * float(self.priors[choice]), components_df)
+        centre = float(self.centres[choice])
+        floor, weights, df = compared.moderated(choice, place, prior, counted, centre)
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
 
 
-def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Moderated | None:
-    """Estimate the variances of the means of `parts`, which have the same factors.
+def moderate(
+    strata: Sequence[StratumSquares], scales: Array, *, lend: bool = True
+) -> Moderated | None:
+    """Estimate the variances of the means of `strata`, which have the same factors.
 
     A factor with one level is lent its variance by the others or, without `lend`, held fixed.
 
@@ -238,68 +261,83 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
     (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
     have a variance to be estimated from. Of more than `MANY`, each is moderated by all.
     """
-    if sum(one.size > 1 for one in parts) < FEWEST:
+    if sum(stratum.size > 1 for stratum in strata) < FEWEST:
         return None
-    page, number = _Page(parts, scales), len(parts)
-    if not lend:
+    page = _Page(strata, scales)
+    number = len(strata)
+    if not lend:  # the response, the last, always has its variance
         page.shares[:, :-1] *= page.several[:, :-1]
     all_of_them = np.ones((1, number), bool)
     (components,) = page.components(all_of_them)
     if components.sum() <= _NOTHING:
         return None
     many = number > MANY
-    others = np.zeros((0, number), bool) if many else ~np.eye(number, dtype=bool)
-    informed = _Informed(page, np.concatenate([all_of_them, others]))
-    found = [
-        informed.moderated(0 if many else 1 + place, place, informed.df(0, place))
-        for place in range(number)
-    ]
+    without_one = np.zeros((0, number), bool) if many else ~np.eye(number, dtype=bool)
+    # Choice 0 has all stereotypes, choice 1 + i all but the i-th.
+    informed = _Informed(page, np.concatenate([all_of_them, without_one]))
+    estimates = []
+    for place in range(number):
+        choice = 0 if many else 1 + place
+        estimates.append(informed.moderated(choice, place, informed.df(0, place)))
     (unbiased,) = _solve(*page.equations(all_of_them), least=-np.inf)
     errors = np.diag(informed.errors[0])
     uncertain = np.divide(errors, components**2, out=0.0 * errors, where=components > 0)
-    return replace(_moderated(page, components, unbiased, found), lends=lend, uncertain=uncertain)
+    moderated = _moderated(page, components, unbiased, estimates)
+    return replace(moderated, lends=lend, uncertain=uncertain)
 
 
 def usual_components(factors: Sequence[str], mode: str | None) -> Array:
     """Return the usual components of some of `CROSSED` and of the response in a mode."""
-    of = dict(zip(CROSSED, USUAL, strict=True))
+    by_factor = dict(zip(CROSSED, USUAL, strict=True))
     response = USUAL_EXACT if mode in EXACT else USUAL_DRAWN
-    return np.array([*(of[f] for f in factors), response])
+    return np.array([*(by_factor[f] for f in factors), response])
 
 
-def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Moderated | None:
-    """Do the same for any number of `parts`, by components that are usual, shape (k,).
+def moderate_by_usual(
+    strata: Sequence[StratumSquares], scales: Array, usual: Array
+) -> Moderated | None:
+    """Do the same for any number of `strata`, by components that are usual, shape (k,).
 
     The variance of responses is moderated apart from the others. A factor with one level is held
-    fixed. None if no part has two units.
+    fixed. None if no stratum has two units.
     """
-    page, components = _Page(parts, scales), np.array([*usual[:-1], 0.0])
+    page = _Page(strata, scales)
+    components = np.array([*usual[:-1], 0.0])
     if page.sizes.max() < 2:
         return None
-    compared, n = _Compared(page, components[None]), page.sizes
+    compared = _Compared(page, components[None])
     compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
-    found = []
-    for place, size in enumerate(n):
+    estimates = []
+    for place, size in enumerate(page.sizes):
         floor, weights, df = compared.moderated(0, place, USUAL_DF, USUAL_DF, 1.0)
-        known = (size - 1.0) / (size - 1.0 + USUAL_DF)
-        weights[-1] += known * page.alone(place)[-1]
-        floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
-        found.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
-    return replace(_moderated(page, components, components, found), usual=True, lends=False)
+        own_share = (size - 1.0) / (size - 1.0 + USUAL_DF)
+        # The variance of responses: the stratum's own, and the usual one for the rest.
+        weights[-1] += own_share * page.alone(place)[-1]
+        floor += (1.0 - own_share) * usual[-1] * page.shares[place, -1]
+        estimates.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
+    return replace(_moderated(page, components, components, estimates), usual=True, lends=False)
 
 
 def _moderated(
     page: _Page,
     components: Array,
     unbiased: Array,
-    found: Sequence[tuple[float, Array, float, float]],
+    estimates: Sequence[tuple[float, Array, float, float]],
 ) -> Moderated:
-    floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
-    own = (weights * page.squares).sum(axis=1)
-    variances = page.scales * np.where(floors + own > _NOTHING, floors + own, 0.0)
-    uncertain = np.zeros_like(components)
-    columns = page.scales, df, joint_df, floors, weights, components, unbiased, uncertain
-    return Moderated(variances, *columns)
+    """Collect floor, weights, df and joint df of each stereotype, with its variance."""
+    floors, weights, df, joint_df = (np.array(column) for column in zip(*estimates, strict=True))
+    relative = floors + (weights * page.observed).sum(axis=1)
+    return Moderated(
+        variances=page.scales * np.where(relative > _NOTHING, relative, 0.0),
+        scales=page.scales,
+        df=df,
+        joint_df=joint_df,
+        floors=floors,
+        weights=weights,
+        components=components,
+        unbiased=unbiased,
+        uncertain=np.zeros_like(components),
+    )
 
 
 def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:
@@ -308,21 +346,23 @@ def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:
     `expected`, shape (choices, k, k), is symmetric; `squares` and the result are (choices, k).
     """
     diagonal = np.einsum("ckk->ck", expected)
-    used = diagonal > _ROUNDING * diagonal.max(axis=1, keepdims=True)  # factors that vary
-    rows, solution = np.arange(len(used)), np.zeros_like(squares)
-    last = used.shape[1] - 1 - used[:, ::-1].argmax(axis=1)
+    varying = diagonal > _ROUNDING * diagonal.max(axis=1, keepdims=True)  # factors that vary
+    solution = np.zeros_like(squares)
+    # The last factor that varies, the response as a rule, is never set to 0.
+    last = varying.shape[1] - 1 - varying[:, ::-1].argmax(axis=1)
+    rows = np.arange(len(varying))  # choices that are not solved yet
     while rows.size:
-        mine = used[rows]
-        block = np.where(mine[:, :, None] & mine[:, None], expected[rows], 0.0)
-        observed = np.where(mine, squares[rows], 0.0)[..., None]
+        active = varying[rows]
+        block = np.where(active[:, :, None] & active[:, None], expected[rows], 0.0)
+        observed = np.where(active, squares[rows], 0.0)[..., None]
         solution[rows] = (np.linalg.pinv(block, 1e-9, hermitian=True) @ observed)[..., 0]
-        sizes = np.where(mine, solution[rows] * np.sqrt(diagonal[rows].clip(0.0)), np.inf)
+        sizes = np.where(active, solution[rows] * np.sqrt(diagonal[rows].clip(0.0)), np.inf)
         sizes[np.arange(len(rows)), last[rows]] = np.inf
         worst = sizes.argmin(axis=1)
-        wrong = sizes.min(axis=1) < least
-        rows, worst = rows[wrong], worst[wrong]
-        used[rows, worst] = False  # the most negative one is 0, and the others anew
-    return np.where(used, np.maximum(solution, least), 0.0)
+        too_small = sizes.min(axis=1) < least
+        rows = rows[too_small]
+        varying[rows, worst[too_small]] = False  # the most negative one is 0, and the others anew
+    return np.where(varying, np.maximum(solution, least), 0.0)
 
 
 def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
@@ -334,29 +374,36 @@ def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
     For a prior df the likelihood has one maximum over centres, since log F has a log-concave
     density; it is found by halving.
     """
-    known = (df > 0) & (ratios > 1e-8)
-    d, x = np.where(known, df, 0.0), np.where(known, ratios, 0.0)
+    usable = (df > 0) & (ratios > 1e-8)  # a ratio of 0 has no logarithm
+    d = np.where(usable, df, 0.0)
+    x = np.where(usable, ratios, 0.0)
     total = d.sum(axis=1)
     mean = np.divide((d * x).sum(axis=1), total, out=np.ones_like(total), where=total > 0)
-    centres, prior = mean[:, None] * SCALES, PRIORS[:, None]
-    half, squares, rows = (d[:, None] + prior) / 2.0, (d * x)[:, None], np.arange(len(d))[:, None]
-    constants = np.where(known[:, None], betaln(np.maximum(d, 1e-300)[:, None] / 2, prior / 2), 0.0)
-    constants, power = constants.sum(axis=2), -total[:, None] / 2
+    centres = mean[:, None] * SCALES  # (choices, centres)
+    prior = PRIORS[:, None]
+    half = (d[:, None] + prior) / 2.0  # (choices, priors, stereotypes)
+    squares = (d * x)[:, None]
+    rows = np.arange(len(d))[:, None]
+    beta = betaln(np.maximum(d, 1e-300)[:, None] / 2, prior / 2)
+    constants = np.where(usable[:, None], beta, 0.0).sum(axis=2)
+    power = -total[:, None] / 2
 
-    def likelihood(at: NDArray[np.intp]) -> Array:
+    def likelihood(position: NDArray[np.intp]) -> Array:
         """Return the log-likelihood of each prior df with a centre, (choices, priors)."""
-        spread = PRIORS * centres[rows, at]
-        each = (half * np.log1p(squares / spread[..., None])).sum(axis=-1)
-        return np.asarray(power * np.log(spread) - constants - each)
+        spread = PRIORS * centres[rows, position]
+        terms = (half * np.log1p(squares / spread[..., None])).sum(axis=-1)
+        return np.asarray(power * np.log(spread) - constants - terms)
 
+    # The places of the centres that the maximum lies between, of each choice and prior df.
     low = np.zeros((len(d), len(PRIORS)), np.intp)
     high = np.full_like(low, len(SCALES) - 1)
     while (low < high).any():
         middle = (low + high) // 2
         rising = likelihood(np.minimum(middle + 1, high)) > likelihood(middle)
-        low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
+        low = np.where(rising, middle + 1, low)
+        high = np.where(rising, high, middle)
     best = likelihood(low).argmax(axis=1)
-    enough = known.sum(axis=1) >= FEWEST - 1
-    found = np.where(enough, PRIORS[best], PRIORS[-1])
-    at = rows[:, 0]
-    return found, np.where(enough, centres[at, low[at, best]], 1.0)
+    enough = usable.sum(axis=1) >= FEWEST - 1
+    prior_df = np.where(enough, PRIORS[best], PRIORS[-1])
+    choices = rows[:, 0]
+    return prior_df, np.where(enough, centres[choices, low[choices, best]], 1.0)

@@ -31,19 +31,20 @@ def curve(estimates: pl.DataFrame, fits: pl.DataFrame, x: Array) -> pl.DataFrame
     drawn. The band is that of the log odds, by the delta method, with the degrees of freedom of the
     coefficient.
     """
-    named = ("part", "predictor", "method", "component", "estimate", "se", "df", "confidence")
-    rows = estimates.select(named).hstack(fits.select("intercept", "intercept_se", "covariance"))
+    names = ("part", "predictor", "method", "component", "estimate", "se", "df", "confidence")
+    rows = estimates.select(names).hstack(fits.select("intercept", "intercept_se", "covariance"))
     rows = rows.filter(component="total").drop_nulls(["se", "intercept_se"])
     parts = [_curve(row, x) for row in rows.iter_rows(named=True)]
     return pl.concat([pl.DataFrame(schema=CURVES), *parts])
 
 
 def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
+    """Return the curve of one fit, in the columns of `CURVES`."""
     eta = row["intercept"] + row["estimate"] * x
     variance = row["intercept_se"] ** 2 + 2.0 * x * row["covariance"] + (x * row["se"]) ** 2
     half = quantile(row["confidence"], row["df"]) * np.sqrt(np.maximum(variance, 0.0))
-    stated = {name: row[name] for name in ("part", "predictor", "method", "confidence")}
+    keys = {name: row[name] for name in ("part", "predictor", "method", "confidence")}
     points = {"x": x, "probability": expit(eta)}
     band = {"ci_low": expit(eta - half), "ci_high": expit(eta + half)}
-    drawn = pl.DataFrame({**stated, **points, **band}, schema_overrides=CURVES)
-    return drawn.select(list(CURVES))
+    table = pl.DataFrame({**keys, **points, **band}, schema_overrides=CURVES)
+    return table.select(list(CURVES))

@@ -59,14 +59,15 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
         for key, group in frame.filter(level=level).group_by(keys, maintain_order=True):
             if group["model"].n_unique() < 2 and level == "model":
                 continue
-            parts = group.group_by("dimension", maintain_order=True)
-            means = {str(name): part.select(level, "estimate") for (name,), part in parts}
+            tables = group.group_by("dimension", maintain_order=True)
+            means = {str(name): part.select(level, "estimate") for (name,), part in tables}
             for a, b in combinations(means, 2):
-                both = means[a].join(means[b], on=level, maintain_order="left")
-                points = both["estimate"].to_numpy(), both["estimate_right"].to_numpy()
-                stated = {**dict(zip(keys, key, strict=True)), "level": level, "n": both.height}
-                stated |= {"subject": stated.get("model"), "first": a, "second": b}
-                rows += [stated | row for row in correlate(*points, "a dimension does not vary")]
+                matched = means[a].join(means[b], on=level, maintain_order="left")
+                points = matched["estimate"].to_numpy(), matched["estimate_right"].to_numpy()
+                row_keys = dict(zip(keys, key, strict=True))
+                row_keys |= {"subject": row_keys.get("model"), "level": level}
+                row_keys |= {"n": matched.height, "first": a, "second": b}
+                rows += [row_keys | row for row in correlate(*points, "a dimension does not vary")]
     return as_estimates(rows, OTHER_MEASURES)
 
 
@@ -83,7 +84,7 @@ def correlate(x: Array, y: Array, constant: str, confidence: float = 0.95) -> li
         note = f"fewer than {FEWEST} points" if few else constant
         return [pearson | {"note": note}, spearman | {"note": note}]
     r = _pearson(x, y)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore"):  # r of ±1: t and the ends of Fisher's z are infinite
         t = abs(r) * np.sqrt(np.divide(len(x) - 2, 1 - r**2))
         ends = np.arctanh(r) + np.array([-1, 1]) * ndtri((1 + confidence) / 2) / (len(x) - 3) ** 0.5
     low, high = np.tanh(ends).tolist()
@@ -118,7 +119,9 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
     ranked = []
     for _, part in frame.filter(pl.len().over(keys) > 1).group_by(keys, maintain_order=True):
         low, high = part["ci_low"].to_numpy(), part["ci_high"].to_numpy()
-        above, below = (low > high[:, None]).sum(axis=1), (high < low[:, None]).sum(axis=1)
+        # Each model against each, shape (models, models); a null interval is nan, never above.
+        above = (low > high[:, None]).sum(axis=1)
+        below = (high < low[:, None]).sum(axis=1)
         ends = {"ci_low": 1 + above, "ci_high": part["estimate"].count() - below}
         bounded = pl.col("ci_low").is_not_null() & pl.col("ci_high").is_not_null()
         ranked.append(

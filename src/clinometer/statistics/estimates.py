@@ -35,16 +35,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.errors import InputError
-from clinometer.results import (
-    ABSENT,
-    LEVELS,
-    ORDERS,
-    Measure,
-    Schema,
-    as_estimates,
-    check,
-    columns,
-)
+from clinometer.results import ABSENT, LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
 from clinometer.results.columns import with_texts
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.judging import judge
@@ -65,10 +56,10 @@ from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
     SEEN_TOGETHER,
-    filled,
+    balance_orders,
+    fill_missing,
     in_one_order,
     keys_of,
-    of_both_orders,
     summarise,
 )
 from clinometer.statistics.targets import means, with_words
@@ -87,15 +78,15 @@ _Ends = tuple[float | None, float | None]
 #: The ends of a scale, where the worst cases have what is missing.
 _ENDS = ("low", "high")
 
-_STATED = (
+_GROUP_COLUMNS = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
 #: What is said of both targets.
-_OF_TARGET: Schema = {**OF_TARGET, **AMONG, **columns("tost_margin", "tost_p")}
+_TARGET_SCHEMA: Schema = {**OF_TARGET, **AMONG, **columns("tost_margin", "tost_p")}
 
 #: The effect of order.
-_OF_ORDER: Schema = {
+_ORDER_SCHEMA: Schema = {
     **columns("order_effect", "n_pairs"),
     **dict.fromkeys(("order_effect_low", "order_effect_high"), pl.Float64()),
 }
@@ -200,44 +191,50 @@ def estimate_summaries(
 
     Raises InputError if a score lies outside the measure's range, or is of another instrument.
     """
-    if others := set(units["instrument"].unique()) - {measure.name}:
+    if other_instruments := set(units["instrument"].unique()) - {measure.name}:
         raise InputError(
-            f"scores: instrument {', '.join(sorted(map(str, others)))}; the measure is "
+            f"scores: instrument {', '.join(sorted(map(str, other_instruments)))}; the measure is "
             f"{measure.name}; estimate each instrument by itself"
         )
     check_range(units, measure, "lowest", "highest")
     inference = inference or Inference()
     span = measure.high - measure.low
-    by_word = {} if words is None else _by_word(words)
     ends = measure.low, measure.high
-    frames = {level: _weighed(units, measure, level) for level in ("cell", "stereotype")}
-    asked = {of: [one for one in levels if (one == "cell") == (of == "cell")] for of in frames}
-    scores, worst = dict[_Key, Targets](), dict[_Key, _Ends]()
-    for of, frame in frames.items():
-        scores |= means(frame, ends, "value", "weight", asked[of], neutral=measure.neutral)
-    scores = with_words(scores, by_word)
+    # Orders are balanced within the groups that a mean is over: cells, or whole stereotypes.
+    by_cell = _balance_with_bounds(units, measure, "cell")
+    by_stereotype = _balance_with_bounds(units, measure, "stereotype")
+    frames = (
+        (by_cell, [level for level in levels if level == "cell"]),
+        (by_stereotype, [level for level in levels if level != "cell"]),
+    )
+    scores: dict[_Key, Targets] = {}
+    for frame, frame_levels in frames:
+        scores |= means(frame, ends, "value", "weight", frame_levels, neutral=measure.neutral)
+    scores = with_words(scores, {} if words is None else _word_variances(words))
     tests = _Tests(scores, measure.neutral)
-    for of, frame in frames.items():
-        worst |= _worst(frame, measure, inference, tests, asked[of])
+    worst: dict[_Key, _Ends] = {}
+    for frame, frame_levels in frames:  # after the tests, whose number the intervals depend on
+        worst |= _worst_ends(frame, measure, inference, tests, frame_levels)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
-    of_orders = means(paired, (-span, span), "difference", "order_n", levels)
-    parts = []
+    order_effects = means(paired, (-span, span), "difference", "order_n", levels)
+    tables = []
     for level in levels:
-        described = _described(frames["cell" if level == "cell" else "stereotype"], level, measure)
+        frame = by_cell if level == "cell" else by_stereotype
+        described = _describe_level(frame, level, measure)
         keys = [(level, *key) for key in described.select(keys_of(level)).rows()]
-        found = [(scores.get(key), of_orders.get(key)) for key in keys]
-        inferred = _inferred(described, keys, found, measure, inference, tests)
-        parts.append(_bounded(inferred, [worst.get(key, (None, None)) for key in keys]))
-    groups = pl.concat(parts, how="diagonal")
-    of_order = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
-    orders = groups.drop(of_order.values()).rename(of_order)
+        targets = [(scores.get(key), order_effects.get(key)) for key in keys]
+        inferred = _add_inference(described, keys, targets, measure, inference, tests)
+        tables.append(_add_bounds(inferred, [worst.get(key, (None, None)) for key in keys]))
+    groups = pl.concat(tables, how="diagonal")
+    interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
+    orders = groups.drop(interval_columns.values()).rename(interval_columns)
     return Estimated(_as_estimates(groups, measure), check(orders, ORDERS, "orders"))
 
 
 def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Set out each estimate by method, one row under the other."""
-    named = rows.with_row_index("row").with_columns(
+    numbered = rows.with_row_index("row").with_columns(
         subject="model",
         measure=pl.lit(measure.name),
         effect_size=cohen_d(measure.neutral),
@@ -247,20 +244,24 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
-    these = _adjusted(named)
-    other = named.drop(_OF_TARGET).unnest("like_these").filter(pl.col("se").is_not_null())
-    other = _adjusted(other).select(*_STATED, "p_bh", "adjusted_over", *_OF_TARGET)
-    logits = named.drop_nulls("logit").with_columns(
+    these = _adjusted(numbered).drop("like_these")
+    # Columns of *these* make room for those of the same names in the struct.
+    like_these = numbered.drop(_TARGET_SCHEMA).unnest("like_these").drop_nulls("se")
+    like_these = _adjusted(like_these).select(
+        *(*_GROUP_COLUMNS, "p_bh", "adjusted_over"),
+        *_TARGET_SCHEMA,
+        method=pl.lit("generalised"),
+    )
+    logits = numbered.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
     )
-    logits = logits.select(*_STATED, "method")
-    others = other.with_columns(method=pl.lit("generalised")), logits
-    whole = by_method(these.drop("like_these"), _STATED, *others, neutral=measure.neutral)
-    return as_estimates(whole, {measure.name: measure, **OTHER_MEASURES})
+    logits = logits.select(*_GROUP_COLUMNS, "method")
+    rows = by_method(these, _GROUP_COLUMNS, like_these, logits, neutral=measure.neutral)
+    return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
 
 
 def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adjust the tests of each family for the share of false ones among those that are told."""
+    """Adjust the tests of each family for the share of false ones among those found."""
     return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
 
 
@@ -268,12 +269,11 @@ class _Tests:
     """How many means of a target a reader sees at once, by their level and keys."""
 
     def __init__(self, scores: Mapping[_Key, Targets], neutral: float) -> None:
-        self._number = Counter(
-            (target, *self._family(key))
-            for target in (THESE, LIKE_THESE)
-            for key, one in scores.items()
-            if one.mean(target).p(neutral) is not None
-        )
+        self._number = Counter[_Key]()
+        for key, targets in scores.items():
+            for target in (THESE, LIKE_THESE):
+                if targets.mean(target).p(neutral) is not None:
+                    self._number[target, *self._family(key)] += 1
 
     def number(self, key: _Key, target: str = THESE) -> int:
         """Return the number, with that of `key`; 1 at least."""
@@ -282,15 +282,15 @@ class _Tests:
     @staticmethod
     def _family(key: _Key) -> _Key:
         level, *values = key
-        named = dict(zip(keys_of(str(level)), values, strict=True))
-        return (level, *(named.get(name) for name in ("model", *SEEN_TOGETHER)))
+        by_name = dict(zip(keys_of(str(level)), values, strict=True))
+        return (level, *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
 
 
-def check_range(scores: pl.DataFrame, measure: Measure, *named: str) -> None:
-    """Raise InputError if a number in the columns `named` lies outside the measure's range."""
+def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:
+    """Raise InputError if a number in `score_columns` lies outside the measure's range."""
     slack = _ROUNDING * (measure.high - measure.low)
     low, high = measure.low - slack, measure.high + slack
-    for column in named:
+    for column in score_columns:
         outside = scores.filter(~pl.col(column).is_between(low, high))
         if not outside.is_empty():
             raise InputError(
@@ -300,7 +300,7 @@ def check_range(scores: pl.DataFrame, measure: Measure, *named: str) -> None:
             )
 
 
-def _described(units: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
+def _describe_level(units: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
     """Describe the groups of one level, a row each."""
     if level == "overall":
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
@@ -310,31 +310,32 @@ def _described(units: pl.DataFrame, level: str, measure: Measure) -> pl.DataFram
     return described.with_columns(*pooled, level=pl.lit(level))
 
 
-def _inferred(
+def _add_inference(
     described: pl.DataFrame,
     keys: Sequence[_Key],
-    found: Sequence[tuple[Targets | None, Targets | None]],
+    targets: Sequence[tuple[Targets | None, Targets | None]],
     measure: Measure,
     inference: Inference,
     tests: _Tests,
 ) -> pl.DataFrame:
     """Add the inference on each group, of its scores and its effect of order."""
-    these, other = list[Row](), list[Row]()
-    for key, (score, order) in zip(keys, found, strict=True):
-        told = [
-            _of_target(score, target, tests.number(key, target), measure, inference)
-            for target in (THESE, LIKE_THESE)
-        ]
-        these.append({**told[0], **_of_order(order, inference)})
-        other.append(told[1])
-    held = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
-    return described.hstack(pl.DataFrame(these, schema={**_OF_TARGET, **_OF_ORDER})).with_columns(
-        like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET)),
-        conditional_on=pl.col("conditional_on") + held,
+    rows_for_these: list[Row] = []
+    rows_like_these: list[Row] = []
+    for key, (score, order) in zip(keys, targets, strict=True):
+        row = _target_row(score, THESE, tests.number(key), measure, inference)
+        rows_for_these.append({**row, **_order_row(order, inference)})
+        n_tests = tests.number(key, LIKE_THESE)
+        rows_like_these.append(_target_row(score, LIKE_THESE, n_tests, measure, inference))
+    one_order = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
+    return described.hstack(
+        pl.DataFrame(rows_for_these, schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
+    ).with_columns(
+        like_these=pl.Series(rows_like_these, dtype=pl.Struct(_TARGET_SCHEMA)),
+        conditional_on=pl.col("conditional_on") + one_order,
     )
 
 
-def _by_word(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
+def _word_variances(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
     """Add up the variances due to the tied and to the counter words of each stereotype."""
     variance, df = pl.col("variance"), pl.col("df")
     summed = (
@@ -346,17 +347,17 @@ def _by_word(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
     return {tuple(key): (total, df or 1.0) for *key, total, df in rows.fill_nan(None).iter_rows()}
 
 
-def _weighed(units: pl.DataFrame, measure: Measure, level: str) -> pl.DataFrame:
+def _balance_with_bounds(units: pl.DataFrame, measure: Measure, level: str) -> pl.DataFrame:
     """Let both orders count the same in groups of a level, also in the worst cases."""
-    weighed = of_both_orders(units, level)
+    balanced = balance_orders(units, level)
     for end in _ENDS:
         names = {"value": f"{end}_value", "weight": f"{end}_weight"}
-        worst = filled(units, getattr(measure, end), level)
-        weighed = weighed.hstack(worst.select(*names).rename(names))
-    return weighed
+        worst = fill_missing(units, getattr(measure, end), level)
+        balanced = balanced.hstack(worst.select(*names).rename(names))
+    return balanced
 
 
-def _worst(
+def _worst_ends(
     units: pl.DataFrame,
     measure: Measure,
     inference: Inference,
@@ -369,20 +370,25 @@ def _worst(
     """
     if units["n"].sum() == units["n_scored"].sum():
         return {}
-    bounds, ends = (measure.low, measure.high), list[dict[_Key, float | None]]()
-    for side, end in enumerate(_ENDS):
-        columns = f"{end}_value", f"{end}_weight"
-        found = means(units, bounds, *columns, levels, neutral=measure.neutral)
-        level = {key: together(inference.confidence, tests.number(key)) for key in found}
-        intervals = {k: v.these.interval(level[k], measure.neutral) for k, v in found.items()}
-        ends.append({key: interval[side] for key, interval in intervals.items()})
-    return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
+    bounds = (measure.low, measure.high)
+    neutral = measure.neutral
+    lowest = means(units, bounds, "low_value", "low_weight", levels, neutral=neutral)
+    highest = means(units, bounds, "high_value", "high_weight", levels, neutral=neutral)
+    ends: dict[_Key, _Ends] = {}
+    for key in lowest:
+        confidence = together(inference.confidence, tests.number(key))
+        low, _ = lowest[key].these.interval(confidence, neutral)
+        _, high = highest[key].these.interval(confidence, neutral)
+        ends[key] = low, high
+    return ends
 
 
-def _bounded(rows: pl.DataFrame, ends: Sequence[tuple[float | None, float | None]]) -> pl.DataFrame:
+def _add_bounds(
+    rows: pl.DataFrame, ends: Sequence[tuple[float | None, float | None]]
+) -> pl.DataFrame:
     """Add the interval of the worst-case bounds: that of the scores where none is missing."""
-    known = pl.DataFrame(ends, schema={"low": pl.Float64(), "high": pl.Float64()}, orient="row")
-    return rows.hstack(known).select(
+    worst = pl.DataFrame(ends, schema={"low": pl.Float64(), "high": pl.Float64()}, orient="row")
+    return rows.hstack(worst).select(
         pl.exclude("low", "high"),
         bound_ci_low=pl.min_horizontal("low", "ci_low"),
         bound_ci_high=pl.max_horizontal("high", "ci_high"),
@@ -394,30 +400,31 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
 
     In means and bounds each stereotype counts once; in `estimate_of_answers` each answer does.
     """
-    n, scored, means = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
-    mean = pl.when(scored.sum() > 0).then((scored * means).sum() / scored.sum())
+    n, scored, unit_mean = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
+    mean = pl.when(scored.sum() > 0).then((scored * unit_mean).sum() / scored.sum())
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
-    of_each = units.group_by(stereotypes, maintain_order=True).agg(
+    by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(
         _weighted("value", "weight").alias("estimate"),
         *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
         one_order=in_one_order(),
     )
-    of_stereotypes = of_each.group_by(keys).agg(
+    over_stereotypes = by_stereotype.group_by(keys).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
         pl.col("one_order").any(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
     )
     # The effect of order that is taken out may be larger in the scores than in the worst cases.
-    of_stereotypes = of_stereotypes.with_columns(
+    over_stereotypes = over_stereotypes.with_columns(
         bound_low=pl.min_horizontal("bound_low", "estimate"),
         bound_high=pl.max_horizontal("bound_high", "estimate"),
     )
-    squares = pl.col("m2").sum() + (scored * (means - mean) ** 2).sum()
+    # Around the mean of all: those within units, and those of the units' means.
+    squares = pl.col("m2").sum() + (scored * (unit_mean - mean) ** 2).sum()
     sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
     rounding = _ROUNDING * (measure.high - measure.low)
     absent = pl.sum_horizontal(pl.col(f"n_{reason}") for reason in ABSENT).sum()
-    counted = units.group_by(keys).agg(
+    counts = units.group_by(keys).agg(
         pl.col("n", "n_scored").sum(),
         absent.alias("n_absent"),
         pl.when(n > absent).then(scored.sum() / (n - absent)).alias("compliance"),
@@ -426,35 +433,37 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         mean.alias("estimate_of_answers"),
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
     )
-    return counted.join(of_stereotypes, on=keys, nulls_equal=True)
+    return counts.join(over_stereotypes, on=keys, nulls_equal=True)
 
 
 def _weighted(value: str, weight: str) -> pl.Expr:
+    """Give the weighted mean of a column; null without weights."""
     total = pl.col(weight).sum()
     return pl.when(total > 0).then((pl.col(weight) * pl.col(value)).sum() / total)
 
 
 def _share(column: str) -> pl.Expr:
+    """Give the mean of a number about responses, from its sums and counts."""
     count = pl.col(f"{column}_n").sum()
     return pl.when(count > 0).then(pl.col(f"{column}_sum").sum() / count)
 
 
-def _of_target(
-    found: Targets | None, target: str, tests: int, measure: Measure, inference: Inference
+def _target_row(
+    targets: Targets | None, target: str, tests: int, measure: Measure, inference: Inference
 ) -> Row:
     """Return the inference on one group for one target, one of some that are seen together."""
-    if found is None:
+    if targets is None:
         return {"target": target, "tost_margin": inference.margin}
-    mean = found.mean(target)
+    mean = targets.mean(target)
     return {
-        **found.row(target, inference.confidence, measure.neutral),
+        **targets.row(target, inference.confidence, measure.neutral),
         **mean.among(tests, inference.confidence, measure.neutral),
         "tost_margin": inference.margin,
         "tost_p": mean.tost(inference.margin, measure.neutral),
     }
 
 
-def _of_order(order: Targets | None, inference: Inference) -> Row:
+def _order_row(order: Targets | None, inference: Inference) -> Row:
     """Return the effect of order of one group."""
     if order is None:
         return {"n_pairs": 0}

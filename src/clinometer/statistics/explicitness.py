@@ -56,7 +56,7 @@ _LEVELS = {
     "model": (),
 }
 _RUN = ("model", "mode", *CONDITIONS, "level")
-_TAKEN = ("instrument", "study", "dimension", "scaled", "scaled_se", "df", "n", "n_scored")
+_MEAN_COLUMNS = ("instrument", "study", "dimension", "scaled", "scaled_se", "df", "n", "n_scored")
 
 #: Differences that are seen together.
 _FAMILY = (*_RUN, "baseline", "candidate", "study", "dimension")
@@ -82,9 +82,9 @@ def explicit_gaps(estimates: pl.DataFrame, confidence: float = 0.95) -> pl.DataF
     """
     means = _means(estimates)
     implicit, explicit = means.filter(~pl.col("explicit")), means.filter(pl.col("explicit"))
-    parts = [_joined(implicit, explicit, level, keys) for level, keys in _LEVELS.items()]
-    both = pl.concat(parts)
-    return pl.DataFrame(schema=ESTIMATES) if both.is_empty() else _as_estimates(both, confidence)
+    tables = [_pair_means(implicit, explicit, level, keys) for level, keys in _LEVELS.items()]
+    pairs = pl.concat(tables)
+    return pl.DataFrame(schema=ESTIMATES) if pairs.is_empty() else _as_estimates(pairs, confidence)
 
 
 def share_of_scale(column: str) -> pl.Expr:
@@ -114,7 +114,7 @@ def _means(estimates: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _joined(
+def _pair_means(
     implicit: pl.DataFrame, explicit: pl.DataFrame, level: str, keys: Sequence[str]
 ) -> pl.DataFrame:
     """Set each implicit mean beside each explicit one: of its own study and dimension, if asked.
@@ -122,18 +122,25 @@ def _joined(
     An explicit measure of another study may have dimensions, such as the contexts of BBQ, beside an
     implicit one without.
     """
-    on = [*_RUN, *keys]
-    said = explicit.filter(level=level)
-    said = said.select(*on, pl.col(_TAKEN).name.prefix("explicit_"))
-    both = implicit.filter(level=level).join(said, on=on, how="inner", nulls_equal=True)
-    asked = explicit.select("study", explicit_instrument="instrument").unique()
-    own = both.join(asked, on=asked.columns, how="semi")
-    others = both.join(asked, on=asked.columns, how="anti")
-    alike = pl.col("dimension").eq_missing(pl.col("explicit_dimension"))
+    match_columns = [*_RUN, *keys]
+    explicit_means = explicit.filter(level=level)
+    explicit_means = explicit_means.select(
+        *match_columns, pl.col(_MEAN_COLUMNS).name.prefix("explicit_")
+    )
+    pairs = implicit.filter(level=level).join(
+        explicit_means, on=match_columns, how="inner", nulls_equal=True
+    )
+    # Pairs whose explicit measure was asked of the implicit one's study too are of that study.
+    studies = explicit.select("study", explicit_instrument="instrument").unique()
+    same_study = pairs.join(studies, on=studies.columns, how="semi")
+    elsewhere = pairs.join(studies, on=studies.columns, how="anti")
+    same_dimension = pl.col("dimension").eq_missing(pl.col("explicit_dimension"))
     same = pl.col("study") == pl.col("explicit_study")
-    both = pl.concat([own.filter(same, alike), others.filter(pl.col("dimension").is_null())])
+    pairs = pl.concat(
+        [same_study.filter(same, same_dimension), elsewhere.filter(pl.col("dimension").is_null())]
+    )
     dimensions = ("dimension", "explicit_dimension")
-    return both.select(
+    return pairs.select(
         *(*_RUN, "category", "study", "stereotype", "instrument", "explicit_instrument"),
         *("scaled", "explicit_scaled", "n", "explicit_n", "n_scored", "explicit_n_scored"),
         dimension=pl.coalesce(dimensions),
@@ -144,13 +151,12 @@ def _joined(
     )
 
 
-def _as_estimates(both: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Make the differences, with interval and test."""
+def _differences(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Take the explicit means from the implicit ones, with error and df (Welch–Satterthwaite)."""
     variance = pl.col("of_implicit") + pl.col("of_explicit")
-    by_df = pl.col("of_implicit") ** 2 / pl.col("df") + pl.col("of_explicit") ** 2 / pl.col(
-        "explicit_df"
-    )
-    rows = both.select(
+    by_df = pl.col("of_implicit") ** 2 / pl.col("df")
+    by_df += pl.col("of_explicit") ** 2 / pl.col("explicit_df")
+    return pairs.select(
         *(*_RUN, "category", "study", "stereotype", "dimension", "instrument"),
         subject="model",
         measure=pl.lit(EXPLICIT_GAP.name),
@@ -168,22 +174,27 @@ def _as_estimates(both: pl.DataFrame, confidence: float) -> pl.DataFrame:
         target=pl.lit(THESE),
         matched_by="level",
     )
-    known = pl.col("df").is_not_null()
+
+
+def _as_estimates(pairs: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Set out the differences, with interval and test."""
+    rows = _differences(pairs)
+    has_error = pl.col("df").is_not_null()
     statistic, df = rows.select(pl.col("estimate") / pl.col("se"), "df").to_numpy().T
     rows = rows.with_columns(
         statistic=pl.Series(statistic),
         p=pl.Series(2.0 * stdtr(df, -np.abs(statistic)), nan_to_null=True),
     )
     tests = pl.col("p").count().clip(lower_bound=1).over(_FAMILY)
-    alone = 1.0 - confidence
-    among = alone / rows.select(tests).to_series().to_numpy()
+    alpha = 1.0 - confidence
+    alpha_together = alpha / rows.select(tests).to_series().to_numpy()
     rows = rows.with_columns(
-        *_ends("ci", stdtrit(df, 1.0 - among / 2.0)),
-        *_ends("pointwise", stdtrit(df, 1.0 - alone / 2.0)),
+        *_ends("ci", stdtrit(df, 1.0 - alpha_together / 2.0)),
+        *_ends("pointwise", stdtrit(df, 1.0 - alpha / 2.0)),
         p_bonferroni=(tests * pl.col("p")).clip(upper_bound=1.0),
         p_bh=adjusted(benjamini_hochberg, *_FAMILY),
-        test=pl.when(known).then(pl.lit("t")),
-        confidence=pl.when(known).then(pl.lit(confidence)),
+        test=pl.when(has_error).then(pl.lit("t")),
+        confidence=pl.when(has_error).then(pl.lit(confidence)),
         adjusted_over=pl.format("{} gaps of a model, mode and two instruments", "level"),
     )
     return as_estimates(rows, {EXPLICIT_GAP.name: EXPLICIT_GAP})

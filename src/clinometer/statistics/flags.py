@@ -47,7 +47,8 @@ _LEVELS = {"model": "stereotype", "stereotype": "pair_id"}
 
 
 def _measures(condition: str) -> dict[str, Measure]:
-    named = {
+    """Return what the numbers of a condition mean, in the order of `_flag_rows`."""
+    return {
         f"flagged_{condition}": Measure(
             f"flagged_{condition}", f"Share of answers flagged, {condition}", 0.0, 1.0, math.nan,
             "higher: more answers are called biased", _SOURCE, consistent=None, explicit=True),
@@ -61,7 +62,6 @@ def _measures(condition: str) -> dict[str, Measure]:
             0.5, "above ½: flagged answers have the higher scores", "Hanley & McNeil (1982)",
             consistent=None, explicit=True),
     }  # fmt: skip
-    return named
 
 
 def estimate_flags(
@@ -92,63 +92,70 @@ def estimate_flags(
     rows: list[Row] = []
     measures: dict[str, Measure] = {}
     for level, clusters in _LEVELS.items():
-        keys = ["model", *NEVER_POOLED, *(["category", "stereotype"] * (level == "stereotype"))]
-        parts = answers.group_by(*keys, "version", maintain_order=True)
-        for (*key, condition), part in parts:
-            measures |= (own := _measures(str(condition)))
-            stated = {**dict(zip(keys, key, strict=True)), "level": level, "confidence": confidence}
-            stated |= {"subject": stated["model"], "clustered_by": clusters}
-            found = _rows(part, clusters, neutral, confidence, level == "model")
-            rows += [
-                {**stated, "measure": name, **row} for name, row in zip(own, found, strict=False)
-            ]
+        keys = ["model", *NEVER_POOLED]
+        if level == "stereotype":
+            keys += ["category", "stereotype"]
+        tables = answers.group_by(*keys, "version", maintain_order=True)
+        for (*key, condition), table in tables:
+            condition_measures = _measures(str(condition))
+            measures |= condition_measures
+            row_keys: Row = {**dict(zip(keys, key, strict=True)), "level": level}
+            row_keys |= {"confidence": confidence, "subject": row_keys["model"]}
+            row_keys["clustered_by"] = clusters
+            flag_rows = _flag_rows(table, clusters, neutral, confidence, level == "model")
+            # Not strict: a stereotype has no AUC, the last of the measures.
+            for name, row in zip(condition_measures, flag_rows, strict=False):
+                rows.append({**row_keys, "measure": name, **row})
     return as_estimates(rows, measures)
 
 
-def _rows(
-    answers: pl.DataFrame, clusters: str, neutral: float, confidence: float, whole: bool
+def _flag_rows(
+    answers: pl.DataFrame, clusters: str, neutral: float, confidence: float, with_auc: bool
 ) -> Iterator[Row]:
     """Give the two shares and, of a model, the AUC."""
     for part in (answers, answers.filter(pl.col("score") > neutral)):
         judged = part.drop_nulls("flag")
         share = _share(judged["flag"], judged[clusters])
-        tested = share.row(confidence)
-        own = {name: tested[name] for name in ("se", "df", "ci_low", "ci_high", "n_clusters")}
-        stated: Row = {"method": "clustered", "n": part.height, "n_scored": judged.height}
+        row = share.row(confidence)
+        # Without the test: a share has no neutral value to be tested against.
+        interval = {name: row[name] for name in ("se", "df", "ci_low", "ci_high", "n_clusters")}
+        counts: Row = {"method": "clustered", "n": part.height, "n_scored": judged.height}
         note = None if judged.height else "no judgement could be read"
-        yield {**stated, "estimate": share.mean, **own, "note": note}
-    if whole:
+        yield {**counts, "estimate": share.mean, **interval, "note": note}
+    if with_auc:
         judged = answers.drop_nulls("flag")
-        stated = {"method": "jackknife", "n": answers.height, "n_scored": judged.height}
-        yield {**stated, **_jackknife(judged, clusters, confidence)}
+        counts = {"method": "jackknife", "n": answers.height, "n_scored": judged.height}
+        yield {**counts, **_jackknife(judged, clusters, confidence)}
 
 
 def _share(flags: pl.Series, clusters: pl.Series) -> ClusteredMean:
     """Return a share, whose interval is Wilson's so that it stays between 0 and 1."""
-    found = clustered_mean(flags, clusters.to_list(), bounds=(0.0, 1.0))
-    if found.mean is None or not 0 < found.mean < 1 or found.unanimous:
-        return found
-    return replace(found, bounds=(0.0, 1.0), scale=found.mean * (1 - found.mean))
+    share = clustered_mean(flags, clusters.to_list(), bounds=(0.0, 1.0))
+    if share.mean is None or not 0 < share.mean < 1 or share.unanimous:
+        return share
+    return replace(share, bounds=(0.0, 1.0), scale=share.mean * (1 - share.mean))
 
 
 def _jackknife(judged: pl.DataFrame, clusters: str, confidence: float) -> Row:
-    score, flag = judged["score"].to_numpy(), judged["flag"].to_numpy() > 0
-    whole = auc(score, flag)
-    if whole is None:
+    """Return the AUC with its error and test over leaving out each cluster in turn."""
+    score = judged["score"].to_numpy()
+    flag = judged["flag"].to_numpy() > 0
+    estimate = auc(score, flag)
+    if estimate is None:
         return {"note": "all answers are flagged, or none is"}
-    of = judged[clusters].to_numpy()
-    without = [auc(score[of != one], flag[of != one]) for one in np.unique(of)]
-    known = np.array([one for one in without if one is not None])
-    if len(known) < max(FEWEST, len(without)):
+    labels = judged[clusters].to_numpy()
+    without = [auc(score[labels != label], flag[labels != label]) for label in np.unique(labels)]
+    estimates = np.array([area for area in without if area is not None])
+    if len(estimates) < max(FEWEST, len(without)):
         note = f"fewer than {FEWEST} stereotypes, or flags in one alone"
-        return {"estimate": whole, "n_clusters": len(without), "note": note}
-    df = len(known) - 1
-    se = float(np.sqrt(df / len(known) * np.sum((known - known.mean()) ** 2)))
+        return {"estimate": estimate, "n_clusters": len(without), "note": note}
+    df = len(estimates) - 1
+    se = float(np.sqrt(df / len(estimates) * np.sum((estimates - estimates.mean()) ** 2)))
     half = float(stdtrit(df, 0.5 + confidence / 2)) * se
-    row: Row = {"estimate": whole, "se": se, "df": df, "n_clusters": len(known)}
-    row |= {"ci_low": max(0.0, whole - half), "ci_high": min(1.0, whole + half)}
+    row: Row = {"estimate": estimate, "se": se, "df": df, "n_clusters": len(estimates)}
+    row |= {"ci_low": max(0.0, estimate - half), "ci_high": min(1.0, estimate + half)}
     if se > 0:
-        t = (whole - 0.5) / se
+        t = (estimate - 0.5) / se
         row |= {"test": "t", "statistic": t, "p": 2.0 * float(stdtr(df, -abs(t)))}
     return row
 
@@ -166,5 +173,6 @@ def auc(score: NDArray[Any], flag: NDArray[np.bool_]) -> float | None:
     flagged = int(flag.sum())
     if flagged in (0, len(flag)):
         return None
+    # Mann–Whitney's U, the pairs in which the flagged score is above, from the sum of its ranks.
     above = rankdata(score)[flag].sum() - flagged * (flagged + 1) / 2
     return float(above / (flagged * (len(flag) - flagged)))

@@ -123,20 +123,21 @@ def word_variance(items: pl.DataFrame) -> pl.DataFrame:
         If a column is missing.
     """
     k = pl.len()
-    squares = [(pl.col(name) ** 2).sum() * k / (k - 1) for name in ("contribution", "se")]
+    observed = (pl.col("contribution") ** 2).sum() * k / (k - 1)
+    noise = (pl.col("se") ** 2).sum() * k / (k - 1)
     words = check(items, ITEMS, "items").group_by(*GROUP, "set", maintain_order=True).agg(
         k.cast(pl.Int64).alias("n_words"),
         pl.col("n_clusters").mean(),
-        observed=pl.when(k > 1).then(squares[0]),
-        noise=pl.when(k > 1).then(squares[1]),
+        observed=pl.when(k > 1).then(observed),
+        noise=pl.when(k > 1).then(noise),
     )  # fmt: skip
     variance = (pl.col("observed") - pl.col("noise")).clip(lower_bound=0)
     degrees = pl.col("n_words") - 1
     draws = (pl.col("n_clusters") - 1).clip(lower_bound=1)
     spread = (pl.col("observed") ** 2 + pl.col("noise") ** 2 / draws) / degrees
     df = pl.when(variance > 0).then(variance**2 / spread)
-    named = words.with_columns(variance=variance, df=df).sort(*GROUP, "set")
-    return named.select(*GROUP, "set", "n_words", "noise", "variance", "df")
+    estimates = words.with_columns(variance=variance, df=df).sort(*GROUP, "set")
+    return estimates.select(*GROUP, "set", "n_words", "noise", "variance", "df")
 
 
 def _items(scores: pl.DataFrame) -> pl.DataFrame:
@@ -152,32 +153,38 @@ def _items(scores: pl.DataFrame) -> pl.DataFrame:
         pl.len().alias("n_responses"),
         pl.col("score").sum(),
     )
-    influences = pl.concat([_of_many(scored), _of_one(scored)])
-    return _averaged(influences).join(groups, on="of").with_columns(**_ESTIMATES)
+    influences = pl.concat([_pair_influences(scored), _single_influences(scored)])
+    return _sum_over_draws(influences).join(groups, on="of").with_columns(**_ESTIMATES)
 
 
-def _of_many(scored: pl.DataFrame) -> pl.DataFrame:
+def _pair_influences(scored: pl.DataFrame) -> pl.DataFrame:
     """Give the influence of each word on each response that pairs many words."""
     responses = scored.select("response", "of", "draw", "score", "logit", "shares")
     pieces = responses.iter_slices(_PIECE) if responses.height else [responses]
-    return pl.concat(_of_piece(piece) for piece in pieces)
+    return pl.concat(_piece_influences(piece) for piece in pieces)
 
 
-def _of_piece(responses: pl.DataFrame) -> pl.DataFrame:
+def _piece_influences(responses: pl.DataFrame) -> pl.DataFrame:
     """Do so for a part of the responses."""
     words = read_shares(responses).filter(pl.col("set").is_in(["tied", "counter"]))
-    response, x = words["response"].rle_id().to_numpy(), words["share"].to_numpy()
+    response = words["response"].rle_id().to_numpy()  # numbered from 0 on, for `bincount`
+    x = words["share"].to_numpy()
     tied = (words["set"] == "tied").to_numpy()
-    sums = _Sums(*(_total(response, part) for part in _parts(x, tied)))
-    sizes = _total(response, tied), _total(response, ~tied)
+    sums = _Sums(*(_total(response, summand) for summand in _summands(x, tied)))  # A, B, C, D
+    n_tied, n_counter = _total(response, tied), _total(response, ~tied)
+    # Responses of forced mode have a logit.
     forced = words["logit"].is_not_null().to_numpy()
-    influence = np.where(forced, _slope(x, tied, *sizes), _derivative(x, tied, sums))
-    change = np.where(forced, _moved(x, tied, sums, *sizes), _left_out(x, tied, sums))
-    lost = np.where(tied, *sizes) == 1
+    by_means = _mean_influence(x, tied, n_tied, n_counter)
+    influence = np.where(forced, by_means, _score_influence(x, tied, sums))
+    change_of_means = _change_of_means(x, tied, sums, n_tied, n_counter)
+    change = np.where(forced, change_of_means, _change_of_score(x, tied, sums))
+    # Without the only word of its set a response has no score, and its own is taken away.
+    lost = np.where(tied, n_tied, n_counter) == 1
     gain = np.where(lost, -words["score"].to_numpy(), change)
-    found = {"influence": influence, "gain": gain, "lost": lost}
-    named = words.with_columns(pl.Series(name, of) for name, of in found.items())
-    return with_codes(named.select(_LONG))
+    words = words.with_columns(
+        influence=pl.Series(influence), gain=pl.Series(gain), lost=pl.Series(lost)
+    )
+    return with_codes(words.select(_LONG))
 
 
 class _Sums(NamedTuple):
@@ -189,7 +196,7 @@ class _Sums(NamedTuple):
     d: Array
 
 
-def _parts(x: Array, tied: Flags) -> tuple[Array, Array, Array, Array]:
+def _summands(x: Array, tied: Flags) -> tuple[Array, Array, Array, Array]:
     """Give what each word adds to A, B, C, D."""
     return x * tied, x * ~tied, (1 - x) * tied, (1 - x) * ~tied
 
@@ -200,40 +207,43 @@ def _total(response: NDArray[np.uint32], values: Array | Flags) -> Array:
     return totals[response]
 
 
-def _derivative(x: Array, tied: Flags, sums: _Sums) -> Array:
+def _score_influence(x: Array, tied: Flags, sums: _Sums) -> Array:
     """Give the influence of each word by equation 1."""
     a, b, c, d = sums
-    marginalized = _over(np.where(tied, x * b, -x * a), (a + b) ** 2)
-    default = _over(np.where(tied, (x - 1) * d, (1 - x) * c), (c + d) ** 2)
+    marginalized = _divide(np.where(tied, x * b, -x * a), (a + b) ** 2)
+    default = _divide(np.where(tied, (x - 1) * d, (1 - x) * c), (c + d) ** 2)
     return marginalized + default
 
 
-def _left_out(x: Array, tied: Flags, sums: _Sums) -> Array:
+def _change_of_score(x: Array, tied: Flags, sums: _Sums) -> Array:
     """Give the change of equation 1 when the word is left out."""
-    a, b, c, d = (whole - own for whole, own in zip(sums, _parts(x, tied), strict=True))
-    with_word = _over(sums.a, sums.a + sums.b, 0.5) + _over(sums.d, sums.c + sums.d, 0.5)
-    return _over(a, a + b, 0.5) + _over(d, c + d, 0.5) - with_word
+    summands = _summands(x, tied)
+    a, b, c, d = (total - summand for total, summand in zip(sums, summands, strict=True))
+    with_word = _divide(sums.a, sums.a + sums.b, 0.5) + _divide(sums.d, sums.c + sums.d, 0.5)
+    return _divide(a, a + b, 0.5) + _divide(d, c + d, 0.5) - with_word
 
 
-def _slope(x: Array, tied: Flags, n_tied: Array, n_counter: Array) -> Array:
+def _mean_influence(x: Array, tied: Flags, n_tied: Array, n_counter: Array) -> Array:
     """Give the influence of each word on the difference of means."""
-    return np.where(tied, _over(x, n_tied), -_over(x, n_counter))
+    return np.where(tied, _divide(x, n_tied), -_divide(x, n_counter))
 
 
-def _moved(x: Array, tied: Flags, sums: _Sums, n_tied: Array, n_counter: Array) -> Array:
+def _change_of_means(x: Array, tied: Flags, sums: _Sums, n_tied: Array, n_counter: Array) -> Array:
     """Give the change of the difference of means when the word is left out."""
-    of_tied = _over(sums.a - x, n_tied - 1) - _over(sums.a, n_tied)
-    of_counter = _over(sums.b - x, n_counter - 1) - _over(sums.b, n_counter)
+    of_tied = _divide(sums.a - x, n_tied - 1) - _divide(sums.a, n_tied)
+    of_counter = _divide(sums.b - x, n_counter - 1) - _divide(sums.b, n_counter)
     return np.where(tied, of_tied, -of_counter)
 
 
-def _over(part: Array, whole: Array, nothing: float = 0.0) -> Array:
-    """Divide; `nothing` where the whole is 0."""
-    ratio: Array = np.divide(part, whole, out=np.full(len(part), nothing), where=whole > 0)
+def _divide(numerator: Array, denominator: Array, nothing: float = 0.0) -> Array:
+    """Divide; `nothing` where the denominator is 0."""
+    ratio: Array = np.divide(
+        numerator, denominator, out=np.full(len(numerator), nothing), where=denominator > 0
+    )
     return ratio
 
 
-def _of_one(scored: pl.DataFrame) -> pl.DataFrame:
+def _single_influences(scored: pl.DataFrame) -> pl.DataFrame:
     """Give the influence of the word of a response that shows one word of each set.
 
     An absolute decision asks about the word of one set, which its `version` ends in.
@@ -241,10 +251,10 @@ def _of_one(scored: pl.DataFrame) -> pl.DataFrame:
     single = scored.filter(pl.col("shares").is_null())
     index = ["of", "draw", "score", "version"]
     words = single.unpivot(_SINGLE, index=index, variable_name="set", value_name="attribute")
-    asked = pl.col("version").str.split("_").list.last()
-    other = asked.is_in(_SINGLE) & (asked != pl.col("set"))
+    asked_set = pl.col("version").str.split("_").list.last()
+    other_set = asked_set.is_in(_SINGLE) & (asked_set != pl.col("set"))
     return (
-        words.filter(pl.col("attribute").is_not_null(), ~other.fill_null(False))
+        words.filter(pl.col("attribute").is_not_null(), ~other_set.fill_null(False))
         .with_columns(
             share=pl.lit(math.nan),  # null if unknown, once averaged
             influence=pl.col("score"),
@@ -256,7 +266,7 @@ def _of_one(scored: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _averaged(influences: pl.DataFrame) -> pl.DataFrame:
+def _sum_over_draws(influences: pl.DataFrame) -> pl.DataFrame:
     """Sum what each word adds to the scores, and the squares of its errors over draws.
 
     With x the influences of a word in a draw less the mean of its set, e is x less the mean of the

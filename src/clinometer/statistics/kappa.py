@@ -110,21 +110,22 @@ def agreement(
     n_read = pl.sum_horizontal("n_11", "n_10", "n_01", "n_00")
     n = n_read + pl.col("n_missing_1") + pl.col("n_missing_0")
     confusion = counts.with_columns(n_read=n_read, n=n)
-    agreed = pl.col("n_11") + pl.col("n_00")
+    n_alike = pl.col("n_11") + pl.col("n_00")
     measured = {
         "read_share": _share(confusion, pl.col("n_read"), "n", confidence),
-        "agreement": _share(confusion, agreed, "n_read", confidence),
+        "agreement": _share(confusion, n_alike, "n_read", confidence),
         "kappa": _kappa(confusion, confidence),
     }
     if confusion["n_unlabelled_read"][0] and confusion["n_read"][0]:
-        alike = (
-            frame[cluster].cast(pl.String) if cluster else pl.int_range(frame.height, eager=True)
-        )
-        whole = answers.with_columns(cluster=alike, part=pl.lit("all"))
-        own = (
-            [] if by is None else [whole.with_columns(part=part_labels(frame[by]).cast(pl.String))]
-        )
-        measured["corrected_mean"] = _corrected([whole, *own], confidence)
+        # Without clusters each answer is one of its own.
+        clusters = pl.int_range(frame.height, eager=True)
+        if cluster:
+            clusters = frame[cluster].cast(pl.String)
+        table = answers.with_columns(cluster=clusters, part=pl.lit("all"))
+        tables = [table]
+        if by is not None:
+            tables.append(table.with_columns(part=part_labels(frame[by]).cast(pl.String)))
+        measured["corrected_mean"] = _corrected(tables, confidence)
     rows = row_by_row(
         table.with_row_index("row").with_columns(measure=pl.lit(name))
         for name, table in measured.items()
@@ -134,19 +135,19 @@ def agreement(
 
 
 def _counts() -> list[pl.Expr]:
-    read, label = pl.col("read"), pl.col("label")
-    cells = {f"n_{r}{s}": (read == r) & (label == s) for r in (1, 0) for s in (1, 0)}
-    cells |= {f"n_missing_{s}": read.is_null() & (label == s) for s in (1, 0)}
+    reading, label = pl.col("read"), pl.col("label")
+    cells = {f"n_{r}{s}": (reading == r) & (label == s) for r in (1, 0) for s in (1, 0)}
+    cells |= {f"n_missing_{s}": reading.is_null() & (label == s) for s in (1, 0)}
     cells["n_unlabelled"] = label.is_null()
-    cells["n_unlabelled_read"] = label.is_null() & read.is_not_null()
+    cells["n_unlabelled_read"] = label.is_null() & reading.is_not_null()
     return [cell.sum().cast(pl.Int64).alias(name) for name, cell in cells.items()]
 
 
-def _share(confusion: pl.DataFrame, count: pl.Expr, of: str, confidence: float) -> pl.DataFrame:
-    """Give a share of the column `of` with Wilson's interval."""
+def _share(confusion: pl.DataFrame, count: pl.Expr, total: str, confidence: float) -> pl.DataFrame:
+    """Give a share of the column `total` with Wilson's interval."""
     shares = confusion.select(
-        *("part", "n", pl.lit("wilson").alias("method"), pl.col(of).alias("n_scored")),
-        pl.when(pl.col(of) > 0).then(count / pl.col(of)).alias("estimate"),
+        *("part", "n", pl.lit("wilson").alias("method"), pl.col(total).alias("n_scored")),
+        pl.when(pl.col(total) > 0).then(count / pl.col(total)).alias("estimate"),
     )
     low, high = wilson(pl.col("estimate"), pl.col("n_scored"), confidence)
     return shares.with_columns(ci_low=low, ci_high=high)
@@ -156,22 +157,22 @@ def _corrected(answers: Sequence[pl.DataFrame], confidence: float) -> pl.DataFra
     """Give the corrected mean of each part."""
     rows = []
     for table in answers:
-        for (part,), of_part in table.group_by("part", maintain_order=True):
-            read, label = (of_part[name].cast(pl.Float64).to_numpy() for name in ("read", "label"))
-            found = corrected_mean(
-                read, label, of_part["cluster"].to_numpy(), confidence=confidence
-            )
+        for (part,), rows_of_part in table.group_by("part", maintain_order=True):
+            readings = rows_of_part["read"].cast(pl.Float64).to_numpy()
+            labels = rows_of_part["label"].cast(pl.Float64).to_numpy()
+            clusters = rows_of_part["cluster"].to_numpy()
+            corrected = corrected_mean(readings, labels, clusters, confidence=confidence)
             rows.append(
                 {
                     "part": part,
-                    "n": of_part.height,
-                    "n_scored": of_part["read"].count(),
+                    "n": rows_of_part.height,
+                    "n_scored": rows_of_part["read"].count(),
                     "method": "prediction_powered",
-                    "estimate": found.mean,
-                    "se": found.se,
-                    "df": found.df,
-                    "ci_low": found.low,
-                    "ci_high": found.high,
+                    "estimate": corrected.mean,
+                    "se": corrected.se,
+                    "df": corrected.df,
+                    "ci_low": corrected.low,
+                    "ci_high": corrected.high,
                 }
             )
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -182,14 +183,17 @@ def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
     n_read, kappa = pl.col("n_read"), pl.col("estimate")
     z = float(ndtri(0.5 + confidence / 2.0))
     share = {cell: pl.col(f"n_{cell}") / n_read for cell in ("11", "10", "01", "00")}
-    read, label = share["11"] + share["10"], share["11"] + share["01"]
-    chance = read * label + (1 - read) * (1 - label)
+    read_share, label_share = share["11"] + share["10"], share["11"] + share["01"]
+    chance = read_share * label_share + (1 - read_share) * (1 - label_share)
     observed = (pl.col("n_11") + pl.col("n_00")) / n_read
-    left = 1 - kappa
-    alike = share["11"] * (1 - (read + label) * left) ** 2
-    alike += share["00"] * (1 - (2 - read - label) * left) ** 2
-    unlike = share["10"] * (label + 1 - read) ** 2 + share["01"] * (read + 1 - label) ** 2
-    variance = alike + unlike * left**2 - (kappa - chance * left) ** 2
+    disagreement = 1 - kappa
+    alike = share["11"] * (1 - (read_share + label_share) * disagreement) ** 2
+    alike += share["00"] * (1 - (2 - read_share - label_share) * disagreement) ** 2
+    unlike = (
+        share["10"] * (label_share + 1 - read_share) ** 2
+        + share["01"] * (read_share + 1 - label_share) ** 2
+    )
+    variance = alike + unlike * disagreement**2 - (kappa - chance * disagreement) ** 2
     se = variance.sqrt() / ((1 - chance) * n_read.sqrt())
     beyond_chance = pl.when(chance < 1).then((observed - chance) / (1 - chance))
     kappas = confusion.with_columns(estimate=beyond_chance)

@@ -140,31 +140,33 @@ def regress(
     (10, 1.994, 1.366, 0.144)
     """
     check_confidence(confidence)
-    stated: dict[str, Any] = {"predictor": predictor, "response_variable": response_variable}
-    stated |= {"confidence": confidence, "clustered_by": clusters}
+    constants: dict[str, Any] = {"predictor": predictor, "response_variable": response_variable}
+    constants |= {"confidence": confidence, "clustered_by": clusters}
     rows: list[dict[str, Any]] = []
     for sample in samples(frame, [predictor], response_variable, clusters, by):
-        of_sample = stated | sample.counts() | {"n_clusters": clusters and sample.n_clusters}
-        found = _regressions(sample, predictor, clusters is not None, confidence)
-        rows += [of_sample | row for row in found]
+        n_clusters = clusters and sample.n_clusters
+        sample_columns = {**constants, **sample.counts(), "n_clusters": n_clusters}
+        for row in _regression_rows(sample, predictor, clusters is not None, confidence):
+            rows.append(sample_columns | row)
     return Regression.of(rows)
 
 
-def _regressions(
+def _regression_rows(
     sample: Sample, predictor: str, clustered: bool, confidence: float
 ) -> Iterator[dict[str, Any]]:
     """Give a row for each method and component."""
     for method in ("published", "clustered") if clustered else ("published",):
-        whole = fit(sample, sample.x, method)
-        stated = {"method": method, "component": "total", "formula": f"1 + {predictor}"}
-        yield {**stated, **_likelihoods(sample, whole, method), **_regression(whole, 1, confidence)}
+        fitted = fit(sample, sample.x, method)
+        constants = {"method": method, "component": "total", "formula": f"1 + {predictor}"}
+        likelihood = _likelihood_columns(sample, fitted, method)
+        yield {**constants, **likelihood, **_coefficient_row(fitted, 1, confidence)}
     for method in ("clustered", "mixed") if clustered else ():
         formula = f"1 + within {predictor} + between {predictor}"
-        for component, row in _components(sample, method, confidence).items():
+        for component, row in _component_rows(sample, method, confidence).items():
             yield {"method": method, "component": component, "formula": formula} | row
 
 
-def _components(sample: Sample, method: str, confidence: float) -> dict[str, dict[str, Any]]:
+def _component_rows(sample: Sample, method: str, confidence: float) -> dict[str, dict[str, Any]]:
     """Fit the within and the between part together; a part that does not vary has a note."""
     if note := obstacle(sample, sample.x):
         return dict.fromkeys(("within", "between"), {"note": note})
@@ -174,17 +176,17 @@ def _components(sample: Sample, method: str, confidence: float) -> dict[str, dic
     varied = [name for name, x in parts.items() if np.ptp(x) > least]
     x = np.column_stack([parts[name] for name in varied])
     fitted = fit(sample, x, method, slopes=[0] if "within" in varied else [])
-    shared = _likelihoods(sample, fitted, method)
-    for at, name in enumerate(varied, start=1):
-        rows[name] = shared | _regression(fitted, at, confidence)
+    likelihood = _likelihood_columns(sample, fitted, method)
+    for position, name in enumerate(varied, start=1):
+        rows[name] = likelihood | _coefficient_row(fitted, position, confidence)
     if sample.n_clusters == 2:  # an intercept and a slope fit two clusters exactly
         rows["between"] = {"note": "fewer than 3 clusters"}
     return rows
 
 
-def _regression(fitted: Fit, at: int, confidence: float) -> dict[str, Any]:
+def _coefficient_row(fitted: Fit, position: int, confidence: float) -> dict[str, Any]:
     """Return the numbers of one coefficient, or the note why there are none."""
-    slope = fitted.coefficient(at, confidence)
+    slope = fitted.coefficient(position, confidence)
     if "note" in slope:
         return slope | {"converged": False if fitted.note == NOT_CONVERGED else None}
     odds = math.exp(slope["estimate"]) if abs(slope["estimate"]) < _LARGEST else None
@@ -192,30 +194,31 @@ def _regression(fitted: Fit, at: int, confidence: float) -> dict[str, Any]:
         **slope,
         "intercept": fitted.coefficients[0],
         "intercept_se": fitted.se[0],
-        "covariance": fitted.covariance[0, at],
+        "covariance": fitted.covariance[0, position],
         "odds_ratio": odds,
         "converged": True,
     }
     if fitted.sds is not None:
+        # Not strict: without a within part there is no random slope.
         row |= dict(zip(("cluster_sd", "slope_sd"), fitted.sds, strict=False))
     return row
 
 
-def _likelihoods(sample: Sample, fitted: Fit, method: str) -> dict[str, float | None]:
+def _likelihood_columns(sample: Sample, fitted: Fit, method: str) -> dict[str, float | None]:
     """Return what follows from the likelihood; tests and criteria only where it is the model's."""
     if fitted.note is not None:
         return {}
     null = fit(sample, sample.x[:, :0], "mixed" if method == "mixed" else "published")
-    described: dict[str, float | None] = {"log_likelihood": fitted.log_likelihood}
+    columns: dict[str, float | None] = {"log_likelihood": fitted.log_likelihood}
     if null.note is None:
-        described["ll_null"] = null.log_likelihood
-        described["pseudo_r2"] = 1.0 - fitted.log_likelihood / null.log_likelihood
+        columns["ll_null"] = null.log_likelihood
+        columns["pseudo_r2"] = 1.0 - fitted.log_likelihood / null.log_likelihood
     if method != "clustered":
-        described |= fitted.criteria(len(sample.y))
+        columns |= fitted.criteria(len(sample.y))
     if method == "published":
         ratio = max(2.0 * (fitted.log_likelihood - null.log_likelihood), 0.0)
-        described["llr_p"] = float(chdtrc(1.0, ratio))
-    return described
+        columns["llr_p"] = float(chdtrc(1.0, ratio))
+    return columns
 
 
 def compare_predictors(
@@ -276,45 +279,47 @@ def compare_predictors(
     rows: list[dict[str, Any]] = []
     for sample in samples(frame, predictors, response_variable, clusters, by):
         for method in ("published", "mixed") if clusters else ("published",):
-            stated = {"response_variable": response_variable, "method": method, **sample.counts()}
-            stated["component"] = "total"
-            for chosen in models:
-                rows += [stated | row for row in _model(sample, predictors, chosen, method)]
+            constants = {"response_variable": response_variable, "method": method}
+            constants |= {**sample.counts(), "component": "total"}
+            for indices in models:
+                for row in _model_rows(sample, predictors, indices, method):
+                    rows.append(constants | row)
     estimates, fits = Regression.of(rows)
-    return Regression(estimates, _weigh(fits))
+    return Regression(estimates, _add_weights(fits))
 
 
-def _model(
-    sample: Sample, predictors: Sequence[str], chosen: tuple[int, ...], method: str
+def _model_rows(
+    sample: Sample, predictors: Sequence[str], indices: tuple[int, ...], method: str
 ) -> list[dict[str, Any]]:
     """Return the rows of one model of a comparison: one per predictor in it."""
-    named = [predictors[i] for i in chosen]
-    x = sample.x[:, list(chosen)]
+    names = [predictors[i] for i in indices]
+    x = sample.x[:, list(indices)]
     fitted = fit(sample, x, method)
-    stated: dict[str, Any] = {"formula": " + ".join(["1", *named]), "note": fitted.note}
+    constants: dict[str, Any] = {"formula": " + ".join(["1", *names]), "note": fitted.note}
     if fitted.note is not None:
-        return [stated | {"predictor": name} for name in named] or [stated]
-    stated |= {"log_likelihood": fitted.log_likelihood, "n_parameters": fitted.n_parameters}
-    stated |= fitted.criteria(len(sample.y))
-    if not chosen:
-        return [stated]
+        return [constants | {"predictor": name} for name in names] or [constants]
+    constants |= {"log_likelihood": fitted.log_likelihood, "n_parameters": fitted.n_parameters}
+    constants |= fitted.criteria(len(sample.y))
+    if not indices:
+        return [constants]
     rows = []
-    for i, name in enumerate(named, start=1):
+    for i, name in enumerate(names, start=1):
         slope = fitted.coefficient(i, 0.95)
         tested = {key: slope.get(key) for key in ("estimate", "se", "p", "note")}
         per_sd = fitted.coefficients[i] * x[:, i - 1].std(ddof=1)
-        rows.append({**stated, **tested, "predictor": name, "coefficient_per_sd": per_sd})
+        rows.append({**constants, **tested, "predictor": name, "coefficient_per_sd": per_sd})
     return rows
 
 
-def _weigh(rows: pl.DataFrame) -> pl.DataFrame:
+def _add_weights(rows: pl.DataFrame) -> pl.DataFrame:
     """Add what compares the models of one group and method."""
-    among = ["part", "method"]
-    deltas = [(pl.col(c) - pl.col(c).min().over(among)).alias(f"delta_{c}") for c in ("aic", "bic")]
+    group = ["part", "method"]
+    deltas = [(pl.col(c) - pl.col(c).min().over(group)).alias(f"delta_{c}") for c in ("aic", "bic")]
     weight = (-0.5 * pl.col("delta_aic")).exp()
-    first = pl.int_range(pl.len()).over([*among, "formula"]) == 0
-    null = pl.col("log_likelihood").filter(formula="1").first().over(among)
+    # One row of each model: the joint model has a row per predictor.
+    first = pl.int_range(pl.len()).over([*group, "formula"]) == 0
+    null = pl.col("log_likelihood").filter(formula="1").first().over(group)
     return rows.with_columns(*deltas).with_columns(
         pseudo_r2=1.0 - pl.col("log_likelihood") / null,
-        akaike_weight=weight / weight.filter(first).sum().over(among),
+        akaike_weight=weight / weight.filter(first).sum().over(group),
     )

@@ -147,10 +147,10 @@ def _derivatives(y: Array, design: Array, beta: Array) -> tuple[Array, Array]:
 def _ascend(y: Array, design: Array, beta: Array, step: Array, value: float) -> tuple[Array, float]:
     """Go along `step`, halved until the log-likelihood does not fall."""
     for halving in range(30):
-        there = beta + step / 2**halving
-        reached = float(log_likelihood(y, design @ there).sum())
+        candidate = beta + step / 2**halving
+        reached = float(log_likelihood(y, design @ candidate).sum())
         if reached >= value - 1e-12 * abs(value):
-            return there, reached
+            return candidate, reached
     return beta, value
 
 
@@ -215,13 +215,13 @@ def robust_covariance(score: Array, information: Array, contrasts: Array) -> tup
     root = np.linalg.cholesky(np.linalg.inv(information.sum(axis=0)))
     gram = root.T @ information @ root
     leverage, vectors = np.linalg.eigh(gram)
-    left = 1.0 - leverage
-    shrink = np.where(left > _LEVERAGE, np.maximum(left, _LEVERAGE) ** -0.5, 0.0)
+    remaining = 1.0 - leverage
+    shrink = np.where(remaining > _LEVERAGE, np.maximum(remaining, _LEVERAGE) ** -0.5, 0.0)
     adjust = np.einsum("gij,gj,gkj->gik", vectors, shrink, vectors)
     meat = np.einsum("gij,gj->gi", adjust, score @ root)
     half = contrasts @ root
     covariance = half @ (meat.T @ meat) @ half.T
-    return covariance, np.array([_satterthwaite(gram, adjust @ one) for one in half])
+    return covariance, np.array([_satterthwaite(gram, adjust @ contrast) for contrast in half])
 
 
 def _satterthwaite(gram: Array, weight: Array) -> float:

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from clinometer.statistics.clustered import Array, ClusteredMean
-from clinometer.statistics.squares import Part
+from clinometer.statistics.squares import StratumSquares
 from clinometer.statistics.strata import Stratum, scale_of
 
 __all__ = ["Case", "strongest", "with_strongest"]
@@ -58,7 +58,7 @@ class Case:
 
 
 def with_strongest(
-    mean: ClusteredMean, one: Stratum, floor: float, weights: Array, neutral: float
+    mean: ClusteredMean, stratum: Stratum, floor: float, weights: Array, neutral: float
 ) -> ClusteredMean:
     """Return the mean of a stereotype with the strongest case against neutral, if it may decide.
 
@@ -67,56 +67,73 @@ def with_strongest(
     p = mean.p(neutral)
     if p is None or mean.bounds is None or floor <= 0.0 or not _CLEAR < p < 1.0:
         return mean
-    if (case := strongest(one, floor, weights, neutral, mean.bounds)) is None:
+    if (case := strongest(stratum, floor, weights, neutral, mean.bounds)) is None:
         return mean
     se = case.variance**0.5
     return replace(mean, stronger=replace(mean, mean=case.mean, se=se, scale=case.scale))
 
 
 def strongest(
-    one: Stratum, floor: float, weights: Array, neutral: float, bounds: tuple[float, float]
+    stratum: Stratum, floor: float, weights: Array, neutral: float, bounds: tuple[float, float]
 ) -> Case | None:
     """Return the strongest case against `neutral` of scores that are nowhere farther from it.
 
     `floor` and `weights` are those of `crossed.Moderated`, `bounds` the ends of the scale. None if
-    no scores make a stronger case than those of `one`.
+    no scores make a stronger case than those of `stratum`.
     """
-    side = 1.0 if one.part.mean > neutral else -1.0
+    side = 1.0 if stratum.squares.mean > neutral else -1.0
     low, high = sorted(side * (end - neutral) for end in bounds)
-    found = _above(side * (one.values - neutral), one.part, floor, weights, (low, high))
-    return found and Case(neutral + side * found.mean, found.variance, found.scale)
+    values = side * (stratum.values - neutral)
+    case = _strongest_above(values, stratum.squares, floor, weights, (low, high))
+    return case and Case(neutral + side * case.mean, case.variance, case.scale)
 
 
-def _above(
-    values: Array, one: Part, floor: float, weights: Array, bounds: tuple[float, float]
+def _strongest_above(
+    values: Array,
+    stratum: StratumSquares,
+    floor: float,
+    weights: Array,
+    bounds: tuple[float, float],
 ) -> Case | None:
     """Do the same for values whose mean is above 0, which is neutral."""
-    columns, answers = _columns(one), one.weights / one.size
-    seen, by_column = _spread(one, weights, values[:, None])[:, 0], _spread(one, weights, columns)
-    mean, moved = float(answers @ values), answers @ columns
+    columns = _columns(stratum)
+    shares = stratum.weights / stratum.size
+    # Lx of the scores x, whose square with the floor is the variance; and what a column does to it.
+    root = _spread(stratum, weights, values[:, None])[:, 0]
+    root_by_column = _spread(stratum, weights, columns)
+    mean = float(shares @ values)
+    mean_by_column = shares @ columns
     if mean <= 0.0:  # neutral but for rounding
         return None
 
-    def case(lowered: Array) -> Case:
-        own, left = mean - float(moved @ lowered), seen - by_column @ lowered
-        scale = scale_of(own, one.size, bounds)
-        return Case(own, scale * floor + float(left @ left), scale)
+    def lowered_case(lowered: Array) -> Case:
+        """Return the case of the scores with each column lowered by a number of 0 or more."""
+        lowered_mean = mean - float(mean_by_column @ lowered)
+        lowered_root = root - root_by_column @ lowered
+        scale = scale_of(lowered_mean, stratum.size, bounds)
+        return Case(lowered_mean, scale * floor + float(lowered_root @ lowered_root), scale)
 
     lowered = np.zeros(columns.shape[1])
-    found = first = case(lowered)
+    best = unlowered = lowered_case(lowered)
     better = True
     while better:
-        pull = (_multiplier(found, floor, one.size, bounds) / (2.0 * _FAR * found.mean)) ** 0.5
-        rows = np.vstack([by_column, pull * moved])
-        wanted = np.append(seen, pull * (mean - (1.0 + _FAR) * found.mean))
-        towards = nnls(rows, wanted)[0] - lowered
-        least, better = found.strength * (1.0 + _ENOUGH), False
+        # One row more pulls the mean far up, with the weight of the multiplier: least squares with
+        # a linear term, which `nnls` has no place for.
+        pull = (_multiplier(best, floor, stratum.size, bounds) / (2.0 * _FAR * best.mean)) ** 0.5
+        rows = np.vstack([root_by_column, pull * mean_by_column])
+        target = np.append(root, pull * (mean - (1.0 + _FAR) * best.mean))
+        towards = nnls(rows, target)[0] - lowered
+        least = best.strength * (1.0 + _ENOUGH)
+        better = False
+        # A full step may overshoot, as the scale and the multiplier change on the way.
         for step in _STEPS if towards.any() else ():
-            new = case(lowered + step * towards)
-            if better := new.mean > 0 and new.strength > least:
-                found, lowered = new, lowered + step * towards
+            case = lowered_case(lowered + step * towards)
+            if case.mean > 0 and case.strength > least:
+                better = True
+                best = case
+                lowered = lowered + step * towards
                 break
-    return None if found is first else found
+    return None if best is unlowered else best
 
 
 def _multiplier(case: Case, floor: float, size: int, bounds: tuple[float, float]) -> float:
@@ -125,24 +142,28 @@ def _multiplier(case: Case, floor: float, size: int, bounds: tuple[float, float]
     if np.isfinite(sum(bounds)):
         middle = sum(bounds) / 2.0
         slope = 2.0 * (middle - case.mean) * (size / (size + 1.0)) ** 2
-    own = case.variance - case.scale * floor
-    return max(2.0 * case.variance / case.mean + slope * own / case.scale, 0.0)
+    of_squares = case.variance - case.scale * floor
+    return max(2.0 * case.variance / case.mean + slope * of_squares / case.scale, 0.0)
 
 
-def _columns(one: Part) -> Array:
+def _columns(stratum: StratumSquares) -> Array:
     """Return what is lowered together, shape (scores, columns)."""
-    if one.size <= _MOST_SCORES:
-        return np.eye(one.size)
-    few = [of for of, n in zip(one.members, one.levels, strict=False) if n <= _FEW_LEVELS]
-    alike = np.zeros(one.size, np.intp)
-    return np.column_stack([of[:, None] == np.unique(of) for of in (alike, *few)]).astype(float)
+    if stratum.size <= _MOST_SCORES:
+        return np.eye(stratum.size)
+    factors = [np.zeros(stratum.size, np.intp)]  # all scores together
+    # Not strict: `levels` has the response too, which is no column here.
+    for codes, n in zip(stratum.members, stratum.levels, strict=False):
+        if n <= _FEW_LEVELS:
+            factors.append(codes)
+    indicators = [codes[:, None] == np.unique(codes) for codes in factors]
+    return np.column_stack(indicators).astype(float)
 
 
-def _spread(one: Part, weights: Array, columns: Array) -> Array:
+def _spread(stratum: StratumSquares, weights: Array, columns: Array) -> Array:
     """Return L times columns of scores, shape (levels of all factors, columns)."""
-    deviations = one.weights[:, None] * (columns - one.weights @ columns / one.size)
+    deviations = stratum.weights[:, None] * (columns - stratum.weights @ columns / stratum.size)
     totals = [weights[-1] ** 0.5 * deviations]
-    for weight, members, levels in zip(weights, one.members, one.levels, strict=False):
+    for weight, members, levels in zip(weights, stratum.members, stratum.levels, strict=False):
         total = np.zeros((levels, columns.shape[1]))
         np.add.at(total, members, weight**0.5 * deviations)
         totals.append(total)

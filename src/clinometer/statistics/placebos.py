@@ -30,12 +30,12 @@ class Placed(NamedTuple):
     high: Array
 
 
-def place(own: ArrayLike, placebos: ArrayLike, *, confidence: float = 0.95) -> Placed:
+def place(estimate: ArrayLike, placebos: ArrayLike, *, confidence: float = 0.95) -> Placed:
     """Find values among their placebos.
 
     Parameters
     ----------
-    own
+    estimate
         Shape (…,); nan where there is no number, and all results are nan there.
     placebos
         Shape (…, draws): the same measure where there is nothing to find.
@@ -48,14 +48,21 @@ def place(own: ArrayLike, placebos: ArrayLike, *, confidence: float = 0.95) -> P
     >>> float(placed.p), float(placed.mean)
     (0.2, 0.25)
     """
-    value, drawn = np.asarray(own, np.float64)[..., None], np.asarray(placebos, np.float64)
-    every = np.concatenate([value, drawn], axis=-1)
-    distance = np.abs(every - np.median(every, axis=-1, keepdims=True))
-    tie = _TIE * np.abs(every).max(axis=-1, keepdims=True)
+    observed = np.asarray(estimate, np.float64)[..., None]
+    draws = np.asarray(placebos, np.float64)
+    # The observed value is one of them.
+    values = np.concatenate([observed, draws], axis=-1)
+    distance = np.abs(values - np.median(values, axis=-1, keepdims=True))
+    tie = _TIE * np.abs(values).max(axis=-1, keepdims=True)
     p = np.mean(distance >= distance[..., :1] - tie, axis=-1)
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
-    known = ~np.isnan(every).any(axis=-1)
-    return Placed(*(np.where(known, of, np.nan) for of in (p, drawn.mean(axis=-1), low, high)))
+    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
+    has_number = ~np.isnan(values).any(axis=-1)
+    return Placed(
+        p=np.where(has_number, p, np.nan),
+        mean=np.where(has_number, draws.mean(axis=-1), np.nan),
+        low=np.where(has_number, low, np.nan),
+        high=np.where(has_number, high, np.nan),
+    )
 
 
 def shuffle_labels(n_first: int, n_second: int, draws: int, rng: np.random.Generator) -> Array:

@@ -75,7 +75,7 @@ from clinometer.statistics.sources import ERRORS, Sources
 from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of
 from clinometer.statistics.targets import means
 
-__all__ = ["RUNS", "Asked", "Foreseen", "foresee", "plan_power"]
+__all__ = ["RUNS", "PlannedRuns", "PlannedMean", "foresee", "plan_power"]
 
 #: Drawn estimates of each error; of the means of a model their number matters.
 RUNS = 100
@@ -103,7 +103,7 @@ _GRID = np.linspace(0.0, 1.0, 501)
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class PlannedMean:
     """A mean before it is measured: its error where it is neutral, and estimates of the error."""
 
     measure: Measure
@@ -114,7 +114,7 @@ class Foreseen:
     tested: Array  # (runs,), se as the test against neutral has it
     df: Array  # (runs,)
 
-    def found(self, true: Array, level: float, margin: float = 0.0) -> Array:
+    def chance_to_find(self, true: Array, level: float, margin: float = 0.0) -> Array:
         """Return the probability that each true mean is found above neutral by more than a margin.
 
         The test is two-sided.
@@ -126,10 +126,10 @@ class Foreseen:
         spread = np.maximum(self.se * self._relative(true)[:, None], 1e-12)
         return np.asarray(ndtr(distance / spread).mean(axis=1))
 
-    def smallest(self, power: float, level: float, margin: float = 0.0) -> float | None:
+    def smallest_effect(self, power: float, level: float, margin: float = 0.0) -> float | None:
         """Return the smallest distance from neutral that is found; None if none on the scale."""
         distances = _GRID * (self.measure.high - self.measure.neutral)
-        chances = self.found(self.measure.neutral + distances, level, margin)
+        chances = self.chance_to_find(self.measure.neutral + distances, level, margin)
         reached = np.flatnonzero(chances >= power)
         return float(distances[reached[0]]) if len(reached) else None
 
@@ -160,10 +160,10 @@ class Foreseen:
         return float(np.median(widths)) / 2.0
 
     def _mean(self, se: float, df: float) -> ClusteredMean:
-        one = self.measure
-        scale = (one.neutral - one.low) * (one.high - one.neutral)
-        bounds = (one.low, one.high)
-        return ClusteredMean(self.n, 2, one.neutral, se, df, bounds=bounds, scale=scale)
+        measure = self.measure
+        scale = (measure.neutral - measure.low) * (measure.high - measure.neutral)
+        bounds = (measure.low, measure.high)
+        return ClusteredMean(self.n, 2, measure.neutral, se, df, bounds=bounds, scale=scale)
 
     def _relative(self, true: Array) -> Array:
         """Return the error of means that are not neutral, as a part of that of a neutral one."""
@@ -171,20 +171,24 @@ class Foreseen:
 
 
 def _scale(mean: Array | None, measure: Measure) -> Array:
-    at = np.array(measure.neutral) if mean is None else mean
-    return np.maximum((at - measure.low) * (measure.high - at), 0.0)
+    """Return what the variance of a mean is proportional to; of a neutral one for None."""
+    mean = np.array(measure.neutral) if mean is None else mean
+    return np.maximum((mean - measure.low) * (measure.high - mean), 0.0)
 
 
-class Asked(NamedTuple):
+class PlannedRuns(NamedTuple):
     """Runs that are asked alike, before there are answers."""
 
     units: pl.DataFrame  # rows of `summarise`, all counted as scored
-    known: Mapping[Run, Sources]  # components of each run, by its values of `NEVER_POOLED`
+    sources: Mapping[Run, Sources]  # components of each run, by its values of `NEVER_POOLED`
     measure: Measure
 
 
 def plan_power(
-    asked: Sequence[Asked], inference: Inference | None = None, power: float = 0.8, runs: int = RUNS
+    plans: Sequence[PlannedRuns],
+    inference: Inference | None = None,
+    power: float = 0.8,
+    runs: int = RUNS,
 ) -> pl.DataFrame:
     """Predict what the mean scores of the runs of a plan will tell.
 
@@ -195,97 +199,119 @@ def plan_power(
     check_confidence(inference.confidence)
     if not 0 < power < 1:
         raise InputError(f"power {power}: must be between 0 and 1")
-    named = [
-        ({"level": level, **dict(zip(_KEYS[level], key, strict=True))}, mean)
-        for one in asked
-        for (level, *key), mean in foresee(*one, runs).items()
-    ]
-    families = [tuple(row[c] for c in ("level", *SEEN_TOGETHER)) for row, _ in named]
-    tests = Counter(families)
-    decided = Counter(row["level"] for row, mean in named if _decides(row, mean))
+    planned_means: list[tuple[dict[str, Any], PlannedMean]] = []
+    for planned in plans:
+        foreseen = foresee(planned.units, planned.sources, planned.measure, runs)
+        for (level, *key), mean in foreseen.items():
+            row = {"level": level, **dict(zip(_KEYS[level], key, strict=True))}
+            planned_means.append((row, mean))
+    # Over all runs before the first row: tests are adjusted for the number of each family.
+    tests = Counter(_family(row) for row, _ in planned_means)
+    decided = Counter(row["level"] for row, mean in planned_means if _decides(row, mean))
     rows = []
-    for (row, mean), family in zip(named, families, strict=True):
-        told = {"n_tests": tests[family], **_predicted(mean, tests[family], inference, power)}
+    for row, mean in planned_means:
+        n_tests = tests[_family(row)]
+        predicted = {"n_tests": n_tests, **_power_row(mean, n_tests, inference, power)}
         if len(mean.df) and _decides(row, mean):
             level = (1.0 - inference.confidence) / decided[row["level"]]
-            told["smallest_change"] = mean.smallest_change(power, level)
-        rows.append({**row, **told})
+            predicted["smallest_change"] = mean.smallest_change(power, level)
+        rows.append({**row, **predicted})
     schema = {c: t for c, t in POWER.items() if c != "planned_from"}
     return check(pl.DataFrame(rows, schema), schema, "power")
 
 
-def _decides(row: Mapping[str, Any], mean: Foreseen) -> bool:
+def _family(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what means share that are seen together."""
+    return tuple(row[c] for c in ("level", *SEEN_TOGETHER))
+
+
+def _decides(row: Mapping[str, Any], mean: PlannedMean) -> bool:
     """Whether the change of a mean is among those that a comparison decides about."""
     return row["control"] is None and not mean.measure.explicit
 
 
-def _predicted(one: Foreseen, tests: int, inference: Inference, power: float) -> dict[str, Any]:
-    row: dict[str, Any] = {"n": one.n, "n_pairs": one.n_pairs, "tost_margin": inference.margin}
-    row |= {"confidence": inference.confidence, "se": one.se}
-    if not len(one.df):
+def _power_row(mean: PlannedMean, tests: int, inference: Inference, power: float) -> dict[str, Any]:
+    """Return what a mean can tell, one of so many tests, in columns of `results.schemas.POWER`."""
+    row: dict[str, Any] = {
+        "n": mean.n,
+        "n_pairs": mean.n_pairs,
+        "tost_margin": inference.margin,
+        "confidence": inference.confidence,
+        "se": mean.se,
+    }
+    if not len(mean.df):  # no drawn estimate has an error: too few trials for an interval
         return row
     level = (1.0 - inference.confidence) / tests
     return {
         **row,
-        "df": float(np.median(one.df)),
-        "half_width": one.half_width(1.0 - level),
-        "smallest_effect": one.smallest(power, level),
-        "smallest_beyond": one.smallest(power, level, inference.margin),
-        "equivalent_power": one.equivalent(inference.margin, level),
+        "df": float(np.median(mean.df)),
+        "half_width": mean.half_width(1.0 - level),
+        "smallest_effect": mean.smallest_effect(power, level),
+        "smallest_beyond": mean.smallest_effect(power, level, inference.margin),
+        "equivalent_power": mean.equivalent(inference.margin, level),
     }
 
 
 def foresee(
     units: pl.DataFrame,
-    known: Mapping[Run, Sources],
+    sources: Mapping[Run, Sources],
     measure: Measure,
     runs: int = RUNS,
     seed: int = 0,
-) -> dict[tuple[Any, ...], Foreseen]:
+) -> dict[tuple[Any, ...], PlannedMean]:
     """Return means before they are measured, by level and `NEVER_POOLED` with the level's keys.
 
     `units`, rows of `summarise`, are of runs that are asked alike, so that variances are moderated
     over all of them; their values do not matter.
     """
-    design = _Design(units, known, measure)
+    design = _Design(units, sources, measure)
     ends = measure.low, measure.high
-    drawn = means(design.draw(runs, seed), ends, levels=LEVELS, neutral=design.null)
+    drawn_means = means(design.draw(runs, seed), ends, levels=LEVELS, neutral=design.null)
     estimates: dict[tuple[Any, ...], list[ClusteredMean]] = {}
-    for (level, _, *key), targets in drawn.items():
+    for (level, _, *key), targets in drawn_means.items():
         estimates.setdefault((level, *key), []).append(targets.these)
     rows = units.select(*NEVER_POOLED, "category", "stereotype").with_row_index("row")
-    return {
-        (level, *key): design.foreseen(group["row"].to_numpy(), estimates[level, *key])
-        for level in LEVELS
-        for key, group in rows.group_by(_KEYS[level], maintain_order=True)
-    }
+    planned: dict[tuple[Any, ...], PlannedMean] = {}
+    for level in LEVELS:
+        for group_key, group in rows.group_by(_KEYS[level], maintain_order=True):
+            of_group = estimates[level, *group_key]
+            planned[level, *group_key] = design.planned_mean(group["row"].to_numpy(), of_group)
+    return planned
 
 
 class _Design:
     """The factors of units, and the standard deviations of their effects."""
 
-    def __init__(self, units: pl.DataFrame, known: Mapping[Run, Sources], measure: Measure) -> None:
-        self.units, self.measure = units, measure
+    def __init__(
+        self, units: pl.DataFrame, sources: Mapping[Run, Sources], measure: Measure
+    ) -> None:
+        self.units = units
+        self.measure = measure
         self.weights = units["n"].to_numpy().astype(float)
-        self.codes = [*_codes(units), np.arange(len(units)), _coded(units, ["variation"])]
+        self.codes = [
+            *_factor_codes(units),
+            np.arange(len(units)),
+            _combination_codes(units, ["variation"]),
+        ]
         runs = units.select(NEVER_POOLED).rows()
-        self.sd = np.array([_deviations(known[run], measure) for run in runs])
-        answers = np.array([known[run].answers for run in runs])
+        self.sd = np.array([_effect_sds(sources[run], measure) for run in runs])
+        answers = np.array([sources[run].answers for run in runs])
+        # A response of the pilot is the mean of so many answers; one of this plan of `weights`.
         self.sd[:, _RESPONSE] *= (answers / self.weights) ** 0.5
-        self.sd[:, _WORDS] *= _with_words(units)
-        self.stereotypes = _coded(units, _STEREOTYPE)
-        self.seen = _seen(self.stereotypes, self.codes)
+        self.sd[:, _WORDS] *= _estimable_words(units)
+        self.stereotypes = _combination_codes(units, _STEREOTYPE)
+        self.estimable = _several_levels(self.stereotypes, self.codes)
         self.null = (measure.low + measure.neutral) / 2.0
 
     def draw(self, runs: int, seed: int) -> pl.DataFrame:
         """Draw neutral scores: rows of `summarise`, each run a model."""
         rng = np.random.default_rng(seed)
-        return pl.concat(
-            self.units.with_columns(
-                model=pl.lit(f"run {run:04}"), mean=pl.Series(self._scores(rng)), n_scored="n"
-            )
-            for run in range(runs)
-        )
+        draws = []
+        for run in range(runs):
+            scores = pl.Series(self._scores(rng))
+            name = pl.lit(f"run {run:04}")  # padded, so that runs sort in their order
+            draws.append(self.units.with_columns(model=name, mean=scores, n_scored="n"))
+        return pl.concat(draws)
 
     def _scores(self, rng: np.random.Generator) -> Array:
         """Draw effects, and responses of a beta distribution, which keeps them on the scale."""
@@ -307,33 +333,32 @@ class _Design:
         response = variances[:, _RESPONSE]
         return np.asarray((response / (1.0 + response - variances.sum(axis=1))).clip(*_INSIDE))
 
-    def foreseen(self, member: NDArray[Any], estimates: Sequence[ClusteredMean]) -> Foreseen:
+    def planned_mean(self, member: NDArray[Any], estimates: Sequence[ClusteredMean]) -> PlannedMean:
         """Return the mean of some units with its exact error and the estimated ones."""
         weights = self.weights[member] / self.weights[member].sum()
-        variances = np.array(
-            [
-                float((np.bincount(codes[member], weights * sd[member]) ** 2).sum())
-                for codes, sd in zip(self.codes, self.sd.T, strict=True)
-            ]
-        )
-        known = [one for one in estimates if one.se and one.df]
-        is_seen = self.seen
+        sources = []  # the variance of the mean that each source has
+        for codes, sd in zip(self.codes, self.sd.T, strict=True):
+            sources.append(float((np.bincount(codes[member], weights * sd[member]) ** 2).sum()))
+        variances = np.array(sources)
+        usable = [mean for mean in estimates if mean.se and mean.df]
+        estimable = self.estimable
         if len(np.unique(self.stereotypes[member])) == 1:
-            is_seen = np.array([float(np.ptp(codes[member]) > 0) for codes in self.codes])
-            variances[_WORDS] *= is_seen[_WORDS]  # held fixed
-        seen = float(variances @ is_seen)
-        unseen = (variances.sum() / seen) ** 0.5 if seen > 0 else 1.0
-        return Foreseen(
+            estimable = np.array([float(np.ptp(codes[member]) > 0) for codes in self.codes])
+            variances[_WORDS] *= estimable[_WORDS]  # held fixed
+        in_estimates = float(variances @ estimable)
+        # Scaled up by what the estimates cannot see, see "How" at the top.
+        unseen = (variances.sum() / in_estimates) ** 0.5 if in_estimates > 0 else 1.0
+        return PlannedMean(
             measure=self.measure,
             n=int(self.weights[member].sum()),
             n_pairs=len(member),
             se=float(variances.sum()) ** 0.5,
-            estimated=unseen * np.array([self._at_neutral(one) for one in known]),
-            tested=unseen * np.array([self._tested(one) for one in known]),
-            df=np.array([one.df for one in known], float),
+            estimated=unseen * np.array([self._error_at_neutral(mean) for mean in usable]),
+            tested=unseen * np.array([self._error_tested(mean) for mean in usable]),
+            df=np.array([mean.df for mean in usable], float),
         )
 
-    def _tested(self, mean: ClusteredMean) -> float:
+    def _error_tested(self, mean: ClusteredMean) -> float:
         """Return the error that a test makes of a mean, where it is neutral.
 
         Of the test against a mean that is half-way to the low end, as that of a mean half-way to
@@ -341,14 +366,14 @@ class _Design:
         """
         t = mean.t(self.null)
         if not t or mean.mean is None:
-            return self._at_neutral(mean)
+            return self._error_at_neutral(mean)
         at_null = (mean.mean - self.null) / t
         if not mean.scale:
             return at_null
         relative = _scale(None, self.measure) / _scale(np.array(self.null), self.measure)
         return float(at_null * relative**0.5)
 
-    def _at_neutral(self, mean: ClusteredMean) -> float:
+    def _error_at_neutral(self, mean: ClusteredMean) -> float:
         """Return the error of a mean where it is neutral."""
         assert mean.se is not None
         if not mean.scale:
@@ -356,23 +381,24 @@ class _Design:
         return float(mean.se * (_scale(None, self.measure) / mean.scale) ** 0.5)
 
 
-def _deviations(known: Sources, measure: Measure) -> Array:
+def _effect_sds(sources: Sources, measure: Measure) -> Array:
     """Return the standard deviations of the effects: of `ERRORS`, and of shared wordings."""
-    variances = np.array([*known.components, known.shared])
-    variances[0] -= known.shared
+    variances = np.array([*sources.components, sources.shared])
+    variances[0] -= sources.shared  # of the wordings, the first: what is left of each stereotype's
     return np.asarray((float(_scale(None, measure)) * variances) ** 0.5)
 
 
-def _seen(of: NDArray[np.int64], codes: Sequence[NDArray[np.int64]]) -> Array:
+def _several_levels(stereotypes: NDArray[np.int64], codes: Sequence[NDArray[np.int64]]) -> Array:
     """Return 1 for each source that has several levels in some stereotype, else 0."""
-    levels = [len({*zip(of, one, strict=True)}) for one in codes]
-    return np.array([float(number > of.max() + 1) for number in levels])
+    # More pairs of stereotype and level than stereotypes: some stereotype has two levels.
+    levels = [len({*zip(stereotypes, factor_codes, strict=True)}) for factor_codes in codes]
+    return np.array([float(number > stereotypes.max() + 1) for number in levels])
 
 
-def _with_words(units: pl.DataFrame) -> NDArray[np.bool_]:
-    """Say of which units the estimate knows the variance of words, shape (units, 2).
+def _estimable_words(units: pl.DataFrame) -> NDArray[np.bool_]:
+    """Say of which units the variance of words can be estimated, shape (units, 2).
 
-    Of those whose stereotype has several; in means over several it is lent to all by five.
+    Of those whose stereotype has several; with `FEWEST` stereotypes it is lent to all.
     """
     keys = (*NEVER_POOLED, *_STEREOTYPE)
     several = units.select(pl.col(SHARED[1:]).n_unique().over(keys) > 1).to_numpy()
@@ -380,13 +406,16 @@ def _with_words(units: pl.DataFrame) -> NDArray[np.bool_]:
     return np.broadcast_to(several.any(axis=0), several.shape) if lent else several
 
 
-def _codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:
+def _factor_codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:
     """Return the levels of each crossed factor, within stereotypes."""
-    of_factor: Mapping[str, list[str]] = {"cell": list(SHARED)}
-    return [_coded(units, [*_STEREOTYPE, *of_factor.get(f, [f])]) for f in CROSSED]
+    codes = []
+    for factor in CROSSED:
+        columns = SHARED if factor == "cell" else (factor,)  # a cell is a wording with two words
+        codes.append(_combination_codes(units, [*_STEREOTYPE, *columns]))
+    return codes
 
 
-def _coded(units: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
+def _combination_codes(units: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """Return a number for each combination of columns, within runs."""
     coded = units.select(pl.struct(*NEVER_POOLED, *columns).rank("dense") - 1)
     return coded.to_series().to_numpy().astype(int)

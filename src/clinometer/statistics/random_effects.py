@@ -85,6 +85,7 @@ class _Likelihood:
         self.nodes, self.log_weights = _grid(nodes, len(self.varying))
 
     def sums(self, values: Array) -> Array:
+        """Add up values over the rows of each cluster, on the first axis."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=0))
 
     def at(self, theta: Array) -> tuple[float, Array, Array]:
@@ -147,6 +148,7 @@ class _Likelihood:
         return np.concatenate([fixed, u * fixed[:, :, self.varying]], axis=2)
 
     def _complete_information(self, weight: Array, u: Array, posterior: Array) -> Array:
+        """Return the information if the random coefficients u were known, averaged over them."""
         k = self.design.shape[1]
         factors = np.concatenate([np.ones_like(u[:, :, :1]), u], axis=2)
         weighted = weight * posterior[self.member]
@@ -154,10 +156,11 @@ class _Likelihood:
         for i, j in np.ndindex(moments.shape[1:]):
             product = factors[:, :, i] * factors[:, :, j]
             moments[:, i, j] = np.einsum("nm,nm->n", weighted, product[self.member])
-        of = [0] * k + list(range(1, factors.shape[2]))
+        # Of each parameter the factor of its column: 1 of β, u of a random coefficient.
+        factor_of = [0] * k + list(range(1, factors.shape[2]))
         columns = np.column_stack([self.design, self.z])
-        whole = moments[:, of][:, :, of]
-        return np.asarray(np.einsum("ni,nj,nij->ij", columns, columns, whole))
+        expanded = moments[:, factor_of][:, :, factor_of]
+        return np.asarray(np.einsum("ni,nj,nij->ij", columns, columns, expanded))
 
     def linearised(self, theta: Array) -> Array:
         """Return the information on β that each cluster has, with weights at its mode."""
@@ -168,15 +171,16 @@ class _Likelihood:
         plain = self.sums(weighted[:, :, None] * self.design[:, None, :])
         crossed = self.sums(weighted[:, :, None] * scaled[:, None, :])
         _, curvature = self._curvature(fixed, scaled)
-        taken = crossed @ np.linalg.solve(curvature, crossed.swapaxes(1, 2))
-        return np.asarray(plain - taken)
+        absorbed = crossed @ np.linalg.solve(curvature, crossed.swapaxes(1, 2))
+        return np.asarray(plain - absorbed)
 
 
 def _grid(nodes: int, dimensions: int) -> tuple[Array, Array]:
     """Return the nodes of a normal integral, shape (m, dimensions), and their log weights."""
-    one, weights = np.polynomial.hermite.hermgauss(nodes)
-    grid = np.stack(np.meshgrid(*[one] * dimensions), axis=-1).reshape(-1, dimensions)
-    logs = np.log(weights) + one**2 - 0.5 * np.log(np.pi)
+    axis, weights = np.polynomial.hermite.hermgauss(nodes)
+    grid = np.stack(np.meshgrid(*[axis] * dimensions), axis=-1).reshape(-1, dimensions)
+    # Gauss–Hermite's weight exp(−x²) is taken out again, as the integrand has its own density.
+    logs = np.log(weights) + axis**2 - 0.5 * np.log(np.pi)
     per_axis = np.stack(np.meshgrid(*[logs] * dimensions), axis=-1)
     return grid, per_axis.reshape(-1, dimensions).sum(axis=1)
 
@@ -216,9 +220,9 @@ def _climb(likelihood: _Likelihood, theta: Array) -> tuple[Array, float, Array, 
     k = likelihood.design.shape[1]
     value, score, information = likelihood.at(theta)
     for _ in range(_STEPS):
-        whole = score.sum(axis=0)
-        step = _uphill(information, whole)
-        if whole @ step < 1e-9:
+        total = score.sum(axis=0)
+        step = _uphill(information, total)
+        if total @ step < 1e-9:
             return theta, value, score, True
         theta, (value, score, information) = _ascend(likelihood, theta, step, value)
         if np.abs(theta[k:]).max() > _TOO_WIDE:
@@ -231,15 +235,17 @@ def _uphill(information: Array, score: Array) -> Array:
     values, vectors = np.linalg.eigh(information)
     curvature = np.maximum(np.abs(values), 1e-6)
     step = vectors @ ((vectors.T @ score) / curvature)
+    # No longer than 3: far from the maximum the curvature says little about the way there.
     return np.asarray(step * min(1.0, 3.0 / max(float(np.linalg.norm(step)), 1e-300)))
 
 
 def _ascend(
     likelihood: _Likelihood, theta: Array, step: Array, value: float
 ) -> tuple[Array, tuple[float, Array, Array]]:
+    """Go along `step`, halved until the log-likelihood does not fall."""
     for halving in range(_HALVINGS):
-        there = theta + step / 2**halving
-        reached = likelihood.at(there)
+        candidate = theta + step / 2**halving
+        reached = likelihood.at(candidate)
         if reached[0] >= value - _SLACK:
-            return there, reached
+            return candidate, reached
     return theta, likelihood.at(theta)

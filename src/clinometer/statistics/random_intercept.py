@@ -49,10 +49,10 @@ def fit_random_intercept(y: Array, design: Array, member: NDArray[np.intp]) -> R
     """
     n, k = design.shape
     sizes = np.bincount(member).astype(float)
-    whole = np.column_stack([design, y])
+    columns = np.column_stack([design, y])
     sums = np.zeros((len(sizes), k + 1))
-    np.add.at(sums, member, whole)
-    crossed = whole.T @ whole
+    np.add.at(sums, member, columns)
+    crossed = columns.T @ columns
 
     def solve(ratio: float) -> tuple[Array, Array, float, float]:
         """Return β, (XᵀV⁻¹X)⁻¹, σ² and the criterion at λ."""
@@ -64,13 +64,14 @@ def fit_random_intercept(y: Array, design: Array, member: NDArray[np.intp]) -> R
         value = (n - k) * math.log(variance) + float(np.log1p(sizes * ratio).sum()) + determinant
         return beta, inverse, variance, value
 
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda log: solve(math.exp(log))[3],
         bounds=(-12.0, 12.0),
         method="bounded",
         options={"xatol": 1e-10},
     )
-    ratio = math.exp(float(found.x))
+    ratio = math.exp(float(minimum.x))
+    # The search is over log λ and never reaches 0.
     if solve(0.0)[3] <= solve(ratio)[3]:
         ratio = 0.0
     beta, inverse, variance, _ = solve(ratio)

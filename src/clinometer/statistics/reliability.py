@@ -107,26 +107,30 @@ def estimate_reliability(scores: pl.DataFrame, confidence: float = 0.95) -> pl.D
     """
     frame = with_codes(check(scores, {name: SCORES[name] for name in USED}, "scores"), "pair_id")
     scored = frame.filter(pl.col("score").is_not_null(), pl.col("control").is_null())
-    rows = [row for facet in FACETS for row in _correlations(scored, facet, confidence)]
-    for key, of_run in scored.group_by(_RUN, maintain_order=True):
-        run, units = dict(zip(_RUN, key, strict=True)), _units(of_run)
-        own = [_split_half(units, confidence), *_components(units, confidence)]
-        rows += [run | row for row in own]
+    rows: list[Row] = []
+    for facet in FACETS:
+        rows += _facet_correlations(scored, facet, confidence)
+    for key, run_scores in scored.group_by(_RUN, maintain_order=True):
+        run = dict(zip(_RUN, key, strict=True))
+        units = _units(run_scores)
+        run_rows = [_split_half(units, confidence), *_component_rows(units, confidence)]
+        rows += [run | row for row in run_rows]
     order = ["measure", *_RUN, "first", "second", "component"]
-    found = as_estimates([_stated(row, confidence) for row in rows], OTHER_MEASURES)
-    return found.sort(order, maintain_order=True)
+    estimates = as_estimates([_estimate_row(row, confidence) for row in rows], OTHER_MEASURES)
+    return estimates.sort(order, maintain_order=True)
 
 
-def _stated(row: Row, confidence: float) -> Row:
+def _estimate_row(row: Row, confidence: float) -> Row:
+    """Add what all rows have in common; the confidence where there is an interval."""
     level = {"confidence": confidence} if row.get("ci_low") is not None else {}
     return {"subject": row["model"], "level": "model", **row, **level}
 
 
-def _units(of_run: pl.DataFrame) -> pl.DataFrame:
+def _units(run_scores: pl.DataFrame) -> pl.DataFrame:
     """Average the scores of each draw (mirrored pair), and number the draws of each wording."""
     alone = pl.format("response {}", pl.int_range(pl.len()))
     cell = ("stereotype", "variation")
-    draws = of_run.group_by(*cell, unit=pl.coalesce("pair_id", alone), maintain_order=True)
+    draws = run_scores.group_by(*cell, unit=pl.coalesce("pair_id", alone), maintain_order=True)
     units = draws.agg(pl.col("score").mean(), pl.col("iteration").min())
     return units.sort("iteration", maintain_order=True).with_columns(
         draw=pl.int_range(pl.len()).over(cell)
@@ -136,48 +140,50 @@ def _units(of_run: pl.DataFrame) -> pl.DataFrame:
 def _split_half(units: pl.DataFrame, confidence: float) -> Row:
     """Correlate the means of two halves of the draws, stepped up to the whole."""
     several = pl.col("draw").max() > 0
+    # Odd and even draws; with one draw of each wording, every second wording.
     half = pl.when(several).then("draw").otherwise(pl.col("variation").rank("dense")) % 2
     means = units.group_by("stereotype", half=half, maintain_order=True).agg(pl.col("score").mean())
     halves = means.pivot("half", index="stereotype", values="score").drop_nulls().sort("stereotype")
-    stated = {"measure": "split_half", "method": "spearman_brown", "n": halves.height}
+    constants = {"measure": "split_half", "method": "spearman_brown", "n": halves.height}
     if halves.width < 3:
-        return stated | {"note": "fewer than 2 draws"}
-    row = _correlated(halves["0"].to_numpy(), halves["1"].to_numpy(), confidence)
+        return constants | {"note": "fewer than 2 draws"}
+    row = _pearson_row(halves["0"].to_numpy(), halves["1"].to_numpy(), confidence)
     for name in ("estimate", "ci_low", "ci_high"):
         if (r := row.get(name)) is not None:
             row[name] = 2 * r / (1 + r) if r > 0 else 0.0
-    return row | stated
+    return row | constants
 
 
-def _correlated(x: Array, y: Array, confidence: float) -> Row:
+def _pearson_row(x: Array, y: Array, confidence: float) -> Row:
     """Give Pearson's correlation, or why there is none."""
     return correlate(x, y, _CONSTANT, confidence)[0]
 
 
-def _components(units: pl.DataFrame, confidence: float) -> list[Row]:
+def _component_rows(units: pl.DataFrame, confidence: float) -> list[Row]:
     """Give the generalisability coefficients and the variance components."""
     cells = units.group_by("stereotype", "variation", maintain_order=True).agg(
         pl.col("score").mean(), variance=pl.col("score").var(), n=pl.len()
     )
     wordings = cells["variation"].n_unique()
-    whole = cells.filter(pl.len().over("stereotype") == wordings).sort("stereotype", "variation")
-    stereotypes = whole.height // wordings
-    stated: Row = {"method": "mean_squares", "n": stereotypes}
-    first = stated | {"measure": "generalisability"}
+    complete = cells.filter(pl.len().over("stereotype") == wordings).sort("stereotype", "variation")
+    stereotypes = complete.height // wordings
+    constants: Row = {"method": "mean_squares", "n": stereotypes}
+    first = constants | {"measure": "generalisability"}
     if stereotypes < FEWEST:
         return [first | {"note": f"fewer than {FEWEST} stereotypes in all wordings"}]
-    draws = _of_draws(whole)
-    squares = _mean_squares(whole["score"].to_numpy().reshape(-1, wordings), draws)
+    draws = _pool_draws(complete)
+    squares = _mean_squares(complete["score"].to_numpy().reshape(-1, wordings), draws)
     if squares is None:
         return [first | {"note": "one wording and one draw of each stereotype"}]
     if math.isclose(squares.between, 0.0, abs_tol=1e-20):  # by rounding
         return [first | {"note": _CONSTANT}]
     rows = [first | squares.generalisability(confidence)]
     if wordings > 1:
-        rows.append(stated | {"measure": "dependability", "estimate": squares.dependability()})
-    components = squares.components(draws).items()
-    of_variance = stated | {"measure": "variance_component"}
-    return rows + [of_variance | {"component": name, "estimate": of} for name, of in components]
+        rows.append(constants | {"measure": "dependability", "estimate": squares.dependability()})
+    for name, variance in squares.components(draws).items():
+        row = {"measure": "variance_component", "component": name, "estimate": variance}
+        rows.append(constants | row)
+    return rows
 
 
 class _Draws(NamedTuple):
@@ -188,7 +194,7 @@ class _Draws(NamedTuple):
     per_cell: float  # harmonic mean
 
 
-def _of_draws(cells: pl.DataFrame) -> _Draws:
+def _pool_draws(cells: pl.DataFrame) -> _Draws:
     """Pool the variance of draws over cells."""
     n = cells["n"].to_numpy().astype(float)
     df = int((n - 1).sum())
@@ -211,11 +217,14 @@ class _MeanSquares:
         """Give Eρ² with Feldt's interval: F (1 − ρ) / (1 − Eρ²) has an F distribution."""
         tail = (1 - confidence) / 2
         ratio = self.error / self.between
-        high, low = (
-            1 - ratio * float(fdtri(self.stereotypes - 1, self.df, p)) for p in (tail, 1 - tail)
-        )
-        found = {"estimate": 1 - ratio, "ci_low": low, "ci_high": high, "df": float(self.df)}
-        return {name: value if name == "df" else max(0.0, value) for name, value in found.items()}
+        high = 1 - ratio * float(fdtri(self.stereotypes - 1, self.df, tail))
+        low = 1 - ratio * float(fdtri(self.stereotypes - 1, self.df, 1 - tail))
+        return {
+            "estimate": max(0.0, 1 - ratio),
+            "ci_low": max(0.0, low),
+            "ci_high": max(0.0, high),
+            "df": float(self.df),
+        }
 
     def dependability(self) -> float:
         """Give Φ, which counts the differences between wordings as error."""
@@ -223,15 +232,16 @@ class _MeanSquares:
         return stereotypes / (stereotypes + self._wordings() + self.error)
 
     def _wordings(self) -> float:
+        """Give σ² of wordings, at least 0."""
         return max(0.0, (self.of_wordings - self.error) / self.stereotypes)
 
     def components(self, draws: _Draws) -> dict[str, float]:
         """Give σ² of each source that can be known."""
         parts = {"stereotypes": max(0.0, (self.between - self.error) / self.wordings)}
         if self.wordings > 1:
-            own = draws.variance / draws.per_cell if draws.df else 0.0
+            of_draws = draws.variance / draws.per_cell if draws.df else 0.0
             parts |= {"wordings": self._wordings()}
-            parts |= {"stereotypes × wordings": max(0.0, self.error - own)}
+            parts |= {"stereotypes × wordings": max(0.0, self.error - of_draws)}
         return parts | ({"draws": draws.variance} if draws.df else {})
 
 
@@ -249,21 +259,24 @@ def _mean_squares(means: Array, draws: _Draws) -> _MeanSquares | None:
     return _MeanSquares(p, i, between, of_wordings, float((residual**2).sum()) / df, df)
 
 
-def _correlations(scored: pl.DataFrame, facet: str, confidence: float) -> Iterator[Row]:
+def _facet_correlations(scored: pl.DataFrame, facet: str, confidence: float) -> Iterator[Row]:
     """Yield the correlation of the stereotypes' means between every two values of a facet."""
-    keys, named = [name for name in _RUN if name != facet], scored.drop_nulls(facet)
-    if named[facet].n_unique() < 2:
+    keys = [name for name in _RUN if name != facet]
+    recorded = scored.drop_nulls(facet)
+    if recorded[facet].n_unique() < 2:
         return
-    cells = named.group_by(*keys, facet, "stereotype", maintain_order=True)
+    cells = recorded.group_by(*keys, facet, "stereotype", maintain_order=True)
     means = cells.agg(pl.col("score").mean()).sort(facet, "stereotype")
     for key, part in means.group_by(keys, maintain_order=True):
         of_value = part.partition_by(facet, maintain_order=True)
-        for one, other in combinations(of_value, 2):
-            both = one.join(other, on="stereotype", maintain_order="left")
-            points = both["score"].to_numpy(), both["score_right"].to_numpy()
+        for first, second in combinations(of_value, 2):
+            matched = first.join(second, on="stereotype", maintain_order="left")
+            x, y = matched["score"].to_numpy(), matched["score_right"].to_numpy()
             yield {
                 **dict(zip(keys, key, strict=True)),
-                **_correlated(*points, confidence),
-                **{"measure": FACETS[facet], "n": both.height},
-                **{"first": one[facet][0], "second": other[facet][0]},
+                **_pearson_row(x, y, confidence),
+                "measure": FACETS[facet],
+                "n": matched.height,
+                "first": first[facet][0],
+                "second": second[facet][0],
             }

@@ -108,12 +108,12 @@ class Fit:
         """Standard errors of the coefficients; nan where there is none."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
-    def coefficient(self, at: int, confidence: float) -> dict[str, Any]:
+    def coefficient(self, position: int, confidence: float) -> dict[str, Any]:
         """Return a coefficient, its test against 0 and its interval, or a note."""
         if self.note is not None:
             return {"note": self.note}
-        estimate, se = float(self.coefficients[at]), float(self.se[at])
-        df = None if self.df is None else float(self.df[at])
+        estimate, se = float(self.coefficients[position]), float(self.se[position])
+        df = None if self.df is None else float(self.df[position])
         if df is not None and math.isnan(df):
             return {"note": NO_ERROR}
         tail, half = -abs(estimate / se), quantile(confidence, df) * se
@@ -172,13 +172,13 @@ def fit(sample: Sample, x: Array, method: str, slopes: Sequence[int] = ()) -> Fi
     """
     note = obstacle(sample, x) or _cluster_obstacle(sample, method)
     if note is not None:
-        return _without(note)
+        return _no_fit(note)
     design, back = standardise(x)
     if method == "mixed":
         return _mixed(sample, design, back, (0, *(1 + column for column in slopes)))
     fitted = fit_logit(sample.y, design)
     if not fitted.converged:
-        return _without(NOT_CONVERGED)
+        return _no_fit(NOT_CONVERGED)
     coefficients, covariance = back @ fitted.coefficients, back @ fitted.covariance @ back.T
     if method == "published":
         return Fit(coefficients, covariance, fitted.log_likelihood)
@@ -190,7 +190,7 @@ def _mixed(sample: Sample, design: Array, back: Array, varying: tuple[int, ...])
     """Fit random coefficients; the error is cluster-robust, as slopes may differ otherwise too."""
     fitted = fit_mixed(sample.y, design, sample.member, varying)
     if not fitted.converged:
-        return _without(NOT_CONVERGED)
+        return _no_fit(NOT_CONVERGED)
     covariance, df = _robust(fitted.score, fitted.information, back)
     sds = fitted.sds * np.diag(back)[list(varying)]
     return Fit(back @ fitted.coefficients, covariance, fitted.log_likelihood, df, sds)
@@ -203,7 +203,7 @@ def _robust(score: Array, information: Array, back: Array) -> tuple[Array, Array
     return covariance, np.where(np.diag(covariance) <= _ROUNDING**2 * naive, np.nan, df)
 
 
-def _without(note: str) -> Fit:
+def _no_fit(note: str) -> Fit:
     return Fit(np.empty(0), np.empty((0, 0)), math.nan, note=note)
 
 

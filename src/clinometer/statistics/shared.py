@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.squares import MOST_LEVELS, Part
+from clinometer.statistics.squares import MOST_LEVELS, StratumSquares
 
 __all__ = [
     "SHARED",
     "Used",
-    "common",
+    "shared_variance",
     "design_effect",
     "deviations_by_level",
-    "most",
-    "of_single",
+    "greatest_shared_variance",
+    "single_level_variance",
     "shared_component",
 ]
 
@@ -35,18 +35,25 @@ _NOTHING = 1e-14
 Used = NDArray[np.bool_]  # (…, stereotypes), which of them are used
 
 
-def deviations_by_level(parts: Sequence[Part], scales: Array, factor: str) -> tuple[Array, Array]:
+def deviations_by_level(
+    strata: Sequence[StratumSquares], scales: Array, factor: str
+) -> tuple[Array, Array]:
     """Return the deviations of stereotypes by the levels of a factor, and where there are some.
 
     Both have shape (stereotypes, levels); a stereotype with one level has none.
     """
-    several = [one.totals[factor] if len(one.totals[factor][0]) > 1 else None for one in parts]
-    levels = np.unique(np.concatenate([one[0] for one in several if one] or [np.zeros(0, int)]))
-    deviations, present = np.zeros((2, len(parts), len(levels)))
-    for row, (one, scale) in enumerate(zip(several, scales, strict=True)):
-        if one is not None:
-            places = np.searchsorted(levels, one[0])
-            deviations[row, places], present[row, places] = one[1] / scale**0.5, 1.0
+    several: dict[int, tuple[NDArray[np.intp], Array]] = {}  # row → codes and mean deviations
+    for row, stratum in enumerate(strata):
+        codes, means, _ = stratum.totals[factor]
+        if len(codes) > 1:
+            several[row] = codes, means
+    no_level = np.zeros(0, int)  # `concatenate` needs an array where no stereotype has several
+    levels = np.unique(np.concatenate([no_level, *(codes for codes, _ in several.values())]))
+    deviations, present = np.zeros((2, len(strata), len(levels)))
+    for row, (codes, means) in several.items():
+        columns = np.searchsorted(levels, codes)
+        deviations[row, columns] = means / scales[row] ** 0.5
+        present[row, columns] = 1.0
     return deviations, present
 
 
@@ -59,85 +66,106 @@ def design_effect(deviations: Array, present: Array, used: Used) -> Array:
     a row. Result: shape (choices,).
     """
     levels = present.sum(axis=1)
-    several = (used & (levels > 0)).astype(float)
-    number = several.sum(axis=1)
-    squares = several @ deviations**2
-    alike = ((several @ present - 1.0) * squares).sum(axis=1)
-    together = ((several @ deviations) ** 2 - squares).sum(axis=1)
-    shared = (number > 1) & (alike > _NOTHING)
-    correlation = np.divide(together, alike, out=np.zeros_like(alike), where=shared).clip(0.0, 1.0)
-    overlap = several @ (present / np.sqrt(np.maximum(levels, 1.0))[:, None])
-    more = np.divide((overlap**2).sum(axis=1), number, out=np.ones_like(number), where=shared) - 1.0
+    present_in = (used & (levels > 0)).astype(float)
+    n_strata = present_in.sum(axis=1)
+    squares = present_in @ deviations**2
+    at_most = ((present_in @ present - 1.0) * squares).sum(axis=1)
+    co_moved = ((present_in @ deviations) ** 2 - squares).sum(axis=1)
+    shared = (n_strata > 1) & (at_most > _NOTHING)
+    correlation = np.divide(co_moved, at_most, out=np.zeros_like(at_most), where=shared)
+    correlation = correlation.clip(0.0, 1.0)
+    # Over all pairs, the part of the levels that two have in common: S² where all have the same.
+    overlap = present_in @ (present / np.sqrt(np.maximum(levels, 1.0))[:, None])
+    sharing = (overlap**2).sum(axis=1)
+    more = np.divide(sharing, n_strata, out=np.ones_like(n_strata), where=shared) - 1.0
     return np.asarray(1.0 + more * correlation**2)
 
 
-def most(parts: Sequence[Part], variances: Array, factor: str) -> float:
+def greatest_shared_variance(
+    strata: Sequence[StratumSquares], variances: Array, factor: str
+) -> float:
     """Return what a factor adds to the variance of a mean at most: if its levels move all alike.
 
     `variances`, shape (stereotypes,), are its parts of the variances of their means, times the
     squares of the shares. Only levels that stereotypes share add anything.
     """
-    used = [(v, one.totals[factor]) for v, one in zip(variances, parts, strict=True)]
-    used = [(v, totals) for v, totals in used if v > 0 and totals[0].any()]  # 0: not recorded
+    used = []
+    for variance, stratum in zip(variances, strata, strict=True):
+        codes, _, shares = stratum.totals[factor]
+        if variance > 0 and codes.any():  # code 0: not recorded
+            used.append((variance, codes, shares))
     if len(used) < 2:
         return 0.0
-    levels = np.unique(np.concatenate([totals[0] for _, totals in used]))
+    levels = np.unique(np.concatenate([codes for _, codes, _ in used]))
     moved = np.zeros((len(used), len(levels)))
-    for row, (variance, (own, _, counts)) in enumerate(used):
-        size = float((counts**2).sum()) ** 0.5
-        moved[row, np.searchsorted(levels, own)] = variance**0.5 * counts / size
+    for row, (variance, codes, shares) in enumerate(used):
+        size = float((shares**2).sum()) ** 0.5
+        moved[row, np.searchsorted(levels, codes)] = variance**0.5 * shares / size
+    # The square of a sum less its squares: twice the products of different stereotypes.
     return max(float((moved.sum(axis=0) ** 2).sum() - (moved**2).sum()), 0.0)
 
 
-def of_single(parts: Sequence[Part], variances: Array, factor: str) -> float:
+def single_level_variance(strata: Sequence[StratumSquares], variances: Array, factor: str) -> float:
     """Return what stereotypes with one level add to the variance of a mean as they share it.
 
-    Parameters are those of `most`. Nothing tells how alike such a level moves stereotypes: it is
-    charged as if all alike.
+    Parameters are those of `greatest_shared_variance`. Nothing tells how alike such a level moves
+    stereotypes: it is charged as if all alike.
     """
-    several = np.array([len(one.totals[factor][0]) > 1 for one in parts])
-    return most(parts, variances, factor) - most(parts, variances * several, factor)
+    several = np.array([len(stratum.totals[factor][0]) > 1 for stratum in strata])
+    return greatest_shared_variance(strata, variances, factor) - greatest_shared_variance(
+        strata, variances * several, factor
+    )
 
 
-def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:
+def shared_variance(
+    strata: Sequence[StratumSquares], shares: Array, factor: str
+) -> tuple[float, float]:
     """Return what the levels of a factor that stereotypes share add to the variance of their mean.
 
     `shares`, shape (stereotypes,), are the parts of the answers; negative for the baseline of a
     difference. Beside it, the variance of this number; both 0 where no level is shared. It may be
     below 0, as it is unbiased.
     """
-    component, error, weight = shared_component(parts, shares, factor)
+    component, error, weight = shared_component(strata, shares, factor)
     return weight * component, weight**2 * error
 
 
 def shared_component(
-    parts: Sequence[Part], shares: Array, factor: str
+    strata: Sequence[StratumSquares], shares: Array, factor: str
 ) -> tuple[float, float, float]:
     """Return the component of a factor that stereotypes share, its variance, and its weight.
 
     The weight is what the component is multiplied with in the variance of the mean. All are 0 where
     no level is shared. The component is on the scale of the means, unbiased, and may be below 0.
     """
-    used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
-    used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
-    levels = {level for _, totals in used for level in totals[0].tolist()}
+    used = [(share, stratum.totals[factor]) for share, stratum in zip(shares, strata, strict=True)]
+    used = [(share, totals) for share, totals in used if len(totals[0]) > 1]
+    levels: set[int] = set()
+    for _, (codes, _, _) in used:
+        levels |= set(codes.tolist())
     if len(used) < 2 or not 1 < len(levels) <= MOST_LEVELS:
         return 0.0, 0.0, 0.0
-    at = {level: place for place, level in enumerate(sorted(levels))}
-    sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
-    for row, (p, (own, deviations, fractions)) in enumerate(used):
-        places = [at[level] for level in own.tolist()]
-        sums[row, places], counts[row, places] = p * deviations, p * fractions
+    column_of = {level: column for column, level in enumerate(sorted(levels))}
+    sums = np.zeros((len(used), len(levels)))
+    counts = np.zeros((len(used), len(levels)))
+    for row, (share, (codes, deviations, fractions)) in enumerate(used):
+        columns = [column_of[level] for level in codes.tolist()]
+        sums[row, columns] = share * deviations
+        counts[row, columns] = share * fractions
     centring = _centring(counts)
-    pooled, single = sums.sum(axis=0), (sums**2).sum()
+    pooled = sums.sum(axis=0)
+    of_each = (sums**2).sum()
     weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
-    informative = (centring**2).sum() - sum(_centred(row) for row in counts)
+    # What the pooled sum of squares expects of the component, less what each stereotype's does.
+    informative = (centring**2).sum() - sum(_centred_square(row) for row in counts)
     if weight * informative <= _NOTHING**2:
         return 0.0, 0.0, 0.0
-    together, whole = float(pooled @ pooled), _centring(np.abs(counts))
-    df = np.trace(whole) ** 2 / (whole**2).sum()
-    error = 2.0 * (max(together, single) / informative) ** 2 / df
-    return (together - single) / informative, error, weight
+    of_pooled = float(pooled @ pooled)
+    # Of absolute counts: those of a baseline are negative and would cancel its levels.
+    absolute = _centring(np.abs(counts))
+    df = np.trace(absolute) ** 2 / (absolute**2).sum()
+    error = 2.0 * (max(of_pooled, of_each) / informative) ** 2 / df
+    return (of_pooled - of_each) / informative, error, weight
 
 
 def _centring(counts: Array) -> Array:
@@ -146,7 +174,7 @@ def _centring(counts: Array) -> Array:
     return np.asarray(np.diag(counts.sum(axis=0)) - within)
 
 
-def _centred(counts: Array) -> float:
+def _centred_square(counts: Array) -> float:
     """Return the sum of squares of diag(c) − cc'/Σc."""
     total = counts.sum()
     squares = (counts**2).sum()

@@ -17,7 +17,7 @@ from clinometer.statistics.crossed import CROSSED, moderate
 from clinometer.statistics.estimates import check_range
 from clinometer.statistics.settings import FEWEST
 from clinometer.statistics.shared import shared_component
-from clinometer.statistics.squares import Part
+from clinometer.statistics.squares import StratumSquares
 from clinometer.statistics.strata import scales_of, strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
@@ -51,17 +51,19 @@ def sources(
     family, keys = ("model", *NEVER_POOLED), ("category", "stereotype")
     draw = CROSSED.index("draw")
     for run, group in units.filter(pl.col("n_scored") > 0).group_by(family, maintain_order=True):
-        parts = [one.part for one in strata_of(group, keys, "mean", "n_scored")]
-        scales = scales_of(parts, bounds)
-        if (moderated := moderate(parts, scales)) is None:
+        strata = [stratum.squares for stratum in strata_of(group, keys, "mean", "n_scored")]
+        scales = scales_of(strata, bounds)
+        if (moderated := moderate(strata, scales)) is None:
             continue
-        df = np.sum([np.array(one.levels) - 1.0 for one in parts], axis=0)
+        df = np.sum([np.array(stratum.levels) - 1.0 for stratum in strata], axis=0)
         components = moderated.components.copy()
-        if df[draw] == df[-1]:
+        if df[draw] == df[-1]:  # one response in each draw
             components[-1] += components[draw]
             components[draw] = 0.0
-        answers = sum(one.answers for one in parts) / sum(one.size for one in parts)
-        yield run, Sources(components, df, _shared(parts, scales, components), answers)
+        shared = _shared_component(strata, scales, components)
+        answers = sum(stratum.answers for stratum in strata)
+        n_units = sum(stratum.size for stratum in strata)
+        yield run, Sources(components, df, shared, answers / n_units)
 
 
 def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
@@ -92,23 +94,24 @@ def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     units = summarise(scores)
     check_range(units, measure, "lowest", "highest")
     names = ("model", *NEVER_POOLED)
-    rows = [
-        {**dict(zip(names, run, strict=True)), **row}
-        for run, of_run in sources(units, (measure.low, measure.high))
-        for row in _rows(of_run)
-    ]
+    rows: list[dict[str, Any]] = []
+    for run, of_run in sources(units, (measure.low, measure.high)):
+        run_keys = dict(zip(names, run, strict=True))
+        rows += [{**run_keys, **row} for row in _component_rows(of_run)]
     if not rows:
         raise InputError(
             f"scores: {measure.name}: no run has {FEWEST} stereotypes whose scores vary; "
             "components of variance need them"
         )
     counts = units.group_by(names).agg(pl.col("n_scored").sum())
+    # A factor that is null in all rows has no type until it is cast, and would not join.
     frame = pl.DataFrame(rows, infer_schema_length=None).cast({c: pl.String for c in names})
-    joined = frame.join(counts, on=names, nulls_equal=True, maintain_order="left")
-    return check(joined, COMPONENTS, "components")
+    counted = frame.join(counts, on=names, nulls_equal=True, maintain_order="left")
+    return check(counted, COMPONENTS, "components")
 
 
-def _rows(of_run: Sources) -> Iterable[dict[str, Any]]:
+def _component_rows(of_run: Sources) -> Iterable[dict[str, Any]]:
+    """Yield a row per error source, with the part of the wordings that all have in common."""
     variances = [*of_run.components, of_run.shared]
     df = [*of_run.df, of_run.df[CROSSED.index("variation")]]
     for name, variance, of_source in zip((*ERRORS, _SHARED), variances, df, strict=True):
@@ -121,24 +124,25 @@ def read_sources(table: pl.DataFrame) -> Sources:
 
     Raises InputError where a source is missing, or a number is negative or missing.
     """
-    of = dict(table.select("error_source", "relative_variance").iter_rows())
-    if missing := [name for name in (*ERRORS, _SHARED) if of.get(name) is None]:
+    variances = dict(table.select("error_source", "relative_variance").iter_rows())
+    if missing := [name for name in (*ERRORS, _SHARED) if variances.get(name) is None]:
         raise InputError(f"components: no relative_variance of error_source {', '.join(missing)}")
-    if min(of.values()) < 0 or sum(of[name] for name in ERRORS) <= 0:
+    if min(variances.values()) < 0 or sum(variances[name] for name in ERRORS) <= 0:
         raise InputError("components: relative_variance is 0 or more, and not 0 for all sources")
     df = dict(table.select("error_source", "df").iter_rows())
     return Sources(
-        components=np.array([of[name] for name in ERRORS]),
+        components=np.array([variances[name] for name in ERRORS]),
         df=np.array([df[name] for name in ERRORS], float),
-        shared=min(of[_SHARED], of["variation"]),
+        shared=min(variances[_SHARED], variances["variation"]),
         answers=table["answers_per_unit"][0],
     )
 
 
-def _shared(parts: Sequence[Part], scales: Array, components: Array) -> float:
+def _shared_component(strata: Sequence[StratumSquares], scales: Array, components: Array) -> float:
     """Return the component of wordings that stereotypes have in common."""
-    shares = np.array([one.answers for one in parts])
+    shares = np.array([stratum.answers for stratum in strata])
     shares /= shares.sum()
-    component, _, _ = shared_component(parts, shares, "variation")
+    component, _, _ = shared_component(strata, shares, "variation")
+    # The component is on the scale of the scores; parts of (mean − low)(high − mean) are wanted.
     relative = max(component, 0.0) / float(shares @ scales**0.5) ** 2
     return float(min(relative, components[CROSSED.index("variation")]))

@@ -63,7 +63,7 @@ _FEW = f"placebo: fewer than {FEWEST_SPLITS} splits of the group words"
 
 _STEREOTYPE = ("model", *NEVER_POOLED, "category", "stereotype")
 _SIDES = ("marginalized", "default")
-_PLACED = ("p", "placebo_mean", "placebo_low", "placebo_high", "n_resamples", "note")
+_PLACEBO_COLUMNS = ("p", "placebo_mean", "placebo_low", "placebo_high", "n_resamples", "note")
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class _Block:
 
     @property
     def splits(self) -> int:
+        """Number of ways to choose the words that count as marginalized."""
         return comb(len(self.words), self.n_marginalized)
 
     @property
@@ -114,22 +115,25 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
         return means
     scored = units.filter(pl.col("n_scored") > 0)
     blocks = _all_blocks(scored.with_columns(pl.col("mean") - means["neutral"][0]))
-    kept, placed = [], []
-    for at, row in enumerate(means.iter_rows(named=True)):
-        own = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
-        if own:
-            kept.append(at)
-            placed.append(_placed(own, row["neutral"], row["confidence"], seed))
-    columns = pl.DataFrame(placed, schema={name: ESTIMATES[name] for name in _PLACED}, orient="row")
-    stated = [c for c in (*_STATED, *LEVEL_KEYS["cell"]) if c in ESTIMATES]
-    rows = means[kept].select(*dict.fromkeys(stated)).hstack(columns)
+    positions, placebo_rows = [], []
+    for position, row in enumerate(means.iter_rows(named=True)):
+        row_blocks = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
+        if row_blocks:
+            positions.append(position)
+            placebo_rows.append(
+                _placebo_values(row_blocks, row["neutral"], row["confidence"], seed)
+            )
+    schema = {name: ESTIMATES[name] for name in _PLACEBO_COLUMNS}
+    columns = pl.DataFrame(placebo_rows, schema=schema, orient="row")
+    mean_columns = [c for c in (*_MEAN_COLUMNS, *LEVEL_KEYS["cell"]) if c in ESTIMATES]
+    rows = means[positions].select(*dict.fromkeys(mean_columns)).hstack(columns)
     rows = rows.with_columns(method=pl.lit("placebo"), alternative=pl.lit("two-sided"))
     lacking = (pl.lit(None, t).alias(c) for c, t in ESTIMATES.items() if c not in rows.columns)
     return rows.with_columns(lacking).select(list(ESTIMATES))
 
 
 #: What the row of a placebo shares with that of its mean.
-_STATED = (
+_MEAN_COLUMNS = (
     *("family", "subject", "measure", "level", *NEVER_POOLED, "n", "n_scored", "compliance"),
     *("estimate", "confidence", "range_low", "range_high", "neutral", "direction"),
 )
@@ -140,43 +144,55 @@ def _all_blocks(scored: pl.DataFrame) -> dict[tuple[Any, ...], list[_Block]]:
 
     `mean` of the rows is the distance from neutral.
     """
-    n, found, unnamed = pl.col("n_scored"), dict[tuple[Any, ...], list[_Block]](), set()
+    n = pl.col("n_scored")
+    blocks: dict[tuple[Any, ...], list[_Block]] = {}
+    unnamed: set[tuple[Any, ...]] = set()
     pairs = scored.group_by(*_STEREOTYPE, *_SIDES, maintain_order=True).agg(
         value=(n * pl.col("mean")).sum() / n.sum(), weight=n.sum().cast(pl.Float64)
     )
     lists = pairs.group_by(*_STEREOTYPE, maintain_order=True).agg(*_SIDES, "value", "weight")
     for row in lists.iter_rows(named=True):
-        named = None not in (*row["marginalized"], *row["default"])
-        own = list(_blocks(row)) if named else []
+        has_names = None not in (*row["marginalized"], *row["default"])
+        of_stereotype = list(_blocks(row)) if has_names else []
         for level in SPLIT_LEVELS:
             group = (level, *(row[name] for name in keys_of(level)))
-            found.setdefault(group, []).extend(own)
-            unnamed |= set() if named else {group}
-    return {group: own for group, own in found.items() if group not in unnamed}
+            blocks.setdefault(group, []).extend(of_stereotype)
+            if not has_names:
+                unnamed.add(group)
+    for group in unnamed:
+        del blocks[group]
+    return blocks
 
 
 def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
     """Estimate the effects of the words of one stereotype, block by block."""
-    sides = [np.unique(pairs[side], return_inverse=True) for side in _SIDES]
-    (marginalized, first), (default, second) = sides
-    n, second = len(marginalized), second + len(marginalized)
+    marginalized, first = np.unique(pairs["marginalized"], return_inverse=True)
+    default, second = np.unique(pairs["default"], return_inverse=True)
+    n = len(marginalized)
+    second = second + n  # words of both sides are numbered on, the marginalized ones first
     words = [*(f"marginalized {w}" for w in marginalized), *(f"default {w}" for w in default)]
     values, weights = np.array(pairs["value"]), np.array(pairs["weight"])
     effects = _effects(first, second, values, weights, len(words))
-    own, other = (np.bincount(side, weights, len(words)) for side in (first, second))
-    answers = np.asarray((own - other) / weights.sum(), np.float64)
+    first_answers = np.bincount(first, weights, len(words))
+    second_answers = np.bincount(second, weights, len(words))
+    answers = np.asarray((first_answers - second_answers) / weights.sum(), np.float64)
     labels = _labels(first, second, len(words))
     for label in np.unique(labels):
-        at = np.flatnonzero(labels == label)
-        named = tuple(words[k] for k in at)
-        yield _Block(named, int((at < n).sum()), effects[None, at], answers[None, at])
+        members = np.flatnonzero(labels == label)
+        names = tuple(words[k] for k in members)
+        yield _Block(
+            names, int((members < n).sum()), effects[None, members], answers[None, members]
+        )
 
 
 def _effects(first: Codes, second: Codes, values: Array, weights: Array, n: int) -> Array:
     """Return effects with ``values ≈ effects[first] − effects[second]``, of least size."""
-    rows, root = np.arange(len(values)), np.sqrt(weights)
+    rows = np.arange(len(values))
+    root = np.sqrt(weights)
     design = np.zeros((len(values), n))
-    design[rows, first], design[rows, second] = root, -root
+    design[rows, first] = root
+    design[rows, second] = -root
+    # `lstsq`, as the effects of a block are known but for a constant: it takes those of least size.
     return np.asarray(np.linalg.lstsq(design, root * values, rcond=1e-9)[0])
 
 
@@ -193,51 +209,55 @@ def _labels(first: Codes, second: Codes, n: int) -> Codes:
         labels = after
 
 
-def _placed(
+def _placebo_values(
     blocks: Sequence[_Block], neutral: float, confidence: float, seed: int
 ) -> tuple[float | int | str | None, ...]:
-    """Find a mean among those of its splits; the values of `_PLACED`."""
-    every = neutral + _means(_joined(blocks), seed)
-    few = prod(one.splits for one in blocks) < FEWEST_SPLITS
-    p = None if few else float(place(every[0], every[1:]).p)
+    """Find a mean among those of its splits; the values of `_PLACEBO_COLUMNS`."""
+    means = neutral + _means(_join_blocks(blocks), seed)
+    few = prod(block.splits for block in blocks) < FEWEST_SPLITS
+    p = None if few else float(place(means[0], means[1:]).p)
     ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
-    low, high = np.quantile(every, ends, method="inverted_cdf").tolist()
-    return p, float(every.mean()), low, high, len(every) - 1, _FEW if few else None
+    low, high = np.quantile(means, ends, method="inverted_cdf").tolist()
+    return p, float(means.mean()), low, high, len(means) - 1, _FEW if few else None
 
 
-def _joined(blocks: Iterable[_Block]) -> list[_Block]:
+def _join_blocks(blocks: Iterable[_Block]) -> list[_Block]:
     """Join blocks with the same words."""
-    alike: dict[tuple[str, ...], list[_Block]] = {}
-    for one in blocks:
-        alike.setdefault(one.words, []).append(one)
-    return [
-        replace(
-            own[0],
-            effects=np.concatenate([one.effects for one in own]),
-            answers=np.concatenate([one.answers for one in own]),
-        )
-        for own in alike.values()
-    ]
+    by_words: dict[tuple[str, ...], list[_Block]] = {}
+    for block in blocks:
+        by_words.setdefault(block.words, []).append(block)
+    joined_blocks = []
+    for same_words in by_words.values():
+        effects = np.concatenate([block.effects for block in same_words])
+        answers = np.concatenate([block.answers for block in same_words])
+        joined_blocks.append(replace(same_words[0], effects=effects, answers=answers))
+    return joined_blocks
 
 
 def _means(blocks: Sequence[_Block], seed: int) -> Array:
     """Return the means of splits from neutral, that into groups first."""
-    if prod(one.splits for one in blocks) <= _ENUMERATED and all(one.even for one in blocks):
+    n_splits = prod(block.splits for block in blocks)
+    # With uneven answers, which word has which number of them matters too: drawn, not listed.
+    if n_splits <= _ENUMERATED and all(block.even for block in blocks):
         sums = np.zeros(1)
-        for one in blocks:
-            own = one.sums(_all_splits(len(one.words), one.n_marginalized))
-            sums = np.add.outer(sums, own).ravel()
+        for block in blocks:
+            block_sums = block.sums(_all_splits(len(block.words), block.n_marginalized))
+            sums = np.add.outer(sums, block_sums).ravel()
     else:
-        rng, sums = np.random.default_rng(seed), np.zeros(DRAWS + 1)
-        for one in blocks:
-            places = np.tile(np.arange(len(one.words)), (DRAWS + 1, 1))
-            rng.permuted(places[1:], axis=1, out=places[1:])
-            sums += one.sums(places)
-    return np.asarray(sums / sum(one.answers.clip(0).sum() for one in blocks))
+        rng = np.random.default_rng(seed)
+        sums = np.zeros(DRAWS + 1)
+        for block in blocks:
+            places = np.tile(np.arange(len(block.words)), (DRAWS + 1, 1))
+            rng.permuted(places[1:], axis=1, out=places[1:])  # the first row stays: the groups
+            sums += block.sums(places)
+    return np.asarray(sums / sum(block.answers.clip(0).sum() for block in blocks))
 
 
 @cache
 def _all_splits(words: int, marginalized: int) -> Codes:
     """Return the words in order of their places, shape (splits, words); the first is as given."""
-    splits = combinations(range(words), marginalized)
-    return np.array([[*one, *(k for k in range(words) if k not in one)] for one in splits])
+    splits = []
+    for first in combinations(range(words), marginalized):
+        second = [word for word in range(words) if word not in first]
+        splits.append([*first, *second])
+    return np.array(splits)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
 
-__all__ = ["MOST_LEVELS", "Codes", "Part", "moments", "parts", "split"]
+__all__ = ["MOST_LEVELS", "Codes", "StratumSquares", "moments", "stratum_squares", "split"]
 
 Codes = NDArray[np.intp]
 
@@ -32,19 +32,23 @@ Codes = NDArray[np.intp]
 MOST_LEVELS = 150
 
 #: Moments by a hash of weights and levels, and how many of them are kept at most.
-_KEPT: dict[bytes, Array] = {}
-_MOST_KEPT = 1000
+_MOMENTS: dict[bytes, Array] = {}
+_MOST_MOMENTS = 1000
 
 
 @dataclass(frozen=True)
-class Part:
-    """The sums of squares of one stereotype's scores, and what they are made of."""
+class StratumSquares:
+    """The sums of squares of one stereotype's scores, and what they are made of.
+
+    A stratum may also be one wording of a stereotype. Factors stand in the order of `totals`, with
+    the single response last.
+    """
 
     mean: float
     size: int  # units, such as mirrored pairs
     answers: float  # answers behind them
     levels: tuple[int, ...]  # of each factor; of the last, the response, the units
-    squares: Array  # (k,), sums of squared totals of deviations
+    observed: Array  # (k,), sums of squared totals of deviations
     expected: Array  # (k, k), E[squares] = expected @ components
     shares: Array  # (k,), variance of the mean = shares @ components
     weights: Array  # (units,), answers by their mean
@@ -55,20 +59,21 @@ class Part:
 class _Levels:
     """The levels of one factor within stereotypes, those of the first stereotype first."""
 
-    def __init__(self, codes: Codes, of: Codes, deviations: Array, weights: Array) -> None:
+    def __init__(self, codes: Codes, strata: Codes, deviations: Array, weights: Array) -> None:
         n = codes.max() + 1
-        cells, self.member = np.unique(of * n + codes, return_inverse=True)
-        self.of, self.codes = np.divmod(cells, n)  # (levels,)
+        # A number for each stereotype with a level, which sorts by the stereotype first.
+        cells, self.member = np.unique(strata * n + codes, return_inverse=True)
+        self.strata, self.codes = np.divmod(cells, n)  # (levels,)
         self.sums = np.bincount(self.member, deviations)
         self.counts = np.bincount(self.member, weights)
-        self.sizes = np.bincount(self.of)  # (stereotypes,)
+        self.sizes = np.bincount(self.strata)  # (stereotypes,)
         self.starts = np.cumsum(self.sizes) - self.sizes
 
     def totals(self, sizes: Codes) -> list[tuple[Codes, Array, Array]]:
         """Return level, mean deviation and share of the answers of each stereotype."""
-        n = sizes[self.of]
+        n = sizes[self.strata]
         columns = self.codes, self.sums / n, self.counts / n
-        return list(zip(*(split(one, self.sizes) for one in columns), strict=True))
+        return list(zip(*(split(column, self.sizes) for column in columns), strict=True))
 
 
 def split(values: NDArray[Any], sizes: Codes) -> list[NDArray[Any]]:
@@ -77,108 +82,126 @@ def split(values: NDArray[Any], sizes: Codes) -> list[NDArray[Any]]:
     return [values[i:j] for i, j in pairwise([0, *ends])]
 
 
-def parts(
-    values: Array, weights: Array, factors: Mapping[str, Codes], of: Codes | None = None
-) -> list[Part]:
+def stratum_squares(
+    values: Array, weights: Array, factors: Mapping[str, Codes], strata: Codes | None = None
+) -> list[StratumSquares]:
     """Return the sums of squares of `values`, shape (units,), by stereotype and factor.
 
     `weights` are the numbers of answers behind the values, `factors` their levels, as integers from
-    0 on, and `of` their stereotypes, numbered in order from 0 on; by default one.
+    0 on, and `strata` their stereotypes, numbered in order from 0 on; by default one.
     """
-    of = np.zeros(len(values), np.intp) if of is None else of
-    sizes, answers = np.bincount(of), np.bincount(of, weights)
-    w = weights * (sizes / answers)[of]
-    means = np.bincount(of, weights * values) / answers
-    deviations = w * (values - means[of])
-    levels = [_Levels(codes, of, deviations, w) for codes in factors.values()]
-    every = [*levels, _Levels(np.arange(len(of)), of, deviations, w)]
-    squares = np.array([np.bincount(one.of, one.sums**2) for one in every]).T
-    counts = np.array([np.bincount(one.of, one.counts**2) for one in every]).T
-    expected, shares = _expected(every, counts, w, sizes), counts / sizes[:, None] ** 2
-    own_weights = split(w, sizes)
-    members = [split(one.member - one.starts[of], sizes) for one in levels]
-    totals = [one.totals(sizes) for one in levels]
-    return [
-        Part(
+    strata = np.zeros(len(values), np.intp) if strata is None else strata
+    sizes, answers = np.bincount(strata), np.bincount(strata, weights)
+    relative = weights * (sizes / answers)[strata]
+    means = np.bincount(strata, weights * values) / answers
+    deviations = relative * (values - means[strata])
+    crossed = [_Levels(codes, strata, deviations, relative) for codes in factors.values()]
+    # Each unit is a level of its own of the response, the last factor.
+    factor_levels = [*crossed, _Levels(np.arange(len(strata)), strata, deviations, relative)]
+    observed = np.array([np.bincount(f.strata, f.sums**2) for f in factor_levels]).T
+    counts = np.array([np.bincount(f.strata, f.counts**2) for f in factor_levels]).T
+    expected = _expected(factor_levels, counts, relative, sizes)
+    shares = counts / sizes[:, None] ** 2
+    unit_weights = split(relative, sizes)
+    # Both are transposed: by factor and stereotype as computed, by stereotype and factor as kept.
+    members = list(zip(*(split(f.member - f.starts[strata], sizes) for f in crossed), strict=True))
+    totals = list(zip(*(f.totals(sizes) for f in crossed), strict=True))
+    squares = []
+    for s in range(len(sizes)):
+        of_stratum = StratumSquares(
             mean=float(means[s]),
             size=int(sizes[s]),
             answers=float(answers[s]),
-            levels=tuple(int(one.sizes[s]) for one in every),
-            squares=squares[s],
+            levels=tuple(int(f.sizes[s]) for f in factor_levels),
+            observed=observed[s],
             expected=expected[s],
             shares=shares[s],
-            weights=own_weights[s],
-            members=tuple(one[s] for one in members),
-            totals={f: one[s] for f, one in zip(factors, totals, strict=True)},
+            weights=unit_weights[s],
+            members=members[s] if crossed else (),
+            totals=dict(zip(factors, totals[s], strict=True)) if crossed else {},
         )
-        for s in range(len(sizes))
-    ]
+        squares.append(of_stratum)
+    return squares
 
 
-def _expected(levels: Sequence[_Levels], counts: Array, w: Array, sizes: Codes) -> Array:
-    """Return the coefficients of the components in the expected sums of squares, (parts, k, k)."""
+def _expected(levels: Sequence[_Levels], counts: Array, weights: Array, sizes: Codes) -> Array:
+    """Return the coefficients of components in expected sums of squares, (stereotypes, k, k)."""
     expected = counts[:, :, None] * counts[:, None] / sizes[:, None, None] ** 2
-    for f, one in enumerate(levels):
-        for h, other in enumerate(levels[: f + 1]):
-            n = len(other.of)
-            cells, member = np.unique(one.member * n + other.member, return_inverse=True)
+    for f, first in enumerate(levels):
+        for h, second in enumerate(levels[: f + 1]):
+            n = len(second.strata)
+            cells, member = np.unique(first.member * n + second.member, return_inverse=True)
             rows, columns = np.divmod(cells, n)
-            both, of = np.bincount(member, w), one.of[rows]
-            apart = 2.0 * one.counts[rows] * other.counts[columns] / sizes[of]
-            expected[:, f, h] += np.bincount(of, both * (both - apart))
+            joint = np.bincount(member, weights)
+            strata = first.strata[rows]
+            # Σ (joint − independent / 2)²: the squares of the second term, over all pairs of
+            # levels, are in `expected` already, and only pairs with answers add to them.
+            independent = 2.0 * first.counts[rows] * second.counts[columns] / sizes[strata]
+            expected[:, f, h] += np.bincount(strata, joint * (joint - independent))
             expected[:, h, f] = expected[:, f, h]
     return expected
 
 
-def _products(one: Part, factors: Sequence[int]) -> Array:
+def _centred_products(stratum: StratumSquares, factors: Sequence[int]) -> Array:
     """Return Z'CZ of the levels Z of some factors, with C = W − ww'/n; (levels, levels)."""
-    sizes = np.array([one.levels[f] for f in factors], np.intp)
-    starts, n, k = np.cumsum(sizes) - sizes, int(sizes.sum()), len(factors)
-    members = [one.members[f] + start for f, start in zip(factors, starts, strict=True)]
-    places = np.array(members, np.intp).reshape(k, one.size)
-    weights = np.broadcast_to(one.weights, (k, k, one.size)).ravel()
-    both = np.bincount((places[:, None] * n + places).ravel(), weights, n * n).reshape(n, n)
-    counts = both.diagonal()
-    return np.asarray(both - np.outer(counts, counts) / one.size)
+    sizes = np.array([stratum.levels[f] for f in factors], np.intp)
+    starts = np.cumsum(sizes) - sizes
+    n = int(sizes.sum())
+    k = len(factors)
+    members = [stratum.members[f] + start for f, start in zip(factors, starts, strict=True)]
+    places = np.array(members, np.intp).reshape(k, stratum.size)  # the shape also for k = 0
+    weights = np.broadcast_to(stratum.weights, (k, k, stratum.size)).ravel()
+    joint = np.bincount((places[:, None] * n + places).ravel(), weights, n * n).reshape(n, n)
+    counts = joint.diagonal()
+    return np.asarray(joint - np.outer(counts, counts) / stratum.size)
 
 
-def moments(one: Part) -> Array:
+def moments(stratum: StratumSquares) -> Array:
     """Return K, shape (k, k, k, k): the sums of squares of normal effects have covariance c'Kc.
 
     `c` are the components. Factors of more than `MOST_LEVELS` levels count as responses, but for
     the variances of their own sums of squares. It depends on weights and levels alone, which scores
     share with their effects of order and their compliance, and all draws of a simulation.
     """
-    design = sha256(repr(one.levels).encode())
-    for array in (one.weights, *one.members):
+    design = sha256(repr(stratum.levels).encode())
+    for array in (stratum.weights, *stratum.members):
         design.update(array.tobytes())
-    if (found := _KEPT.get(design.digest())) is None:
-        if len(_KEPT) >= _MOST_KEPT:
-            _KEPT.clear()
-        found = _KEPT[design.digest()] = _moments(one)
-    return found
+    if (covariances := _MOMENTS.get(design.digest())) is None:
+        if len(_MOMENTS) >= _MOST_MOMENTS:
+            _MOMENTS.clear()
+        covariances = _MOMENTS[design.digest()] = _moments(stratum)
+    return covariances
 
 
-def _moments(one: Part) -> Array:
-    k, large = len(one.levels), [f for f, n in enumerate(one.levels[:-1]) if n > MOST_LEVELS]
+def _moments(stratum: StratumSquares) -> Array:
+    k = len(stratum.levels)
+    large = [f for f, n in enumerate(stratum.levels[:-1]) if n > MOST_LEVELS]
     small = [f for f in range(k - 1) if f not in large]
-    block = np.repeat(np.eye(len(small)), [one.levels[f] for f in small], axis=0)
-    direct = _products(one, small)
-    paths = [*(direct[:, own] @ direct[own] for own in block.T.astype(bool)), direct]
-    crossed = np.array([[block.T @ (p * q) @ block for q in paths] for p in paths])
+    # Which small factor each level is of, shape (levels, small factors).
+    block = np.repeat(np.eye(len(small)), [stratum.levels[f] for f in small], axis=0)
+    direct = _centred_products(stratum, small)
+    # Z'CUU'CZ for each small factor with the levels U; for the response, whose U is I, Z'CZ.
+    paths = [direct[:, level_mask] @ direct[level_mask] for level_mask in block.T.astype(bool)]
+    paths.append(direct)
+    crossed = np.zeros((len(paths), len(paths), len(small), len(small)))
+    for i, p in enumerate(paths):
+        for j, q in enumerate(paths):
+            crossed[i, j] = block.T @ (p * q) @ block
     traces = np.array([np.diag(p) @ block for p in paths])
-    found = np.zeros((k, k, len(paths), len(paths)))
-    found[np.ix_(small, small)] = crossed.transpose(2, 3, 0, 1)
+    covariances = np.zeros((k, k, len(paths), len(paths)))
+    covariances[np.ix_(small, small)] = crossed.transpose(2, 3, 0, 1)
     for place, f in enumerate(small):
-        found[f, -1, -1] = found[-1, f, -1] = traces[:, place]
-        found[f, -1, :-1] = found[-1, f, :-1] = crossed[:, -1, place].T
-        found[-1, -1, place] = traces[:, place]
-        found[-1, -1, place, -1] += traces[-1, place]
-    found[-1, -1, -1, -1] = one.size - 1
-    taken = np.zeros((len(paths), k))
-    taken[range(len(small)), small] = 1.0
-    taken[-1, [*large, -1]] = one.shares[[*large, -1]] / one.shares[-1]
-    found = taken.T @ found @ taken
+        covariances[f, -1, -1] = covariances[-1, f, -1] = traces[:, place]
+        covariances[f, -1, :-1] = covariances[-1, f, :-1] = crossed[:, -1, place].T
+        covariances[-1, -1, place] = traces[:, place]
+        covariances[-1, -1, place, -1] += traces[-1, place]
+    covariances[-1, -1, -1, -1] = stratum.size - 1
+    # From small factors and the response to all: large ones count as what they add to responses.
+    merged = np.zeros((len(paths), k))
+    merged[range(len(small)), small] = 1.0
+    merged[-1, [*large, -1]] = stratum.shares[[*large, -1]] / stratum.shares[-1]
+    covariances = merged.T @ covariances @ merged
     for f in large:
-        found[f, f] = np.outer(one.expected[f], one.expected[f]) / (one.levels[f] - 1)
-    return np.asarray(2.0 * found)
+        expected = stratum.expected[f]
+        covariances[f, f] = np.outer(expected, expected) / (stratum.levels[f] - 1)
+    return np.asarray(2.0 * covariances)

@@ -12,7 +12,7 @@ import polars as pl
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.crossed import CROSSED
 from clinometer.statistics.shared import SHARED
-from clinometer.statistics.squares import Part, parts, split
+from clinometer.statistics.squares import StratumSquares, split, stratum_squares
 
 __all__ = ["Stratum", "scale_of", "scales_of", "strata_of"]
 
@@ -23,13 +23,14 @@ class Stratum:
 
     key: tuple[Any, ...]
     values: Array  # (units,)
-    part: Part
+    squares: StratumSquares
     varies: Mapping[str, int]  # the number of levels of each factor
     unrecorded: set[str]  # factors whose levels are unknown
 
 
 def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> list[Stratum]:
     """Return the stereotypes of a run, told apart by `keys`; see `targets.means`."""
+    # A separator that no word holds, so that two words of a cell cannot be read as two others.
     words = pl.concat_str(pl.col(SHARED).fill_null(""), separator="\0")
     used = dict.fromkeys((*keys, *SHARED, "study", "draw", value, weight))
     sorted_run = run.select(*used).sort(keys)
@@ -46,26 +47,34 @@ def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -
     )
     factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in CROSSED if f not in keys}
     values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
-    of = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy().astype(np.intp)
-    each, first = parts(values, weights, factors, of), np.flatnonzero(np.diff(of, prepend=-1))
-    rows = zip(coded.select(keys)[first].rows(), split(values, np.bincount(of)), each, strict=True)
-    return [Stratum(key, own, one, *_levels(one)) for key, own, one in rows]
+    strata = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy().astype(np.intp)
+    squares = stratum_squares(values, weights, factors, strata)
+    first_rows = np.flatnonzero(np.diff(strata, prepend=-1))
+    stratum_keys = coded.select(keys)[first_rows].rows()
+    stratum_values = split(values, np.bincount(strata))
+    return [
+        Stratum(key, scores, of_stratum, *_levels(of_stratum))
+        for key, scores, of_stratum in zip(stratum_keys, stratum_values, squares, strict=True)
+    ]
 
 
-def _levels(one: Part) -> tuple[dict[str, int], set[str]]:
+def _levels(stratum: StratumSquares) -> tuple[dict[str, int], set[str]]:
     """Return the number of levels of each factor, and the factors without a known one."""
-    levels = {f: codes for f, (codes, *_) in one.totals.items()}
+    levels = {f: codes for f, (codes, *_) in stratum.totals.items()}  # code 0: not recorded
     unrecorded = {f for f, codes in levels.items() if not codes.any()}
     return {f: len(codes) for f, codes in levels.items()}, unrecorded
 
 
-def scales_of(parts: Sequence[Part], bounds: tuple[float, float]) -> Array:
-    """Return what the variances of `parts` are proportional to."""
-    return np.array([scale_of(one.mean, one.size, bounds) for one in parts])
+def scales_of(strata: Sequence[StratumSquares], bounds: tuple[float, float]) -> Array:
+    """Return what the variances of the means of `strata` are proportional to."""
+    return np.array([scale_of(stratum.mean, stratum.size, bounds) for stratum in strata])
 
 
 def scale_of(mean: float, size: int, bounds: tuple[float, float]) -> float:
-    """Return (mean − low)(high − mean), with one unit more, in the middle; 1 without ends."""
+    """Return (mean − low)(high − mean), with one unit more, in the middle; 1 without ends.
+
+    The added unit keeps it above 0 where all scores are at one end.
+    """
     low, high = bounds
     if not np.isfinite(high - low):
         return 1.0

@@ -21,10 +21,10 @@ __all__ = [
     "ORDERED",
     "SEEN_TOGETHER",
     "compliance",
-    "filled",
+    "fill_missing",
     "in_one_order",
     "keys_of",
-    "of_both_orders",
+    "balance_orders",
     "pool_pairs",
     "refuse_split",
     "scores_by_order",
@@ -49,8 +49,8 @@ LEVEL_KEYS = {
     "overall": (),
 }
 
-#: A number about a response beside its score, averaged over the scored responses that have it.
-_BESIDE = ("first_share", "logit")
+#: Numbers about a response that are averaged over the scored responses that have them.
+_AVERAGED = ("first_share", "logit")
 
 #: The two orders, by their names in the columns of summaries.
 ORDERED = {"first": "marginalized_first", "second": "default_first"}
@@ -61,7 +61,7 @@ COUNTED_BY = [name for name in COMPLIANCE if name in SCORES and name != "coverag
 _SCORED = pl.col("score").is_not_null()
 
 #: What tells summaries apart, beside group words and pair.
-_KEYS_OF_UNITS = (*FACTORS, "control", "word_list", "scoring")
+_UNIT_KEYS = (*FACTORS, "control", "word_list", "scoring")
 
 
 def keys_of(level: str) -> list[str]:
@@ -78,16 +78,18 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     from the mean; sums and counts of `first_share` and `logit`; of each order the number of answers
     and of scores, and their sum (`ORDERED`); of pairs scored in both
     orders, their number `order_n` and `order_sum`, the mean score with the marginalized group first
-    minus that with the default group first; and `value` and `weight`, of `of_both_orders`.
+    minus that with the default group first; and `value` and `weight`, of `balance_orders`.
 
     Raises InputError if a column is missing, a score is not finite, a missing score has no reason,
     or the trials of one pair differ in more than their order.
     """
-    frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
-    named = (pl.col(name).fill_null("") for name in ("model", "stereotype"))
-    alone = pl.format("{} {} response {}", *named, "row")
-    frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
-    keys = [*_KEYS_OF_UNITS, "marginalized", "default", "unit"]
+    frame = _check_scores(check(scores, SCORES, "scores")).with_row_index("row")
+    names = (pl.col(name).fill_null("") for name in ("model", "stereotype"))
+    single_response = pl.format("{} {} response {}", *names, "row")
+    frame = frame.with_columns(unit=pl.coalesce("pair_id", single_response))
+    # Sorted, so that sums come out the same to the last digit whatever the order of the answers.
+    frame = frame.sort("unit", "order", "score")
+    keys = [*_UNIT_KEYS, "marginalized", "default", "unit"]
     first, second = (pl.col("score").filter(order=order).mean() for order in ORDERED.values())
     units = frame.group_by(keys, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
@@ -97,32 +99,34 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         pl.col("score").max().alias("highest"),
         pl.col("score").mean().alias("mean"),
         ((pl.col("score") - pl.col("score").mean()) ** 2).sum().alias("m2"),
-        *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _BESIDE),
-        *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _BESIDE),
+        *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _AVERAGED),
+        *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _AVERAGED),
         *scores_by_order(),
         (first - second).is_not_null().cast(pl.Int64).alias("order_n"),
         (first - second).fill_null(0.0).alias("order_sum"),
     )
     refuse_split(units)
-    return of_both_orders(units)
+    return balance_orders(units)
 
 
-def filled(units: pl.DataFrame, end: float, level: str = "stereotype") -> pl.DataFrame:
+def fill_missing(units: pl.DataFrame, end: float, level: str = "stereotype") -> pl.DataFrame:
     """Return summaries with `value` and `weight` as if each missing score were at `end`."""
     total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
-    missing = {of: pl.col(f"{of}_asked_n") - pl.col(f"{of}_scored_n") for of in ORDERED}
-    sums = {f"{of}_scored_sum": pl.col(f"{of}_scored_sum") + missing[of] * end for of in ORDERED}
-    whole = units.with_columns(
-        **sums,
-        **{f"{of}_scored_n": pl.col(f"{of}_asked_n") for of in ORDERED},
+    by_order: list[pl.Expr] = []
+    for order in ORDERED:
+        n_asked, n_scored = pl.col(f"{order}_asked_n"), pl.col(f"{order}_scored_n")
+        filled_sum = pl.col(f"{order}_scored_sum") + (n_asked - n_scored) * end
+        by_order += [filled_sum, n_asked.alias(f"{order}_scored_n")]
+    complete = units.with_columns(
+        *by_order,
         mean=(total + (pl.col("n") - pl.col("n_scored")) * end) / pl.col("n"),
         n_scored="n",
     )
-    both = of_both_orders(whole, level).select("value", "weight")
-    return units.with_columns(both)
+    balanced = balance_orders(complete, level).select("value", "weight")
+    return units.with_columns(balanced)
 
 
-def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFrame:
+def balance_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFrame:
     """Add `value` and `weight`: the mean of each unit, such that both orders count the same.
 
     Where each unit of a group of `level` has as many scores in one order as in the other, these are
@@ -133,55 +137,75 @@ def of_both_orders(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFra
     should. Where no wording has both orders, nothing tells their effect from that of wordings, and
     nothing is changed.
     """
-    (n, s), (m, t) = ((pl.col(f"{of}_scored_n"), pl.col(f"{of}_scored_sum")) for of in ORDERED)
-    known, first, second = (n.sum() > 0) & (m.sum() > 0), n.sum(), m.sum()
-    group = keys_of(level)
-    both = units.group_by(*group, of_wording="variation").agg(known=known)
-    groups = units.group_by(group, maintain_order=True).agg(
-        mean_first=s.sum() / first,
-        mean_second=t.sum() / second,
-        away_first=_away(first),
-        away_second=_away(second),
-        whole=(n == m).all(),
-        by_first=(first + second) / (2 * first),
-        by_second=(first + second) / (2 * second),
-    )
-    told = both.group_by(group).agg(pl.col("known").any())
-    groups = groups.join(told, on=group, nulls_equal=True)
+    n_first, sum_first = pl.col("first_scored_n"), pl.col("first_scored_sum")
+    n_second, sum_second = pl.col("second_scored_n"), pl.col("second_scored_sum")
     half = (pl.col("mean_first") - pl.col("mean_second")) / 2.0
-    moved_s, moved_t = (
-        sums + (sums - number * pl.col(f"mean_{of}")) * (pl.col(f"away_{of}") - 1.0)
-        for of, number, sums in (("first", n, s), ("second", m, t))
+    deviation_first = sum_first - n_first * pl.col("mean_first")
+    deviation_second = sum_second - n_second * pl.col("mean_second")
+    moved_first = sum_first + deviation_first * (pl.col("away_first") - 1.0)
+    moved_second = sum_second + deviation_second * (pl.col("away_second") - 1.0)
+    # The last term: scores whose order is unknown count once.
+    weight = (
+        n_first * pl.col("by_first")
+        + n_second * pl.col("by_second")
+        + (pl.col("n_scored") - n_first - n_second)
     )
-    weight = n * pl.col("by_first") + m * pl.col("by_second") + (pl.col("n_scored") - n - m)
     total = (
-        (moved_s - n * half) * pl.col("by_first")
-        + (moved_t + m * half) * pl.col("by_second")
-        + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - s - t)
+        (moved_first - n_first * half) * pl.col("by_first")
+        + (moved_second + n_second * half) * pl.col("by_second")
+        + (pl.col("n_scored") * pl.col("mean").fill_null(0.0) - sum_first - sum_second)
     )
-    even = ~pl.col("known") | pl.col("whole")
+    unchanged = ~pl.col("both_orders") | pl.col("even")
     plain = pl.col("n_scored").cast(pl.Float64)
     uneven = pl.when(pl.col("n_scored") > 0).then(total / weight)
+    group = keys_of(level)
+    groups = _order_means(units, group)
     return (
         units.drop("value", "weight", strict=False)
         .join(groups, on=group, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
-            value=pl.when(even).then("mean").otherwise(uneven),
-            weight=pl.when(even).then(plain).otherwise(weight),
+            value=pl.when(unchanged).then("mean").otherwise(uneven),
+            weight=pl.when(unchanged).then(plain).otherwise(weight),
         )
-        .drop("^(mean|away|by)_(first|second)$", "known", "whole")
+        .drop("^(mean|away|by)_(first|second)$", "both_orders", "even")
     )
 
 
-def _away(number: pl.Expr) -> pl.Expr:
+def _order_means(units: pl.DataFrame, group: list[str]) -> pl.DataFrame:
+    """Return what the orders of each group are like, for `balance_orders`.
+
+    Of each order the `mean`, how far scores are moved `away` from it, and `by` what they count;
+    `both_orders`, if a wording has both, and `even`, if each unit has as many of one as of the
+    other.
+    """
+    n_first, n_second = pl.col("first_scored_n"), pl.col("second_scored_n")
+    total_first, total_second = n_first.sum(), n_second.sum()
+    groups = units.group_by(group, maintain_order=True).agg(
+        mean_first=pl.col("first_scored_sum").sum() / total_first,
+        mean_second=pl.col("second_scored_sum").sum() / total_second,
+        away_first=_spread_factor(total_first),
+        away_second=_spread_factor(total_second),
+        even=(n_first == n_second).all(),
+        by_first=(total_first + total_second) / (2 * total_first),
+        by_second=(total_first + total_second) / (2 * total_second),
+    )
+    in_both = (total_first > 0) & (total_second > 0)
+    # Another name, as at the level of cells the wording is a key of the group already.
+    wordings = units.group_by(*group, of_wording="variation").agg(both_orders=in_both)
+    both_orders = wordings.group_by(group).agg(pl.col("both_orders").any())
+    return groups.join(both_orders, on=group, nulls_equal=True)
+
+
+def _spread_factor(number: pl.Expr) -> pl.Expr:
+    """Give √(n / (n − 1)), by which scores lie too close to their own mean; 1 for a single one."""
     return pl.when(number > 1).then((number / (number - 1)).sqrt()).otherwise(1.0)
 
 
 def in_one_order() -> pl.Expr:
     """Tell whether all scores of units are known to be in the same order of the groups."""
-    scored = [pl.col(f"{of}_scored_n").sum() for of in ORDERED]
-    whole = pl.col("n_scored").sum()
-    return (whole > 0) & pl.any_horizontal(one == whole for one in scored)
+    scored = [pl.col(f"{order}_scored_n").sum() for order in ORDERED]
+    total = pl.col("n_scored").sum()
+    return (total > 0) & pl.any_horizontal(count == total for count in scored)
 
 
 def refuse_split(units: pl.DataFrame) -> None:
@@ -202,14 +226,15 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
     """
     cells = ("stereotype", "variation", "marginalized", "default")
     scored = pl.struct(cells).filter(pl.col("n_scored") > 0)
-    alone = scored.n_unique().over(NEVER_POOLED) < 2
-    single = units.filter(alone).drop("unit", strict=False)
-    keys = [*_KEYS_OF_UNITS, "marginalized", "default"]
+    single_cell = scored.n_unique().over(NEVER_POOLED) < 2
+    unpooled = units.filter(single_cell).drop("unit", strict=False)
+    keys = [*_UNIT_KEYS, "marginalized", "default"]
     n, mean, weight = pl.col("n_scored"), pl.col("mean"), pl.col("weight")
     centre = (n * mean).sum() / n.sum()
+    # By their names, as the reasons of missing scores are columns too.
     sums = [c for c in units.columns if c.startswith("n_") or c.endswith(("_n", "_sum"))]
-    joined = (
-        units.filter(~alone)
+    pooled = (
+        units.filter(~single_cell)
         .group_by(keys, maintain_order=True)
         .agg(
             pl.col("n", *sums).sum(),
@@ -224,7 +249,7 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
             pl.col("draw").min(),
         )
     )
-    return pl.concat([single, joined.select(single.columns)])
+    return pl.concat([unpooled, pooled.select(unpooled.columns)])
 
 
 def compliance(scores: pl.DataFrame) -> pl.DataFrame:
@@ -246,7 +271,7 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     InputError
         If a column is missing, a score is not finite, or a missing score has no reason.
     """
-    frame = _valid(check(scores, SCORES, "scores"))
+    frame = _check_scores(check(scores, SCORES, "scores"))
     counted = frame.group_by(COUNTED_BY).agg(
         pl.len().cast(pl.Int64).alias("n"),
         pl.col("iteration").min().alias("draw"),
@@ -259,11 +284,11 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
 
 def scores_by_order() -> Iterator[pl.Expr]:
     """Yield the number of answers and of scores in each order, and the sum of the scores."""
-    for of, order in ORDERED.items():
+    for prefix, order in ORDERED.items():
         score = pl.col("score").filter(order=order)
-        yield (pl.col("order") == order).sum().cast(pl.Int64).alias(f"{of}_asked_n")
-        yield score.count().cast(pl.Int64).alias(f"{of}_scored_n")
-        yield score.sum().alias(f"{of}_scored_sum")
+        yield (pl.col("order") == order).sum().cast(pl.Int64).alias(f"{prefix}_asked_n")
+        yield score.count().cast(pl.Int64).alias(f"{prefix}_scored_n")
+        yield score.sum().alias(f"{prefix}_scored_sum")
 
 
 def _counts() -> list[pl.Expr]:
@@ -273,7 +298,8 @@ def _counts() -> list[pl.Expr]:
     return [flag.sum().cast(pl.Int64).alias(name) for name, flag in counted.items()]
 
 
-def _valid(scores: pl.DataFrame) -> pl.DataFrame:
+def _check_scores(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return scores; raises InputError if one is not finite, or is missing without a reason."""
     if not scores.filter(_SCORED & ~pl.col("score").is_finite()).is_empty():
         raise InputError("scores: score is nan or infinite; a missing score is null with a reason")
     unexplained = scores.filter(~_SCORED & ~pl.col("reason").is_in(REASONS).fill_null(False))

@@ -58,14 +58,18 @@ from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 __all__ = ["differences", "means", "with_words"]
 
 #: What stereotypes are moderated within: what was asked alike, over studies, dimensions, controls.
-_TOGETHER = ("model", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
-_APART = tuple(name for name in NEVER_POOLED if name not in _TOGETHER)
+_MODERATED_WITHIN = ("model", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
+_STRATA_KEYS = tuple(name for name in NEVER_POOLED if name not in _MODERATED_WITHIN)
 
 #: What is moderated within, what tells strata apart, and the levels made of them.
 _STRATA = (
-    (_TOGETHER, (*_APART, "category", "stereotype", "variation"), ("cell",)),
-    (_TOGETHER, (*_APART, "category", "stereotype"), ("stereotype", "category", "model")),
-    (_TOGETHER[1:], (*_APART, "category", "stereotype"), ("overall",)),
+    (_MODERATED_WITHIN, (*_STRATA_KEYS, "category", "stereotype", "variation"), ("cell",)),
+    (
+        _MODERATED_WITHIN,
+        (*_STRATA_KEYS, "category", "stereotype"),
+        ("stereotype", "category", "model"),
+    ),
+    (_MODERATED_WITHIN[1:], (*_STRATA_KEYS, "category", "stereotype"), ("overall",)),
 )
 
 
@@ -86,42 +90,45 @@ def means(
     (`monotone`). Without it the values are differences of scores.
     """
     scored = _scored(units, value, weight)
-    found: dict[tuple[Any, ...], Targets] = {}
-    for family, keys, used in _STRATA:
-        if asked := [level for level in used if level in levels]:
-            several = pl.col("model").n_unique().over(NEVER_POOLED) > 1
-            runs = scored if "model" in family else scored.filter(several)
-            for run, group in runs.group_by(family, maintain_order=True):
-                strata, names = strata_of(group, keys, value, weight), (*family, *keys)
-                mode = run[family.index("mode")]
-                for level, own, targets in _levels(strata, asked, bounds, neutral, mode):
-                    named = dict(zip(names, (*run, *own), strict=False))
-                    found[level, *(named[name] for name in keys_of(level))] = targets
-    return found
+    by_key: dict[tuple[Any, ...], Targets] = {}
+    for family, keys, family_levels in _STRATA:
+        used_levels = [level for level in family_levels if level in levels]
+        if not used_levels:
+            continue
+        several = pl.col("model").n_unique().over(NEVER_POOLED) > 1
+        runs = scored if "model" in family else scored.filter(several)
+        for run, group in runs.group_by(family, maintain_order=True):
+            strata = strata_of(group, keys, value, weight)
+            mode = run[family.index("mode")]
+            for level, key, targets in _level_targets(strata, used_levels, bounds, neutral, mode):
+                # Not strict: the key of a level begins as that of its strata, and is shorter.
+                by_name = dict(zip((*family, *keys), (*run, *key), strict=False))
+                by_key[level, *(by_name[name] for name in keys_of(level))] = targets
+    return by_key
 
 
 def _scored(units: pl.DataFrame, value: str, weight: str, *more: str) -> pl.DataFrame:
     """Return what is used of the units that have answers."""
-    used = (*_TOGETHER, *_APART, *LEVEL_KEYS["cell"], *SHARED, "draw", *more, value, weight)
-    return with_codes(units.select(*dict.fromkeys(used))).filter(pl.col(weight) > 0)
+    keys = (*_MODERATED_WITHIN, *_STRATA_KEYS, *LEVEL_KEYS["cell"], *SHARED)
+    used = dict.fromkeys((*keys, "draw", *more, value, weight))
+    return with_codes(units.select(*used)).filter(pl.col(weight) > 0)
 
 
 def with_words(
-    found: Mapping[tuple[Any, ...], Targets], words: Mapping[tuple[Any, ...], tuple[float, float]]
+    by_key: Mapping[tuple[Any, ...], Targets], words: Mapping[tuple[Any, ...], tuple[float, float]]
 ) -> dict[tuple[Any, ...], Targets]:
     """Return `means` with the target *like these* of single stereotypes: other attribute words.
 
     `words` are the variances of the means of stereotypes due to these words, with degrees of
     freedom (`items.word_variance`), by keys.
     """
-    single = {
-        ("stereotype", *key): of for key, of in words.items() if ("stereotype", *key) in found
-    }
-    wider = {
-        key: replace(found[key], like_these=_other_words(found[key].these, *of))
-        for key, of in single.items()
-    }
-    return {**found, **wider}
+    wider = dict(by_key)
+    for word_key, (variance, df) in words.items():
+        key = ("stereotype", *word_key)
+        if key in by_key:
+            like_these = _other_words(by_key[key].these, variance, df)
+            wider[key] = replace(by_key[key], like_these=like_these)
+    return wider
 
 
 def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredMean:
@@ -145,85 +152,93 @@ def differences(
     of them lacks are left out; each other counts once. What the runs share (wordings, group words)
     lowers the error of means over stereotypes; for a single one the runs are taken as independent.
     """
-    both = [one.with_columns(run=pl.lit(k)) for k, one in enumerate((baseline, candidate))]
-    scored = _scored(pl.concat(both, how="diagonal_relaxed"), value, weight, "run")
+    runs = [units.with_columns(run=pl.lit(k)) for k, units in enumerate((baseline, candidate))]
+    scored = _scored(pl.concat(runs, how="diagonal_relaxed"), value, weight, "run")
     span = bounds[1] - bounds[0]
-    found: dict[tuple[Any, ...], Targets] = {}
-    for family, keys, used in _STRATA[:2]:
-        if not (asked := [level for level in used if level in levels]):
+    by_key: dict[tuple[Any, ...], Targets] = {}
+    for family, keys, family_levels in _STRATA[:2]:  # without `overall`, which needs two models
+        used_levels = [level for level in family_levels if level in levels]
+        if not used_levels:
             continue
         for run, group in scored.group_by(family, maintain_order=True):
-            strata, names = strata_of(group, ("run", *keys), value, weight), (*family, *keys)
-            moderated = _moderated(strata, bounds, run[family.index("mode")], lend=False)
-            shares = _signed(strata)
-            for level in asked:
-                for own, members in _grouped(strata, list(shares), level, 1).items():
-                    total = sum(abs(shares[place]) for place in members) / 2.0
-                    of = {place: shares[place] / total for place in members}
-                    named = dict(zip(names, (*run, *own), strict=False))
-                    key = (level, *(named[name] for name in keys_of(level)))
-                    found[key] = pooled(strata, of, moderated, (-span, span), level)
-    return found
+            strata = strata_of(group, ("run", *keys), value, weight)
+            moderated = _moderate_strata(strata, bounds, run[family.index("mode")], lend=False)
+            signs = _signs(strata)
+            for level in used_levels:
+                # A key from 1 on: the run, which comes first, is no part of it.
+                for key, members in _group_strata(strata, list(signs), level, 1).items():
+                    n_stereotypes = len(members) / 2.0
+                    shares = {place: signs[place] / n_stereotypes for place in members}
+                    by_name = dict(zip((*family, *keys), (*run, *key), strict=False))
+                    group_key = (level, *(by_name[name] for name in keys_of(level)))
+                    by_key[group_key] = pooled(strata, shares, moderated, (-span, span), level)
+    return by_key
 
 
-def _signed(strata: Sequence[Stratum]) -> dict[int, float]:
-    """Return the shares of the strata that both runs have, a pair after the other."""
-    places = {one.key: place for place, one in enumerate(strata)}
-    shares: dict[int, float] = {}
+def _signs(strata: Sequence[Stratum]) -> dict[int, float]:
+    """Return −1 for strata of the baseline and 1 for the candidate's, a pair after the other.
+
+    By their places; those that one of the runs lacks are left out.
+    """
+    places = {stratum.key: place for place, stratum in enumerate(strata)}
+    signs: dict[int, float] = {}
     for (run, *key), place in places.items():
-        other = places.get((1, *key))
-        if run == 0 and other is not None:
-            shares |= {place: -1.0, other: 1.0}
-    return shares
+        counterpart = places.get((1, *key))
+        if run == 0 and counterpart is not None:
+            signs |= {place: -1.0, counterpart: 1.0}
+    return signs
 
 
-def _levels(
+def _level_targets(
     strata: Sequence[Stratum],
     levels: Sequence[str],
     bounds: tuple[float, float],
     neutral: float | None,
     mode: str | None,
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
-    part = OF_DIFFERENCES if neutral is None else 1.0
-    moderated = cache(lambda lend: _moderated(strata, bounds, mode, part, lend=lend))
-    single = any(levels < 2 for one in strata for levels in one.varies.values())
+    """Yield level, key and mean of each group of strata, all of which are moderated together."""
+    relative = OF_DIFFERENCES if neutral is None else 1.0
+    # A page needs both, with and without lending, or one: each is computed once, when needed.
+    moderated = cache(lambda lend: _moderate_strata(strata, bounds, mode, relative, lend=lend))
+    single = any(n_levels < 2 for stratum in strata for n_levels in stratum.varies.values())
     for level in levels:
-        for key, members in _grouped(strata, range(len(strata)), level).items():
+        for key, members in _group_strata(strata, range(len(strata)), level).items():
             shares = dict.fromkeys(members, 1.0 / len(members))  # each stereotype counts once
             alone = len(members) == 1
             variances = moderated(not (alone and single))
-            found = pooled(strata, shares, variances, bounds, level)
+            targets = pooled(strata, shares, variances, bounds, level)
             if alone and variances and neutral is not None:
-                one, place = strata[members[0]], members[0]
-                own = float(variances.floors[place]), variances.weights[place]
-                these = with_strongest(found.these, one, *own, neutral)
-                found = replace(found, these=these)
-            yield level, key, found
+                (place,) = members
+                floor = float(variances.floors[place])
+                weights = variances.weights[place]
+                these = with_strongest(targets.these, strata[place], floor, weights, neutral)
+                targets = replace(targets, these=these)
+            yield level, key, targets
 
 
-def _moderated(
+def _moderate_strata(
     strata: Sequence[Stratum],
     bounds: tuple[float, float],
     mode: str | None,
-    part: float = 1.0,
+    relative: float = 1.0,
     *,
     lend: bool = True,
 ) -> Moderated | None:
-    """Moderate variances by each other or, where they are too few, by `part` of usual ones."""
-    parts = [one.part for one in strata]
-    scales = scales_of(parts, bounds)
-    moderated = moderate(parts, scales, lend=lend)
+    """Moderate variances by each other or, where they are too few, by `relative` of usual ones."""
+    squares = [stratum.squares for stratum in strata]
+    scales = scales_of(squares, bounds)
+    moderated = moderate(squares, scales, lend=lend)
     if moderated is None and np.isfinite(bounds[1] - bounds[0]):
         usual = usual_components(list(strata[0].varies), mode)
-        moderated = moderate_by_usual(parts, scales, part * usual)
+        moderated = moderate_by_usual(squares, scales, relative * usual)
     return moderated
 
 
-def _grouped(
+def _group_strata(
     strata: Sequence[Stratum], places: Sequence[int], level: str, start: int = 0
 ) -> dict[tuple[Any, ...], list[int]]:
     """Group strata by the keys of a level, which begin at `start`."""
-    end = start + len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
+    end = start + len(_STRATA_KEYS) + max(len(LEVEL_KEYS[level]) - 1, 0)
     grouped: dict[tuple[Any, ...], list[int]] = {}
     for place in places:
         grouped.setdefault(strata[place].key[start:end], []).append(place)

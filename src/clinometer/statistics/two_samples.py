@@ -123,7 +123,8 @@ def compare_groups(a: Array, b: Array, *, confidence: float = 0.95) -> GroupComp
     pooled = np.where(pooled > ROUNDING * size, pooled, np.nan)
     t = difference / (pooled * math.sqrt(1 / n1 + 1 / n2))
     # Where the pooled spread is nan so is all that follows.
-    e1, e2 = v1 / n1, np.where(np.isnan(pooled), np.nan, v2 / n2)
+    e1 = v1 / n1
+    e2 = np.where(np.isnan(pooled), np.nan, v2 / n2)
     welch = (e1 + e2) ** 2 / (e1**2 / (n1 - 1) + e2**2 / (n2 - 1))
     half = stdtrit(welch, 0.5 + confidence / 2) * np.sqrt(e1 + e2)
     p = 2.0 * stdtr(df, -np.abs(t))
@@ -143,17 +144,20 @@ def permute_groups(a: Array, b: Array, *, draws: int = 10_000, seed: int = 0) ->
     # Of centred values the sums of the two groups differ in sign only: the smaller will do.
     size = min(a.shape[1], b.shape[1])
     observed = np.abs(values[:, : a.shape[1]].sum(axis=1))
+    # As large but for rounding, which differs with the order of the sum.
     least = observed - 1e-10 * np.abs(values).sum(axis=1)
-    ways = math.comb(values.shape[1], size)
-    exact = ways <= MOST_ARRANGEMENTS
+    arrangements = math.comb(values.shape[1], size)
+    exact = arrangements <= MOST_ARRANGEMENTS
     step = max(1, AT_ONCE // sum(values.shape))
-    masks = _all(values.shape[1], size, step)
+    masks = _all_masks(values.shape[1], size, step)
     if not exact:
-        masks = _drawn(values.shape[1], size, draws, step, np.random.default_rng(seed))
+        masks = _drawn_masks(values.shape[1], size, draws, step, np.random.default_rng(seed))
     count = sum((np.abs(mask @ values.T) >= least).sum(axis=0) for mask in masks)
-    p = count / ways if exact else (count + 1) / (draws + 1)
+    p = count / arrangements if exact else (count + 1) / (draws + 1)
     p = np.where(np.isnan(observed), np.nan, p)
-    return GroupPermutation(np.asarray(p, dtype=np.float64), ways if exact else draws, exact)
+    return GroupPermutation(
+        np.asarray(p, dtype=np.float64), arrangements if exact else draws, exact
+    )
 
 
 def margin(sd: ArrayLike, n: ArrayLike, *, confidence: float = 0.95) -> Array:
@@ -168,7 +172,7 @@ def margin(sd: ArrayLike, n: ArrayLike, *, confidence: float = 0.95) -> Array:
     return np.asarray(np.where(usable, half, np.nan), dtype=np.float64)
 
 
-def _all(members: int, size: int, step: int) -> Iterator[Array]:
+def _all_masks(members: int, size: int, step: int) -> Iterator[Array]:
     """Yield every choice of `size` members, some rows of zeros and ones at a time."""
     choices = itertools.combinations(range(members), size)
     while block := list(itertools.islice(choices, step)):
@@ -177,7 +181,7 @@ def _all(members: int, size: int, step: int) -> Iterator[Array]:
         yield mask
 
 
-def _drawn(
+def _drawn_masks(
     members: int, size: int, draws: int, step: int, rng: np.random.Generator
 ) -> Iterator[Array]:
     """Yield drawn choices of `size` members."""
@@ -231,10 +235,10 @@ def permute_columns(
         return Permutation(None, 2**columns)
     signs = swaps(columns, seed)
     size = max(1, AT_ONCE // d.size)
-    parts = (signs[at : at + size] for at in range(0, len(signs), size))
+    parts = (signs[begin : begin + size] for begin in range(0, len(signs), size))
     effects = np.concatenate(
         [signed_rank_effect((d * part[:, None, :]).reshape(len(part), -1)) for part in parts]
-    )
+    )  # in parts: all arrangements at once may not fit into memory
     turned = {"greater": effects, "less": -effects, "two-sided": np.abs(effects)}[alternative]
     return Permutation(float(np.mean(turned >= turned[0] - 1e-12)), len(signs))
 
@@ -248,8 +252,8 @@ def swaps(columns: int, seed: int = 0) -> Array:
     if columns <= MOST_COLUMNS:
         return np.array(list(itertools.product((1.0, -1.0), repeat=columns)))
     size = (2**MOST_COLUMNS - 1, columns)
-    drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=size)
-    return np.vstack([np.ones(columns), drawn])
+    draws = np.random.default_rng(seed).choice((1.0, -1.0), size=size)
+    return np.vstack([np.ones(columns), draws])
 
 
 def bootstrap_effects(tables: Sequence[Array], *, draws: int = 2_000, seed: int = 0) -> Array:
@@ -271,4 +275,6 @@ def effects_of_rows(table: Array, picks: NDArray[np.intp]) -> Array:
     """Give the effect of each choice of rows of a table, shape (choices, rows) → (choices,)."""
     size = max(1, AT_ONCE // max(1, picks.shape[1] * table.shape[1]))
     parts = (picks[begin : begin + size] for begin in range(0, len(picks), size))
-    return np.concatenate([signed_rank_effect(table[at].reshape(len(at), -1)) for at in parts])
+    return np.concatenate(
+        [signed_rank_effect(table[rows].reshape(len(rows), -1)) for rows in parts]
+    )

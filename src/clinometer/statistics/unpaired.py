@@ -13,6 +13,9 @@ Inference
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from clinometer.results import SCORES, Measure, check
@@ -22,7 +25,7 @@ from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
-    filled,
+    fill_missing,
     in_one_order,
     keys_of,
     summarise,
@@ -32,6 +35,9 @@ from clinometer.statistics.targets import differences
 __all__ = ["contrast_unpaired", "errors_apart"]
 
 _LEVELS = ("cell", "stereotype", "category", "model")
+
+#: Level and keys of a group.
+_Key = tuple[Any, ...]
 
 #: What tells strata apart that are compared with each other.
 _STRATUM = ("model", *NEVER_POOLED, "category", "stereotype")
@@ -72,29 +78,44 @@ def contrast_unpaired(
         If a column or the baseline is missing, there is no candidate, a score lies outside the
         measure's range, or a parameter means nothing.
     """
-    how = Compared(factor, baseline, "stereotype", confidence, margin)
+    settings = Compared(factor, baseline, "stereotype", confidence, margin)
     frame = check(scores, SCORES, "scores")
     check_range(frame, measure, "score")
-    ours = _units(frame, factor, baseline)
-    ends = measure.low, measure.high
-    found, compliant, least, greatest = (dict[tuple[object, ...], Targets]() for _ in range(4))
-    described: dict[str, list[pl.DataFrame]] = {level: [] for level in _LEVELS}
+    baseline_units = _units(frame, factor, baseline)
+    low, high = ends = measure.low, measure.high
+    scored: dict[_Key, Targets] = {}
+    compliance: dict[_Key, Targets] = {}
+    least: dict[_Key, Targets] = {}
+    greatest: dict[_Key, Targets] = {}
+    groups: dict[str, list[pl.DataFrame]] = {level: [] for level in _LEVELS}
     for candidate in candidates(frame, factor, baseline):
-        theirs = _units(frame, factor, candidate)
-        cases = [
-            (found, differences(ours, theirs, ends, "value", "weight")),
-            (compliant, differences(ours, theirs, (0.0, 1.0), "scored", "n")),
-        ]
-        if any(one["n"].sum() > one["n_scored"].sum() for one in (ours, theirs)):
-            for case, at in ((least, ends), (greatest, ends[::-1])):
-                worst = filled(ours, at[1]), filled(theirs, at[0])
-                cases.append((case, differences(*worst, ends, "value", "weight")))
-        for known, each in cases:
-            known |= {(level, candidate, *key): one for (level, *key), one in each.items()}
-        for level, rows in described.items():
-            rows.append(_described(ours, theirs, level, candidate))
-    whole = {level: pl.concat(rows) for level, rows in described.items()}
-    return contrasted(Changes(whole, found, compliant, (least, greatest)), measure, how)
+        units = _units(frame, factor, candidate)
+        change = differences(baseline_units, units, ends, "value", "weight")
+        scored |= _with_candidate(change, candidate)
+        change = differences(baseline_units, units, (0.0, 1.0), "scored", "n")
+        compliance |= _with_candidate(change, candidate)
+        if _any_missing(baseline_units) or _any_missing(units):
+            filled = fill_missing(baseline_units, high), fill_missing(units, low)
+            change = differences(filled[0], filled[1], ends, "value", "weight")
+            least |= _with_candidate(change, candidate)
+            filled = fill_missing(baseline_units, low), fill_missing(units, high)
+            change = differences(filled[0], filled[1], ends, "value", "weight")
+            greatest |= _with_candidate(change, candidate)
+        for level, tables in groups.items():
+            tables.append(_describe_groups(baseline_units, units, level, candidate))
+    described = {level: pl.concat(tables) for level, tables in groups.items()}
+    changes = Changes(described, scored, compliance, (least, greatest))
+    return contrasted(changes, measure, settings)
+
+
+def _with_candidate(change: Mapping[_Key, Targets], candidate: str) -> dict[_Key, Targets]:
+    """Put the candidate into the keys, after the level."""
+    return {(level, candidate, *key): targets for (level, *key), targets in change.items()}
+
+
+def _any_missing(units: pl.DataFrame) -> bool:
+    """Whether an answer of a run has no score."""
+    return bool(units["n"].sum() > units["n_scored"].sum())
 
 
 def errors_apart(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.DataFrame:
@@ -104,14 +125,16 @@ def errors_apart(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.Da
     candidate and what is never pooled: `candidate`, those columns, and `se`, null where unknown or
     moderated by usual variances.
     """
-    ours, ends, rows = _units(scores, "model", baseline), (measure.low, measure.high), []
+    baseline_units = _units(scores, "model", baseline)
+    ends = (measure.low, measure.high)
+    names = ("level", *keys_of("model"))
+    rows = []
     for candidate in candidates(scores, "model", baseline):
-        theirs = _units(scores, "model", candidate)
-        found = differences(ours, theirs, ends, "value", "weight", levels=("model",))
-        names = ("level", *keys_of("model"))
-        for key, one in found.items():
-            known = None if "usual variances" in one.fixed else one.these.se
-            rows.append({**dict(zip(names, key, strict=True)), "candidate": candidate, "se": known})
+        units = _units(scores, "model", candidate)
+        change = differences(baseline_units, units, ends, "value", "weight", levels=("model",))
+        for key, targets in change.items():
+            se = None if "usual variances" in targets.fixed else targets.these.se
+            rows.append({**dict(zip(names, key, strict=True)), "candidate": candidate, "se": se})
     schema = {name: pl.String() for name in (*NEVER_POOLED, "candidate")}
     return pl.DataFrame(rows, schema={**schema, "se": pl.Float64()})
 
@@ -123,18 +146,21 @@ def _units(scores: pl.DataFrame, factor: str, value: str) -> pl.DataFrame:
     return units.with_columns(scored, pl.lit(None, pl.String).alias(factor))
 
 
-def _described(
+def _describe_groups(
     baseline: pl.DataFrame, candidate: pl.DataFrame, level: str, name: str
 ) -> pl.DataFrame:
     """Describe the groups of one level, a row each, by what needs no model."""
     keys = [*_STRATUM, "variation"] if level == "cell" else list(_STRATUM)
-    ours, theirs = (_counted(units, keys) for units in (baseline, candidate))
-    both = ours.join(theirs, on=keys, how="inner", nulls_equal=True, suffix="_t")
-    n, m = pl.col("n_scored"), pl.col("n_scored_t")
-    scored, groups = (n > 0) & (m > 0), keys_of(level)
-    pooled = both.group_by(groups, maintain_order=True).agg(
+    candidate_counts = _count_answers(candidate, keys)
+    in_both = _count_answers(baseline, keys).join(
+        candidate_counts, on=keys, how="inner", nulls_equal=True, suffix="_t"
+    )
+    n_baseline, n_candidate = pl.col("n_scored"), pl.col("n_scored_t")
+    scored = (n_baseline > 0) & (n_candidate > 0)
+    groups = keys_of(level)
+    pooled = in_both.group_by(groups, maintain_order=True).agg(
         n=pl.min_horizontal(pl.col("n").sum(), pl.col("n_t").sum()),
-        n_scored=pl.min_horizontal(n.sum(), m.sum()),
+        n_scored=pl.min_horizontal(n_baseline.sum(), n_candidate.sum()),
         n_stereotypes=scored.sum().cast(pl.Int64),
         baseline_estimate=pl.col("mean").filter(scored).mean(),
         compliance_baseline_estimate=pl.col("scored").mean(),
@@ -143,6 +169,7 @@ def _described(
     )
     counts = ("n_unasked_baseline", "n_unasked_candidate")
     lost = ("n_lost_baseline", "n_lost_candidate", "n_lost_both")
+    # Rows of all levels have the same columns; trials that are not matched have no counts of these.
     absent = [c for c in LEVEL_KEYS["cell"] if c not in groups]
     return pooled.sort(groups).with_columns(
         *(pl.lit(None, pl.String).alias(c) for c in absent),
@@ -152,9 +179,9 @@ def _described(
     )
 
 
-def _counted(units: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+def _count_answers(units: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """Return the answers and the mean of each stereotype, or cell."""
-    n, (value, weight) = pl.col("n_scored"), (pl.col("value"), pl.col("weight"))
+    n, value, weight = pl.col("n_scored"), pl.col("value"), pl.col("weight")
     mean = pl.when(weight.sum() > 0).then((weight * value).sum() / weight.sum())
     return units.group_by(keys, maintain_order=True).agg(
         pl.col("n", "n_scored").sum(),

@@ -83,16 +83,18 @@ def path_types(
     >>> path_types([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")], tones, "a", "d")
     {'positive': 0, 'negative': 0, 'neutral': 0, 'mixed': 1, 'conflicting': 1, 'unknown': 0}
     """
-    seen: defaultdict[Node, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
-    seen[source][_BITS[tones[source]]] = 1
+    # Node → the bits of the tones on a path to it → how many paths have these.
+    counts: defaultdict[Node, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+    counts[source][_BITS[tones[source]]] = 1
     for start, end in edges:
-        if start in seen:
-            bit, there = _BITS[tones[end]], seen[end]
-            for tones_so_far, count in seen[start].items():
-                there[tones_so_far | bit] += count
+        if start in counts:
+            bit = _BITS[tones[end]]
+            arrivals = counts[end]
+            for tones_so_far, count in counts[start].items():
+                arrivals[tones_so_far | bit] += count
     types = dict.fromkeys(PATH_TYPES, 0)
-    for met, count in seen[target].items():
-        types[_TYPES[met]] += count
+    for tones_of_path, count in counts[target].items():
+        types[_TYPES[tones_of_path]] += count
     return types
 
 
