@@ -261,7 +261,7 @@ def _uses(joints: Iterable[Joint], mentions: Iterable[Mention]) -> Uses:
     uses = Counter([mention[:3] for mention in mentions])
     for joint in joints:
         for event in (joint.group, joint.attribute):
-            mention = event.head if event.head.written or not event.tail.written else event.tail
+            mention = event.head if event.head.verbatim or not event.tail.verbatim else event.tail
             uses[mention[:3]] += round(joint.weight * _JOINED)
     return uses
 
