@@ -36,7 +36,7 @@ from clinometer.reading.mentions import (
 from clinometer.reading.near import near_forms, respelled
 from clinometer.reading.plaintext import normalise
 from clinometer.reading.refusals import why_unread
-from clinometer.reading.rows import read_blocks, within
+from clinometer.reading.rows import pairs_within, read_blocks
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
@@ -175,7 +175,7 @@ def _paired_lines(
     lines = [read_line(line, lexicon) for line in written if line]
     if near := near_forms(lines, lexicon):
         lines = [read_line(respelled(line.text, near), lexicon) for line in lines]
-    inline = [within(line) for line in lines]
+    inline = [pairs_within(line) for line in lines]
     return lines, inline, read_blocks(lines, inline)
 
 
