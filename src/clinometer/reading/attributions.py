@@ -301,7 +301,8 @@ def _weaken_joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
     weakened = list(claims)
     for second in range(1, len(weakened)):
         # Read from the weakened ones: a claim may be joined on both sides.
-        before, after = weakened[second - 1], weakened[second]
+        before = weakened[second - 1]
+        after = weakened[second]
         if {before.outcome, after.outcome} != _SIDES or min(before.rank, after.rank) < _TRACE:
             continue
         between = marks[before.position + 1 : after.position]
@@ -326,6 +327,7 @@ def _weaken_turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
     sentence = max(marks.rfind(".", 0, but), marks.rfind("?", 0, but))
 
     def is_taken_back(claim: _Claim) -> bool:
+        """Return whether a turn after a claim takes it back."""
         if claim.position < revised:  # a change of mind takes back any claim
             return True
         weak = claim.rank < _BARE or claim.outcome not in _SIDES

@@ -383,7 +383,8 @@ def _without_crossed_pieces(line: str) -> str:
         line = _UNMARKED.sub("✗", _MARKED.sub("✓", line))
     # The split alternates texts and marks: text, mark, text, …, text.
     pieces = _MARK.split(line)
-    texts, marks = pieces[0::2], pieces[1::2]
+    texts = pieces[0::2]
+    marks = pieces[1::2]
     if not (set(marks) & set(_CHECKS) and set(marks) & set(_CROSSES)):
         return line
     if any(map(str.isalpha, texts[-1])):  # a mark stands before what it is about

@@ -149,7 +149,7 @@ def find_mentions(line: str, lexicon: Lexicon) -> list[LineMention]:
 
 
 def _overlaps(mention: LineMention, mentions: Iterable[LineMention]) -> bool:
-    return any(mention.start < other.end and other.start < mention.end for other in mentions)
+    return any(mention.start < rival.end and rival.start < mention.end for rival in mentions)
 
 
 def _find_spelled(line: str, lexicon: Lexicon) -> list[LineMention]:

@@ -199,9 +199,11 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
     texts = tuple(" ".join(_plain(option).split()).strip(" .}") for option in options)
     words = [set(re.findall(r"\w+", text)) - _COMMON for text in texts]
     by_length: list[tuple[int, str]] = []
+    all_telling: set[str] = set()
     for option, text in enumerate(texts):
         # Other words for the unknown option are those of `undetermined`.
         telling = set() if option == unknown else _telling_words(words, option)
+        all_telling |= telling
         forms = [re.escape(text)]
         for word in sorted(telling, key=len, reverse=True):
             forms += _paraphrases(word)
@@ -215,9 +217,7 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
         re.compile(rf"(?<!\w)(?:{any_option})(?:'s)?(?!\w)"),
         re.compile(_list_pattern(options), re.IGNORECASE),
         re.compile(rf"(?<!\w){unknown_text}(?!\w)|{UNDETERMINED}"),
-        frozenset().union(
-            *(_telling_words(words, option) for option in range(len(words)) if option != unknown)
-        ),
+        frozenset(all_telling),
     )
 
 

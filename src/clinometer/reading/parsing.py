@@ -166,6 +166,7 @@ def _read_lines(
     """Read the lines of an answer, with their pairs within the line and with lines above."""
 
     def open_tag(tag: re.Match[str]) -> str:
+        """Write a pair for a tag whose name is a term: ``<home>julia</home>``."""
         is_term = find_mentions(tag[1].casefold(), lexicon)
         return f"{tag[1]} - {tag[2]}\n" if is_term else tag[0]
 
