@@ -303,7 +303,7 @@ def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, Text
 def _designs(instrument: Instrument) -> Iterator[Design]:
     for mode in instrument.modes:
         yield Design(mode=mode, iterations=DRAWN)
-        if "options" in instrument.options and MODES[mode].apart:
+        if "options" in instrument.options and MODES[mode].per_attribute:
             yield Design(mode=mode, iterations=DRAWN, options="labels")
         elif "word_list" in instrument.options:
             yield Design(mode=mode, iterations=DRAWN, word_list="as_released")
