@@ -105,7 +105,7 @@ class SimulatedModel(ModelAPI):
             answer(self.simulation, self._recognition, call).up_to(config.max_tokens)
             for call in calls
         ]
-        if known_only and not replies[0].known:
+        if known_only and not replies[0].recognised:
             raise ModelError(
                 f"simulated/{self.model_name} does not know this prompt: it is of no study that "
                 "comes with Clinometer or was named to it (-M studies=FILE.yaml)"
