@@ -275,7 +275,8 @@ def reasoning_text(content: str | Sequence[Any]) -> str:
     `content`: a text, or inspect's parts of one, as objects or as its log has them.
     """
     texts = []
-    for part in () if isinstance(content, str) else content:
+    parts: Sequence[Any] = () if isinstance(content, str) else content
+    for part in parts:
         fields = part if isinstance(part, dict) else part.model_dump()
         if fields.get("type") == "reasoning":
             texts.append(

@@ -273,35 +273,6 @@ class Recognition:
                 return question
         return None
 
-    def _known(
-        self, prompt: str, followed: bool, ends: Sequence[str] | None = None
-    ) -> RecognisedPrompt | None:
-        """Return the prompt of the first study and instrument that have its text.
-
-        Stereotypes of a study may share it: then all are named, in the order of the study.
-        """
-        matches: list[tuple[TextOrigin, RecognisedPrompt]] = []
-        texts = {**self._texts.get(prompt[:START], {}), **self._texts.get("", {})}
-        for text, origins in texts.items():
-            if prompt.endswith(text.literal[-1]) and (match := text.pattern.fullmatch(prompt)):
-                for origin in origins.get(text.word(match.groups()), ()):
-                    question = origin.question(text.gaps, match.groups(), ends)
-                    if question is not None and question.groups:
-                        matches.append((origin, question))
-        if followed:
-            matches = [match for match in matches if match[0].columns.get("followup")]
-        if not matches:
-            return None
-        matches.sort(key=lambda match: match[0].place)
-        first, question = matches[0]
-        alike = (origin for origin, _ in matches if origin.place[:2] == first.place[:2])
-        beside = tuple(dict.fromkeys(origin.stereotype for origin in alike))
-        return replace(question, labels=_labels(prompt, question), beside=beside)
-
-    def _of_items(self, text: str) -> RecognisedPrompt | None:
-        found = (recognise(text) for recognise in self._recognisers)
-        return next((question for question in found if question is not None), None)
-
     def _learn(self, prompt: str) -> None:
         """Learn every stereotype of which a group is mentioned."""
         mentioned = self._unlearned.keys() & set(_PART.findall(prompt))
