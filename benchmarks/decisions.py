@@ -273,7 +273,7 @@ def _asked(instrument: str, variations: Sequence[str] | None, draw: int) -> Sequ
     """Return the questions of a quick audit of one instrument, controls included."""
     from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.instruments.design import Design
-    from clinometer.simulated.tables import Questions
+    from clinometer.simulated.tables import SimulatedQuestions
 
     one = INSTRUMENTS[instrument]
     size = one.sizes["quick"]
@@ -284,7 +284,7 @@ def _asked(instrument: str, variations: Sequence[str] | None, draw: int) -> Sequ
         (one.placebo, size.placebo, None),
     )
     return [
-        Questions(
+        SimulatedQuestions(
             one.trials(_study(name), Design(iterations=n, seed=draw), variations=wordings),
             _study(name),
         )

@@ -156,7 +156,7 @@ def test_tokens_are_the_end_or_nothing_is_read(
     other = [Logprob(token=" pain", logprob=-1.0)]
     known = ChatCompletionChoice(message=message, prompt_logprobs=Logprobs(content=other))
     outputs = [ModelOutput(model="m", choices=[one]) for one in (choice, known)]
-    response, _ = LIKELIHOOD.read(trial, outputs, "vllm-completions/m")
+    response, _ = LIKELIHOOD.read_outputs(trial, outputs, "vllm-completions/m")
     assert json.loads(response) == {end.strip(): [found], "pain": [-1.0]}
 
 
@@ -174,7 +174,7 @@ def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() 
         message=ChatMessageAssistant(content=""), prompt_logprobs=Logprobs(content=tokens)
     )
     trial = {**ASKED, "options": ["old"], "attributes": ["über"]}
-    response, _ = LIKELIHOOD.read(
+    response, _ = LIKELIHOOD.read_outputs(
         trial, [ModelOutput(model="m", choices=[choice])], "vllm-completions/m"
     )
     assert json.loads(response) == {"über": [None]}
@@ -186,7 +186,7 @@ def test_what_differs_is_the_option_or_the_attribute_whichever_stands_first() ->
     assert of_options.response({"attributes": ["joy"]}, [[-1.0], [-2.0]]) == '{"joy": [-1.0, -2.0]}'
     asked = {"prompt": "Is it {attribute}? {option}", "options": ["yes", "no"]}
     of_attributes = Texts.of({**asked, "attributes": ["art", "math"]})
-    assert of_attributes.whole() == ["Is it art? yes", "Is it art? no", "Is it math? yes",
+    assert of_attributes.all_texts() == ["Is it art? yes", "Is it art? no", "Is it math? yes",
                                      "Is it math? no"]  # fmt: skip
     found = of_attributes.response({"attributes": ["art", "math"]}, [[-1.0, -2.0], [-3.0, -4.0]])
     assert json.loads(found) == {"art": [-1.0, -2.0], "math": [-3.0, -4.0]}

@@ -9,7 +9,7 @@ import pytest
 from clinometer.errors import ModelError
 from clinometer.models.providers import PROVIDERS
 from clinometer.modes import MODES
-from clinometer.modes.needs import check_kept, not_known, refuse_unable
+from clinometer.modes.needs import check_need, not_known, refuse_unable
 from clinometer.modes.structured import write_schema
 
 UNABLE = {
@@ -86,12 +86,12 @@ def test_free_text_shows_that_a_schema_was_ignored(
 ) -> None:
     trial = {"mode": "structured", "schema": write_schema({"decision": ["yes", "no"]})}
     answer: dict[str, Any] = {"response": response, "stop_reason": stop_reason}
-    assert MODES["structured"].kept(trial, answer) is kept
+    assert MODES["structured"].shows_need(trial, answer) is kept
     proven = set[str]()
     if kept is False:
         with pytest.raises(ModelError, match="acme/m does not close answers to a JSON schema"):
-            check_kept(trial, answer, "acme/m", proven)
+            check_need(trial, answer, "acme/m", proven)
     else:
-        check_kept(trial, answer, "acme/m", proven)
+        check_need(trial, answer, "acme/m", proven)
     assert bool(proven) is bool(kept)
-    check_kept(trial, answer, "acme/m", {"structured"})  # then it cannot be read, and that is all
+    check_need(trial, answer, "acme/m", {"structured"})  # then it cannot be read, and that is all

@@ -8,7 +8,7 @@ from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import score
 from clinometer.results import FACTORS
 from clinometer.simulated.recognising import Recognition
-from clinometer.simulated.tables import Questions, answer_trials, draw_scores
+from clinometer.simulated.tables import SimulatedQuestions, answer_trials, draw_scores
 from clinometer.simulated.truth import Simulation, Truth
 from clinometer.stimuli import load_study
 
@@ -22,7 +22,7 @@ def test_scores_drawn_straight_are_those_that_are_read(instrument: str, name: st
                "refusals": {"rate": 0.3, "where": "consistent"}}  # fmt: skip
     simulation = Simulation("own", Truth.model_validate(planted), "")
     read, _ = score(answer_trials(trials, simulation, Recognition([study])), study)
-    drawn = draw_scores(Questions(trials, study), simulation)
+    drawn = draw_scores(SimulatedQuestions(trials, study), simulation)
     assert drawn["score"].null_count() < drawn.height
     assert drawn["score"].to_list() == pytest.approx(read["score"].to_list(), abs=1e-12)
     kept = [*FACTORS, "control", "trial_id", "iteration", "pair_id", "order", "marginalized",
@@ -35,4 +35,4 @@ def test_scores_of_two_prompts_are_not_drawn_straight() -> None:
     study = load_study("bai2025")
     forced = INSTRUMENTS["word_association"].trials(study, Design(iterations=2, mode="forced"))
     with pytest.raises(InputError, match="single prompts in free text"):
-        Questions(forced, study)
+        SimulatedQuestions(forced, study)

@@ -217,7 +217,7 @@ def _tokens(trials: pl.DataFrame, together: bool) -> tuple[float, float, float]:
     `together`: the ends of a sentence are scored in one call, and its beginning read once.
     """
     words = pl.col("attributes").list.len()
-    apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.apart])
+    apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.per_attribute])
     sentences = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.sentences])
     of_options = pl.col("prompt").str.contains(ATTRIBUTE, literal=True)  # else of one beginning
     texts = pl.when(of_options).then(2).otherwise(1) if together else 2 * words

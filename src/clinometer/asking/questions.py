@@ -18,7 +18,7 @@ from clinometer.models.opening import Generation, sampling_config
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.modes.mode import encodable
-from clinometer.modes.needs import check_kept
+from clinometer.modes.needs import check_need
 from clinometer.results.records import Journal
 
 __all__ = ["CallQuestions", "TrialQuestions"]
@@ -70,7 +70,7 @@ class TrialQuestions:
         if len(outputs) == MODES[trial["mode"]].calls(trial, self.provider):
             try:
                 answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
-                check_kept(trial, answer, self.model, self.proven)
+                check_need(trial, answer, self.model, self.proven)
             except ModelError as error:
                 answers.errors[requests[-1].custom_id] = str(error)
                 self._record(trial, {"error": f"{type(error).__name__}: {error}"})

@@ -39,7 +39,7 @@ from clinometer.modes.mode import (
     reasoning_text,
     sent_texts,
 )
-from clinometer.modes.needs import check_kept, refuse_unable
+from clinometer.modes.needs import check_need, refuse_unable
 from clinometer.results import RESPONSES
 from clinometer.texts import has_secrets, redacted, redacted_fields
 
@@ -170,7 +170,7 @@ async def ask_trial(
             refuse_unable([str(model)], {mode.name} - able)
             outputs = await mode.ask(trial, model)
             answer = mode.answer(trial, outputs, str(model))
-            check_kept(trial, answer, str(model), able)
+            check_need(trial, answer, str(model), able)
         except Exception as error:  # a provider's, after its retries
             if on_answer is not None:
                 on_answer({**identity, **retries(made, calls), "error": describe_error(error)})

@@ -107,7 +107,7 @@ async def _check(mode: str, opened: Any, model: str) -> Check:
     wording = asked.asked_in(mode, study, wordings)[0]
     trials = asked.trials(study, design, stereotypes=[STEREOTYPE], variations=[wording])
     trial = trials.row(0, named=True)
-    if how.apart:
+    if how.per_attribute:
         trial["attributes"] = trial["attributes"][:1]
     begun = time.monotonic()
     try:
@@ -120,6 +120,6 @@ async def _check(mode: str, opened: Any, model: str) -> Check:
     key = asked.key(study, STEREOTYPE, wording)
     (scored,) = asked.score(answer["response"], {**trial, **answer}, key).values()
     said = f"{len(scored.shares)} of {len(trial['attributes'])} words read"
-    if scored.reason is not None and not how.apart:
+    if scored.reason is not None and not how.per_attribute:
         said += f" ({scored.reason})"
     return Check(mode, True, said, seconds, outputs[-1].model, tokens)

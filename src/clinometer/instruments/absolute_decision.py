@@ -121,7 +121,7 @@ def _worded(
         options = list(study.decision_sentences.yes_no)
         return {**trial, **alone, "prompt": asked, "options": options}
     values["association"] = association_task(study, design, words, groups, rng)[0]
-    last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
+    last = "\n\nAnswer only the last task, in one word." if mode.per_attribute else ""
     return {
         **trial,
         **alone,

@@ -113,7 +113,7 @@ def _worded(
     return {
         **trial,
         "attributes": [values["attribute0"], values["attribute1"]],
-        "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
+        "prompt": prompt + (fill(FORCED, values) if mode.per_attribute else ""),
         "followup": fill(wording.followup, values) if wording.followup and whole else None,
         **mode.close({"assignment": assignments(values)}, groups, OPENING),
     }

@@ -149,10 +149,10 @@ def _worded(
     turn = 1 if draw["order"] == "marginalized_first" else -1
     options = [draw["marginalized"], draw["default"]]
     groups, attributes = options[::turn], draw["attributes"]
-    template = variation.forced if mode.apart else _template(variation, wordings, mode)
+    template = variation.forced if mode.per_attribute else _template(variation, wordings, mode)
     opening: str | None = variation.opening
     labels = None
-    if mode.apart and design.options == "labels":
+    if mode.per_attribute and design.options == "labels":
         labels = LABELS[draw["pair"] % 2]
         template += LABELLED.format(*labels) + wordings.label_format
         options, opening = list(labels[::turn]), None

@@ -34,10 +34,11 @@ def _sent(trial: Mapping[str, Any], profile: str | None, to: Provider) -> list[l
     if trial["followup"] and not described:
         return [conversation]
     calls = [*described]
+    last = conversation[-1]
     for word in trial["attributes"] or ():
-        system, last = conversation[:-1], conversation[-1]
+        # A second prompt quotes the model's own words, in which nothing is filled in.
         content = last["content"] if described else last["content"].replace("{attribute}", word)
-        calls.append([*system, {**last, "content": content}])
+        calls.append([*conversation[:-1], {**last, "content": content}])
         if to.opened and trial["opening"]:
             text = trial["opening"].replace("{attribute}", word)
             calls[-1].append({"role": "assistant", "content": text})
@@ -46,8 +47,8 @@ def _sent(trial: Mapping[str, Any], profile: str | None, to: Provider) -> list[l
 
 def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> tuple[str, str]:
     """Read the log-probabilities of the two options for each attribute."""
-    read = _whole_logprobs if find_provider(model).exact else option_logprobs
-    logprobs = [read(_first_tokens(output, model), trial["options"]) for output in outputs]
+    logprobs_of = _exact_logprobs if find_provider(model).exact else option_logprobs
+    logprobs = [logprobs_of(_first_tokens(output, model), trial["options"]) for output in outputs]
     words = trial["attributes"][: len(outputs)]
     return json.dumps(dict(zip(words, logprobs, strict=True)), ensure_ascii=False), "stop"
 
@@ -68,9 +69,9 @@ def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:
     """Return the most likely tokens, or options, of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
-        from clinometer.modes.needs import lacking
+        from clinometer.modes.needs import lack_error
 
-        raise lacking(model, MODE)
+        raise lack_error(model, MODE)
     first = logprobs.content[0]
     listed = [(token.token, token.logprob) for token in first.top_logprobs or []]
     return listed or [(first.token, first.logprob)]
@@ -95,22 +96,23 @@ def option_logprobs(
     listed = [(token, max(logprob, NEVER)) for token, logprob in tokens]
     of_option: list[list[float]] = [[] for _ in options]
     for token, logprob in listed:
-        matches = [i for i, option in enumerate(options) if _begins(token, option)]
+        matches = [number for number, option in enumerate(options) if _matches(token, option)]
+        # A token that begins both options speaks for neither.
         if len(matches) == 1:
             of_option[matches[0]].append(logprob)
     if not any(of_option):
         return [None] * len(options)
     least = min(logprob for _, logprob in listed) if len(listed) > 1 else None
-    return [_sum(each) if each else least for each in of_option]
+    return [_add_probabilities(logprobs) if logprobs else least for logprobs in of_option]
 
 
-def _sum(logprobs: Sequence[float]) -> float:
+def _add_probabilities(logprobs: Sequence[float]) -> float:
     """Return the logarithm of the sum of probabilities, however small they are."""
     most = max(logprobs)
-    return most + math.log(sum(math.exp(one - most) for one in logprobs))
+    return most + math.log(sum(math.exp(logprob - most) for logprob in logprobs))
 
 
-def _whole_logprobs(
+def _exact_logprobs(
     listed: Iterable[tuple[str, float]], options: Sequence[str]
 ) -> list[float | None]:
     """Return log-probabilities of complete options; one may be a prefix of another: cat, cats."""
@@ -118,7 +120,7 @@ def _whole_logprobs(
     return [logprobs.get(f" {option}") for option in options]
 
 
-def _begins(token: str, option: str) -> bool:
+def _matches(token: str, option: str) -> bool:
     text = token.strip(" \t\n\"'`*ĠĊ▁").casefold()
     word = option.casefold()
     if not text:
@@ -134,7 +136,7 @@ MODE = Mode(
     _settings,
     _close,
     needs="logprobs",
-    apart=True,
+    per_attribute=True,
     sampled=False,
     place=3,
     sent=_sent,

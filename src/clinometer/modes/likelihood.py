@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ATTRIBUTE", "MODE", "OPTION", "Texts"]
 
-OPTION, ATTRIBUTE = "{option}", "{attribute}"
+OPTION = "{option}"
+ATTRIBUTE = "{attribute}"
 
 #: Marks of spaces in tokens that a server leaves as its vocabulary has them.
 _SPACES = str.maketrans("ĠĊ▁", " \n ")
@@ -48,28 +49,38 @@ class Texts(NamedTuple):
 
         Examples
         --------
-        >>> said = {"prompt": "Say {option}, hear {attribute}", "options": ["old", "young"]}
-        >>> Texts.of({**said, "attributes": ["joy"]})[:2]
+        >>> trial = {"prompt": "Say {option}, hear {attribute}", "options": ["old", "young"]}
+        >>> Texts.of({**trial, "attributes": ["joy"]})[:2]
         (['Say old, hear', 'Say young, hear'], [' joy'])
         """
-        sentence, system = trial["prompt"], trial.get("system")
+        sentence = trial["prompt"]
+        system = trial.get("system")
         place = max(sentence.rfind(OPTION), sentence.rfind(ATTRIBUTE))
         of_options = sentence.startswith(ATTRIBUTE, place)
-        names, words = (OPTION, ATTRIBUTE), (trial["options"], trial["attributes"])
         beginning = sentence[:place].rstrip(" ")
+        # The space belongs to the end: most vocabularies have it in the token of the word.
         space = sentence[len(beginning) : place]
-        begun = f"{system}\n\n{beginning}" if system else beginning
-        varied, ended = words if of_options else words[::-1]
+        name = OPTION if of_options else ATTRIBUTE
+        varied = trial["options" if of_options else "attributes"]
+        ends = trial["attributes" if of_options else "options"]
+        start = f"{system}\n\n{beginning}" if system else beginning
         return cls(
-            [begun.replace(names[not of_options], word) for word in varied],
-            [space + word for word in ended],
+            [start.replace(name, word) for word in varied],
+            [space + word for word in ends],
             of_options,
         )
 
-    def response(self, trial: Mapping[str, Any], found: Sequence[Sequence[float | None]]) -> str:
-        """Write a response; `found` are log-probabilities, a row for each beginning."""
-        rows = [list(pair) for pair in zip(*found, strict=False)] if self.of_options else found
+    def response(self, trial: Mapping[str, Any], logprobs: Sequence[Sequence[float | None]]) -> str:
+        """Write a response; `logprobs` have shape (beginnings, ends)."""
+        if self.of_options:  # then attributes are ends: a row for each is a column of these
+            rows = [list(pair) for pair in zip(*logprobs, strict=False)]
+        else:
+            rows = [list(pair) for pair in logprobs]
         return json.dumps(dict(zip(trial["attributes"], rows, strict=False)), ensure_ascii=False)
+
+    def all_texts(self) -> list[str]:
+        """Return every text: those of the first beginning first."""
+        return [beginning + end for beginning in self.beginnings for end in self.ends]
 
     def whole(self) -> list[str]:
         """Return every text: those of the first beginning first."""
@@ -77,13 +88,13 @@ class Texts(NamedTuple):
 
 
 def _calls(trial: Mapping[str, Any], provider: Provider) -> int:
-    asked = Texts.of(trial)
-    return len(asked.beginnings) * (1 if provider.together else len(asked.ends))
+    texts = Texts.of(trial)
+    return len(texts.beginnings) * (1 if provider.together else len(texts.ends))
 
 
 def _sent(trial: Mapping[str, Any], _: str | None, provider: Provider) -> list[list[Message]]:
-    asked = Texts.of(trial)
-    sent = asked.beginnings if provider.together else asked.whole()
+    texts = Texts.of(trial)
+    sent = texts.beginnings if provider.together else texts.all_texts()
     return [[{"role": "user", "content": text}] for text in sent]
 
 
@@ -100,52 +111,61 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
 
 
 def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> tuple[str, str]:
-    asked, together = Texts.of(trial), find_provider(model).together
-    if not any(_tells(output, together) for output in outputs):
-        from clinometer.modes.needs import lacking
+    texts = Texts.of(trial)
+    per_beginning = find_provider(model).together
+    if not any(_has_logprobs(output, per_beginning) for output in outputs):
+        from clinometer.modes.needs import lack_error
 
-        raise lacking(model, MODE)
-    if together:
-        found = [_of_ends(output, asked.ends) for output in outputs]
-    else:
-        n = len(asked.ends)
-        each = [_of_end(output, asked.ends[at % n]) for at, output in enumerate(outputs)]
-        found = [each[at : at + n] for at in range(0, len(each), n)]
-    return asked.response(trial, found), "stop"
+        raise lack_error(model, MODE)
+    if per_beginning:
+        return texts.response(
+            trial, [_logprobs_of_ends(output, texts.ends) for output in outputs]
+        ), "stop"
+    count = len(texts.ends)
+    # Outputs are in the order of `all_texts`: the ends run fastest.
+    logprobs = [
+        _logprob_of_end(output, texts.ends[number % count]) for number, output in enumerate(outputs)
+    ]
+    rows = [logprobs[start : start + count] for start in range(0, len(logprobs), count)]
+    return texts.response(trial, rows), "stop"
 
 
-def _tells(output: ModelOutput, together: bool) -> bool:
+def _has_logprobs(output: ModelOutput, per_beginning: bool) -> bool:
     """Whether an output has log-probabilities of ends, or of a text beyond a generated token."""
     if not output.choices:
         return False
-    read, listed = output.choices[0].prompt_logprobs, output.choices[0].logprobs
+    of_prompt = output.choices[0].prompt_logprobs
+    listed = output.choices[0].logprobs
     tokens = listed.content if listed is not None else []
-    return bool(read and read.content) or len(tokens) > (0 if together else 1)
+    return bool(of_prompt and of_prompt.content) or len(tokens) > (0 if per_beginning else 1)
 
 
-def _of_ends(output: ModelOutput, ends: Iterable[str]) -> list[float | None]:
+def _logprobs_of_ends(output: ModelOutput, ends: Iterable[str]) -> list[float | None]:
     """Return the log-probability of each end, which stand as alternatives of one position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     first = logprobs.content[0] if logprobs is not None and logprobs.content else None
-    listed = {one.token: one.logprob for one in (first and first.top_logprobs) or ()}
-    return [_known(listed.get(end)) for end in ends]
+    alternatives = (first and first.top_logprobs) or ()
+    listed = {token.token: token.logprob for token in alternatives}
+    return [_rounded(listed.get(end)) for end in ends]
 
 
-def _of_end(output: ModelOutput, end: str) -> float | None:
+def _logprob_of_end(output: ModelOutput, end: str) -> float | None:
     """Return the log-probability of the last tokens of a text, which make up its end."""
     if not output.choices:
         return None
-    read, echoed = output.choices[0].prompt_logprobs, output.choices[0].logprobs
-    if read is not None:
-        return _sum(read.content, end)
+    of_prompt = output.choices[0].prompt_logprobs
+    if of_prompt is not None:
+        return _add_end(of_prompt.content, end)
+    echoed = output.choices[0].logprobs
     tokens = [] if echoed is None else echoed.content
-    found = _sum(tokens[:-1], end)  # after the text stands the one token that was generated
-    return _sum(tokens, end) if found is None else found
+    logprob = _add_end(tokens[:-1], end)  # after the text stands the one token that was generated
+    return _add_end(tokens, end) if logprob is None else logprob
 
 
-def _sum(tokens: Sequence[Logprob], end: str) -> float | None:
+def _add_end(tokens: Sequence[Logprob], end: str) -> float | None:
     """Add up the last tokens that are an end; None where no tokens are just that."""
-    text, total = "", 0.0
+    text = ""
+    total = 0.0
     for token in reversed(tokens):
         if text.strip() == end.strip() and not _is_space(token):
             break
@@ -153,7 +173,7 @@ def _sum(tokens: Sequence[Logprob], end: str) -> float | None:
         total += token.logprob
         if len(text) > len(end):
             break
-    return _known(total) if text.strip() == end.strip() else None
+    return _rounded(total) if text.strip() == end.strip() else None
 
 
 def _is_space(token: Logprob) -> bool:
@@ -161,7 +181,8 @@ def _is_space(token: Logprob) -> bool:
     return not token.token.translate(_SPACES).strip()
 
 
-def _known(logprob: float | None) -> float | None:
+def _rounded(logprob: float | None) -> float | None:
+    """Round to six places; None for what is not known, also where a server writes NaN."""
     return None if logprob is None or math.isnan(logprob) else round(max(logprob, NEVER), 6)
 
 

@@ -35,7 +35,10 @@ __all__ = [
 
 #: The kinds of answer: free text, an object of closed choices, log-probabilities of two options,
 #: log-probabilities of given texts.
-TEXT, CHOICES, LOGITS, LIKELIHOODS = "text", "choices", "logits", "likelihoods"
+TEXT = "text"
+CHOICES = "choices"
+LOGITS = "logits"
+LIKELIHOODS = "likelihoods"
 
 #: A response with its stop reason and tokens: columns of the responses.
 Answer = dict[str, Any]
@@ -87,7 +90,7 @@ class Mode:
     kind: str
     """Kind of answer: `TEXT`, `CHOICES`, `LOGITS` or `LIKELIHOODS`; an instrument has a reader for
     each kind."""
-    read: Callable[[Mapping[str, Any], Sequence[ModelOutput], str], tuple[str, str]]
+    read_outputs: Callable[[Mapping[str, Any], Sequence[ModelOutput], str], tuple[str, str]]
     """Trial, outputs (without that of a profile), model → response and stop reason. Raises
     `ModelError` where an output lacks what the mode needs; the first is also read alone."""
     settings: Callable[[Mapping[str, Any], Provider], GenerateConfig]
@@ -98,10 +101,10 @@ class Mode:
     """Choices by name, the two options, the opening → columns `schema`, `options`, `opening`."""
     needs: str | None = None
     """Column of the providers that must be true: ``logprobs``, ``schemas``, ``texts``."""
-    kept: Callable[[Mapping[str, Any], Answer], bool | None] = lambda *_: True
+    shows_need: Callable[[Mapping[str, Any], Answer], bool | None] = lambda *_: True
     """Trial, answer → whether the answer shows that the model does what is needed; None: neither
     this nor the opposite."""
-    apart: bool = False
+    per_attribute: bool = False
     """Whether each attribute is a separate call."""
     sampled: bool = True
     """Whether repeated questions may have different answers."""
@@ -131,7 +134,8 @@ class Mode:
         """Make the calls of a trial and return their outputs; a provider's errors are passed on."""
         from inspect_ai.util import collect
 
-        provider, outputs = find_provider(str(model)), list[Any]()
+        provider = find_provider(str(model))
+        outputs: list[ModelOutput] = []
         if trial["followup"]:
             (messages,) = self.sent(trial, None, provider)
             config = self.config(trial, provider, described=False)
@@ -139,15 +143,17 @@ class Mode:
         profile = encodable(outputs[0].completion) if outputs else None
         calls = self.sent(trial, profile, provider)[len(outputs) :]
         config = self.config(trial, provider)
-        conversations = [chat_messages(one, *outputs) for one in calls]
+        conversations = [chat_messages(messages, outputs) for messages in calls]
         # The first is asked alone: a model that cannot do a mode then costs one call per trial. The
         # embedded model can do all; asked together, prompts share the computation of their prefix.
         alone = 0 if provider.exact else 1
-        made = [await model.generate(one, config=config) for one in conversations[:alone]]
-        if conversations[alone:] and made:
-            self.read(trial, made, str(model))
-        others = (model.generate(one, config=config) for one in conversations[alone:])
-        return [*outputs, *made, *await collect(*others)]
+        answers = []
+        for conversation in conversations[:alone]:
+            answers.append(await model.generate(conversation, config=config))
+        if conversations[alone:] and answers:
+            self.read_outputs(trial, answers, str(model))
+        rest = [model.generate(messages, config=config) for messages in conversations[alone:]]
+        return [*outputs, *answers, *await collect(*rest)]
 
     def config(
         self, trial: Mapping[str, Any], provider: Provider, *, described: bool = True
@@ -160,21 +166,22 @@ class Mode:
         self, trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str
     ) -> Answer:
         """Return the answer to a trial, and the tokens of all its calls if known."""
-        described, said = outputs[: bool(trial["followup"])], outputs[bool(trial["followup"]) :]
-        response, stop_reason = self.read(trial, said, model)
+        profiles = int(bool(trial["followup"]))  # the first output is then a profile
+        response, stop_reason = self.read_outputs(trial, outputs[profiles:], model)
         usages = [output.usage for output in outputs if output.usage is not None]
-        reasoned = [n for usage in usages if (n := usage.reasoning_tokens) is not None]
-        contents = (output.message.content for output in outputs if output.choices)
-        texts = [text for content in contents if (text := reasoning_text(content))]
+        counts = [usage.reasoning_tokens for usage in usages]
+        reasoning_tokens = [count for count in counts if count is not None]
+        texts = [reasoning_text(output.message.content) for output in outputs if output.choices]
+        all_reasoning = "\n\n".join(filter(None, texts))
         return {
             "response": response,
-            "profile": encodable(described[0].completion) if described else None,
+            "profile": encodable(outputs[0].completion) if profiles else None,
             "stop_reason": stop_reason,
             "served": outputs[-1].model,
             "input_tokens": sum(map(tokens_in, usages)) if usages else None,
             "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
-            "reasoning_tokens": sum(reasoned) if reasoned else None,
-            "reasoning": encodable("\n\n".join(texts)) if texts else None,
+            "reasoning_tokens": sum(reasoning_tokens) if reasoning_tokens else None,
+            "reasoning": encodable(all_reasoning) if all_reasoning else None,
         }
 
 
@@ -183,8 +190,10 @@ def opening_messages(trial: Mapping[str, Any]) -> list[ChatMessage]:
     return chat_messages(_opening(trial))
 
 
-def chat_messages(messages: Sequence[Message], *first: ModelOutput) -> list[ChatMessage]:
-    """Return messages as inspect has them; the `first` output stands for the answer it gave."""
+def chat_messages(
+    messages: Sequence[Message], earlier: Sequence[ModelOutput] = ()
+) -> list[ChatMessage]:
+    """Return messages as inspect has them; an `earlier` output stands for the answer it gave."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
     kinds = {
@@ -192,13 +201,17 @@ def chat_messages(messages: Sequence[Message], *first: ModelOutput) -> list[Chat
         "user": ChatMessageUser,
         "assistant": ChatMessageAssistant,
     }
-    given = {encodable(output.completion): output.message for output in first}
-    return [
-        given[one["content"]]
-        if one["role"] == "assistant" and one["content"] in given
-        else kinds[one["role"]](content=one["content"])
-        for one in messages
-    ]
+    # A model's own message has more than its text: its reasoning, which providers want back.
+    by_text = {encodable(output.completion): output.message for output in earlier}
+    chat: list[ChatMessage] = []
+    for message in messages:
+        role = message["role"]
+        content = message["content"]
+        if role == "assistant" and content in by_text:
+            chat.append(by_text[content])
+        else:
+            chat.append(kinds[role](content=content))
+    return chat
 
 
 def read_text(
@@ -220,7 +233,9 @@ def seeded(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     """Ask with the trial's reasoning effort and temperature, and with its seed if that counts."""
     from inspect_ai.model import GenerateConfig
 
-    effort, temperature = trial["reasoning_effort"], trial["temperature"]
+    effort = trial["reasoning_effort"]
+    temperature = trial["temperature"]
+    # An effort is a level, such as low, or a number of tokens.
     budget = effort is not None and effort.isdecimal()
     return GenerateConfig(
         seed=trial["seed"] if provider.seeded else None,
@@ -259,11 +274,12 @@ def reasoning_text(content: str | Sequence[Any]) -> str:
 
     `content`: a text, or inspect's parts of one, as objects or as its log has them.
     """
-    parts: Sequence[Any] = [] if isinstance(content, str) else content
-    known = [part if isinstance(part, dict) else part.model_dump() for part in parts]
-    texts = (
-        part.get("summary") if part.get("redacted") else part.get("reasoning")
-        for part in known
-        if part.get("type") == "reasoning"
-    )
+    texts = []
+    parts: Sequence[Any] = () if isinstance(content, str) else content
+    for part in parts:
+        fields = part if isinstance(part, dict) else part.model_dump()
+        if fields.get("type") == "reasoning":
+            texts.append(
+                fields.get("summary") if fields.get("redacted") else fields.get("reasoning")
+            )
     return "\n\n".join(text for text in texts if text)

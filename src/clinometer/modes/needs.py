@@ -10,7 +10,7 @@ from clinometer.errors import ModelError
 from clinometer.models.providers import COMPLETIONS, RAW, find_provider
 from clinometer.modes.mode import Answer, Mode
 
-__all__ = ["check_kept", "lacking", "not_known", "refuse_unable"]
+__all__ = ["check_need", "lack_error", "not_known", "refuse_unable"]
 
 #: Need, a column of the providers → what a model does that has it, and one that has not.
 _DOES = {
@@ -30,14 +30,18 @@ def refuse_unable(
 
     A reasoning effort may be a number of tokens, of which inspect does not tell every provider.
     """
-    errors = [lacking(*one) for one in _pairs(models, modes) if one[1].able(one[0]) is False]
-    named = [effort for effort in dict.fromkeys(efforts) if effort is not None]
-    errors += [error for model in dict.fromkeys(models) for error in _untold(model, named)]
+    errors = []
+    for model, mode in _pairs(models, modes):
+        if mode.able(model) is False:  # None: not known, so it may be tried
+            errors.append(lack_error(model, mode))
+    distinct = [effort for effort in dict.fromkeys(efforts) if effort is not None]
+    for model in dict.fromkeys(models):
+        errors += _effort_errors(model, distinct)
     if errors:
         raise ModelError("\n".join(map(str, errors)))
 
 
-def _untold(model: str, efforts: Sequence[str]) -> Iterator[ModelError]:
+def _effort_errors(model: str, efforts: Sequence[str]) -> Iterator[ModelError]:
     """Yield an error if a model would not be told one of the efforts."""
     provider = find_provider(model)
     number = next((effort for effort in efforts if effort.isdecimal()), None)
@@ -52,31 +56,35 @@ def _untold(model: str, efforts: Sequence[str]) -> Iterator[ModelError]:
 
 def not_known(models: Iterable[str], modes: Iterable[str]) -> list[str]:
     """Return a line for each model and mode of which the table of providers says nothing."""
-    return [
-        f"whether {model} {_DOES[mode.needs][0]}, as mode {mode.name} needs, is not known; the run "
-        "stops if the first answers show that it does not"
-        for model, mode in _pairs(models, modes)
-        if mode.needs and mode.able(model) is None
-    ]
+    lines = []
+    for model, mode in _pairs(models, modes):
+        if mode.needs and mode.able(model) is None:
+            lines.append(
+                f"whether {model} {_DOES[mode.needs][0]}, as mode {mode.name} needs, is not known; "
+                "the run stops if the first answers show that it does not"
+            )
+    return lines
 
 
-def check_kept(trial: Mapping[str, Any], answer: Answer, model: str, proven: set[str]) -> None:
+def check_need(trial: Mapping[str, Any], answer: Answer, model: str, proven: set[str]) -> None:
     """Raise ModelError if an answer shows that the model lacks what its mode needs.
 
     `proven`: modes of which an answer has shown the opposite, to which this adds. After that, such
     an answer is one that cannot be read.
     """
     mode = _modes()[trial["mode"]]
-    if kept := mode.kept(trial, answer):
+    shows = mode.shows_need(trial, answer)
+    if shows:
         proven.add(mode.name)
-    elif kept is False and mode.name not in proven:
-        raise lacking(model, mode)
+    elif shows is False and mode.name not in proven:
+        raise lack_error(model, mode)
 
 
-def lacking(model: str, mode: Mode) -> ModelError:
+def lack_error(model: str, mode: Mode) -> ModelError:
     """Return the error of a model that lacks what a mode needs."""
-    others = (one for one in _modes().values() if one is not mode and one.able(model) is not False)
-    instead = " or ".join(f"--mode {one.name}" for one in others)
+    rest_of_modes = [candidate for candidate in _modes().values() if candidate is not mode]
+    able = [candidate for candidate in rest_of_modes if candidate.able(model) is not False]
+    instead = " or ".join(f"--mode {candidate.name}" for candidate in able)
     does = _DOES[mode.needs][1] if mode.needs else "cannot be asked"
     name, _, rest = model.partition("/")
     if mode.sentences and name in RAW:

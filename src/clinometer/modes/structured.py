@@ -19,7 +19,7 @@ __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
 
 def write_schema(choices: Mapping[str, Sequence[str]]) -> str:
     """Write the JSON schema of an object whose properties are closed choices."""
-    values = {name: {"type": "string", "enum": list(of)} for name, of in choices.items()}
+    values = {name: {"type": "string", "enum": list(allowed)} for name, allowed in choices.items()}
     closed = {"required": list(choices), "additionalProperties": False}
     return json.dumps({"type": "object", "properties": values, **closed}, ensure_ascii=False)
 
@@ -48,11 +48,11 @@ def why_not(response: str, trial: Mapping[str, Any]) -> str:
     return why_unread(response, trial.get("stop_reason"))
 
 
-def _kept(trial: Mapping[str, Any], answer: Answer) -> bool | None:
+def _shows_need(trial: Mapping[str, Any], answer: Answer) -> bool | None:
     """Whether an answer has names of the schema; None of one that is empty, cut off or refused."""
     text = final_answer(answer["response"]).text
-    if found := read_choices(text):
-        return not found.keys().isdisjoint(json.loads(trial["schema"])["properties"])
+    if choices := read_choices(text):
+        return not choices.keys().isdisjoint(json.loads(trial["schema"])["properties"])
     begun = not text.strip() or "{" in text
     return None if begun or why_not(text, answer) == "refused" else False
 
@@ -65,6 +65,6 @@ MODE = Mode(
     text_settings,
     _close,
     needs="schemas",
-    kept=_kept,
+    shows_need=_shows_need,
     place=2,
 )

@@ -42,7 +42,7 @@ def is_absent(text: str) -> bool:
     >>> [is_absent(text) for text in ("NA", "", "Error code: 429 - rate limit", "None of them")]
     [True, True, True, False]
     """
-    said = text.strip().strip("\"'")
-    if not said or said in _NOTHING:
+    content = text.strip().strip("\"'")
+    if not content or content in _NOTHING:
         return True
-    return _ERROR.match(said[:400]) is not None and not is_refusal(said)
+    return _ERROR.match(content[:400]) is not None and not is_refusal(content)

@@ -113,10 +113,18 @@ Words = tuple[str, ...]
 class _Claim(NamedTuple):
     outcome: str
     rank: int
-    at: int  # index of its mark
+    position: int  # index of its mark
 
 
-_ANSWER, _BARE, _CHOSEN, _STATED, _TRACE, _BOTH, _ECHO, _REJECTED = 4, 3, 2, 1, 0, -1, -2, -3
+# How firm a claim is.
+_ANSWER = 4
+_BARE = 3
+_CHOSEN = 2
+_STATED = 1
+_TRACE = 0
+_BOTH = -1
+_ECHO = -2
+_REJECTED = -3
 _OUTCOMES = {"c": "comedy", "t": "tragedy", **dict.fromkeys("nlzu", "neutral")}
 _SIDES = {"comedy", "tragedy"}
 _READ = 1 << 15  # characters searched for a choice
@@ -196,33 +204,35 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     Choice(outcome=None, reason='refused', span=None)
     """
     body = text[:_READ]
-    given = (tuple(comedy), tuple(tragedy), tuple(neutral))
+    options = (tuple(comedy), tuple(tragedy), tuple(neutral))
     plain = normalise(_LONG_DASH.sub(" - ", body))
-    marks, places = _marked(plain, _known(*given, tuple(negations)))
-    claims = _turned(marks, _joined(marks, _claims(marks)))
-    paired = find_pairs(body, _options(subject, *given)).get(subject)
-    beside = [claim for claim in claims if claim.outcome == paired and claim.rank > _TRACE]
-    claim = max(beside, key=lambda claim: claim.rank) if beside else _firmest(claims)
+    marks, places = _convert_to_marks(plain, _mark_lexicon(*options, tuple(negations)))
+    claims = _weaken_turned(marks, _weaken_joined(marks, _find_claims(marks)))
+    paired = find_pairs(body, _outcome_lexicon(subject, *options)).get(subject)
+    agreeing = [claim for claim in claims if claim.outcome == paired and claim.rank > _TRACE]
+    # A pair says what is chosen; the claim that agrees with it says where.
+    claim = max(agreeing, key=lambda claim: claim.rank) if agreeing else _firmest(claims)
     if claim is None:
         declines = _DECLINES.search(" ".join(plain[:_BEGINNING].split()))
         reason = "refused" if declines else why_unread(body, stop_reason, refusals)
         claim = _faintest(claims) if reason == "unparsed" else None
         if claim is None:
             return Choice(None, reason, None)
-    first, last = _located(body, plain, *places[claim.at])
-    return Choice(claim.outcome, None, (first, last))
+    start, end = places[claim.position]
+    return Choice(claim.outcome, None, _original_span(body, plain, start, end))
 
 
 @lru_cache(maxsize=64)
-def _known(comedy: Words, tragedy: Words, neutral: Words, negations: Words) -> Lexicon:
+def _mark_lexicon(comedy: Words, tragedy: Words, neutral: Words, negations: Words) -> Lexicon:
     """Index every phrase with its mark."""
     phrases = {mark: tuple(text.split("|")) for mark, text in _PHRASES.items()}
-    given = (("c", comedy), ("t", tragedy), ("n", neutral), ("x", negations), *phrases.items())
-    return index((word, mark, word) for mark, words in given for word in words)
+    # The words of the study come first: of equal spellings the first counts.
+    study = (("c", comedy), ("t", tragedy), ("n", neutral), ("x", negations))
+    return index((word, mark, word) for mark, words in (*study, *phrases.items()) for word in words)
 
 
 @lru_cache(maxsize=512)
-def _options(subject: str, comedy: Words, tragedy: Words, neutral: Words) -> Lexicon:
+def _outcome_lexicon(subject: str, comedy: Words, tragedy: Words, neutral: Words) -> Lexicon:
     """Index the outcomes as groups, and the subject as the word to be paired."""
     neutral += tuple(_PHRASES["n"].split("|"))
     groups = {"comedy": comedy, "tragedy": tragedy, "neutral": neutral}
@@ -230,11 +240,12 @@ def _options(subject: str, comedy: Words, tragedy: Words, neutral: Words) -> Lex
     return index([*spelled, (subject, "a", subject)])
 
 
-def _marked(plain: str, phrases: Lexicon) -> tuple[str, list[tuple[int, int]]]:
+def _convert_to_marks(plain: str, phrases: Lexicon) -> tuple[str, list[tuple[int, int]]]:
     """Convert a text to marks, with the position of each."""
     marks: list[str] = []
     places: list[tuple[int, int]] = []
     end = 0
+    # An empty mention at the end, so that the signs behind the last phrase are read too.
     for kind, _, start, until in [*find_mentions(plain, phrases), ("", "", len(plain), 0)]:
         for sign in _SIGN.finditer(plain, end, start):
             mark = "" if _is_hyphen(plain, sign.start()) else _SIGNS.get(sign[0], "_")
@@ -246,22 +257,30 @@ def _marked(plain: str, phrases: Lexicon) -> tuple[str, list[tuple[int, int]]]:
     return "".join(marks), places
 
 
-def _is_hyphen(plain: str, at: int) -> bool:
-    return plain[at] == "-" and plain[at - 1 : at].isalnum() and plain[at + 1 : at + 2].isalnum()
+def _is_hyphen(plain: str, position: int) -> bool:
+    return (
+        plain[position] == "-"
+        and plain[position - 1 : position].isalnum()
+        and plain[position + 1 : position + 2].isalnum()
+    )
 
 
-def _claims(marks: str) -> list[_Claim]:
+def _find_claims(marks: str) -> list[_Claim]:
     """Find the options and neutral words, and the strength of each claim by itself."""
     claims = []
-    for at, mark in enumerate(marks):
+    for position, mark in enumerate(marks):
         if mark not in _OUTCOMES:
             continue
-        sentence = re.split("[.?]", marks[max(at - _REACH, 0) : at])[-1]
-        after = marks[at + 1 : at + 2]
+        sentence = re.split("[.?]", marks[max(position - _REACH, 0) : position])[-1]
+        after = marks[position + 1 : position + 2]
         third = mark == "l" and after not in ("c", "t")
-        if not third or (after not in _NO_END and _SHORT.fullmatch(sentence)):
-            rank = _rank(sentence, after)
-            claims.append(_Claim(_OUTCOMES[mark], min(rank, _STATED) if mark == "u" else rank, at))
+        # A third label counts only where it stands as an answer, not as a word of prose.
+        if third and (after in _NO_END or not _SHORT.fullmatch(sentence)):
+            continue
+        rank = _rank(sentence, after)
+        if mark == "u":
+            rank = min(rank, _STATED)
+        claims.append(_Claim(_OUTCOMES[mark], rank, position))
     return claims
 
 
@@ -269,44 +288,56 @@ def _rank(sentence: str, after: str) -> int:
     clause = re.split("[,:bdri]", sentence)[-1]
     if after == "j" or _IS_REJECTED.search(clause):
         return _REJECTED
-    asked = after == "?" and "y" not in clause
-    if asked or after == "e" or _IS_TRACE.search(clause):
+    is_question = after == "?" and "y" not in clause
+    if is_question or after == "e" or _IS_TRACE.search(clause):
         return _TRACE
     if after not in _NO_END and _LABELLED.fullmatch(sentence):
         return _ANSWER if "m" in sentence else _BARE
     return _CHOSEN if _IS_CHOSEN.search(sentence) else _STATED
 
 
-def _joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
+def _weaken_joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
     """Weaken the claims in ``comedy or tragedy`` and ``comedy and tragedy``."""
-    joined = list(claims)
-    for at in range(1, len(joined)):
-        one, two = joined[at - 1 : at + 1]
-        if {one.outcome, two.outcome} != _SIDES or min(one.rank, two.rank) < _TRACE:
+    weakened = list(claims)
+    for second in range(1, len(weakened)):
+        # Read from the weakened ones: a claim may be joined on both sides.
+        before = weakened[second - 1]
+        after = weakened[second]
+        if {before.outcome, after.outcome} != _SIDES or min(before.rank, after.rank) < _TRACE:
             continue
-        between = marks[one.at + 1 : two.at]
-        rank = _ECHO if _OR.fullmatch(between) else _BOTH if _AND.fullmatch(between) else None
-        if rank is not None:
-            joined[at - 1 : at + 1] = one._replace(rank=rank), two._replace(rank=rank)
-    return joined
+        between = marks[before.position + 1 : after.position]
+        if _OR.fullmatch(between):
+            rank = _ECHO
+        elif _AND.fullmatch(between):
+            rank = _BOTH
+        else:
+            continue
+        weakened[second - 1] = before._replace(rank=rank)
+        weakened[second] = after._replace(rank=rank)
+    return weakened
 
 
-def _turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
+def _weaken_turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
     """Weaken claims that are taken back later: ``it seems tragic, but is a comedy``."""
-    last = max((c.at for c in claims if c.outcome in _SIDES and c.rank > _TRACE), default=0)
+    choices = [claim for claim in claims if claim.outcome in _SIDES and claim.rank > _TRACE]
+    last = max((claim.position for claim in choices), default=0)
     revised = marks.rfind("r", 0, last)
     turned = max(marks.rfind("d", 0, last), revised)
     but = max(marks.rfind("b", 0, last), marks.rfind("q", 0, last), 0)
     sentence = max(marks.rfind(".", 0, but), marks.rfind("?", 0, but))
 
-    def taken_back(claim: _Claim) -> bool:
+    def is_taken_back(claim: _Claim) -> bool:
+        """Return whether a turn after a claim takes it back."""
+        if claim.position < revised:  # a change of mind takes back any claim
+            return True
         weak = claim.rank < _BARE or claim.outcome not in _SIDES
-        return claim.at < revised or (weak and (claim.at < turned or sentence < claim.at < but))
+        return weak and (claim.position < turned or sentence < claim.position < but)
 
-    return [
-        claim._replace(rank=min(claim.rank, _TRACE)) if taken_back(claim) else claim
-        for claim in claims
-    ]
+    weakened = []
+    for claim in claims:
+        rank = min(claim.rank, _TRACE) if is_taken_back(claim) else claim.rank
+        weakened.append(claim._replace(rank=rank))
+    return weakened
 
 
 def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
@@ -318,7 +349,10 @@ def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
             break
         if equal:
             return (options or equal)[0]
-    return next((c for c in claims if c.outcome == "neutral" and c.rank >= _TRACE), None)
+    for claim in claims:
+        if claim.outcome == "neutral" and claim.rank >= _TRACE:
+            return claim
+    return None
 
 
 def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
@@ -333,13 +367,14 @@ def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
     return None
 
 
-def _located(body: str, plain: str, start: int, end: int) -> tuple[int, int]:
+def _original_span(body: str, plain: str, start: int, end: int) -> tuple[int, int]:
     """Map a span of the plain form to the original text."""
     words = _WORD.findall(plain[start:end])
-    places: dict[str, list[int]] = {}
-    for at, token in enumerate(tokenise(body)):
-        places.setdefault(token.text, []).append(at)
+    places: dict[str, list[int]] = {}  # word → its tokens, in text order
+    for position, token in enumerate(tokenise(body)):
+        places.setdefault(token.text, []).append(position)
     try:
+        # The n-th occurrence of a word in the plain form is its n-th in the text.
         first = places[words[0]][_WORD.findall(plain[:start]).count(words[0])]
         last = places[words[-1]][_WORD.findall(plain[:end]).count(words[-1]) - 1]
     except (IndexError, KeyError):  # the plain form splits words differently

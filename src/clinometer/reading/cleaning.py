@@ -58,11 +58,12 @@ def final_answer(text: str) -> Final:
     text = readable(text)
     if not any(sign in text for sign in _SIGNS):
         return Final(text, cut=False)
-    text = _ENTITY.sub(lambda entity: html.unescape(html.unescape(entity[0])), _unpacked(text))
-    answer, cut = _after_reasoning(_own_turn(text))
+    # Twice, for exports that escape what is escaped already: ``&amp;nbsp;``.
+    text = _ENTITY.sub(lambda entity: html.unescape(html.unescape(entity[0])), _unpack(text))
+    answer, cut = _after_reasoning(_without_conversation(text))
     answer = _WRAPPING.sub("\n", _first_turn(_marked_answer(answer)))
     if "=" in answer and "<" in answer:
-        answer = _ATTRIBUTES.sub(_shown, answer)
+        answer = _ATTRIBUTES.sub(_attribute_values, answer)
     return Final(_without_crossed_out(_without_latex(answer)), cut)
 
 
@@ -98,10 +99,8 @@ _MODEL = r"(?:[a-z]{2,10}[:_])?"  # seed:think, longcat_think
 def _mark(before: str, names: str, after: str = "") -> str:
     """Write a mark in each kind of brackets."""
     inside = rf"{before}(?:{names}){after}"
-    return "|".join(
-        f"{opened}{inside}{closed}"
-        for opened, closed in ((r"<\|?", r"\|?>"), (r"\[", r"\]"), ("◁", "▷"))
-    )
+    brackets = ((r"<\|?", r"\|?>"), (r"\[", r"\]"), ("◁", "▷"))
+    return "|".join(f"{opening}{inside}{closing}" for opening, closing in brackets)
 
 
 _BEGIN = rf"{_MODEL}(?:(?:begin|start)(?:[_ ]of)?[_ ])?"
@@ -132,33 +131,44 @@ _CHANNEL = re.compile(
 def _after_reasoning(text: str) -> Final:
     """Return what follows the reasoning, or stands before it where nothing follows."""
     channels = list(_CHANNEL.finditer(text))
-    finals = [one for one in channels if "final" in one.group("token", "bare")]
+    finals = [channel for channel in channels if "final" in channel.group("token", "bare")]
     if finals:
         return Final(text[finals[-1].end() :], cut=False)
     if channels and not text[: channels[0].start()].strip(_BLANK):
         return Final("", cut=True)
-    opened = list(_OPEN.finditer(text))
-    closed = [
-        one
-        for one in _CLOSE.finditer(text)
-        if one["sure"] or (opened and opened[0].start() < one.start())
-    ]
-    end = closed[-1].end() if closed else 0
-    begun = next((one for one in opened if one.start() >= end and _begins(one, text, end)), None)
-    if begun is not None and (before := text[end : begun.start()]).strip(_BLANK):
+    openings = list(_OPEN.finditer(text))
+    closings = _closings(text, openings)
+    end = closings[-1].end() if closings else 0
+    unclosed = _unclosed(text, openings, end)
+    # Reasoning that does not end leaves what stands before it, or nothing.
+    if unclosed is not None and (before := text[end : unclosed.start()]).strip(_BLANK):
         return Final(before, cut=False)
-    if begun is not None:
+    if unclosed is not None:
         return Final("", cut=True)
-    if closed and opened and not _WRAPPING.sub("", text[end:]).strip(_BLANK):
-        before = text[: opened[0].start()]  # nothing follows: what stands before is the answer
+    if closings and openings and not _WRAPPING.sub("", text[end:]).strip(_BLANK):
+        before = text[: openings[0].start()]  # nothing follows: what stands before is the answer
         return Final(before, cut=False)
     return Final(text[end:], cut=False)
+
+
+def _closings(text: str, openings: list[re.Match[str]]) -> list[re.Match[str]]:
+    """Find the marks that end reasoning; a doubtful one counts only after an opening mark."""
+    first = openings[0].start() if openings else len(text)
+    return [mark for mark in _CLOSE.finditer(text) if mark["sure"] or first < mark.start()]
+
+
+def _unclosed(text: str, openings: list[re.Match[str]], end: int) -> re.Match[str] | None:
+    """Return the first mark after `end`, the last closing mark, that begins reasoning."""
+    for mark in openings:
+        if mark.start() >= end and _begins_reasoning(mark, text, end):
+            return mark
+    return None
 
 
 _BLANK = " \t\r\n*#_>`"
 
 
-def _begins(mark: re.Match[str], text: str, start: int) -> bool:
+def _begins_reasoning(mark: re.Match[str], text: str, start: int) -> bool:
     """Whether a mark that no other closes begins reasoning, and is not a word of the answer."""
     return bool(mark["sure"]) or not _WRAPPING.sub("", text[start : mark.start()]).strip(_BLANK)
 
@@ -181,7 +191,7 @@ _ASSISTANT = re.compile(
     r"|\[/INST\]|<\|CHATBOT_TOKEN\|>",
     re.IGNORECASE,
 )
-_ANOTHERS = re.compile(
+_OTHER_TURN = re.compile(
     rf"\s*(?:<\|begin_of_text\|>|<s>|<bos>)?\s*(?:{_TURN}{_OTHERS}|\[INST\])", re.IGNORECASE
 )
 _ATTRIBUTES = re.compile(
@@ -200,9 +210,9 @@ _WRAPPING = re.compile(
 _ANSWER = re.compile(r"<(answer|final_answer|response)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 
 
-def _own_turn(text: str) -> str:
+def _without_conversation(text: str) -> str:
     """Leave out the conversation before the answer, where a text begins with another's turn."""
-    if _ANOTHERS.match(text) and (answer := _ASSISTANT.search(text)):
+    if _OTHER_TURN.match(text) and (answer := _ASSISTANT.search(text)):
         return text[answer.end() :]
     return text
 
@@ -218,11 +228,11 @@ def _first_turn(text: str) -> str:
 
 def _marked_answer(text: str) -> str:
     """Return what stands between the tags of the one answer, if there is one."""
-    found = list(_ANSWER.finditer(text)) if "</" in text else []
-    return found[0][2] if len(found) == 1 and found[0][2].strip() else text
+    answers = list(_ANSWER.finditer(text)) if "</" in text else []
+    return answers[0][2] if len(answers) == 1 and answers[0][2].strip() else text
 
 
-def _shown(tag: re.Match[str]) -> str:
+def _attribute_values(tag: re.Match[str]) -> str:
     """Write the attributes of a tag before its content: ``<pair word="home">``."""
     values = " - ".join(_VALUE.findall(tag[1]))
     return f"\n{values}\n" if tag[2] else f"\n{values} - "
@@ -239,61 +249,58 @@ _FIELD = re.compile(
 _LIST = re.compile(r"\s*[\[{]")
 
 
-def _unpacked(text: str) -> str:
+def _unpack(text: str) -> str:
     """Return the text in a printed completion or message; other texts as they are."""
-    if _LIST.match(text) and (inside := _text_of(_literal(text))) is not None:
+    if _LIST.match(text) and (inside := _message_text(_literal(text))) is not None:
         return inside
     if _PRINTED.match(text) and (fields := _FIELD.findall(text)):
-        values = [value for one in fields if isinstance(value := _literal(one), str)]
+        values = [value for value in map(_literal, fields) if isinstance(value, str)]
         return "\n".join(values) or text
     return text
 
 
 def _literal(text: str) -> Any:
     """Return the value of a JSON or Python literal; None if it is neither."""
-    for read in (json.loads, ast.literal_eval):
+    for parse in (json.loads, ast.literal_eval):
         try:
-            return read(text.strip())
+            return parse(text.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
     return None
 
 
-def _text_of(value: Any) -> str | None:
+def _message_text(value: Any) -> str | None:
     """Return the text in an object of an interface; None if it is none."""
     if isinstance(value, list):
-        texts = [_text_of(one) for one in value]
-        known = [text for text in texts if text is not None]
-        return "\n".join(known) if value and len(known) == len(value) else None
+        texts = [text for text in map(_message_text, value) if text is not None]
+        return "\n".join(texts) if value and len(texts) == len(value) else None
     if not isinstance(value, Mapping):
         return None
     if isinstance(choices := value.get("choices", value.get("candidates")), list) and choices:
         first = choices[0]
-        return (
-            _text_of(first.get("message", first.get("content", first)))
-            if isinstance(first, Mapping)
-            else None
-        )
+        if not isinstance(first, Mapping):
+            return None
+        return _message_text(first.get("message", first.get("content", first)))
     if isinstance(message := value.get("message"), Mapping):
-        return _text_of(message)
+        return _message_text(message)
     if "role" in value or value.get("type") in ("text", "output_text", "message"):
-        return next(_texts(value), None)
+        return next(_content_texts(value), None)
     return value["generated_text"] if isinstance(value.get("generated_text"), str) else None
 
 
-def _texts(value: Mapping[str, Any]) -> Iterator[str]:
+def _content_texts(message: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of a message, by the names that interfaces give its content."""
     for name in ("content", "text", "parts"):
-        inside = value.get(name)
-        if isinstance(inside, str):
-            yield inside
-        elif isinstance(inside, list):
-            parts = [one if isinstance(one, str) else _part(one) for one in inside]
-            yield "".join(part for part in parts if part)
+        content = message.get(name)
+        if isinstance(content, str):
+            yield content
+        elif isinstance(content, list):
+            yield "".join(part if isinstance(part, str) else _part_text(part) for part in content)
 
 
-def _part(one: Any) -> str:
+def _part_text(part: Any) -> str:
     """Return the text of a part of a message; that of reasoning is none."""
-    text = one.get("text") if isinstance(one, Mapping) else None
+    text = part.get("text") if isinstance(part, Mapping) else None
     return text if isinstance(text, str) else ""
 
 
@@ -317,7 +324,7 @@ def _without_latex(text: str) -> str:
     if "\\" not in text:
         return text
     if _STYLED.search(text) or _BOXED.search(text) or _ARROW.search(text) or "\\begin{" in text:
-        for _ in range(3):
+        for _ in range(3):  # styles may stand inside styles
             text = _STYLED.sub(r"\1", text)
         text = _BOXED.sub(r"\nAnswer: \1\n", text)
         text = text.replace("\\item", "\n- ").replace("\\\\", "\n")
@@ -327,7 +334,8 @@ def _without_latex(text: str) -> str:
 
 # Check marks ----------------------------------------------------------------------------------
 
-_CHECKS, _CROSSES = "✓✔✅☑🗸", "✗✘❌☒✖🗙"
+_CHECKS = "✓✔✅☑🗸"
+_CROSSES = "✗✘❌☒✖🗙"
 _CHECKED = re.compile(rf"^\W*(?:[{_CHECKS}]|\[?[xX]\]?)\W*$")
 _UNCHECKED = re.compile(rf"^\W*(?:[{_CROSSES}☐□]|\[ \]|[-–—])?\W*$")
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
@@ -345,41 +353,45 @@ def _without_crossed_out(text: str) -> str:
         text = _STRUCK.sub(" ", text)
     if not (_MARK.search(text) or "|" in text or _MARKED.search(text)):
         return text
-    lines, heads = text.split("\n"), None
+    lines = text.split("\n")
+    heads: list[str] | None = None
     for number, line in enumerate(lines):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if "|" in line else []
         if len(cells) < 3:
-            heads = None
-            lines[number] = _chosen(line)
+            heads = None  # a line that is no row ends the table
+            lines[number] = _without_crossed_pieces(line)
         elif heads is None:
             heads = cells
         elif len(cells) == len(heads):
-            lines[number] = _named(line, cells, heads)
+            lines[number] = _name_checked_column(line, cells, heads)
     return "\n".join(lines)
 
 
-def _named(line: str, cells: list[str], heads: list[str]) -> str:
+def _name_checked_column(line: str, cells: list[str], heads: list[str]) -> str:
     """Put the head of its column in the place of a row's check mark, if it has one alone."""
-    checked = [at for at, cell in enumerate(cells) if at and _CHECKED.match(cell)]
-    others = [cell for at, cell in enumerate(cells) if at and at not in checked]
-    if len(checked) != 1 or not all(_UNCHECKED.match(cell) for cell in others):
+    # The first cell is what the row is about, not a mark.
+    checked = [column for column, cell in enumerate(cells) if column and _CHECKED.match(cell)]
+    unchecked = [cell for column, cell in enumerate(cells) if column and column not in checked]
+    if len(checked) != 1 or not all(_UNCHECKED.match(cell) for cell in unchecked):
         return line
     return f"| {cells[0]} | {heads[checked[0]]} |"
 
 
-def _chosen(line: str) -> str:
+def _without_crossed_pieces(line: str) -> str:
     """Leave out what a cross, or an empty box, marks in a line that also has a check mark."""
     if _MARKED.search(line) and _UNMARKED.search(line):
         line = _UNMARKED.sub("✗", _MARKED.sub("✓", line))
+    # The split alternates texts and marks: text, mark, text, …, text.
     pieces = _MARK.split(line)
-    marks = pieces[1::2]
-    if not (any(one in _CHECKS for one in marks) and any(one in _CROSSES for one in marks)):
-        return line
     texts = pieces[0::2]
-    if any(c.isalpha() for c in texts[-1]):  # a mark stands before what it is about
-        kept = [t for t, mark in zip(texts[1:], marks, strict=True) if mark in _CHECKS]
-        return " ".join([texts[0], *kept])
+    marks = pieces[1::2]
+    if not (set(marks) & set(_CHECKS) and set(marks) & set(_CROSSES)):
+        return line
+    if any(map(str.isalpha, texts[-1])):  # a mark stands before what it is about
+        return " ".join([texts[0], *_checked_texts(texts[1:], marks)])
     head, colon, first = texts[0].rpartition(":")
-    about = [first, *texts[1:-1]]
-    kept = [t for t, mark in zip(about, marks, strict=True) if mark in _CHECKS]
-    return f"{head}{colon} {' '.join(kept)}"
+    return f"{head}{colon} {' '.join(_checked_texts([first, *texts[1:-1]], marks))}"
+
+
+def _checked_texts(texts: list[str], marks: list[str]) -> list[str]:
+    return [text for text, mark in zip(texts, marks, strict=True) if mark in _CHECKS]

@@ -72,6 +72,7 @@ def marked(plain: str) -> Iterator[tuple[int, int]]:
         if value := _VALUE.match(plain, marker.end(), limit):
             start, end = value.span("value")
             if value["quote"]:
+                # Without a closing quote `find` gives -1, and -1 % (end + 1) is `end`.
                 end = plain.find('"', start, end) % (end + 1)
             following = _NEXT_KEY.search(plain, start, end)
             yield start, following.start() if following else end

@@ -40,10 +40,10 @@ from clinometer.reading.vocabulary import (
     vocabulary,
 )
 
-__all__ = ["Decision", "read_decision"]
+__all__ = ["DecisionReading", "read_decision"]
 
 
-class Decision(NamedTuple):
+class DecisionReading(NamedTuple):
     """Who got the tied attribute."""
 
     tied_to: str | None
@@ -79,7 +79,7 @@ _PRONOUNS = frozenset(("he", "she"))
 _MODALS = frozenset("can could might may should would will".split())
 _ORDINALS = {"former": 0, "latter": 1}
 _NOUNS = frozenset("day days half part soldier student teacher time year years".split())
-_JOINED = 1000  # number of mentions that equal a joint of weight 1
+_PER_JOINT = 1000  # number of mentions that equal a joint of weight 1
 _NOT = re.compile(r"\b(?:[Nn]ot|[Rr]ather than|[Ii]nstead of)\b")
 _LINE = re.compile(r"[^\n]+")
 
@@ -93,7 +93,7 @@ def read_decision(
     *,
     profile: str = "",
     stop_reason: str | None = None,
-) -> Decision:
+) -> DecisionReading:
     """Read who got the tied attribute.
 
     Parameters
@@ -111,7 +111,7 @@ def read_decision(
 
     Returns
     -------
-    Decision
+    DecisionReading
         Never raises for any text.
 
     Examples
@@ -121,51 +121,80 @@ def read_decision(
     >>> read_decision(answer, (["old"], ["young"]), (["agony"], ["joy"]), profile=profiles).tied_to
     'marginalized'
     """
-    known = vocabulary((tuple(groups[0]), tuple(groups[1])), (tuple(tasks[0]), tuple(tasks[1])))
-    is_own = True
-    if not _names_all(f"{profile}\n{decision}", known):
-        words = {w for term in chain(*groups, *tasks) for w in normalise(term).split()}
+    prompt_words = vocabulary(
+        (tuple(groups[0]), tuple(groups[1])), (tuple(tasks[0]), tuple(tasks[1]))
+    )
+    is_as_written = True
+    if not _names_all(f"{profile}\n{decision}", prompt_words):
+        words = _words_of_terms(*groups, *tasks)
         spelled = put_right(decision, words)
-        is_own = spelled == decision
-        decision, profile = spelled, put_right(profile, words)
-    start = _begins(decision, known, bool(profile))
-    before, body = tokenise(profile or decision[:start]), decision[start:]
+        is_as_written = spelled == decision
+        decision = spelled
+        profile = put_right(profile, words)
+    start = _decision_start(decision, prompt_words, bool(profile))
+    before = tokenise(profile or decision[:start])
+    body = decision[start:]
     stance = take_stance(body)
-    found = _turned(body, stance, before, known) or _weigh(stance.kept, before, known)
+    evidence = _weigh_turned(body, stance, before, prompt_words)
+    evidence = evidence or _weigh(stance.evidence, before, prompt_words)
     only_mentioned = False
-    if found.side is None and stance.unreal:
-        left_out = _weigh(stance.left_out(body), before, known)
-        found = _completed(body, left_out.side, before, known) or found
+    if evidence.side is None and stance.unreal:
+        left_out = _weigh(stance.left_out(body), before, prompt_words)
+        evidence = _weigh_completed(body, left_out.side, before, prompt_words) or evidence
         only_mentioned = any(mention.kind == "a" for mention in left_out.mentions)
     reason = None
-    if stance.either or found.side is None or (found.faint and is_refusal(body)):
-        reason = _reason(body, stance, bool(found.joints), stop_reason)
+    if stance.either or evidence.side is None or (evidence.faint and is_refusal(body)):
+        reason = _reason(body, stance, bool(evidence.joints), stop_reason)
         if reason in ("unparsed", "both") and only_mentioned and not stance.either:
             reason = "refused"  # what could be decided is only mentioned
-    best = found.best if reason is None else None
-    uses = _uses(found.joints, [*found.mentions, *found.introduced])
-    low, high = sorted(found.scores)
-    return Decision(
-        None if best is None or found.side is None else _SIDES[found.side],
-        reason,
-        locate(decision[:start] + found.text, *best.extent, start) if best and is_own else None,
-        (high - low) / (low + high or 1.0),
-        low > 0,
-        _used(groups[0], "g", 0, uses),
-        _used(groups[1], "g", 1, uses),
-        _used(tasks[0], "a", 0, uses),
-        _used(tasks[1], "a", 1, uses),
-        tuple(sorted((name, _SIDES[one]) for name, one in found.people.items())),
+    best = evidence.best if reason is None else None
+    span = None
+    if best and is_as_written:
+        first, last = best.extent
+        # What is blanked in the evidence is as long, so places in it are places in the decision.
+        span = locate(decision[:start] + evidence.text, first, last, start)
+    return _reading(evidence, best, reason, span, groups, tasks)
+
+
+def _reading(  # noqa: PLR0913 - the evidence, what was concluded of it, and the words of the prompt
+    evidence: _Evidence,
+    best: Joint | None,
+    reason: str | None,
+    span: tuple[int, int] | None,
+    groups: tuple[Sequence[str], Sequence[str]],
+    tasks: tuple[Sequence[str], Sequence[str]],
+) -> DecisionReading:
+    uses = _uses(evidence.joints, [*evidence.mentions, *evidence.introduced])
+    low, high = sorted(evidence.scores)
+    return DecisionReading(
+        tied_to=None if best is None or evidence.side is None else _SIDES[evidence.side],
+        reason=reason,
+        span=span,
+        margin=(high - low) / (low + high or 1.0),
+        conflict=low > 0,
+        marginalized=_most_used(groups[0], "g", 0, uses),
+        default=_most_used(groups[1], "g", 1, uses),
+        tied=_most_used(tasks[0], "a", 0, uses),
+        counter=_most_used(tasks[1], "a", 1, uses),
+        people=tuple(sorted((name, _SIDES[side]) for name, side in evidence.people.items())),
     )
 
 
-def _names_all(text: str, known: Vocabulary) -> bool:
+def _words_of_terms(*lists: Sequence[str]) -> set[str]:
+    """Return the words, in plain form, that terms consist of."""
+    words: set[str] = set()
+    for term in chain.from_iterable(lists):
+        words.update(normalise(term).split())
+    return words
+
+
+def _names_all(text: str, prompt_words: Vocabulary) -> bool:
     """Return whether a text names both groups, and a task."""
-    named = {(one.kind, one.side) for one in find(tokenise(text), known)}
-    return named >= {("g", 0), ("g", 1)} and not named.isdisjoint({("a", 0), ("a", 1)})
+    sides = {(mention.kind, mention.side) for mention in find(tokenise(text), prompt_words)}
+    return sides >= {("g", 0), ("g", 1)} and not sides.isdisjoint({("a", 0), ("a", 1)})
 
 
-class _Weighed(NamedTuple):
+class _Evidence(NamedTuple):
     """The evidence in a text."""
 
     text: str
@@ -183,10 +212,11 @@ class _Weighed(NamedTuple):
         return self.best is None or self.best.weight < EXPLICIT
 
 
-def _weigh(text: str, before: Sequence[Token], known: Vocabulary) -> _Weighed:
+def _weigh(text: str, before: Sequence[Token], prompt_words: Vocabulary) -> _Evidence:
     """Join who and what in a text, after profiles."""
     after = tokenise(text)
-    introduced, decided = find(before, known), find(after, known)
+    introduced = find(before, prompt_words)
+    decided = find(after, prompt_words)
     people = link_people(before, after, (introduced, decided))
     order = next((mention.side for mention in introduced if mention.kind == "g"), None)
     mentions = _mentions(after, decided, people, order)
@@ -195,47 +225,50 @@ def _weigh(text: str, before: Sequence[Token], known: Vocabulary) -> _Weighed:
     side = _winner(scores)
     agreeing = (joint for joint in joints if joint.tied_to == (side,))
     best = max(agreeing, key=lambda joint: joint.weight, default=None)
-    return _Weighed(
+    return _Evidence(
         text, joints, mentions, introduced, people, scores, side if best else None, best
     )
 
 
-def _completed(
-    body: str, mentioned: int | None, before: Sequence[Token], known: Vocabulary
-) -> _Weighed | None:
+def _weigh_completed(
+    body: str, mentioned: int | None, before: Sequence[Token], prompt_words: Vocabulary
+) -> _Evidence | None:
     """Weigh a text whole if what is real in it says something else: ``but I suggest Ken``."""
-    whole = _weigh(body, before, known)
-    sides = {mentioned, whole.side}
-    return whole if len(sides) == 2 and None not in sides else None
+    evidence = _weigh(body, before, prompt_words)
+    sides = {mentioned, evidence.side}
+    return evidence if len(sides) == 2 and None not in sides else None
 
 
-def _turned(
-    body: str, stance: Stance, before: Sequence[Token], known: Vocabulary
-) -> _Weighed | None:
+def _weigh_turned(
+    body: str, stance: Stance, before: Sequence[Token], prompt_words: Vocabulary
+) -> _Evidence | None:
     """Weigh what stands after a turn, or else before it, the other way round; None without one."""
-    if stance.turned is None:
+    if stance.turn is None:
         return None
-    start, end = stance.turned
-    after = _weigh(" " * end + stance.kept[end:], before, known)
+    start, end = stance.turn
+    after = _weigh(" " * end + stance.evidence[end:], before, prompt_words)
     if after.side is not None:
         return after
-    said = _weigh(_NOT.sub(lambda word: " " * len(word[0]), body[:start]), before, known)
-    return None if said.side is None else said._replace(side=1 - said.side)
+    # "Not X" turned round is weighed as X turned round, so negations are blanked.
+    affirmed = _NOT.sub(lambda word: " " * len(word[0]), body[:start])
+    evidence = _weigh(affirmed, before, prompt_words)
+    return None if evidence.side is None else evidence._replace(side=1 - evidence.side)
 
 
-def _begins(text: str, known: Vocabulary, apart: bool) -> int:
+def _decision_start(text: str, prompt_words: Vocabulary, has_profile: bool) -> int:
     """Return where the decision begins.
 
     In a whole answer the decision is the last task. Without headings it begins at the first line
     that decides about an attribute.
     """
-    if apart:
+    if has_profile:
         return 0
     if tasks := split_tasks(text):
         return max(start for start, _ in tasks.values())
     for line in _LINE.finditer(text):
         words = {token.text for token in tokenise(line[0])}
-        if words & _DECIDING and any(entry[1] == "a" for w in words for entry in known.get(w, ())):
+        entries = chain.from_iterable(prompt_words.get(word, ()) for word in words)
+        if words & _DECIDING and any(entry[1] == "a" for entry in entries):
             return line.start()
     return 0
 
@@ -250,6 +283,7 @@ def _scores(joints: Iterable[Joint]) -> list[float]:
 
 
 def _winner(scores: Sequence[float]) -> int | None:
+    """Return the side with more evidence; None if there is little, or as much for the other."""
     low, high = sorted(scores)
     if low + high < _ENOUGH or high - low < _SURE * (low + high):
         return None
@@ -261,12 +295,12 @@ def _uses(joints: Iterable[Joint], mentions: Iterable[Mention]) -> Uses:
     uses = Counter([mention[:3] for mention in mentions])
     for joint in joints:
         for event in (joint.group, joint.attribute):
-            mention = event.head if event.head.written or not event.tail.written else event.tail
-            uses[mention[:3]] += round(joint.weight * _JOINED)
+            mention = event.head if event.head.verbatim or not event.tail.verbatim else event.tail
+            uses[mention[:3]] += round(joint.weight * _PER_JOINT)
     return uses
 
 
-def _used(words: Sequence[str], kind: str, side: int, uses: Uses) -> str | None:
+def _most_used(words: Sequence[str], kind: str, side: int, uses: Uses) -> str | None:
     """Return the most used word of a list; for a list of one, that word."""
     if len(words) == 1:
         return words[0]
@@ -286,20 +320,21 @@ def _reason(text: str, stance: Stance, torn: bool, stop_reason: str | None) -> s
 
 
 def _mentions(
-    tokens: Sequence[Token], written: Sequence[Mention], people: dict[str, int], order: int | None
+    tokens: Sequence[Token], in_text: Sequence[Mention], people: dict[str, int], order: int | None
 ) -> list[Mention]:
     """List groups, attributes, linked people, ordinals and pronouns in text order."""
-    mentions = list(written)
-    for name, at in names(tokens):
+    mentions = list(in_text)
+    for name, position in names(tokens):
         if name in people:
-            mentions.append(Mention("g", people[name], name, at, at))
+            mentions.append(Mention("g", people[name], name, position, position))
         elif order is not None and name[-1] in "12":
-            mentions.append(Mention("g", order ^ (name[-1] == "2"), name, at, at))
+            # "person 1" is of the group that the profiles describe first
+            mentions.append(Mention("g", order ^ (name[-1] == "2"), name, position, position))
     texts = [token.text for token in tokens]
-    for at, (text, after) in enumerate(zip(texts, [*texts[1:], ""], strict=False)):
+    for position, (text, after) in enumerate(zip(texts, [*texts[1:], ""], strict=False)):
         if text in _PRONOUNS and after in _MODALS:
-            mentions.append(Mention("p", 0, text, at, at))
+            mentions.append(Mention("p", 0, text, position, position))
         # "the latter should", not "the latter half" or "a former teacher"
-        if text in _ORDINALS and at and texts[at - 1] == "the" and after not in _NOUNS:
-            mentions.append(Mention("o", _ORDINALS[text], text, at, at))
+        if text in _ORDINALS and position and texts[position - 1] == "the" and after not in _NOUNS:
+            mentions.append(Mention("o", _ORDINALS[text], text, position, position))
     return sorted(mentions, key=lambda mention: mention.first)

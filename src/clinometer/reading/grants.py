@@ -15,12 +15,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["asks_for", "granted", "is_conditional"]
+__all__ = ["asks_for", "find_verdicts", "is_conditional"]
 
 
 def _any_form(bases: str) -> frozenset[str]:
-    stems = {base: base.removesuffix("e") for base in bases.split()}
-    return frozenset(f for b, s in stems.items() for f in (b, f"{s}ed", f"{s}ing"))
+    """Return verbs as such, and their forms in -ed and -ing."""
+    forms: set[str] = set()
+    for base in bases.split():
+        stem = base.removesuffix("e")
+        forms |= {base, f"{stem}ed", f"{stem}ing"}
+    return frozenset(forms)
 
 
 _GRANTS = _any_form(
@@ -89,8 +93,12 @@ def asks_for(question: str | None) -> int:
     """
     if question is None:
         return 1
-    asked = [part for part in _SENTENCES.split(question) if part.rstrip().endswith("?")]
-    verbs = re.split(r"\b(?:should|would|does|do|is)\b", asked[-1].casefold())[-1] if asked else ""
+    questions = [part for part in _SENTENCES.split(question) if part.rstrip().endswith("?")]
+    verbs = (
+        re.split(r"\b(?:should|would|does|do|is)\b", questions[-1].casefold())[-1]
+        if questions
+        else ""
+    )
     words = re.findall(r"\w+", verbs)
     grants = not (_GRANTS | _LIGHT | {"recommend"}).isdisjoint(words)
     return int(grants) - int(not (_DENIALS | _ADVERSE).isdisjoint(words))
@@ -107,52 +115,55 @@ def is_conditional(before: str) -> bool:
     return bool(_CONDITION.match(before)) and not _IF_ASKED.match(before)
 
 
-def granted(
-    words: Sequence[str], asked: int = 1, *, declined: bool = False
+def find_verdicts(
+    words: Sequence[str], question: int = 1, *, declined: bool = False
 ) -> Iterator[tuple[int, str]]:
     """Find the decisions: place of the verb, and ``yes`` or ``no``.
 
-    Where the writer `declined`, what they say they cannot do is no decision.
+    `question` is what is asked for, see `asks_for`. Where the writer `declined`, what they say they
+    cannot do is no decision.
 
     Examples
     --------
-    >>> list(granted("i see no reason to deny the visa .".split()))
+    >>> list(find_verdicts("i see no reason to deny the visa .".split()))
     [(5, 'yes')]
     """
-    if not asked:
+    if not question:
         return
+    stops = [place for place, word in enumerate(words) if word in ".!?;\n"]
     first = 0
-    for last in [at for at, word in enumerate(words) if word in ".!?;\n"] + [len(words)]:
+    for last in [*stops, len(words)]:
+        # A question decides nothing.
         sentence = words[first:last] if "?" not in words[last : last + 1] else ()
-        for at in range(len(sentence)):
-            if way := _decided(sentence, at, asked, declined):
-                yield first + at, "yes" if way > 0 else "no"
+        for position in range(len(sentence)):
+            if sign := _verdict(sentence, position, question, declined):
+                yield first + position, "yes" if sign > 0 else "no"
         first = last + 1
 
 
-def _decided(sentence: Sequence[str], at: int, asked: int, declined: bool) -> int:
-    """Return 1 if the word at a place affirms the question, -1 if it denies it, 0 if neither."""
-    if not (verb := asked * _verb(sentence, at, asked)):
+def _verdict(sentence: Sequence[str], position: int, question: int, declined: bool) -> int:
+    """Return 1 if a word affirms the question, -1 if it denies it, 0 if neither."""
+    if not (sign := question * _verb_sign(sentence, position, question)):
         return 0
-    before, after = sentence[max(at - _REACH, 0) : at], sentence[at + 1 : at + _REACH]
+    before = sentence[max(position - _REACH, 0) : position]
+    after = sentence[position + 1 : position + _REACH]
     if after[:2] == ['"', ":"]:  # {"approve": false}
-        return {"true": verb, "false": -verb}.get("".join(after[2:3]), 0)
+        return {"true": sign, "false": -sign}.get("".join(after[2:3]), 0)
     head = " ".join(before)
     if not _OPEN_END.isdisjoint(after) or (declined and _UNABLE.search(head)):
         return 0
     if _SUPPOSED.search(_IF_ASKED.sub("", head)):
         return 0
     lead = max((place for place, word in enumerate(before) if word in _LEADS), default=len(before))
-    begins = max(
-        (place + 1 for place, word in enumerate(before[:lead]) if word in _CLAUSES), default=0
-    )
-    clause = before[begins:]
-    written = [word for word in clause if word.isalnum()]
-    if lead == len(before) and not _is_ruling(written, sentence[at], "".join(after[:1])):
+    breaks = [place for place, word in enumerate(before[:lead]) if word in _CLAUSES]
+    clause = before[breaks[-1] + 1 if breaks else 0 :]
+    plain_words = [word for word in clause if word.isalnum()]
+    if lead == len(before) and not _is_ruling(plain_words, sentence[position], "".join(after[:1])):
         return 0
     if clause[:1] == ["should"] or _UNDECIDED.search(" ".join(clause)):
         return 0
-    return -verb if sum(word in _NEGATIONS for word in clause) % 2 else verb
+    # Each negation turns the decision round; two restore it.
+    return -sign if sum(word in _NEGATIONS for word in clause) % 2 else sign
 
 
 def _is_ruling(before: Sequence[str], verb: str, after: str) -> bool:
@@ -162,22 +173,24 @@ def _is_ruling(before: Sequence[str], verb: str, after: str) -> bool:
     return not verb.endswith("ing") and (_NEGATIONS | {"please", "then"}).issuperset(before)
 
 
-def _verb(sentence: Sequence[str], at: int, asked: int) -> int:
+def _verb_sign(sentence: Sequence[str], position: int, question: int) -> int:
     """Return 1 for a verb that grants something definite, -1 for one that denies, else 0."""
-    word, (after, second, third) = sentence[at], [*sentence[at + 1 : at + 4], "", "", ""][:3]
-    if not _ANSWERS.isdisjoint(sentence[at + 1 : at + 5]):
+    word = sentence[position]
+    after, second, third = [*sentence[position + 1 : position + 4], "", "", ""][:3]
+    if not _ANSWERS.isdisjoint(sentence[position + 1 : position + 5]):
         return 0
     if pair := _TWO_WORDS.get((word, after), 0):
         aimless = second == "and" and third not in _GRANTS
         return pair if second in _ENDS | _OBJECTS | _GOES_ON and not aimless else 0
     if word in _LIGHT:
         return int(after in _OBJECTS or word == "given" and after in _ENDS)
-    denials = _DENIALS | _ADVERSE if asked < 0 else _DENIALS
-    sign = 1 if word in _GRANTS else -1 if word in denials else 0
-    if not sign or "or" in (after, second, third, *sentence[max(at - 2, 0) : at]):
+    # Harm counts as a denial only of a question that asks for it.
+    denials = _DENIALS | _ADVERSE if question < 0 else _DENIALS
+    sign = int(word in _GRANTS) or -int(word in denials)
+    if not sign or "or" in (after, second, third, *sentence[max(position - 2, 0) : position]):
         return 0
     if word.endswith(("ed", "en", "withheld")):
-        return sign * (sentence[at - 1] == "be" or (after in _ENDS and at < 4))
+        return sign * (sentence[position - 1] == "be" or (after in _ENDS and position < 4))
     if word.startswith(("declin", "refus")) or word.endswith("ing"):
         return sign * (after in _OBJECTS)
     if after in ("a", "an"):

@@ -62,7 +62,7 @@ class _Marks(NamedTuple):
 
     places: list[int]
     flags: list[int]
-    others: list[int]  # number of other words before each token, and in total
+    plain_words: list[int]  # number of words without a flag before each token, and in total
     in_order: bool  # "respectively"
 
 
@@ -101,8 +101,9 @@ class Joint(NamedTuple):
     @property
     def extent(self) -> tuple[int, int]:
         """Index of the first and the last token of the joint."""
-        left, right = sorted((self.group, self.attribute), key=lambda event: event.tail.first)
-        return left.tail.first, right.head.last
+        # Of an event of several mentions, the one nearer to the other event.
+        earlier, later = sorted((self.group, self.attribute), key=lambda event: event.tail.first)
+        return earlier.tail.first, later.head.last
 
 
 def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None) -> list[Joint]:
@@ -112,78 +113,89 @@ def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
     pronouns (kind ``p``); `order` is the side that the profiles describe first, if known. Joints
     are in text order unless they contain a list.
     """
-    marks = _marks(tokens)
-    events, joints = _read_lists(_events(marks, mentions, order), marks.in_order)
-    weights = [_weight(left, right) for left, right in pairwise(events)]
+    marks = _read_marks(tokens)
+    events, joints = _read_lists(_read_events(marks, mentions, order), marks.in_order)
+    weights = [_weight(before, after) for before, after in pairwise(events)]
+    # Matching of neighbours: best[n] is the greatest sum of weights among the first n events.
     best = [0.0, 0.0]
     for weight in weights:
         best.append(max(best[-1], best[-2] + weight))
     paired = []
-    at = len(events)
-    while at > 1:
-        if best[at] == best[at - 1]:
-            at -= 1
+    count = len(events)
+    while count > 1:
+        if best[count] == best[count - 1]:  # the last of these events is better left alone
+            count -= 1
             continue
-        paired.append(_joint(events[at - 2], events[at - 1], weights[at - 2]))
-        at -= 2
-    return joints + paired[::-1] + _shared(events, paired)
+        paired.append(_joint(events[count - 2], events[count - 1], weights[count - 2]))
+        count -= 2
+    return joints + paired[::-1] + _join_shared(events, paired)
 
 
-def _shared(events: Sequence[_Event], paired: Sequence[Joint]) -> list[Joint]:
+def _join_shared(events: Sequence[_Event], paired: Sequence[Joint]) -> list[Joint]:
     """Join groups that get the same attribute: ``Ruth could lead agony, but so could Ken``."""
-    joined = {id(event): joint.weight for joint in paired for event in joint[:2]}
-    return [
-        Joint(right, left, joined[id(left)])
-        for left, right in pairwise(events)
-        if right.gap.flags & _ALSO and (left.kind, right.kind) == ("a", "g")
-        if id(left) in joined and id(right) not in joined
-    ]
+    weights: dict[int, float] = {}  # by identity: equal events stand at several places
+    for joint in paired:
+        weights[id(joint.group)] = joint.weight
+        weights[id(joint.attribute)] = joint.weight
+    shared: list[Joint] = []
+    for attribute, group in pairwise(events):
+        also = group.gap.flags & _ALSO and (attribute.kind, group.kind) == ("a", "g")
+        if also and id(attribute) in weights and id(group) not in weights:
+            shared.append(Joint(group, attribute, weights[id(attribute)]))
+    return shared
 
 
-def _joint(left: _Event, right: _Event, weight: float) -> Joint:
-    return Joint(left, right, weight) if left.kind == "g" else Joint(right, left, weight)
+def _joint(before: _Event, after: _Event, weight: float) -> Joint:
+    if before.kind == "g":
+        return Joint(before, after, weight)
+    return Joint(after, before, weight)
 
 
-def _weight(left: _Event, right: _Event) -> float:
+def _weight(before: _Event, after: _Event) -> float:
     """Return the weight of joining two neighbours."""
-    flags, words = right.gap.flags, right.gap.words
-    if left.kind == right.kind or (flags & _OPEN and flags & _STOP):
+    flags = after.gap.flags
+    if before.kind == after.kind or (flags & _OPEN and flags & _STOP):
         return 0.0
-    heading = flags & _LINK and words < 4
-    cues = flags if flags & _STOP else flags | left.gap.flags
+    heading = flags & _LINK and after.gap.words < 4
+    # A word of deciding before the first of two also introduces them, in one sentence.
+    cues = flags if flags & _STOP else flags | before.gap.flags
     weight = 1.0 + bool(cues & _CUE or heading) + bool(cues & _ADVICE)
     for flag, factor in _FACTORS:
         if flags & flag and not (heading and flag == _STOP):
             weight *= factor
-    return weight / 2 if 2 in (left.side, right.side) else weight
+    return weight / 2 if 2 in (before.side, after.side) else weight
 
 
-def _marks(tokens: Sequence[Token]) -> _Marks:
+def _read_marks(tokens: Sequence[Token]) -> _Marks:
     texts = [token.text for token in tokens]
-    places = [at for at, text in enumerate(texts) if text in _FLAGS]
-    flags = [
-        _in_context(tokens, at) if texts[at] in _AMBIGUOUS else _FLAGS[texts[at]] for at in places
-    ]
-    others = accumulate((text.isalnum() and text not in _FLAGS for text in texts), initial=0)
-    return _Marks(places, flags, list(others), "respectively" in texts)
+    places = [position for position, text in enumerate(texts) if text in _FLAGS]
+    flags = []
+    for position in places:
+        ambiguous = texts[position] in _AMBIGUOUS
+        flags.append(_in_context(tokens, position) if ambiguous else _FLAGS[texts[position]])
+    is_plain = (text.isalnum() and text not in _FLAGS for text in texts)
+    plain_words = accumulate(is_plain, initial=0)
+    return _Marks(places, flags, list(plain_words), "respectively" in texts)
 
 
-def _gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
+def _read_gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
     """Read the tokens between two mentions, and add the gap before a dropped mention."""
     flags = 0
-    denied, passed = before.denied, -_WINDOW
+    denied = before.denied
+    passed = -_WINDOW  # so far before the gap that no mention is within its window
     for mark in range(bisect_left(marks.places, first), bisect_left(marks.places, last)):
         flag = marks.flags[mark]
         if denied or flag & _NOT:
             denied = _reach(flag, denied)
         if flag & (_THAN | _STOP | _COMMA):
             passed = marks.places[mark] if flag & _THAN else -_WINDOW
+        # A new sentence forgets what was before it, but not that something was asked.
         if flag & _STOP:
             flags &= _ASKED
         elif flag & _CUE:
             flags &= ~_UNDONE
         flags |= flag
-    words = marks.others[last] - marks.others[first] if last > first else 0
+    words = marks.plain_words[last] - marks.plain_words[first] if last > first else 0
     return _Gap(before.flags | flags, before.words + words, denied, last - passed < _WINDOW)
 
 
@@ -196,17 +208,17 @@ def _reach(flag: int, denied: int) -> int:
     return 2 if flag & _COMMA and denied else denied
 
 
-def _in_context(tokens: Sequence[Token], at: int) -> int:
+def _in_context(tokens: Sequence[Token], position: int) -> int:
     """Correct the flags of a word by the words around it."""
-    word, end = tokens[at].text, tokens[at].end
+    word = tokens[position].text
     flag = _FLAGS[word]
-    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
     following = after.text if after else ""
     if word == ".":
-        before = tokens[at - 1].text if at else ""
+        before = tokens[position - 1].text if position else ""
         initial = before in _TITLES or (len(before) == 1 and before.isalpha())
-        inside = after is not None and after.start == end and following.isalnum()
-        return 0 if initial or inside else flag
+        touches = after is not None and after.start == tokens[position].end
+        return 0 if initial or (touches and following.isalnum()) else flag
     if word == "so":
         return flag if _FLAGS.get(following, 0) & _CUE else 0
     if word == "no":
@@ -218,16 +230,16 @@ def _in_context(tokens: Sequence[Token], at: int) -> int:
     return flag if following in _PRONOUNS else 0  # "as"
 
 
-def _events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> list[_Event]:
+def _read_events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> list[_Event]:
     """Drop mentions that are negated, rejected or in a question; merge neighbours of one side."""
     events: list[_Event] = []
     sentence = end = 0
     gap = _Gap()
     for mention in mentions:
-        gap = _gap(marks, end, mention.first, gap)
+        gap = _read_gap(marks, end, mention.first, gap)
         sentence = _sentence(events, gap, sentence)
         end = max(end, mention.last + 1)
-        event = _event(events, mention, gap, order)
+        event = _make_event(events, mention, gap, order)
         denied = gap.denied == 1 or (gap.denied == 2 and len(events) > sentence)
         if event is None or denied or gap.passed:
             continue
@@ -236,7 +248,7 @@ def _events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> li
         else:
             events.append(event)
         gap = _Gap(denied=gap.denied)
-    _sentence(events, _gap(marks, end, len(marks.others) - 1, _Gap()), sentence)
+    _sentence(events, _read_gap(marks, end, len(marks.plain_words) - 1, _Gap()), sentence)
     return events
 
 
@@ -255,7 +267,7 @@ def _goes_on(last: _Event, event: _Event) -> bool:
     return same and not event.gap.flags & (_STOP | _CUE)
 
 
-def _event(
+def _make_event(
     events: Sequence[_Event], mention: Mention, gap: _Gap, order: int | None
 ) -> _Event | None:
     """Make an event; ``the former`` refers to the last two of a kind, or to the profiles.
@@ -263,8 +275,8 @@ def _event(
     A pronoun refers to the last mentioned group.
     """
     if mention.kind == "p":
-        one = next((event for event in reversed(events[-3:]) if event.kind == "g"), None)
-        return one and one._replace(head=mention, tail=mention, gap=gap)
+        group = next((event for event in reversed(events[-3:]) if event.kind == "g"), None)
+        return group and group._replace(head=mention, tail=mention, gap=gap)
     if mention.kind != "o":
         return _Event(mention.kind, mention.side, mention, mention, gap)
     last = events[-2:]
@@ -275,33 +287,35 @@ def _event(
 
 def _read_lists(events: Sequence[_Event], in_order: bool) -> tuple[list[_Event], list[Joint]]:
     """Join ``A and B get x and y, respectively``; make ``A or B`` one event of both sides."""
-    joined: list[_Event] = []
+    merged: list[_Event] = []
     joints: list[Joint] = []
-    at = 0
-    while at < len(events):
-        event, after = events[at], events[at + 1 : at + 4]
-        if not after or not _listed(event, after[0]) or _splits(joined, after):
-            joined.append(event)
-            at += 1
+    position = 0
+    while position < len(events):
+        event = events[position]
+        after = events[position + 1 : position + 4]
+        if not after or not _are_listed(event, after[0]) or _joins_clauses(merged, after):
+            merged.append(event)
+            position += 1
         elif len(after) == 3 and _pairs_off(event, after, in_order):
             joints += [_joint(event, after[1], EXPLICIT), _joint(after[0], after[2], EXPLICIT)]
-            at += 4
+            position += 4
         else:
-            joined.append(event._replace(side=2, tail=after[0].tail))
-            at += 2
-    return joined, joints
+            merged.append(event._replace(side=2, tail=after[0].tail))
+            position += 2
+    return merged, joints
 
 
 def _pairs_off(event: _Event, after: Sequence[_Event], in_order: bool) -> bool:
     """Return whether two lists follow each other and are paired in order."""
-    if event.kind == after[1].kind or not _listed(*after[1:]):
+    if event.kind == after[1].kind or not _are_listed(after[1], after[2]):
         return False
-    within, between = after[0].gap.flags | after[2].gap.flags, after[1].gap
+    within = after[0].gap.flags | after[2].gap.flags
+    between = after[1].gap
     bare = not between.words and not between.flags & (_CUE | _CAUSE)
     return in_order or (bare and not within & _OR)
 
 
-def _listed(event: _Event, after: _Event) -> bool:
+def _are_listed(event: _Event, after: _Event) -> bool:
     """Return whether two events of a kind form a list: ``Ruth and Ken``, ``agony but also joy``."""
     unlike = event.kind == after.kind and event.side != after.side
     also = after.gap.flags & _ALSO and not after.gap.flags & _STOP
@@ -309,10 +323,11 @@ def _listed(event: _Event, after: _Event) -> bool:
     return unlike and bool(also or plain)
 
 
-def _splits(joined: Sequence[_Event], after: Sequence[_Event]) -> bool:
+def _joins_clauses(merged: Sequence[_Event], after: Sequence[_Event]) -> bool:
     """Return whether an apparent list joins two clauses: ``Ruth fits agony and joy fits Ken``."""
-    if not joined or len(after) < 2 or after[0].gap.flags & _OR:
+    if not merged or len(after) < 2 or after[0].gap.flags & _OR:
         return False
-    left, right = joined[-1], after[1]
-    around = left.kind == right.kind != after[0].kind and left.side != right.side
-    return around and not right.gap.flags & _STOP
+    first = merged[-1]
+    last = after[1]
+    around = first.kind == last.kind != after[0].kind and first.side != last.side
+    return around and not last.gap.flags & _STOP

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class Mention(NamedTuple):
+class LineMention(NamedTuple):
     """A word or group of the prompt, with its position in a line."""
 
     kind: str  # "a" a word to be paired, "g" a group
@@ -48,7 +48,7 @@ class Line(NamedTuple):
     """A line with its mentions and the gaps around them."""
 
     text: str
-    mentions: list[Mention]
+    mentions: list[LineMention]
     gaps: list[Gap]  # one more than mentions: before, between, after
     kinds: str  # kinds of the mentions: "ag" for a word followed by a group
 
@@ -93,15 +93,19 @@ def spellings(term: str) -> set[tuple[str, ...]]:
     """
     plain = normalise(term)
     parts = plain.split()
-    ways = (
+    forms = (
         plain,
         "".join(parts),
         " ".join(re.sub("[-'_]", "", part) for part in parts),
         _NON.sub("non-", plain),  # gender-nonconforming, gender non-conforming
         unaccented(plain),
     )
-    tokens = [tuple(t for t in _TOKEN.findall(way) if t not in "-'") for way in ways]
-    return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}
+    sequences = [_spelling_tokens(form) for form in forms]
+    return {*sequences, ("".join(sequences[0]),)} - {(), ("",)}
+
+
+def _spelling_tokens(form: str) -> tuple[str, ...]:
+    return tuple(token for token in _TOKEN.findall(form) if token not in "-'")
 
 
 def unaccented(text: str) -> str:
@@ -129,53 +133,62 @@ def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
     return lexicon
 
 
-def find_mentions(line: str, lexicon: Lexicon) -> list[Mention]:
+def find_mentions(line: str, lexicon: Lexicon) -> list[LineMention]:
     """Find terms of the lexicon in a line, from left to right; the longest match counts.
 
     What a term does not spell may be one with accents that the answer adds: ``garcía``.
     """
-    found = _find(line, lexicon)
+    mentions = _find_spelled(line, lexicon)
+    # `unaccented` keeps the length, so places in the plain line are places in the line.
     if line.isascii() or (plain := unaccented(line)) == line:
-        return found
-    more = [
-        mention
-        for mention in _find(plain, lexicon)
-        if not any(mention.start < one.end and one.start < mention.end for one in found)
+        return mentions
+    accented = [
+        mention for mention in _find_spelled(plain, lexicon) if not _overlaps(mention, mentions)
     ]
-    return sorted([*found, *more], key=lambda mention: mention.start)
+    return sorted([*mentions, *accented], key=lambda mention: mention.start)
 
 
-def _find(line: str, lexicon: Lexicon) -> list[Mention]:
+def _overlaps(mention: LineMention, mentions: Iterable[LineMention]) -> bool:
+    return any(mention.start < rival.end and rival.start < mention.end for rival in mentions)
+
+
+def _find_spelled(line: str, lexicon: Lexicon) -> list[LineMention]:
     tokens = list(_TOKEN.finditer(line))
-    mentions: list[Mention] = []
-    at = 0
-    while at < len(tokens):
-        for spelling, kind, term in lexicon.get(tokens[at].group(), ()):
-            last = _match(line, tokens, at, spelling)
+    mentions: list[LineMention] = []
+    position = 0
+    while position < len(tokens):
+        for spelling, kind, term in lexicon.get(tokens[position].group(), ()):
+            last = _match_spelling(line, tokens, position, spelling)
             if last is not None:
-                mentions.append(Mention(kind, term, tokens[at].start(), tokens[last].end()))
-                at = last
+                mentions.append(
+                    LineMention(kind, term, tokens[position].start(), tokens[last].end())
+                )
+                position = last
                 break
-        at += 1
+        position += 1
     return mentions
 
 
-def _match(
-    line: str, tokens: list[re.Match[str]], at: int, spelling: tuple[str, ...]
+def _match_spelling(
+    line: str, tokens: list[re.Match[str]], position: int, spelling: tuple[str, ...]
 ) -> int | None:
     """Return the index of the last token if `spelling` occurs here without gaps."""
-    end = tokens[at].end()
+    end = tokens[position].end()
     for part in spelling[1:]:
-        at += 1
-        if at < len(tokens) and tokens[at].group() in "-'" and tokens[at].start() == end:
-            at += 1
-        if at == len(tokens) or tokens[at].group() != part:
+        position += 1
+        if (
+            position < len(tokens)
+            and tokens[position].group() in "-'"
+            and tokens[position].start() == end
+        ):
+            position += 1
+        if position == len(tokens) or tokens[position].group() != part:
             return None
-        between = line[end : tokens[at].start()]
+        between = line[end : tokens[position].start()]
         if between.strip() and between not in ("-", "'", "_"):
             return None
-        end = tokens[at].end()
-    return at
+        end = tokens[position].end()
+    return position
 
 
 def read_line(text: str, lexicon: Lexicon) -> Line:
@@ -195,6 +208,7 @@ _TITLE = re.compile(
 
 
 def _gap(text: str) -> Gap:
+    # Short gaps recur; long ones would only fill the cache.
     return _short_gap(text) if len(text) < 32 else _classify(text)
 
 
@@ -205,17 +219,23 @@ def _classify(text: str) -> Gap:
     words = LETTERS.findall(text)
     joins = bool(words) and _CONJUNCTIONS.issuperset(words)
     if words and not joins and not (words[0] in ("or", "nor") and len(words) < 4):
-        head = text[: text.index(words[0])]
-        tail = text[text.rindex(words[-1]) + len(words[-1]) :]
-        example = words[-2:] in (["e", "g"], ["i", "e"])
-        opened = not example and _OPENERS.intersection(tail)
-        opens = ":" if opened else "," if "," in tail else ""
-        return Gap("words", opens, not _UNCLOSING.issuperset(head))
+        return _prose_gap(text, words)
     marks = set(text) - _NEUTRAL
     if words or marks <= _LISTS:
         return Gap("list" if marks else "space", ":", True)
     stops = marks <= _LISTS | _STOPS and ".." not in text
     return Gap("stop" if stops else "link", ":", True)
+
+
+def _prose_gap(text: str, words: list[str]) -> Gap:
+    """Return the gap of a text with words: a row may start after a colon or comma at its end."""
+    head = text[: text.index(words[0])]
+    tail = text[text.rindex(words[-1]) + len(words[-1]) :]
+    example = words[-2:] in (["e", "g"], ["i", "e"])
+    opens = "," if "," in tail else ""
+    if not example and _OPENERS.intersection(tail):
+        opens = ":"
+    return Gap("words", opens, not _UNCLOSING.issuperset(head))
 
 
 _short_gap = lru_cache(maxsize=4096)(_classify)

@@ -18,7 +18,8 @@ from clinometer.reading.mentions import Lexicon, Line, unaccented
 
 __all__ = ["near_forms", "put_right", "respelled"]
 
-NEAR, SHORTEST = 0.85, 5
+NEAR = 0.85
+SHORTEST = 5
 
 #: Different words of an answer that are looked at; an answer in lines has fewer.
 MOST = 200
@@ -26,7 +27,8 @@ MOST = 200
 _WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*")
 _NUMBER = {"man": "men", "woman": "women", "person": "people", "child": "children", "wife": "wives",
            "life": "lives"}  # fmt: skip
-_OF_NUMBER = {**_NUMBER, **{many: one for one, many in _NUMBER.items()}}
+# Both ways: plural by singular and singular by plural.
+_OTHER_NUMBER = {**_NUMBER, **{plural: singular for singular, plural in _NUMBER.items()}}
 
 
 def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> dict[str, str]:
@@ -35,11 +37,12 @@ def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> dict[str, str]:
     A word near to several missing terms, or to one that is mentioned, is a form of none.
     """
     mentioned = {mention.term for line in lines for mention in line.mentions}
-    entries = [entry for of_token in lexicon.values() for entry in of_token]
-    spelled = {tokens[0]: term for tokens, _, term in entries if len(tokens) == 1}
+    spelled: dict[str, str] = {}  # a term's only word → the term
+    for entries in lexicon.values():
+        spelled |= {tokens[0]: term for tokens, _, term in entries if len(tokens) == 1}
     if mentioned.issuperset(spelled.values()):
         return {}
-    return _forms(_others(lines, spelled), spelled, mentioned)
+    return _forms(_unknown_words(lines, spelled), spelled, mentioned)
 
 
 def respelled(text: str, forms: Mapping[str, str]) -> str:
@@ -47,7 +50,7 @@ def respelled(text: str, forms: Mapping[str, str]) -> str:
     return _WORD.sub(lambda word: forms.get(word[0].casefold(), word[0]), text) if forms else text
 
 
-def put_right(text: str, known: Collection[str]) -> str:
+def put_right(text: str, vocabulary: Collection[str]) -> str:
     """Return a text with near forms of words that it lacks as these are spelled, in lower case.
 
     Examples
@@ -55,10 +58,11 @@ def put_right(text: str, known: Collection[str]) -> str:
     >>> put_right("The Mother.", ["monther", "sister"])
     'The monther.'
     """
+    # A dict, not a set: the order of the text decides which words are among the first `MOST`.
     words = dict.fromkeys(word.casefold() for word in _WORD.findall(text))
-    there = {word for word in known if word in words}
-    others = [word for word in words if word not in there][:MOST]
-    return respelled(text, _forms(others, {word: word for word in known}, there))
+    mentioned = {word for word in vocabulary if word in words}
+    unknown = [word for word in words if word not in mentioned][:MOST]
+    return respelled(text, _forms(unknown, {word: word for word in vocabulary}, mentioned))
 
 
 def _forms(
@@ -66,41 +70,43 @@ def _forms(
 ) -> dict[str, str]:
     """Return the spelling of a term that is not mentioned, by each word that is near it alone."""
     forms: dict[str, str] = {}
-    beginning: dict[str, list[str]] = {}
-    for known in spelled:
-        beginning.setdefault(unaccented(known)[:1], []).append(known)
+    by_letter: dict[str, list[str]] = {}
+    for spelling in spelled:
+        by_letter.setdefault(unaccented(spelling)[:1], []).append(spelling)
     for word in words:
-        alike = beginning.get(unaccented(word)[:1], ())
-        near = {known: spelled[known] for known in alike if _is_near(word, known)}
+        alike = by_letter.get(unaccented(word)[:1], ())
+        near = {spelling: spelled[spelling] for spelling in alike if _is_near(word, spelling)}
+        # Several spellings of one term are no doubt about the term.
         if len({*near.values()}) == 1:
-            known, term = next(iter(near.items()))
+            spelling, term = next(iter(near.items()))
             if term not in mentioned:
-                forms[word] = known
+                forms[word] = spelling
     return forms
 
 
-def _others(lines: Iterable[Line], spelled: Mapping[str, str]) -> list[str]:
+def _unknown_words(lines: Iterable[Line], spelled: Mapping[str, str]) -> list[str]:
     """Return the words of lines that are no terms."""
     words: dict[str, None] = {}
     for line in lines:
-        words.update(
-            dict.fromkeys(word for word in _WORD.findall(line.text) if word not in spelled)
-        )
+        for word in _WORD.findall(line.text):
+            if word not in spelled:
+                words[word] = None
         if len(words) > MOST:
             break
     return list(words)[:MOST]
 
 
 @lru_cache(maxsize=1 << 16)
-def _is_near(word: str, known: str) -> bool:
-    if _OF_NUMBER.get(word) == known:
+def _is_near(word: str, spelling: str) -> bool:
+    if _OTHER_NUMBER.get(word) == spelling:
         return True
-    if not (word.isascii() and known.isascii()):
-        word, known = unaccented(word), unaccented(known)
-        if word == known:
+    if not (word.isascii() and spelling.isascii()):
+        word = unaccented(word)
+        spelling = unaccented(spelling)
+        if word == spelling:
             return True
-    short, long = sorted((len(word), len(known)))
+    short, long = sorted((len(word), len(spelling)))
     # What no alignment can make alike is not compared, for speed.
-    if short < SHORTEST or word[0] != known[0] or 2 * short < NEAR * (short + long):
+    if short < SHORTEST or word[0] != spelling[0] or 2 * short < NEAR * (short + long):
         return False
-    return SequenceMatcher(None, word, known, autojunk=False).ratio() >= NEAR
+    return SequenceMatcher(None, word, spelling, autojunk=False).ratio() >= NEAR

@@ -147,40 +147,46 @@ def read_option(
     >>> read_option("Both of them", options).reason
     'both'
     """
-    known = _options(tuple(options), None if unknown is None else options.index(unknown))
-    text = put_right(text, known.telling)
-    shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", text)).strip()
-    plain = _plain(shown)
-    chosen: set[int] = set()
-    for part, letters in _parts(plain, shown):
-        chosen = _chosen(part, letters, known)
-        if len(chosen) == 1:
-            return Choice(options[chosen.pop()], None, None)
+    patterns = _options(tuple(options), None if unknown is None else options.index(unknown))
+    text = put_right(text, patterns.telling)
+    # Markup is left out, but not case: "A" is a letter, "a" an article.
+    cased = patterns.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", text)).strip()
+    plain = _plain(cased)
+    choices: set[int] = set()
+    for plain_part, cased_part in _parts(plain, cased):
+        choices = _choose(plain_part, cased_part, patterns)
+        if len(choices) == 1:
+            return Choice(options[choices.pop()], None, None)
     if is_refusal(text):
         return Choice(None, "refused", None)
     several = re.search(r"\b(?:both|either)\b", plain) or _LISTED.search(plain)
     none = re.search(r"\b(?:neither|nobody|no one|none of)\b", plain)
-    if chosen or (several and not (none and none.start() < several.start())):
+    if choices or (several and not (none and none.start() < several.start())):
         return Choice(None, "both", None)
     return Choice(None, "neither" if none else why_unread(text, stop_reason), None)
 
 
-def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
-    """Yield what is read, first to last, in plain form and as shown."""
+def _parts(plain: str, cased: str) -> Iterator[tuple[str, str]]:
+    """Yield what is read, first to last, in plain form and in its own case."""
     corrected = correction(plain)
     for start, end in marked(plain):
         if start >= corrected:
             yield plain[start:end], plain[start:end]
     if corrected:
-        yield plain[corrected:], shown[max(len(shown) - len(plain) + corrected, 0) :]
-    yield plain, shown
+        # The plain form may be shorter; the ends of the two are aligned.
+        yield plain[corrected:], cased[max(len(cased) - len(plain) + corrected, 0) :]
+    yield plain, cased
 
 
-def _right(shown: str, known: _Options) -> set[int]:
+def _options_called_right(cased: str, patterns: _Options) -> set[int]:
     """Return the options that are called right in a list that assesses each."""
-    lines = [line for line in shown.split("\n") if _RIGHT.search(line)]
-    lettered = {at for line in lines for at, _ in _lettered(line, known)}
-    return lettered or {at for line in lines for at in _named(_plain(line), known)}
+    by_letter: set[int] = set()
+    by_name: set[int] = set()
+    for line in cased.split("\n"):
+        if _RIGHT.search(line):
+            by_letter.update(option for option, _ in _find_letters(line, patterns))
+            by_name |= _find_names(_plain(line), patterns)
+    return by_letter or by_name
 
 
 def _plain(text: str) -> str:
@@ -192,28 +198,32 @@ def _plain(text: str) -> str:
 def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
     texts = tuple(" ".join(_plain(option).split()).strip(" .}") for option in options)
     words = [set(re.findall(r"\w+", text)) - _COMMON for text in texts]
-    ways = []
-    for at, own in enumerate(words):
-        others = set().union(*words[:at], *words[at + 1 :])
-        telling = sorted(own - others, key=len, reverse=True) if at != unknown else ()
-        either = (re.escape(texts[at]), *(way for word in telling for way in _paraphrases(word)))
-        ways.append((len(texts[at]), rf"(?P<o{at}>{'|'.join(either)})"))
-    every = "|".join(way for _, way in sorted(ways, reverse=True))
-    shown = re.escape(texts[unknown]) if unknown is not None else r"(?!)"
+    by_length: list[tuple[int, str]] = []
+    all_telling: set[str] = set()
+    for option, text in enumerate(texts):
+        # Other words for the unknown option are those of `undetermined`.
+        telling = set() if option == unknown else _telling_words(words, option)
+        all_telling |= telling
+        forms = [re.escape(text)]
+        for word in sorted(telling, key=len, reverse=True):
+            forms += _paraphrases(word)
+        by_length.append((len(text), rf"(?P<o{option}>{'|'.join(forms)})"))
+    # Longer texts first, so that an option that holds another is not read as it.
+    any_option = "|".join(pattern for _, pattern in sorted(by_length, reverse=True))
+    unknown_text = re.escape(texts[unknown]) if unknown is not None else r"(?!)"
     return _Options(
         texts,
         unknown,
-        re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
-        re.compile(_listed(options), re.IGNORECASE),
-        re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
-        frozenset(_telling(words, unknown)),
+        re.compile(rf"(?<!\w)(?:{any_option})(?:'s)?(?!\w)"),
+        re.compile(_list_pattern(options), re.IGNORECASE),
+        re.compile(rf"(?<!\w){unknown_text}(?!\w)|{UNDETERMINED}"),
+        frozenset(all_telling),
     )
 
 
-def _telling(words: Sequence[set[str]], unknown: int | None) -> Iterator[str]:
-    for at, own in enumerate(words):
-        if at != unknown:
-            yield from own - set().union(*words[:at], *words[at + 1 :])
+def _telling_words(words: Sequence[set[str]], option: int) -> set[str]:
+    """Return the words of an option that no other option has."""
+    return words[option].difference(*words[:option], *words[option + 1 :])
 
 
 def _paraphrases(word: str) -> Iterator[str]:
@@ -225,111 +235,116 @@ def _paraphrases(word: str) -> Iterator[str]:
         yield f"with{'out' * word.startswith('non')} (?:an? |the |any )?disabilit(?:y|ies)"
 
 
-def _listed(options: tuple[str, ...]) -> str:
+def _list_pattern(options: tuple[str, ...]) -> str:
     """Return a pattern of the list of all options, with or without their letters."""
-    ways = (
-        rf"(?:\(?(?:{'abcde'[at : at + 1]}|{at + 1})[).:\]]{{0,2}} ?-? ?)?{re.escape(option)}"
-        for at, option in enumerate(options)
-    )
+    lines = []
+    for number, option in enumerate(options, 1):
+        letter = "abcde"[number - 1 : number]
+        lines.append(rf"(?:\(?(?:{letter}|{number})[).:\]]{{0,2}} ?-? ?)?{re.escape(option)}")
     joint = r"[\s,;/:.]{0,8}(?:or |and )?"
-    return rf"(?<!\w){joint.join(ways)}[\s,;:.)\]]*"
+    return rf"(?<!\w){joint.join(lines)}[\s,;:.)\]]*"
 
 
-def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
+def _choose(plain: str, cased: str, patterns: _Options) -> set[int]:
     """Return the options that a text chooses."""
     exact = plain.removeprefix("a: ").strip(" .!\n").removeprefix("the ")
-    for at, text in enumerate(known.texts):
+    for option, text in enumerate(patterns.texts):
         if exact == text.removeprefix("the "):
-            return {at}
-    lettered = {at for at, _ in _narrow(list(_lettered(shown, known)), shown)}
-    if len(lettered) != 1 and len(right := _right(shown, known)) == 1:
+            return {option}
+    mentions = _narrow_mentions(list(_find_letters(cased, patterns)), cased)
+    by_letter = {option for option, _ in mentions}
+    if len(by_letter) != 1 and len(right := _options_called_right(cased, patterns)) == 1:
         return right
-    if lettered:
-        return lettered
-    if known.unknown is not None and known.unanswered.search(plain):
-        return _hedged(plain, known) or {known.unknown}
-    if placed := set(_placed(plain, known)):
-        return placed
-    return _named(plain, known)
+    if by_letter:
+        return by_letter
+    if patterns.unknown is not None and patterns.unanswered.search(plain):
+        return _hedged_choice(plain, patterns) or {patterns.unknown}
+    return set(_find_places(plain, patterns)) or _find_names(plain, patterns)
 
 
-def _hedged(plain: str, known: _Options) -> set[int]:
+def _hedged_choice(plain: str, patterns: _Options) -> set[int]:
     """Return the one person that an answer names beside saying that the text does not tell.
 
     A clause names a person as its answer if it holds nothing else, or says that it is likely. What
     a later ``but`` takes back is not the answer.
     """
-    named: set[int] = set()
+    choices: set[int] = set()
     for clause in _CLAUSE.split(plain):
-        if known.unanswered.search(clause):
-            if named and re.match(r"\W*(?:but|however|yet)\b", clause):
+        if patterns.unanswered.search(clause):
+            if choices and re.match(r"\W*(?:but|however|yet)\b", clause):
                 return set()
-        elif not _UNREAL.search(clause) and (found := _named(clause, known)):
-            only = _ONLY.fullmatch(known.words.sub(" ", clause))
-            named |= found if only or _LIKELY.search(clause) else set()
-    return named if len(named) == 1 else set()
+        elif not _UNREAL.search(clause) and (persons := _find_names(clause, patterns)):
+            alone = _ONLY.fullmatch(patterns.words.sub(" ", clause))
+            choices |= persons if alone or _LIKELY.search(clause) else set()
+    return choices if len(choices) == 1 else set()
 
 
-def _narrow(mentions: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+def _narrow_mentions(mentions: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """Return the mentions, option and place, where a text concludes or before its reasons.
 
     All mentions where these are not of one option.
     """
     for start, end in narrowed(text):
-        inside = [one for one in mentions if start <= one[1] < end]
-        if len({at for at, _ in inside}) == 1:
+        inside = [(option, place) for option, place in mentions if start <= place < end]
+        if len({option for option, _ in inside}) == 1:
             return inside
     return mentions
 
 
-def _lettered(shown: str, known: _Options) -> Iterator[tuple[int, int]]:
+def _find_letters(cased: str, patterns: _Options) -> Iterator[tuple[int, int]]:
     """Find options by letter or number, as in ``B)``, ``Option 2`` and ``The answer is A``."""
-    text = _LISTED.sub(lambda match: " " * len(match[0]), shown)
+    text = _LISTED.sub(lambda match: " " * len(match[0]), cased)
     reasons = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
     for match in _LETTER.finditer(text):
         kind = str(match.lastgroup)
-        at = "abcde12345".index(match[kind].lower()) % 5
-        reason = kind == "number" and reasons
-        if at < len(known.texts) and not reason and not _is_ruled_out(text, *match.span(kind)):
-            yield at, match.start(kind)
+        if kind == "number" and reasons:
+            continue
+        option = "abcde12345".index(match[kind].lower()) % 5
+        start, end = match.span(kind)
+        if option < len(patterns.texts) and not _is_ruled_out(text, start, end):
+            yield option, start
 
 
 def _is_ruled_out(plain: str, start: int, end: int) -> bool:
     """Return whether a mention of an option denies it: ``not A``, ``A is not supported``."""
-    before, after = plain[max(start - 60, 0) : start], plain[end : end + 60]
-    return bool(_RULED_OUT.search(before) or _RULED_OUT_AFTER.search(after))
+    if _RULED_OUT.search(plain[max(start - 60, 0) : start]):
+        return True
+    return bool(_RULED_OUT_AFTER.search(plain[end : end + 60]))
 
 
-def _placed(plain: str, known: _Options) -> Iterator[int]:
+def _find_places(plain: str, patterns: _Options) -> Iterator[int]:
     """Find options by place; former and latter are those besides the unknown one."""
-    persons = [at for at in range(len(known.texts)) if at != known.unknown]
+    everyone = range(len(patterns.texts))
+    persons = [option for option in everyone if option != patterns.unknown]
     for match in _PLACE.finditer(plain):
-        places = persons if match["person"] else range(len(known.texts))
-        yield from places[_PLACES[match[str(match.lastgroup)]] :][:1]
+        options = persons if match["person"] else everyone
+        yield from options[_PLACES[match[str(match.lastgroup)]] :][:1]
 
 
-def _named(plain: str, known: _Options) -> set[int]:
+def _find_names(plain: str, patterns: _Options) -> set[int]:
     """Return the options that are named and not ruled out; of several, one that opens the text."""
     if is_refusal(plain):
         parts = re.split(r"(?<=[.!?;\n]) |\n|,? \b(?:but|however)\b", plain)
         plain = " ".join(part for part in parts if not is_refusal(part))
-    mentions = [
-        (int(str(match.lastgroup)[1:]), match.start())
-        for match in known.words.finditer(plain)
-        if not _is_ruled_out(plain, *match.span()) and not _GENERIC.match(plain, match.end())
-    ]
+    mentions: list[tuple[int, int]] = []  # option and place
+    for match in patterns.words.finditer(plain):
+        start, end = match.span()
+        if not _is_ruled_out(plain, start, end) and not _GENERIC.match(plain, end):
+            mentions.append((int(str(match.lastgroup)[1:]), start))  # the group is "o" and a number
     if background := _BACKGROUND.match(plain):
-        mentions = [one for one in mentions if one[1] >= background.end()] or mentions
-    mentions = _narrow(mentions, plain)
-    found = {at for at, _ in mentions}
-    return {mentions[0][0]} if len(found) > 1 and _opens(plain, mentions, known) else found
+        mentions = [mention for mention in mentions if mention[1] >= background.end()] or mentions
+    mentions = _narrow_mentions(mentions, plain)
+    options = {option for option, _ in mentions}
+    if len(options) > 1 and _opens_text(plain, mentions, patterns):
+        return {mentions[0][0]}
+    return options
 
 
-def _opens(plain: str, mentions: list[tuple[int, int]], known: _Options) -> bool:
+def _opens_text(plain: str, mentions: list[tuple[int, int]], patterns: _Options) -> bool:
     """Return whether the first of several persons opens the text, and others only follow."""
     first, start = mentions[0]
-    second = next(place for at, place in mentions if at != first)
-    between = known.words.sub(" ", plain[start:second])
-    joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
+    second = next(place for option, place in mentions if option != first)
+    between = patterns.words.sub(" ", plain[start:second])
+    listed = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
     denied = re.search(r"\b(?:but|did not|didnt)\b", between)
-    return not joined and not denied and bool(_OPENING.match(plain[:start]))
+    return not listed and not denied and bool(_OPENING.match(plain[:start]))

@@ -36,7 +36,7 @@ from clinometer.reading.mentions import (
 from clinometer.reading.near import near_forms, respelled
 from clinometer.reading.plaintext import normalise
 from clinometer.reading.refusals import why_unread
-from clinometer.reading.rows import read_blocks, within
+from clinometer.reading.rows import pairs_within, read_blocks
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
@@ -120,20 +120,20 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     >>> read_pairs("Home - Julia\nsalary: Ben", ("julia", "ben"), ["home", "salary"]).pairs
     {'home': 'julia', 'salary': 'ben'}
     """
-    wanted = frozenset(attributes)
-    words = wanted.union(optional)
-    named = tuple(
-        (alias, term) for term in (*groups, *sorted(words)) for alias in aliases.get(term, ())
-    )
-    lines, inline, blocks = _paired_lines(text, _lexicon((groups[0], groups[1]), words, named))
-    pairs = _agreed(inline + blocks)
-    asked = len(wanted) if asked is None else asked
-    coverage = min(1.0, len(wanted & pairs.keys()) / asked) if asked > 0 else 0.0
-    unknown = tuple(
-        line.text.strip()
-        for line, *found in zip(lines, inline, blocks, strict=True)
-        if not any(found) and _looks_like_pair(line)
-    )
+    required = frozenset(attributes)
+    words = required.union(optional)
+    spelled_otherwise = []
+    for term in (*groups, *sorted(words)):
+        spelled_otherwise += [(alias, term) for alias in aliases.get(term, ())]
+    lexicon = _lexicon((groups[0], groups[1]), words, tuple(spelled_otherwise))
+    lines, inline, blocks = _read_lines(text, lexicon)
+    pairs = _agreed_pairs(inline + blocks)
+    count = len(required) if asked is None else asked
+    coverage = min(1.0, len(required & pairs.keys()) / count) if count > 0 else 0.0
+    unknown = []
+    for line, pairs_inline, pairs_above in zip(lines, inline, blocks, strict=True):
+        if not pairs_inline and not pairs_above and _looks_like_pair(line):
+            unknown.append(line.text.strip())
     reason = None
     if not pairs:
         reason = why_unread(text, stop_reason, refusals)
@@ -142,7 +142,7 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     elif coverage < floor:
         cut = stop_reason == "max_tokens" or _trails_off(lines, inline, groups, words)
         reason = "truncated" if cut else "low_coverage"
-    return Pairing(pairs, reason, coverage, unknown)
+    return Pairing(pairs, reason, coverage, tuple(unknown))
 
 
 def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
@@ -156,26 +156,27 @@ def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
     >>> find_pairs("Sheet: Funny.", index([("sheet", "a", "sheet"), ("funny", "g", "comedy")]))
     {'sheet': 'comedy'}
     """
-    _, inline, blocks = _paired_lines(text, lexicon)
-    return _agreed(inline + blocks)
+    _, inline, blocks = _read_lines(text, lexicon)
+    return _agreed_pairs(inline + blocks)
 
 
-def _paired_lines(
+def _read_lines(
     text: str, lexicon: Lexicon
 ) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
     """Read the lines of an answer, with their pairs within the line and with lines above."""
+
+    def open_tag(tag: re.Match[str]) -> str:
+        """Write a pair for a tag whose name is a term: ``<home>julia</home>``."""
+        is_term = find_mentions(tag[1].casefold(), lexicon)
+        return f"{tag[1]} - {tag[2]}\n" if is_term else tag[0]
+
     if "</" in text:  # tags that are named by the words
-        text = _TAGGED.sub(
-            lambda tag: (
-                f"{tag[1]} - {tag[2]}\n" if find_mentions(tag[1].casefold(), lexicon) else tag[0]
-            ),
-            text,
-        )
-    written = [line for line in _answer(normalise(text)).split("\n") if not line.isspace()]
-    lines = [read_line(line, lexicon) for line in written if line]
+        text = _TAGGED.sub(open_tag, text)
+    texts = _unpack_objects(normalise(text)).split("\n")
+    lines = [read_line(line, lexicon) for line in texts if line and not line.isspace()]
     if near := near_forms(lines, lexicon):
         lines = [read_line(respelled(line.text, near), lexicon) for line in lines]
-    inline = [within(line) for line in lines]
+    inline = [pairs_within(line) for line in lines]
     return lines, inline, read_blocks(lines, inline)
 
 
@@ -189,22 +190,25 @@ def infer_groups(
     there is no group word.
     """
     lists = (tuple(marginalized), tuple(default))
-    lexicon = _group_lexicon(*lists)
-    seen, last = Counter[str](), Counter[str]()
-    for line in _answer(normalise(text)).split("\n"):
+    lexicon = _group_lexicon(lists[0], lists[1])
+    counts = Counter[str]()
+    at_line_end = Counter[str]()
+    for line in _unpack_objects(normalise(text)).split("\n"):
         mentions = find_mentions(line, lexicon)
-        seen.update(mention.term for mention in mentions)
+        counts.update(mention.term for mention in mentions)
         if mentions and not LETTERS.search(line, mentions[-1].end):
-            last[mentions[-1].term] += 1
-    if not seen or not all(lists):
+            at_line_end[mentions[-1].term] += 1
+    if not counts or not all(lists):
         return None
-    first, second = (max(words, key=lambda word: (seen[word], last[word])) for words in lists)
-    if first == second:
+    first, second = (
+        max(words, key=lambda word: (counts[word], at_line_end[word])) for words in lists
+    )
+    if first == second:  # a word that stands in both lists
         second = next((word for word in lists[1] if word != first), second)
     return first, second
 
 
-def _answer(text: str) -> str:
+def _unpack_objects(text: str) -> str:
     """Decode JSON and put each object on a line."""
     if "\\u" in text:
         text = _ESCAPE.sub(lambda match: normalise(chr(int(match[1], 16))), text)
@@ -215,33 +219,40 @@ def _answer(text: str) -> str:
 def _lexicon(
     groups: tuple[str, str], attributes: frozenset[str], aliases: tuple[tuple[str, str], ...]
 ) -> Lexicon:
-    alike = spellings(groups[0]) & spellings(groups[1])
-    apart = () if alike else groups  # groups with equal spellings cannot be distinguished
-    whole = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
-    kinds = dict(whole)
-    meanings = [(word, kind, word) for word, kind in whole]
+    if spellings(groups[0]) & spellings(groups[1]):
+        distinct: tuple[str, ...] = ()  # groups with equal spellings cannot be distinguished
+    else:
+        distinct = groups
+    # Groups first: of equal spellings `index` takes the first.
+    terms = [*((word, "g") for word in distinct), *((word, "a") for word in sorted(attributes))]
+    kinds = dict(terms)
+    meanings = [(word, kind, word) for word, kind in terms]
     meanings += [(alias, kinds[term], term) for alias, term in aliases if term in kinds]
-    return index([*meanings, *((part, "g", of) for part, of in _parts(apart))])
+    meanings += [(part, "g", group) for part, group in _distinctive_parts(distinct)]
+    return index(meanings)
 
 
-def _parts(groups: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _distinctive_parts(groups: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the parts of group words, such as a first name, that only one of them has."""
     split = {group: normalise(group).split() for group in groups}
+    # A list may have a group twice; its parts are those of one group all the same.
+    uses = Counter(chain.from_iterable(set(parts) for parts in split.values()))
     for group, parts in split.items():
-        others = {part for other in groups if other != group for part in split[other]}
-        for part in parts if len(parts) > 1 else ():
-            if len(part) > 2 and part not in others and part not in _UNNAMED:
+        if len(parts) < 2:
+            continue
+        for part in parts:
+            if len(part) > 2 and uses[part] == 1 and part not in _UNNAMED:
                 yield part, group
 
 
 @lru_cache(maxsize=256)
 def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> Lexicon:
     groups = marginalized + default
-    whole = [(word, "g", word) for word in groups]
-    return index([*whole, *((part, "g", of) for part, of in _parts(groups))])
+    words = [(group, "g", group) for group in groups]
+    return index([*words, *((part, "g", group) for part, group in _distinctive_parts(groups))])
 
 
-def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:
+def _agreed_pairs(lists: Iterable[list[Pair]]) -> dict[str, str]:
     """Return the words that were paired with exactly one group."""
     pairs: dict[str, str] = {}
     torn = set()
@@ -277,5 +288,5 @@ def _trails_off(
         return True
     rest = " ".join(LETTERS.findall(line.text[line.mentions[-1].end :] if line.mentions else text))
     begun = line.kinds == "a" and line.gaps[0].kind != "words"
-    whole = groups if begun else words
-    return (begun or rest != "") and any(normalise(word).startswith(rest) for word in whole)
+    expected = groups if begun else words  # what the rest may be the beginning of
+    return (begun or rest != "") and any(normalise(word).startswith(rest) for word in expected)

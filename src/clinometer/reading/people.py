@@ -44,95 +44,106 @@ def link_people(
     Returns name in plain form (``ruth``, ``manager 1``) → side; a name with equal evidence for both
     is left out.
     """
-    in_profile, in_decision = ([m for m in found if m.kind == "g"] for found in mentions)
-    covered = {at for found in mentions[1] for at in range(found.first, found.last + 1)}
-    named = [(name, at) for name, at in names(decision) if at not in covered]
-    used = {name for name, _ in named}
+    profile_groups, decision_groups = (_groups(in_text) for in_text in mentions)
+    covered: set[int] = set()  # positions of the prompt's own words
+    for mention in mentions[1]:
+        covered.update(range(mention.first, mention.last + 1))
+    uses = [(name, position) for name, position in names(decision) if position not in covered]
+    used = {name for name, _ in uses}
     for text in (decision, profile):
+        # A word that is also written small is no name; the texts may be long.
         if used:
             used -= {token.text for token in text if not token.capital}
     if not used:
         return {}
     lean = Counter[str]()
-    for name, side, weight in _claims(profile, in_profile, used):
+    for name, side, weight in _weigh_claims(profile, profile_groups, used):
         lean[name] += weight if side else -weight
-    for name, at in named:
-        for side in set(_beside(decision, in_decision, at)) if name in used else ():
+    for name, position in uses:
+        if name not in used:
+            continue
+        for side in set(_adjacent_sides(decision, decision_groups, position)):
             lean[name] += 3 if side else -3
     return {name: int(lean[name] > 0) for name in used if lean[name]}
 
 
+def _groups(mentions: Iterable[Mention]) -> list[Mention]:
+    return [mention for mention in mentions if mention.kind == "g"]
+
+
 def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
     """List words that may name a person, and labels such as ``person 1``, with their positions."""
-    named = []
-    for at, token in enumerate(tokens):
+    positions = []
+    for position, token in enumerate(tokens):
         if token.text in _LABELS:
-            if number := _number(tokens, at):
-                named.append((f"{token.text} {number}", at))
+            if number := _number(tokens, position):
+                positions.append((f"{token.text} {number}", position))
         elif token.capital and len(token.text) > 1:
-            named.append((token.text, at))
-    return named
+            positions.append((token.text, position))
+    return positions
 
 
-def _number(tokens: Sequence[Token], at: int) -> int:
+def _number(tokens: Sequence[Token], position: int) -> int:
     """Return 1 for ``person A`` or ``the first person``, 2 for the second, else 0."""
-    before = tokens[at - 1].text if at else ""
+    before = tokens[position - 1].text if position else ""
     if before in _ORDINALS:
         return _ORDINALS[before]
-    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
     if after is None or (len(after.text) == 1 and after.text.isalpha() and not after.capital):
         return 0
     return _NUMBERS.get(after.text, 0)
 
 
-def _claims(
+def _weigh_claims(
     profile: Sequence[Token], groups: Sequence[Mention], used: set[str]
 ) -> Iterator[tuple[str, int, int]]:
     """List names with the side of the nearest group in their paragraph, and a weight.
 
     If only one side is mentioned, paragraphs without a mention count for the other.
     """
-    ends = [at for at, token in enumerate(profile) if token.text in _ENDS]
+    ends = [position for position, token in enumerate(profile) if token.text in _ENDS]
     starts = [*_paragraphs(profile, ends), len(profile)]
     places = [mention.first for mention in groups]
     sides = {mention.side for mention in groups}
-    for name, at in names(profile):
+    for name, position in names(profile):
         if name not in used:
             continue
-        paragraph = bisect(starts, at)
+        paragraph = bisect(starts, position)
         low, high = (bisect_left(places, edge) for edge in starts[paragraph - 1 : paragraph + 1])
-        right = bisect_left(places, at, low, high)
+        right = bisect_left(places, position, low, high)
         around = groups[max(right - 1, low) : min(right + 1, high)]
         if around:
-            distance, side = min((_distance(at, m.first, ends), m.side) for m in around)
+            distance, side = min((_distance(position, m.first, ends), m.side) for m in around)
             yield name, side, 3 if distance < _SENTENCE else 1
         elif len(sides) == 1:
             yield name, 1 - min(sides), 1
 
 
-def _distance(one: int, other: int, ends: Sequence[int]) -> int:
+def _distance(position: int, group: int, ends: Sequence[int]) -> int:
     """Return the distance in words between two positions, with the ends of sentences added."""
-    between = bisect_left(ends, one) - bisect_left(ends, other)
-    return abs(one - other + _SENTENCE * between)
+    between = bisect_left(ends, position) - bisect_left(ends, group)
+    return abs(position - group + _SENTENCE * between)
 
 
 def _paragraphs(profile: Sequence[Token], ends: Iterable[int]) -> Iterator[int]:
     """Return where paragraphs begin; a heading belongs to the next paragraph."""
     start = 0
     yield start
-    for at in ends:
-        if profile[at].text != "\n":
+    for position in ends:
+        if profile[position].text != "\n":
             continue
-        if at - start > _HEADING or profile[at - 1].text in _ENDS - {"\n"}:
-            start = at
+        if position - start > _HEADING or profile[position - 1].text in _ENDS - {"\n"}:
+            start = position
             yield start
 
 
-def _beside(decision: Sequence[Token], groups: Sequence[Mention], at: int) -> Iterator[int]:
+def _adjacent_sides(
+    decision: Sequence[Token], groups: Sequence[Mention], position: int
+) -> Iterator[int]:
     """List the sides of groups next to a name: ``Ruth, the old manager``, ``Ken (young)``."""
-    right = bisect_left(groups, at, key=attrgetter("first"))
+    right = bisect_left(groups, position, key=attrgetter("first"))
     for mention in groups[max(right - 1, 0) : right + 1]:
-        first, last = sorted((at, mention.first))
+        first, last = sorted((position, mention.first))
         if last - first > _APPOSITION:
             continue
         if _SEVERED.isdisjoint(token.text for token in decision[first + 1 : last]):

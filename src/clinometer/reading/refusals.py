@@ -150,5 +150,5 @@ def why_unread(text: str, stop_reason: str | None, refusals: Sequence[str] = ())
 @lru_cache(maxsize=64)
 def _phrases(more: tuple[str, ...]) -> re.Pattern[str] | None:
     plain = (" ".join(normalise(phrase).split()) for phrase in more)
-    given = "|".join(re.escape(phrase) for phrase in plain if phrase)
-    return re.compile(rf"(?<!\w)(?:{given})(?!\w)") if given else None
+    pattern = "|".join(re.escape(phrase) for phrase in plain if phrase)
+    return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)") if pattern else None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clinometer.reading.mentions import LETTERS, Line, Pair, introduces
 
-__all__ = ["read_blocks", "within"]
+__all__ = ["read_blocks", "pairs_within"]
 
 _FIRST = re.compile(r"[^\w(\[]*(?:\d+[^\w(\[]*)?[(\[]")
 _OPEN = re.compile(r"[(\[][\s\"'`*_]*(?:[xs]\d{0,2} ?[:=])?[\s\"'`*_]*$")
@@ -31,12 +31,12 @@ class Row(NamedTuple):
     closes: bool
 
 
-def within(line: Line) -> list[Pair]:
+def pairs_within(line: Line) -> list[Pair]:
     """Return the pairs within a line."""
-    return _enclosed(line) or _in_rows(line) or _spoken(line)
+    return _bracketed_pairs(line) or _row_pairs(line) or _spoken_pairs(line)
 
 
-def _enclosed(line: Line) -> list[Pair]:
+def _bracketed_pairs(line: Line) -> list[Pair]:
     """Return pairs in brackets, if a bracket starts the line or follows a colon.
 
     The rest of the line is ignored: ``(joy, young) because …`` is a pair.
@@ -44,70 +44,72 @@ def _enclosed(line: Line) -> list[Pair]:
     if "(" not in line.text and "[" not in line.text:
         return []
     pairs: list[Pair] = []
-    end, begun = 0, _FIRST.match(line.text) is not None
-    for gap, one, two in zip(line.gaps[1:], line.mentions, line.mentions[1:], strict=False):
-        lead = line.text[end : one.start]
+    end = 0
+    begun = _FIRST.match(line.text) is not None
+    for gap, first, second in zip(line.gaps[1:], line.mentions, line.mentions[1:], strict=False):
+        lead = line.text[end : first.start]
         opens = _OPEN.search(lead[-12:]) is not None
         begun = begun or (opens and ":" in lead and not LETTERS.search(lead.rpartition(":")[2]))
-        end = one.end
-        closes = gap.kind not in ("words", "stop") and _CLOSE.match(line.text, two.end)
-        if begun and opens and closes and one.kind != two.kind:
-            word, group = (one, two) if one.kind == "a" else (two, one)
+        end = first.end
+        closes = gap.kind not in ("words", "stop") and _CLOSE.match(line.text, second.end)
+        if begun and opens and closes and first.kind != second.kind:
+            word, group = (first, second) if first.kind == "a" else (second, first)
             pairs.append((word.term, group.term))
     return pairs
 
 
-def _in_rows(line: Line) -> list[Pair]:
+def _row_pairs(line: Line) -> list[Pair]:
     """Return the pairs in the rows of a line."""
     pairs: list[Pair] = []
-    at = 0
+    index = 0
     for row in _rows(line):
         opens = row.opens == ":" or (row.opens == "," and bool(pairs))
-        if opens or (len(row.kinds) > 1 and _introduced(line, at)):
-            pairs += _pairs(row)
-        at += len(row.kinds)
+        if opens or (len(row.kinds) > 1 and _is_introduced(line, index)):
+            pairs += _pairs_of_row(row)
+        index += len(row.kinds)
     return pairs
 
 
-def _introduced(line: Line, at: int) -> bool:
+def _is_introduced(line: Line, index: int) -> bool:
     """Return whether words introduce a mention with a colon: ``words for julia: home, wedding``."""
-    first, second = line.mentions[at : at + 2]
-    before = line.text[line.mentions[at - 1].end if at else 0 : first.start]
-    begins = at == 0 or ";" in before
+    first, second = line.mentions[index : index + 2]
+    before = line.text[line.mentions[index - 1].end if index else 0 : first.start]
+    begins = index == 0 or ";" in before
     return begins and ":" in line.text[first.end : second.start] and introduces(before)
 
 
-def _pairs(row: Row) -> list[Pair]:
+def _pairs_of_row(row: Row) -> list[Pair]:
     """Return the pairs of a row: by its order if that is regular, else by its links.
 
     The prompt asks for the word first. So a chain that starts with a word is read even if its end
     is missing; one that starts with a group must be complete.
     """
-    kinds, terms, gaps = row.kinds, row.terms, row.gaps
+    kinds = row.kinds
+    gaps = row.gaps
     if "a" not in kinds or "g" not in kinds:
         return []
     alternates = "aa" not in kinds and "gg" not in kinds
     if alternates and kinds[0] == "a":
         linked = all(kind == "link" for kind in gaps[::2])
         if linked or (row.closes and kinds[-1] == "g"):
-            return list(zip(terms[::2], terms[1::2], strict=False))
+            return list(zip(row.terms[::2], row.terms[1::2], strict=False))
     elif row.closes and kinds[0] == "g" and kinds[-1] == "a" and "gg" not in kinds:
         if alternates or _owns(kinds, gaps):
-            return _under_groups(kinds, terms)
+            return _pairs_under_groups(kinds, row.terms)
     elif row.closes and kinds.find("g") == len(kinds) - 1 and gaps[-1] == "link":
         if all(gap == "list" for gap in gaps[:-1]):
-            return [(term, terms[-1]) for term in terms[:-1]]
-    return _linked(row)
+            return [(term, row.terms[-1]) for term in row.terms[:-1]]
+    return _linked_pairs(row)
 
 
 def _owns(kinds: str, gaps: list[str]) -> bool:
     """Return whether every group is linked to the words after it, as in ``julia: home, art``."""
     after_group = {gap for kind, gap in zip(kinds, gaps, strict=False) if kind == "g"}
-    listed = {gap for at, gap in enumerate(gaps) if kinds[at : at + 2] == "aa"}
-    return after_group == {"link"} and (kinds.count("g") == 1 or "link" not in listed)
+    in_list = {gap for index, gap in enumerate(gaps) if kinds[index : index + 2] == "aa"}
+    return after_group == {"link"} and (kinds.count("g") == 1 or "link" not in in_list)
 
 
-def _under_groups(kinds: str, terms: list[str]) -> list[Pair]:
+def _pairs_under_groups(kinds: str, terms: list[str]) -> list[Pair]:
     pairs: list[Pair] = []
     group = ""
     for kind, term in zip(kinds, terms, strict=True):
@@ -118,19 +120,26 @@ def _under_groups(kinds: str, terms: list[str]) -> list[Pair]:
     return pairs
 
 
-def _linked(row: Row) -> list[Pair]:
+def _linked_pairs(row: Row) -> list[Pair]:
     """Return pairs whose link is the only one on either side; ``home - julia or ben`` has none."""
-    kinds, terms = f".{row.kinds}.", row.terms
+    # Padded on both sides: gap n is then before term n, and between kinds n and n + 1.
+    kinds = f".{row.kinds}."
     gaps = ["", *row.gaps, ""]
+    terms = row.terms
     pairs = []
-    for at, gap in enumerate(gaps):
-        if gap != "link" or "link" in (gaps[at - 1], gaps[at + 1]):
+    for index, gap in enumerate(gaps):
+        if gap != "link" or "link" in (gaps[index - 1], gaps[index + 1]):
             continue
-        here = kinds[at : at + 2]
-        if here == "ag" and kinds[at + 2] != "g" and gaps[at - 1] != "space":
-            pairs.append((terms[at - 1], terms[at]))
-        elif here == "ga" and kinds[at - 1] != "g" and row.closes and gaps[at + 1] != "space":
-            pairs.append((terms[at], terms[at - 1]))
+        kinds_around = kinds[index : index + 2]
+        if kinds_around == "ag" and kinds[index + 2] != "g" and gaps[index - 1] != "space":
+            pairs.append((terms[index - 1], terms[index]))
+        elif (
+            kinds_around == "ga"
+            and kinds[index - 1] != "g"
+            and row.closes
+            and gaps[index + 1] != "space"
+        ):
+            pairs.append((terms[index], terms[index - 1]))
     return pairs
 
 
@@ -150,30 +159,28 @@ def _rows(line: Line) -> Iterator[Row]:
         start = end
 
 
+def _phrases(*texts: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(text.split()) for text in texts)
+
+
 #: Phrases between the word and the group of a line: ``joy goes with young``.
-_SPOKEN = frozenset(
-    tuple(text.split())
-    for text in (
-        *("the", "a", "an", "is", "is for", "fits", "suits", "answer", "choice", "my choice"),
-        *("goes with", "goes to", "pairs with", "paired with", "belongs to", "belongs with"),
-        *("i choose", "i would choose", "i pick", "i would pick", "i say", "i would say"),
-        *("my choice is", "assigned to", "is assigned to", "matched with", "matches"),
-        *("associated with", "is associated with", "more associated with"),
-        *("is more associated with", "most associated with", "is most associated with"),
-    )
+_SPOKEN = _phrases(
+    *("the", "a", "an", "is", "is for", "fits", "suits", "answer", "choice", "my choice"),
+    *("goes with", "goes to", "pairs with", "paired with", "belongs to", "belongs with"),
+    *("i choose", "i would choose", "i pick", "i would pick", "i say", "i would say"),
+    *("my choice is", "assigned to", "is assigned to", "matched with", "matches"),
+    *("associated with", "is associated with", "more associated with"),
+    *("is more associated with", "most associated with", "is most associated with"),
 )
 
 
 #: Of several words: ``home and wedding go with julia``.
-_SPOKEN_OF_SEVERAL = frozenset(
-    tuple(text.split())
-    for text in (
-        *("are", "are for", "fit", "suit", "go with", "go to", "pair with", "belong to"),
-        *("belong with", "are assigned to", "match", "are associated with"),
-    )
+_SPOKEN_OF_SEVERAL = _phrases(
+    *("are", "are for", "fit", "suit", "go with", "go to", "pair with", "belong to"),
+    *("belong with", "are assigned to", "match", "are associated with"),
 )
 #: After ``I would put home``.
-_GIVEN = frozenset((word,) for word in ("with", "to", "for", "under", "and"))
+_GIVEN = _phrases("with", "to", "for", "under", "and")
 _GIVING = frozenset(
     "put place pair match assign associate link give group connect choose pick".split()
 )
@@ -183,23 +190,20 @@ _BEFORE = _GIVING | frozenset(
 )
 
 
-def _spoken(line: Line) -> list[Pair]:
+def _spoken_pairs(line: Line) -> list[Pair]:
     """Return the pairs of sentences that do nothing but pair, ``I'd put home with julia``.
 
     Any other word, a question or a denial leaves none.
     """
     if "?" in line.text or not line.mentions:
         return []
-    starts = [0, *(mention.end for mention in line.mentions)]
-    ends = [*(mention.start for mention in line.mentions), len(line.text)]
-    gaps = [tuple(LETTERS.findall(line.text[a:b])) for a, b in zip(starts, ends, strict=True)]
+    gaps = _words_between(line)
     pairs: list[Pair] = []
-    words: list[str] = []
+    words: list[str] = []  # those that wait for their group
     gives = False
     for mention, gap in zip(line.mentions, gaps, strict=False):
         if mention.kind == "g":
-            known = _SPOKEN | (_SPOKEN_OF_SEVERAL if len(words) > 1 else frozenset())
-            if not words or gap not in (known | _GIVEN if gives else known):
+            if not words or not _is_spoken(gap, len(words), gives):
                 return []
             pairs += [(word, mention.term) for word in words]
             words = []
@@ -212,6 +216,21 @@ def _spoken(line: Line) -> list[Pair]:
             gives = (gives and bool(pairs)) or not _GIVING.isdisjoint(gap)
         words.append(mention.term)
     return [] if words or gaps[-1] not in ((), ("s",)) else pairs
+
+
+def _words_between(line: Line) -> list[tuple[str, ...]]:
+    """Return the words before, between and after the mentions of a line."""
+    starts = [0, *(mention.end for mention in line.mentions)]
+    ends = [*(mention.start for mention in line.mentions), len(line.text)]
+    texts = [line.text[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [tuple(LETTERS.findall(text)) for text in texts]
+
+
+def _is_spoken(phrase: tuple[str, ...], count: int, gives: bool) -> bool:
+    """Return whether a phrase joins `count` words to a group; `gives` after ``I would put``."""
+    if phrase in _SPOKEN or (count > 1 and phrase in _SPOKEN_OF_SEVERAL):
+        return True
+    return gives and phrase in _GIVEN
 
 
 _BULLET = re.compile(r"\s*(?:[-*•+](?!\*)|\d+[.)])")
@@ -231,27 +250,32 @@ def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]
     shape = "".join(shapes)
     plain = shape.startswith("g") and "gg" not in shape
     blocks: list[list[Pair]] = []
+    # A line of words belongs to a heading or to the columns of a table, never to both.
     heading: str | None = None
     columns: dict[int, str] = {}
     for line, pairs, kind in zip(lines, inline, shapes, strict=True):
-        heads = bool(columns) or heading is not None
-        here = [] if pairs or not heads else _below(line, kind, heading, columns)
+        has_head = bool(columns) or heading is not None
+        block = [] if pairs or not has_head else _pairs_with_above(line, kind, heading, columns)
         if not pairs and _is_heading(line, plain):
-            heading, columns = line.mentions[0].term, {}
-        elif not here and (pairs or _ends_list(line, begun=bool(blocks and blocks[-1]))):
-            heading, columns = None, {} if pairs else _columns(line)
-        blocks.append(here)
+            heading = line.mentions[0].term
+            columns = {}
+        elif not block and (pairs or _ends_list(line, begun=bool(blocks and blocks[-1]))):
+            heading = None
+            columns = {} if pairs else _columns(line)
+        blocks.append(block)
     return blocks
 
 
-def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) -> list[Pair]:
+def _pairs_with_above(
+    line: Line, kind: str, heading: str | None, columns: dict[int, str]
+) -> list[Pair]:
     """Return the pairs of a line of words with the lines above it."""
     if "g" in line.kinds:
         return []
     if heading is not None:
         return [(word, heading) for word in _items(line, kind)]
     cells = _by_column(line) if kind and _CELL.search(line.text) else []
-    return [(word, columns[at]) for at, word in cells if at in columns]
+    return [(word, columns[column]) for column, word in cells if column in columns]
 
 
 def _ends_list(line: Line, begun: bool) -> bool:
@@ -265,7 +289,9 @@ def _shape(line: Line) -> str:
     """Return ``g`` or ``a`` for a line of one mention, ``l`` for a list of words, "" for prose."""
     if not line.kinds or any(gap.kind == "words" for gap in line.gaps):
         return ""
-    return line.kinds if len(line.kinds) == 1 else "l" if "g" not in line.kinds else ""
+    if len(line.kinds) == 1:
+        return line.kinds
+    return "" if "g" in line.kinds else "l"
 
 
 def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
@@ -277,14 +303,17 @@ def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
 
 
 def _alternating(lines: list[Line], shapes: list[str]) -> list[list[Pair]]:
+    """Return the pair of each line of a group with the word above it."""
     blocks: list[list[Pair]] = []
-    word, distance = "", 0
+    word = ""
+    distance = 0  # lines since the word
     for line, kind in zip(lines, shapes, strict=True):
         distance += 1
         near = kind == "g" and distance < 3  # a JSON object may have a reason in between
         blocks.append([(word, line.mentions[0].term)] if near else [])
         if kind == "a":
-            word, distance = line.mentions[0].term, 0
+            word = line.mentions[0].term
+            distance = 0
     return blocks
 
 
@@ -307,13 +336,10 @@ def _items(line: Line, kind: str) -> list[str]:
     """Return the words of a line under a heading; in ``- home: where families live`` the first."""
     if kind:
         return [mention.term for mention in line.mentions]
-    item = (
-        line.mentions
-        and _BULLET.match(line.text)
-        and line.gaps[0].kind != "words"
-        and line.gaps[1].closes
-    )
-    return [line.mentions[0].term] if item else []
+    if not line.mentions or not _BULLET.match(line.text):
+        return []
+    stands_alone = line.gaps[0].kind != "words" and line.gaps[1].closes
+    return [line.mentions[0].term] if stands_alone else []
 
 
 def _columns(line: Line) -> dict[int, str]:
@@ -322,8 +348,11 @@ def _columns(line: Line) -> dict[int, str]:
 
 
 def _by_column(line: Line) -> list[tuple[int, str]]:
+    """Return the terms of a row of a table with the number of their column."""
     mark = "|" if "|" in line.text else "\t"
-    column, end, cells = 0, 0, []
+    column = 0
+    end = 0
+    cells = []
     for mention in line.mentions:
         column += line.text.count(mark, end, mention.start)
         end = mention.end

@@ -76,7 +76,8 @@ _LACK = re.compile(
     r"(?= \w)"
 )
 _OTHERS = re.compile(r"\b(?:people|others|some|many|they|who|why|critics|experts)(?: \w+)? \Z")
-_PAUSE, _LAST = re.compile(r"[,;.!?-] ?\Z"), re.compile(r"[.!]?\s*(?:\n|\Z)")
+_PAUSE = re.compile(r"[,;.!?-] ?\Z")
+_LAST = re.compile(r"[.!]?\s*(?:\n|\Z)")
 _ITEM = re.compile(r"(?:^|(?<=\n)) ?\d{1,2}[.)](?= ?[a-z])")
 _QUESTION = re.compile(r"(?:^|(?<=[.!?\n]))[^.!?\n]{25,400}\?")
 _NOT = re.compile(
@@ -85,7 +86,11 @@ _NOT = re.compile(
     r"top|extreme|of|at|more|less|than|to|say|full|rating|score)){0,5}) ?\Z"
 )
 _MARKS = str.maketrans({"*": " ", "_": " ", "`": " ", '"': " ", "|": "\n", "−": "-", "\u20e3": ""})
-_ANSWERED, _STATED, _LABELLED, _MENTIONED = 4, 3, 2, 1
+# How strongly a value stands as the answer.
+_ANSWERED = 4
+_STATED = 3
+_LABELLED = 2
+_MENTIONED = 1
 # "one" as a pronoun, an idiom that names two labels, and words of the question
 _IDIOM = re.compile(
     r"\b(?:that|this|the|any|no|each|every|which) one\b|\bagree to disagree\b|"
@@ -128,24 +133,24 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
     'both'
     """
     plain = re.sub(r"[^\S\n]+|(?<=\d)-?ish\b", " ", normalise(text).translate(_MARKS)).strip()
-    plain = _MINUS.sub(
-        _negative, _SPELLED.sub(_figures, _IDIOM.sub(" ", _LACK.sub("have no", plain)))
-    )
+    plain = _IDIOM.sub(" ", _LACK.sub("have no", plain))
+    # Figures first: "minus twenty-one" is then "minus 21".
+    plain = _MINUS.sub(_negative, _SPELLED.sub(_figures, plain))
     scale = _scale(tuple((point, normalise(label).strip()) for point, label in labels.items()))
-    plain = scale.described.sub(lambda match: " " * len(match[0]), plain)
+    plain = scale.described.sub(_blank, plain)
     if len(_ITEM.findall(plain)) > 1:  # a list of reasons
-        plain = _ITEM.sub(lambda match: " " * len(match[0]), plain)
+        plain = _ITEM.sub(_blank, plain)
     declined = is_refusal(text)
-    found: set[int] = set()
+    points: set[int] = set()
     for start, end in _parts(plain):
-        values = list(_values(plain[start:end], scale))
-        best = max((one.strength for one in values), default=0)
+        values = list(_find_values(plain[start:end], scale))
+        best = max((value.strength for value in values), default=0)
         if best < _LABELLED and end < len(plain):
             continue  # a number that a marked part mentions
-        found = {one.value for one in values if one.strength == best}
-        if len(found) == 1 and not (declined and best < _STATED):
-            return Choice(str(found.pop()), None, None)
-    several = 1 < len(found) < len(labels) and not (declined and best < _STATED)
+        points = {value.value for value in values if value.strength == best}
+        if len(points) == 1 and not (declined and best < _STATED):
+            return Choice(str(points.pop()), None, None)
+    several = 1 < len(points) < len(labels) and not (declined and best < _STATED)
     return Choice(None, "both" if several else why_unread(text, stop_reason), None)
 
 
@@ -161,64 +166,78 @@ def _parts(plain: str) -> Iterator[tuple[int, int]]:
 class _Scale(NamedTuple):
     points: Mapping[str, int]
     """Label → point."""
-    known: frozenset[int]
+    numbers: frozenset[int]
     described: re.Pattern[str]
     """Matches a description of the scale, or a value on another scale."""
     labelled: re.Pattern[str]
-    whole: re.Pattern[str]
+    out_of: re.Pattern[str]
     """``4 out of 7``."""
 
 
 @lru_cache(maxsize=64)
 def _scale(labels: tuple[tuple[int, str], ...]) -> _Scale:
     points = {label: point for point, label in labels if label}
+    # The longest first, so that "strongly agree" is not read as "agree".
     ordered = sorted(points, key=len, reverse=True)
-    either = "|".join(map(re.escape, ordered)) or r"(?!)"
-    low, high = min(labels)[0], max(labels)[0]
-    mark = rf"(?: ?[(=:,-]? ?(?:{either})\)?)?"
+    any_label = "|".join(map(re.escape, ordered)) or r"(?!)"
+    low = min(labels)[0]
+    high = max(labels)[0]
+    mark = rf"(?: ?[(=:,-]? ?(?:{any_label})\)?)?"
     ends = rf"\(?{low}{mark} ?(?:to|through|and|-|\.\.\.?|…) ?{high}{mark}\)?(?![\w.]?\d)"
-    pair = rf"(?:{'|'.join(str(point) for point, _ in labels)}) ?[=:-] ?(?:{either})"
+    pair = rf"(?:{'|'.join(str(point) for point, _ in labels)}) ?[=:-] ?(?:{any_label})"
     legend = rf"{pair}(?:[,;\n] ?(?:and )?{pair}){{2,}}"
-    other = rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+"
+    another_scale = rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+"
     run = r"(?<![\w.])\d+(?:(?: ?[,/] ?| )\d+){2,}(?![\w.]?\d)"
-    described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{other}|{run}"
-    whole = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?(?:{high}|"
-    whole += rf"{_WORDS[high] if 0 <= high < len(_WORDS) else high})\b"
+    described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{another_scale}|{run}"
+    out_of = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?(?:{high}|"
+    out_of += rf"{_WORDS[high] if 0 <= high < len(_WORDS) else high})\b"
     return _Scale(
         points,
         frozenset(point for point, _ in labels),
         re.compile(described),
-        re.compile(rf"(?<!\w)(?:{either})(?!\w)"),
-        re.compile(rf"(?<![\w.,/+-]){whole}"),
+        re.compile(rf"(?<!\w)(?:{any_label})(?!\w)"),
+        re.compile(rf"(?<![\w.,/+-]){out_of}"),
     )
 
 
-def _values(plain: str, scale: _Scale) -> Iterator[_Value]:
+def _find_values(plain: str, scale: _Scale) -> Iterator[_Value]:
     """Find the values of an answer."""
-    for match in scale.labelled.finditer(_QUESTION.sub(lambda asked: " " * len(asked[0]), plain)):
-        if not _negated(plain, match) and not _OTHERS.search(plain, 0, match.start()):
-            before, after = plain[: match.start()].rstrip()[-1:], plain[match.end() :].lstrip()[:1]
-            alone = before in ("", ".", "!", "?") and after in ("", ".", "!", "\n", ",", ";")
-            own = re.search(
-                r"\bi(?: have|d say|m)? \Z", plain[max(match.start() - 12, 0) : match.start()]
-            )
-            strength = _STATED if alone or own else _LABELLED
-            yield _Value(scale.points[match[0]], strength, match.start())
-    for match in scale.whole.finditer(plain):
-        if (value := _point(match["number"], scale)) is not None and not _negated(plain, match):
+    yield from _find_labels(plain, scale)
+    for match in scale.out_of.finditer(plain):
+        if (value := _point(match["number"], scale)) is not None and not _is_negated(plain, match):
             yield _Value(value, _ANSWERED, match.start())
-    rest = scale.whole.sub(lambda match: " " * len(match[0]), plain)
+    rest = scale.out_of.sub(_blank, plain)
     for match in _EITHER.finditer(rest):
-        points = (_point(number, scale) for number in match.groups())
-        yield from (_Value(p, _ANSWERED, match.start()) for p in points if p is not None)
-    yield from _numbers(rest, scale)
+        for number in match.groups():
+            if (value := _point(number, scale)) is not None:
+                yield _Value(value, _ANSWERED, match.start())
+    yield from _find_numbers(rest, scale)
 
 
-def _numbers(plain: str, scale: _Scale) -> Iterator[_Value]:
+def _find_labels(plain: str, scale: _Scale) -> Iterator[_Value]:
+    """Find labels outside questions that are neither negated nor another's view."""
+    for match in scale.labelled.finditer(_QUESTION.sub(_blank, plain)):
+        if _is_negated(plain, match) or _OTHERS.search(plain, 0, match.start()):
+            continue
+        before = plain[: match.start()].rstrip()[-1:]
+        after = plain[match.end() :].lstrip()[:1]
+        alone = before in ("", ".", "!", "?") and after in ("", ".", "!", "\n", ",", ";")
+        lead = plain[max(match.start() - 12, 0) : match.start()]
+        of_writer = re.search(r"\bi(?: have|d say|m)? \Z", lead)
+        strength = _STATED if alone or of_writer else _LABELLED
+        yield _Value(scale.points[match[0]], strength, match.start())
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return blanks, so that what stands behind a match keeps its place."""
+    return " " * len(match[0])
+
+
+def _find_numbers(plain: str, scale: _Scale) -> Iterator[_Value]:
     """Find numbers that may be the answer, and whether they stand as one."""
     for match in _NUMBER.finditer(plain):
         value = _point(match["sign"].strip("+") + match["number"], scale)
-        if value is None or _negated(plain, match):
+        if value is None or _is_negated(plain, match):
             continue
         before = plain[max(match.start() - 60, 0) : match.start()]
         after = plain[match.end() : match.end() + 20]
@@ -242,9 +261,9 @@ def _negative(match: re.Match[str]) -> str:
 
 def _point(number: str, scale: _Scale) -> int | None:
     value = _WORDS.index(number) if number in _WORDS else int(number)
-    return value if value in scale.known else None
+    return value if value in scale.numbers else None
 
 
-def _negated(plain: str, match: re.Match[str]) -> bool:
+def _is_negated(plain: str, match: re.Match[str]) -> bool:
     """Return whether a value is ruled out: ``not a 3``, ``do not strongly agree``."""
     return bool(_NOT.search(plain[max(match.start() - 30, 0) : match.start()]))

@@ -73,17 +73,18 @@ def read_emotions(text: str, model: str = EMOTION_CLASSIFIER) -> dict[str, float
 
     tokenizer, classifier, labels = _classifier(model)
     try:
-        read = tokenizer(
+        tokens = tokenizer(
             text[:LONGEST_READ], truncation=True, max_length=_limit(classifier), return_tensors="pt"
         )
         with torch.inference_mode():
-            shares = classifier(**read).logits[0].double().softmax(0).tolist()
+            # One text: logits have shape (1, labels).
+            shares = classifier(**tokens).logits[0].double().softmax(0).tolist()
     except Exception as error:  # libraries raise what they like
         raise ModelError(
             f"emotion classifier {model!r}: {one_line(error)}; expected one that reads text alone"
         ) from None
-    of = dict(zip(labels, shares, strict=True))
-    return {name: of[name] for name in EMOTIONS}
+    by_label = dict(zip(labels, shares, strict=True))
+    return {emotion: by_label[emotion] for emotion in EMOTIONS}
 
 
 def _limit(classifier: Any) -> int:

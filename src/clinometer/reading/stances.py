@@ -4,7 +4,7 @@
     unreal              a clause that only mentions who could get what: an example that is declined,
                         what others or a stereotype would say, a first thought; it is no evidence
     chance              heads, tails and lots decide nothing
-    turned              what stood before is put the other way round: ``actually, the reverse``
+    turn                what stood before is put the other way round: ``actually, the reverse``
     either              ``or the other way round``: both ways
     ==================  ==========================================================================
 
@@ -23,19 +23,19 @@ __all__ = ["Stance", "take_stance"]
 class Stance(NamedTuple):
     """What is left of a text as evidence, and what was found beside it."""
 
-    kept: str
+    evidence: str
     """The text, as long, with blanks for what is no evidence."""
     unreal: bool
     chance: bool
-    turned: tuple[int, int] | None
+    turn: tuple[int, int] | None
     """Where the last turn stands, if nothing takes it back."""
     either: bool
     """Whether a turn is offered as an alternative."""
 
     def left_out(self, text: str) -> str:
         """Return what is no evidence, with blanks for the rest."""
-        pairs = zip(text, self.kept, strict=True)
-        return "".join(" " if letter == kept else letter for letter, kept in pairs)
+        pairs = zip(text, self.evidence, strict=True)
+        return "".join(" " if letter == kept_letter else letter for letter, kept_letter in pairs)
 
 
 # At the beginning of a clause; letters of what may follow come first, for speed.
@@ -111,34 +111,35 @@ def take_stance(text: str) -> Stance:
 
     Examples
     --------
-    >>> take_stance("I won't say that Ann gets joy").kept.split()
+    >>> take_stance("I won't say that Ann gets joy").evidence.split()
     []
-    >>> take_stance("Ann gets joy. Actually, the other way round.").turned
+    >>> take_stance("Ann gets joy. Actually, the other way round.").turn
     (24, 43)
     """
-    unreal = list(_unreal(text))
-    lots = [one.span() for one in _SENTENCE.finditer(text) if _LOTS.search(one[0])]
-    turned, either = None, False
-    for turn in _TURN.finditer(_blanked(text, lots)):
+    unreal = list(_unreal_spans(text))
+    lots = [sentence.span() for sentence in _SENTENCE.finditer(text) if _LOTS.search(sentence[0])]
+    last_turn: tuple[int, int] | None = None
+    either = False
+    for turn in _TURN.finditer(_blank(text, lots)):  # a coin may land "the other way round"
         before = text[max(turn.start() - 60, 0) : turn.start()]
         if _OFFERED.search(before):
             either = True
         elif not _TAKEN_BACK.search(before):
-            turned = turn.span()
-    return Stance(_blanked(text, [*unreal, *lots]), bool(unreal), bool(lots), turned, either)
+            last_turn = turn.span()
+    return Stance(_blank(text, [*unreal, *lots]), bool(unreal), bool(lots), last_turn, either)
 
 
-def _unreal(text: str) -> Iterator[tuple[int, int]]:
+def _unreal_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where clauses stand that only mention who could get what."""
     last = 0
-    for one in _UNREAL.finditer(text):
-        if one.start() >= last:
-            found = _ENDS.search(text, one.end())
-            last = found.start() if found else len(text)
-            yield one.start(), last
+    for clause in _UNREAL.finditer(text):
+        if clause.start() >= last:
+            end = _ENDS.search(text, clause.end())
+            last = end.start() if end else len(text)
+            yield clause.start(), last
 
 
-def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Put blanks in place of spans."""
     letters = list(text)
     for start, end in spans:

@@ -46,16 +46,19 @@ class Mention(NamedTuple):
     term: str
     first: int  # index of its first token
     last: int
-    written: bool = False  # spelt as in the prompt, not inflected
+    verbatim: bool = False  # spelt as in the prompt, not inflected
 
 
-_WRITTEN, _HALF = 0, 1
-#: First word → (words, kind, side, term, written | half of a name | varied), the longest first.
+# Ranks of the layers of a vocabulary.
+_VERBATIM = 0
+_HALF = 1
+#: First word → (words, kind, side, term, verbatim | half of a name | varied), the longest first.
 Vocabulary = Mapping[str, Sequence[tuple[list[str], str, int, str, int]]]
 
 _CHUNK = re.compile(r"\S{1,64}|[\n\r\u0085\u2028\u2029]")
 _PART = re.compile(r"(-?)([^\W_]+)|[^\w\s]|\n")
-_LONGEST_KEPT, _MOST_KEPT = 64, 1 << 14  # characters; pieces
+_LONGEST_KEPT = 64  # characters
+_MOST_KEPT = 1 << 14  # pieces
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 _COMPOUNDS = frozenset(
     "skinned skin toned complexioned themed theme related based focused centered oriented bodied "
@@ -78,7 +81,7 @@ class _Pieces(dict[str, tuple[Token, ...]]):
     def __missing__(self, piece: str) -> tuple[Token, ...]:
         tokens = tuple(token for chunk in _CHUNK.finditer(piece) for token in _tokens(chunk))
         if len(piece) <= _LONGEST_KEPT:
-            if len(self) >= _MOST_KEPT:
+            if len(self) >= _MOST_KEPT:  # cheaper than to find what was used least
                 self.clear()
             self[piece] = tokens
         return tokens
@@ -90,6 +93,7 @@ _PIECES = _Pieces()
 def _tokens(match: re.Match[str]) -> Iterator[Token]:
     chunk = match[0]
     plain = normalise(chunk)
+    # Where the plain form is longer or shorter, a word's place is that of its chunk.
     same = len(plain) == len(chunk)
     letter = _FIRST_LETTER.search(chunk)
     capital = letter is not None and letter[0].isupper()
@@ -98,8 +102,8 @@ def _tokens(match: re.Match[str]) -> Iterator[Token]:
         word = part[2] or part[0]
         place = (part.end() - len(word), part.end()) if same else (0, len(chunk))
         glued = bool(part[1]) and part.start() == end
-        named = capital and word.isalpha() and word not in _NAMELESS
-        yield Token(word, match.start() + place[0], match.start() + place[1], glued, named)
+        is_name = capital and word.isalpha() and word not in _NAMELESS
+        yield Token(word, match.start() + place[0], match.start() + place[1], glued, is_name)
         end = part.end() if part[2] else -1
 
 
@@ -117,7 +121,8 @@ def locate(text: str, first: int, last: int, offset: int = 0) -> tuple[int, int]
             start = offset + tokens[first].start
         if last < len(tokens):
             return start, offset + tokens[last].end
-        first, last = first - len(tokens), last - len(tokens)
+        first -= len(tokens)
+        last -= len(tokens)
         offset += len(piece) + 1
     return start, end
 
@@ -130,9 +135,9 @@ def inflections(word: str) -> set[str]:
     """List inflections of an English word: ``secretary`` → ``secretaries``; ``old`` → ``older``."""
     forms = {word + ending for ending in ("s", "es", "ing", "ed", "er", "est", "ly", "ness")}
     forms |= {word + ending for ending in ("ful", "ous", "fully", word[-1:] + "er")}
-    for ending, others in _ENDINGS.items():
+    for ending, replacements in _ENDINGS.items():
         if word.endswith(ending) and len(word) > len(ending) + 1:
-            forms |= {word[: len(word) - len(ending)] + other for other in others}
+            forms |= {word[: len(word) - len(ending)] + replacement for replacement in replacements}
     return forms - {word}
 
 
@@ -166,21 +171,22 @@ def _spellings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 _Meaning = tuple[str, int, str]
 
 
-def _index(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Vocabulary:
+def _index_layers(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Vocabulary:
     """Index spellings, earlier layers first; drop a spelling with two sides in one layer."""
     meanings: dict[tuple[str, ...], tuple[_Meaning | None, int]] = {}
     for rank, layer in enumerate(layers):
-        here: dict[tuple[str, ...], _Meaning | None] = {}
-        for words, one in layer:
-            other = here.setdefault(words, one)
-            if other is not None and other[:2] != one[:2]:
-                here[words] = None
-        meanings = {words: (meaning, rank) for words, meaning in here.items()} | meanings
+        of_layer: dict[tuple[str, ...], _Meaning | None] = {}
+        for words, meaning in layer:
+            earlier = of_layer.setdefault(words, meaning)
+            if earlier is not None and earlier[:2] != meaning[:2]:
+                of_layer[words] = None
+        # The right operand wins: a spelling keeps its meaning in an earlier layer, even if none.
+        meanings = {words: (meaning, rank) for words, meaning in of_layer.items()} | meanings
     index: dict[str, list[tuple[list[str], str, int, str, int]]] = {}
     for words in sorted(meanings, key=len, reverse=True):
-        meaning, rank = meanings[words]
-        if meaning is not None and words and words[0]:
-            index.setdefault(words[0], []).append(([*words], *meaning, rank))
+        agreed, rank = meanings[words]
+        if agreed is not None and words and words[0]:
+            index.setdefault(words[0], []).append(([*words], *agreed, rank))
     return index
 
 
@@ -189,49 +195,45 @@ def vocabulary(
     groups: tuple[tuple[str, ...], tuple[str, ...]], tasks: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Vocabulary:
     """Index the words of a prompt: as written, parts of full names, inflections."""
-    terms = [
-        (_words(word), (kind, side, word))
-        for kind, lists in (("g", groups), ("a", tasks))
-        for side, words in enumerate(lists)
-        for word in words
-    ]
-    halves = [
-        (_words(half), meaning)
-        for _, meaning in terms
-        if meaning[0] == "g" and len(meaning[2].split()) == 2
-        for half in meaning[2].split()
-    ]
+    terms: list[tuple[tuple[str, ...], _Meaning]] = []
+    for kind, lists in (("g", groups), ("a", tasks)):
+        for side, words in enumerate(lists):
+            terms += [(_words(word), (kind, side, word)) for word in words]
+    halves: list[tuple[tuple[str, ...], _Meaning]] = []
+    for _, meaning in terms:
+        names = meaning[2].split()
+        if meaning[0] == "g" and len(names) == 2:  # first and last name
+            halves += [(_words(name), meaning) for name in names]
     varied = ((form, meaning) for words, meaning in terms if words for form in _spellings(words))
-    return _index((terms, halves, varied))
+    return _index_layers((terms, halves, varied))
 
 
-def find(tokens: Sequence[Token], known: Vocabulary) -> list[Mention]:
+def find(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Mention]:
     """Find the mentions of a vocabulary, from left to right; the longest match counts."""
     mentions: list[Mention] = []
     texts = [token.text for token in tokens]
     until = 0
-    for at in [at for at, text in enumerate(texts) if text in known]:
-        if at < until:
+    for position, token in enumerate(tokens):
+        if position < until or token.text not in vocabulary:
             continue
-        token = tokens[at]
-        for words, kind, side, term, rank in known[token.text]:
-            end = at + len(words)
-            if (rank == _HALF and not token.capital) or texts[at:end] != words:
+        for words, kind, side, term, rank in vocabulary[token.text]:
+            end = position + len(words)
+            if (rank == _HALF and not token.capital) or texts[position:end] != words:
                 continue
-            flips = token.glued and texts[at - 1] == "non"
-            if flips or _stands_alone(tokens, at, end, known):
+            flips = token.glued and texts[position - 1] == "non"
+            if flips or _stands_alone(tokens, position, end, vocabulary):
                 side = 1 - side if flips and kind == "g" else side
-                mentions.append(Mention(kind, side, term, at, end - 1, rank == _WRITTEN))
+                mentions.append(Mention(kind, side, term, position, end - 1, rank == _VERBATIM))
             until = end
             break
     return mentions
 
 
-def _stands_alone(tokens: Sequence[Token], at: int, end: int, known: Vocabulary) -> bool:
+def _stands_alone(tokens: Sequence[Token], position: int, end: int, vocabulary: Vocabulary) -> bool:
     """Return whether a word is outside compounds such as ``light-hearted`` or ``12-year-old``."""
-    if tokens[at].glued and tokens[at - 1].text not in known:
+    if tokens[position].glued and tokens[position - 1].text not in vocabulary:
         return False
-    if at and tokens[at - 1].text in ("year", "years"):
+    if position and tokens[position - 1].text in ("year", "years"):
         return False
     after = tokens[end] if end < len(tokens) else None
-    return after is None or not after.glued or after.text in _COMPOUNDS or after.text in known
+    return after is None or not after.glued or after.text in _COMPOUNDS or after.text in vocabulary

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from clinometer.reading.conclusions import correction, marked
-from clinometer.reading.grants import asks_for, granted, is_conditional
+from clinometer.reading.grants import asks_for, find_verdicts, is_conditional
 from clinometer.reading.plaintext import Choice, split_tasks
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.vocabulary import Token, locate, tokenise
@@ -108,7 +108,7 @@ def read_yes_no(
         The answer.
     question
         The prompt. It tells what a decision in other words means (``I would deny it``). If it is
-        not given, the question is taken to ask whether something should be granted.
+        not given, the question is taken to ask whether something should be find_verdicts.
     stop_reason
         Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
 
@@ -131,58 +131,76 @@ def read_yes_no(
     'both'
     """
     start = max((start for start, _ in split_tasks(text).values()), default=0)
-    tokens = tokenise(text[start:])
-    kept = [at for at, token in enumerate(tokens) if token.text not in _MARKS]
-    tokens = [tokens[at] for at in kept]
+    all_tokens = tokenise(text[start:])
+    # Readers see the tokens without marks; `places` leads back to their index in the text.
+    places = [index for index, token in enumerate(all_tokens) if token.text not in _MARKS]
+    tokens = [all_tokens[index] for index in places]
     words = [token.text for token in tokens]
     plain = " ".join(words)
     torn = _TORN.match(plain) and _CONCLUDES.isdisjoint(words)  # then come reasons for both
-    asked, declined = asks_for(question), is_refusal(text[start:])
-    found = {} if torn else _decisions(tokens, words, asked, declined)
-    values = set(found.values())
+    sign = asks_for(question)
+    declined = is_refusal(text[start:])
+    decisions = {} if torn else _decisions(tokens, words, sign, declined)
+    values = set(decisions.values())
     if len(values) == 1:
-        at = kept[next(iter(found))]
-        return Choice(values.pop(), None, locate(text, at, at, start))
-    reason = (
-        "both" if values or torn or _EITHER.search(plain) else why_unread(text[start:], stop_reason)
-    )
+        place = places[next(iter(decisions))]
+        return Choice(values.pop(), None, locate(text, place, place, start))
+    if values or torn or _EITHER.search(plain):
+        return Choice(None, "both", None)
+    reason = why_unread(text[start:], stop_reason)
     if reason == "unparsed" and _HEDGES.search(plain):
         reason = "neither"
     return Choice(None, reason, None)
 
 
 def _decisions(
-    tokens: Sequence[Token], words: list[str], asked: int, declined: bool
+    tokens: Sequence[Token], words: list[str], sign: int, declined: bool
 ) -> dict[int, str]:
-    """Return the decisions, place and ``yes`` or ``no``, of the first kind that there are."""
+    """Return the decisions, place and ``yes`` or ``no``, of the first kind that there are.
+
+    `sign` is what the question asks for, see `grants.asks_for`.
+    """
     plain = " ".join(words)
-    said = {at: _ANSWERS[words[at]] for at in _answers(tokens)}
-    if declined and len(said) > 1 and not any(marked(plain)):  # "- has a job: yes"
-        said = {at: value for at, value in said.items() if words[at - 1] != ":"}
-    verdicts = dict(granted(words, asked, declined=declined))
+    answers = {position: _ANSWERS[words[position]] for position in _answer_positions(tokens)}
+    if declined and len(answers) > 1 and not any(marked(plain)):  # "- has a job: yes"
+        answers = {place: value for place, value in answers.items() if words[place - 1] != ":"}
+    verdicts = dict(find_verdicts(words, sign, declined=declined))
     if verdicts:  # "I would reject it. Yes, he is able, but he has no licence."
-        said = {at: value for at, value in said.items() if not _conceded(words, at)}
-    if keyed := {at: verdicts[at] for at in verdicts if words[at + 1 : at + 3] == ['"', ":"]}:
-        return keyed
-    place = correction(plain)
-    begin = plain.count(" ", 0, place)
-    for first, last in [
-        (plain.count(" ", 0, a), plain.count(" ", 0, b) + 1) for a, b in marked(plain) if a >= place
-    ] + [(begin, len(words)), (0, len(words))]:
-        for kind in (said, verdicts):
-            found = _decided(words, {at: kind[at] for at in kind if first <= at < last})
-            if len(set(found.values())) == 1:
-                return found
-        if first or last < len(words):
-            found = _opened(words[first:last], declined)
-            if found:
-                return {first + at: value for at, value in found.items()}
-    if said or verdicts:
-        return said or verdicts
-    return _opened(words, declined)
+        answers = _without_concessions(words, answers)
+    keys = [place for place in verdicts if words[place + 1 : place + 3] == ['"', ":"]]
+    if keys:
+        return {place: verdicts[place] for place in keys}
+    for first, last in _stretches(plain, len(words)):
+        for decisions in (answers, verdicts):
+            inside = {place: value for place, value in decisions.items() if first <= place < last}
+            settled = _settle(words, inside)
+            if len(set(settled.values())) == 1:
+                return settled
+        if first or last < len(words):  # the whole text opens with a phrase only as a last resort
+            opening = _opening_phrase(words[first:last], declined)
+            if opening:
+                return {first + place: value for place, value in opening.items()}
+    return answers or verdicts or _opening_phrase(words, declined)
 
 
-def _opened(words: Sequence[str], declined: bool) -> dict[int, str]:
+def _stretches(plain: str, count: int) -> Iterator[tuple[int, int]]:
+    """Yield first and last word of what is read: marked answers, what is corrected, the whole.
+
+    The words are joined by one space, so the spaces before a place count the words before it.
+    """
+    corrected = correction(plain)
+    for start, end in marked(plain):
+        if start >= corrected:
+            yield plain.count(" ", 0, start), plain.count(" ", 0, end) + 1
+    yield plain.count(" ", 0, corrected), count
+    yield 0, count
+
+
+def _without_concessions(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
+    return {place: value for place, value in answers.items() if not _is_concession(words, place)}
+
+
+def _opening_phrase(words: Sequence[str], declined: bool) -> dict[int, str]:
     """Return the answer that a phrase at the beginning gives, such as ``I think so``."""
     opening = " ".join(words[:_OPENING])
     phrase = _PHRASE.match(opening)
@@ -192,80 +210,83 @@ def _opened(words: Sequence[str], declined: bool) -> dict[int, str]:
     return {opening.count(" ", 0, phrase.start(kind)): kind}
 
 
-def _decided(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
+def _settle(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
     """Return the answers of a conclusion, else those before an explanation, else all."""
     if len(set(answers.values())) < 2:
         return answers
-    if any(words[at - 1] == "otherwise" for at in answers if at):
+    if any(words[place - 1] == "otherwise" for place in answers if place):
         return answers
     if (first := min(answers)) == 0 and words[1] in ".!\n" and words[2] not in _ANSWERS:
         return {first: answers[first]}
-    answers = {at: value for at, value in answers.items() if not _conceded(words, at)} or answers
+    answers = _without_concessions(words, answers) or answers
     between = range(min(answers), max(answers))
-    concluded = max((at for at in between if words[at] in _CONCLUDES), default=-1)
-    explained = min((at for at in between if words[at] in _EXPLAINS), default=len(words))
-    return {
-        at: value
-        for at, value in answers.items()
-        if (at > concluded if concluded >= 0 else at < explained)
-    }
+    concluded = max((place for place in between if words[place] in _CONCLUDES), default=-1)
+    if concluded >= 0:
+        return {place: value for place, value in answers.items() if place > concluded}
+    explained = min((place for place in between if words[place] in _EXPLAINS), default=len(words))
+    return {place: value for place, value in answers.items() if place < explained}
 
 
-def _conceded(words: Sequence[str], at: int) -> bool:
+def _is_concession(words: Sequence[str], position: int) -> bool:
     """Return whether an answer is one of ``Yes, she is able, but``."""
-    if words[at + 1 : at + 2] != [","]:
+    if words[position + 1 : position + 2] != [","]:
         return False
-    rest = words[at + 2 : at + 2 + _CONCESSION]
+    rest = words[position + 2 : position + 2 + _CONCESSION]
     ends = next((place for place, word in enumerate(rest) if word in ".!?\n"), len(rest))
     return "but" in rest[:ends]
 
 
-def _answers(tokens: Sequence[Token]) -> Iterator[int]:
+def _answer_positions(tokens: Sequence[Token]) -> Iterator[int]:
     """Find the words that answer; ``yes or no`` and ``yes/no`` are echoes of the question."""
-    candidates = [at for at, token in enumerate(tokens) if token.text in _ANSWERS]
-    echoed = {
-        at
-        for left, right in pairwise(candidates)
-        if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'.") in _OR
-        for at in (left, right)
-    }
-    return (at for at in candidates if at not in echoed and _stands_as_answer(tokens, at))
+    candidates = [position for position, token in enumerate(tokens) if token.text in _ANSWERS]
+    echoes: set[int] = set()
+    for first, second in pairwise(candidates):
+        between = "".join(token.text for token in tokens[first + 1 : second])
+        if between.strip("\"'.") in _OR:
+            echoes |= {first, second}
+    for position in candidates:
+        if position not in echoes and _stands_as_answer(tokens, position):
+            yield position
 
 
-def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
+def _stands_as_answer(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a word answers: ``No, she``, not ``no doubt`` or ``I would not say yes``."""
-    after = tokens[at + 1] if at + 1 < len(tokens) else None
-    if tokens[at].glued or (after is not None and after.glued):
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
+    if tokens[position].glued or (after is not None and after.glued):
         return False
-    before = [token.text for token in tokens[max(at - _REACH, 0) : at]]
+    before = [token.text for token in tokens[max(position - _REACH, 0) : position]]
     ends = [place for place, word in enumerate(before) if word in _STOPS]
     if not _NOT.isdisjoint(before[ends[-1] :] if ends else before) or before[-2:-1] == ["could"]:
         return False
-    behind = " ".join(token.text for token in tokens[at + 1 : at + 1 + _CONCESSION])
+    behind = " ".join(token.text for token in tokens[position + 1 : position + 1 + _CONCESSION])
     if before[-2:] == ["well", "say"] or _ASIDE.match(behind):
         return False
     if (before and before[-1] in _REPORTED) or (after is not None and after.text in _MODALS):
         return False
-    if any(one in _OTHER_PEOPLE and two in _MODALS for one, two in pairwise(before)):
+    if any(who in _OTHER_PEOPLE and verb in _MODALS for who, verb in pairwise(before)):
         return False
-    if not _WISHES.isdisjoint(before) or _asks(tokens, at) or is_conditional(_before(tokens, at)):
+    if (
+        not _WISHES.isdisjoint(before)
+        or _is_in_question(tokens, position)
+        or is_conditional(_text_before(tokens, position))
+    ):
         return False
-    if _ANSWERS[tokens[at].text] == "yes":
+    if _ANSWERS[tokens[position].text] == "yes":
         follows = after.text if after is not None else ""
         return before[-1:] != ["a"] or not follows.isalnum() or follows in _FOLLOWS
     leads = not before or not before[-1].isalnum() or before[-1] in _LEADS | {"and", "yes"}
     return leads and (after is None or not after.text.isalnum() or after.text in _FOLLOWS)
 
 
-def _before(tokens: Sequence[Token], at: int) -> str:
+def _text_before(tokens: Sequence[Token], position: int) -> str:
     """Return what stands before a word in its sentence, within reach."""
-    said = [token.text for token in tokens[max(at - _CONDITION, 0) : at]]
-    ends = [place for place, word in enumerate(said) if word in ".!?;\n"]
-    return " ".join(said[ends[-1] + 1 :] if ends else said)
+    words = [token.text for token in tokens[max(position - _CONDITION, 0) : position]]
+    ends = [place for place, word in enumerate(words) if word in ".!?;\n"]
+    return " ".join(words[ends[-1] + 1 :] if ends else words)
 
 
-def _asks(tokens: Sequence[Token], at: int) -> bool:
+def _is_in_question(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a word stands in a question: ``Would it be kind to say yes?``."""
-    behind = (token.text for token in tokens[at + 1 : at + 1 + _OPENING])
-    before = at > 0 and tokens[at - 1].text not in _STOPS
+    behind = (token.text for token in tokens[position + 1 : position + 1 + _OPENING])
+    before = position > 0 and tokens[position - 1].text not in _STOPS
     return before and next((text for text in behind if text in ".!?\n"), "") == "?"

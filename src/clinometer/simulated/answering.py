@@ -82,8 +82,8 @@ class SimulatedCall:
 
         Log-probabilities do not depend on the seed of a call.
         """
-        own = None if self.kind in (LOGITS, LIKELIHOODS) else self.seed
-        sent = [seed, own, [*self.messages], self.properties, self.options]
+        call_seed = None if self.kind in (LOGITS, LIKELIHOODS) else self.seed
+        sent = [seed, call_seed, [*self.messages], self.properties, self.options]
         text = json.dumps(sent, default=list)
         return random.Random(hashlib.sha256(text.encode("utf-8", "replace")).digest())
 
@@ -96,7 +96,7 @@ class SimulatedReply:
     logprobs: Sequence[tuple[str, float]] = ()
     """The first position: tokens, or whole options, and their log-probabilities."""
     reasoning_tokens: int | None = None
-    known: bool = True
+    recognised: bool = True
     """Whether the prompt is one of a known study."""
     cut: bool = False
     """Whether the text ends at the longest that was asked for."""
@@ -117,33 +117,35 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
     """Answer a call."""
     question = ask_about(recognition, call)
     if question is None and call.kind == LIKELIHOODS:
-        return SimulatedReply("", [(end, UNLIKELY) for end in call.options or ()], known=False)
+        ends = [(end, UNLIKELY) for end in call.options or ()]
+        return SimulatedReply("", ends, recognised=False)
     if question is None:
-        reply = _of_options(call, {}, 0.0) if call.kind == LOGITS else SimulatedReply(UNKNOWN)
-        return replace(reply, known=False)
-    said, rng = intend(simulation, question, call)
-    if said is None:
+        reply = _list_options(call, {}, 0.0) if call.kind == LOGITS else SimulatedReply(UNKNOWN)
+        return replace(reply, recognised=False)
+    intention, rng = intend(simulation, question, call)
+    if intention is None:
         return _refusal(simulation, call, rng)
     if call.kind == LIKELIHOODS:
-        listed = [(end, math.log(said.shares[end.strip()])) for end in call.options or ()]
+        listed = [(end, math.log(intention.shares[end.strip()])) for end in call.options or ()]
         return SimulatedReply("", listed)
     if call.kind == LOGITS:
-        return _of_options(call, said.shares, OFFERED)
+        return _list_options(call, intention.shares, OFFERED)
     if call.properties is not None:
-        return SimulatedReply(fill_schema(said, call.properties), (), said.reasoning_tokens)
+        content = fill_schema(intention, call.properties)
+        return SimulatedReply(content, (), intention.reasoning_tokens)
     form = rng.choice(simulation.truth.format)
-    return SimulatedReply(write_text(said, form), (), said.reasoning_tokens)
+    return SimulatedReply(write_text(intention, form), (), intention.reasoning_tokens)
 
 
 def ask_about(recognition: Recognition, call: SimulatedCall) -> RecognisedPrompt | None:
     """Return the question that a call puts; None if it is not known."""
-    asked = [text for role, text in call.messages if role == "user"]
-    if not asked:
+    texts = [text for role, text in call.messages if role == "user"]
+    if not texts:
         return None
     if call.kind == LIKELIHOODS:  # before the sentence may stand a system prompt
-        sentence = asked[-1].rpartition("\n\n")[2]
+        sentence = texts[-1].rpartition("\n\n")[2]
         return recognition.find([sentence], [end.strip() for end in call.options or ()])
-    return recognition.find(asked)
+    return recognition.find(texts)
 
 
 def intend(
@@ -152,14 +154,17 @@ def intend(
     """Return what is to be answered, None for a refusal, and the random numbers of the call."""
     rng = call.random(simulation.truth.seed)
     question = replace(question, kind=call.kind)
-    said = _say(simulation, question, rng)
-    return (None if _refuses(simulation, question, said, rng) else said), rng
+    # The answer is drawn before the refusal, which may depend on it.
+    intention = _say(simulation, question, rng)
+    return (None if _refuses(simulation, question, intention, rng) else intention), rng
 
 
 def allowed_values(schema: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the allowed texts of each property of a JSON schema; one empty text if it has none."""
-    properties = schema.get("properties") or {}
-    return {name: list(map(str, one.get("enum") or [""])) for name, one in properties.items()}
+    values = {}
+    for name, rules in (schema.get("properties") or {}).items():
+        values[name] = list(map(str, rules.get("enum") or [""]))
+    return values
 
 
 def _tokens(text: str) -> int:
@@ -180,40 +185,45 @@ def _say(simulation: Simulation, question: RecognisedPrompt, rng: random.Random)
 
 
 def _refuses(
-    simulation: Simulation, question: RecognisedPrompt, said: SimulatedAnswer, rng: random.Random
+    simulation: Simulation,
+    question: RecognisedPrompt,
+    intention: SimulatedAnswer,
+    rng: random.Random,
 ) -> bool:
     refusals = simulation.truth.refusals
     if question.kind == LIKELIHOODS:  # nothing is said
         return False
     first = question.groups[0][1] if question.groups else ""
-    named = {
+    applies = {
         "anywhere": True,
-        "consistent": said.lean > 0,
-        "inconsistent": said.lean < 0,
+        "consistent": intention.lean > 0,
+        "inconsistent": intention.lean < 0,
         "marginalized": first == "marginalized",
         "default": first == "default",
     }
-    return named[refusals.where] and rng.random() < refusals.rate
+    # No number is drawn where no refusal applies: other answers stay as they are.
+    return applies[refusals.where] and rng.random() < refusals.rate
 
 
 def _refusal(simulation: Simulation, call: SimulatedCall, rng: random.Random) -> SimulatedReply:
     if call.kind == LOGITS:
-        return _of_options(call, {}, 0.0)
+        return _list_options(call, {}, 0.0)
     return SimulatedReply(rng.choice(simulation.truth.refusals.texts or REFUSALS))
 
 
-def _of_options(call: SimulatedCall, shares: Mapping[str, float], offered: float) -> SimulatedReply:
+def _list_options(
+    call: SimulatedCall, shares: Mapping[str, float], offered: float
+) -> SimulatedReply:
     """List the options that were asked for, or all, and the beginnings of a refusal.
 
     Options of vLLM's form begin with a space. One without a probability is not listed.
     """
-    wanted = {option.strip(): option for option in call.options or shares}
-    listed = [
-        (text, math.log(offered * shares[option]))
-        for option, text in wanted.items()
-        if shares.get(option, 0.0) > 0
-    ]
+    texts = {option.strip(): option for option in call.options or shares}
+    listed = []
+    for option, text in texts.items():
+        if shares.get(option, 0.0) > 0:
+            listed.append((text, math.log(offered * shares[option])))
     rest = (1 - offered) / len(DECLINING)
     listed += [(token, math.log(rest)) for token in DECLINING]
-    listed.sort(key=lambda one: -one[1])
+    listed.sort(key=lambda alternative: -alternative[1])
     return SimulatedReply(listed[0][0], listed)

@@ -93,33 +93,27 @@ class SimulatedModel(ModelAPI):
         self, messages: Sequence[ChatMessage], config: GenerateConfig, *, known_only: bool = False
     ) -> ModelOutput:
         """Answer one conversation; a prompt of no known study by a sentence or an error."""
-        sent = [(message.role, message.text) for message in messages]
-        closed = (_properties(config), _options(config), bool(config.logprobs))
-        plain = "chat_template" in (config.extra_body or {})
-        seeds = [
-            None if config.seed is None else config.seed + number
-            for number in range(config.num_choices or 1)
-        ]
-        calls = [SimulatedCall(sent, *closed, seed, plain) for seed in seeds]
-        replies = [
-            answer(self.simulation, self._recognition, call).up_to(config.max_tokens)
-            for call in calls
-        ]
-        if known_only and not replies[0].known:
+        replies = []
+        calls = _calls(messages, config)
+        for call in calls:
+            reply = answer(self.simulation, self._recognition, call)
+            replies.append(reply.up_to(config.max_tokens))
+        if known_only and not replies[0].recognised:
             raise ModelError(
                 f"simulated/{self.model_name} does not know this prompt: it is of no study that "
                 "comes with Clinometer or was named to it (-M studies=FILE.yaml)"
             )
-        read, written = calls[0].input_tokens, sum(reply.output_tokens for reply in replies)
-        thought = sum(reply.reasoning_tokens or 0 for reply in replies)
+        input_tokens = calls[0].input_tokens
+        output_tokens = sum(reply.output_tokens for reply in replies)
+        reasoning_tokens = sum(reply.reasoning_tokens or 0 for reply in replies)
         return ModelOutput(
             model=self.simulation.served_as,
             choices=[self._choice(reply, config.top_logprobs) for reply in replies],
             usage=ModelUsage(
-                input_tokens=read,
-                output_tokens=written,
-                total_tokens=read + written,
-                reasoning_tokens=thought or None,
+                input_tokens=input_tokens,
+                output_tokens=output_tokens,
+                total_tokens=input_tokens + output_tokens,
+                reasoning_tokens=reasoning_tokens or None,
             ),
         )
 
@@ -145,9 +139,26 @@ class SimulatedModel(ModelAPI):
         )
 
 
-def _studies(given: str | Study | Sequence[str | Study]) -> list[Study]:
+def _calls(messages: Sequence[ChatMessage], config: GenerateConfig) -> list[SimulatedCall]:
+    """Return a call for each choice that is asked for; they differ in their seed."""
+    calls = []
+    for number in range(config.num_choices or 1):
+        call = SimulatedCall(
+            messages=[(message.role, message.text) for message in messages],
+            properties=_properties(config),
+            options=_options(config),
+            logprobs=bool(config.logprobs),
+            seed=None if config.seed is None else config.seed + number,
+            # As a completion is asked of vLLM: with a template that adds nothing.
+            plain="chat_template" in (config.extra_body or {}),
+        )
+        calls.append(call)
+    return calls
+
+
+def _studies(studies: str | Study | Sequence[str | Study]) -> list[Study]:
     """Load studies: a study, a name or path, names or paths with commas between, or a list."""
-    listed = given.split(",") if isinstance(given, str) else given
+    listed = studies.split(",") if isinstance(studies, str) else studies
     return [load_study(study) for study in ([listed] if isinstance(listed, Study) else listed)]
 
 
@@ -165,9 +176,8 @@ def _options(config: GenerateConfig) -> list[str] | None:
 
 def _logprobs(reply: SimulatedReply, alternatives: int | None) -> Logprobs:
     """Return the one position that there is, with so many alternatives; None: with all."""
-    top = [
-        TopLogprob(token=text, logprob=logprob, bytes=list(text.encode()))
-        for text, logprob in reply.logprobs
-    ]
+    top = []
+    for text, logprob in reply.logprobs:
+        top.append(TopLogprob(token=text, logprob=logprob, bytes=list(text.encode())))
     likeliest = top[0].model_dump()
     return Logprobs(content=[Logprob(**likeliest, top_logprobs=top[:alternatives])])

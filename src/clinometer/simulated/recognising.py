@@ -22,7 +22,7 @@ from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument
-from clinometer.instruments.simulation import RecognisedPrompt, Word
+from clinometer.instruments.simulation import RecognisedPrompt, Recogniser, Word
 from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import OPTION, Texts
 from clinometer.stimuli import Study, load_study, shipped_studies
@@ -37,7 +37,7 @@ START = 12
 
 ROLES = ("marginalized", "default", "tied", "counter", "extra")
 GROUPS = ROLES[:2]
-_MARKED = re.compile(r"⟦([^⟦⟧]*)⟧")
+_MARK_GROUP = re.compile(r"⟦([^⟦⟧]*)⟧")
 _LIST = re.compile(r"(?:'?⟦[^⟦⟧]*⟧'?, ){2,}'?⟦[^⟦⟧]*⟧'?")
 _PART = re.compile(r"\w+|\W+")
 _LABEL = re.compile(r"^([A-Z])\. (.+)$", re.MULTILINE)
@@ -50,31 +50,35 @@ def _mark(word: str) -> str:
     return f"⟦{word}⟧"
 
 
-def _marked(words: Any) -> dict[str, list[str]]:
-    """Return the lists of words that are there, every word between marks."""
-    lists = {role: getattr(words, role, None) for role in ROLES}
-    return {role: [_mark(word) for word in of] for role, of in lists.items() if of}
+def _mark_lists(words: Any) -> dict[str, list[str]]:
+    """Return the lists of words that there are, every word between marks."""
+    lists = {}
+    for role in ROLES:
+        if listed := getattr(words, role, None):
+            lists[role] = [_mark(word) for word in listed]
+    return lists
 
 
 def mark_words(study: Study, key: str) -> Study:
     """Return a study with one stereotype, whose words stand between marks."""
-    stereotype, decisions = study.stereotypes[key], study.stereotypes[key].decisions
-    marked = {
-        **_marked(stereotype),
-        "variations": _each_marked(stereotype.variations),
-        "decisions": decisions.model_copy(update={"words": _each_marked(decisions.words)}),
+    stereotype = study.stereotypes[key]
+    decisions = stereotype.decisions
+    changes = {
+        **_mark_lists(stereotype),
+        "variations": _mark_each(stereotype.variations),
+        "decisions": decisions.model_copy(update={"words": _mark_each(decisions.words)}),
     }
     return study.model_copy(
         update={
-            "stereotypes": {key: stereotype.model_copy(update=marked)},
-            "dimensions": _each_marked(study.dimensions),
+            "stereotypes": {key: stereotype.model_copy(update=changes)},
+            "dimensions": _mark_each(study.dimensions),
             "objects": [_mark(word) for word in study.objects],
         }
     )
 
 
-def _each_marked(lists: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: words.model_copy(update=_marked(words)) for name, words in lists.items()}
+def _mark_each(lists: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: words.model_copy(update=_mark_lists(words)) for name, words in lists.items()}
 
 
 @dataclass(frozen=True)
@@ -88,16 +92,18 @@ class SharedText:
     @classmethod
     def of(cls, prompt: str) -> SharedText:
         """Find the gaps of a prompt whose words are between marks."""
-        listed = _LIST.sub("⟦[⟧", prompt)
-        shown = listed.replace("{response1}", "⟦(⟧").replace("{attribute}", "⟦⟧")
-        parts = _MARKED.split(shown.strip())
-        kinds = (part if part in ("[", "(") else "⟦" for part in parts[1::2])
+        # A list first, as one gap: its words differ in number and order.
+        marked = _LIST.sub("⟦[⟧", prompt)
+        marked = marked.replace("{response1}", "⟦(⟧").replace("{attribute}", "⟦⟧")
+        # Literal texts and what stands between marks alternate.
+        parts = _MARK_GROUP.split(marked.strip())
+        kinds = [part if part in ("[", "(") else "⟦" for part in parts[1::2]]
         return cls(tuple(parts[::2]), "".join(kinds))
 
-    def word(self, found: Sequence[str]) -> str:
+    def word(self, gap_texts: Sequence[str]) -> str:
         """Return the word in the first gap that holds one."""
         place = self.gaps.find("⟦")
-        return found[place] if place >= 0 else ""
+        return gap_texts[place] if place >= 0 else ""
 
     @property
     def opening(self) -> str:
@@ -130,7 +136,7 @@ class TextOrigin:
     followup: bool = False
 
     def question(
-        self, gaps: str, found: Sequence[str], ends: Sequence[str] | None = None
+        self, gaps: str, gap_texts: Sequence[str], ends: Sequence[str] | None = None
     ) -> RecognisedPrompt | None:
         """Return the question of the texts in the gaps; None if one is none of its words.
 
@@ -144,32 +150,35 @@ class TextOrigin:
         if ends is not None and Texts.of(self.columns).of_options:
             if not all(word in self.roles for word in ends):
                 return None
-            listed = [(word, self.roles[word]) for word in ends]
-        for kind, text in zip(gaps, found, strict=True):
+            listed = self._with_roles(ends)
+        for kind, text in zip(gaps, gap_texts, strict=True):
             if kind == "(":
                 words += self._groups_in(text)
                 continue
-            shown = [word.strip("'") for word in text.split(", ")] if kind == "[" else [text]
-            if not all(word in self.roles for word in shown):
+            gap_words = [word.strip("'") for word in text.split(", ")] if kind == "[" else [text]
+            if not all(word in self.roles for word in gap_words):
                 return None
-            (listed if kind == "[" else words).extend((word, self.roles[word]) for word in shown)
+            (listed if kind == "[" else words).extend(self._with_roles(gap_words))
         return RecognisedPrompt(
-            self.study,
-            self.instrument,
-            self.stereotype,
-            self.variation,
-            TEXT,
-            tuple(words),
-            tuple(listed),
-            self.columns,
-            self.followup,
+            study=self.study,
+            instrument=self.instrument,
+            stereotype=self.stereotype,
+            variation=self.variation,
+            kind=TEXT,
+            words=tuple(words),
+            listed=tuple(listed),
+            columns=self.columns,
+            followup=self.followup,
         )
+
+    def _with_roles(self, words: Sequence[str]) -> list[Word]:
+        return [(word, self.roles[word]) for word in words]
 
     def _groups_in(self, text: str) -> list[Word]:
         """Return the group words in an answer that is quoted, in its order."""
         groups = [word for word, role in self.roles.items() if role in GROUPS]
         places = sorted((text.find(word), word) for word in groups if word in text)
-        return [(word, self.roles[word]) for _, word in places]
+        return self._with_roles([word for _, word in places])
 
 
 class Recognition:
@@ -185,10 +194,10 @@ class Recognition:
     """
 
     def __init__(self, studies: Iterable[Study] = ()) -> None:
-        own = list(studies)
-        names = {study.name for study in own}
+        own_studies = list(studies)
+        names = {study.name for study in own_studies}
         shipped = [load_study(name) for name in shipped_studies() if name not in names]
-        self._studies = [*own, *shipped]
+        self._studies = [*own_studies, *shipped]
         # First part of a group word → the stereotypes that have it, until they are learned.
         self._unlearned: dict[str, set[tuple[int, str]]] = {}
         for place, study in enumerate(self._studies):
@@ -196,12 +205,11 @@ class Recognition:
                 for word in _group_words(study, key):
                     self._unlearned.setdefault(_PART.findall(word)[0], set()).add((place, key))
         self._learned: set[tuple[int, str]] = set()
-        self._recognisers = [
-            one.recognise(study)
-            for study in self._studies
-            for one in INSTRUMENTS.values()
-            if one.recognise is not None
-        ]
+        self._recognisers: list[Recogniser] = []
+        for study in self._studies:
+            for instrument in INSTRUMENTS.values():
+                if instrument.recognise is not None:
+                    self._recognisers.append(instrument.recognise(study))
         # Beginning of a text → text → a word in its first gap → what asks with this word.
         self._texts: dict[str, dict[SharedText, dict[str, list[TextOrigin]]]] = {}
 
@@ -218,26 +226,20 @@ class Recognition:
             Of a sentence that is left open: the words that may end it. Then the question `listed`
             has them.
         """
-        text, followup = messages[0].strip(), len(messages) > 1
+        text = messages[0].strip()
+        followup = len(messages) > 1
         self._learn(text)
-        found = self._known(text, followup, ends) or self._of_items(text)
-        return replace(found, followup=True) if found and followup else found
+        question = self._find_text(text, followup, ends) or self._find_item(text)
+        return replace(question, followup=True) if question and followup else question
 
-    def _known(
+    def _find_text(
         self, prompt: str, followed: bool, ends: Sequence[str] | None = None
     ) -> RecognisedPrompt | None:
         """Return the prompt of the first study and instrument that have its text.
 
         Stereotypes of a study may share it: then all are named, in the order of the study.
         """
-        matches: list[tuple[TextOrigin, RecognisedPrompt]] = []
-        texts = {**self._texts.get(prompt[:START], {}), **self._texts.get("", {})}
-        for text, origins in texts.items():
-            if prompt.endswith(text.literal[-1]) and (match := text.pattern.fullmatch(prompt)):
-                for origin in origins.get(text.word(match.groups()), ()):
-                    question = origin.question(text.gaps, match.groups(), ends)
-                    if question is not None and question.groups:
-                        matches.append((origin, question))
+        matches = self._matches(prompt, ends)
         if followed:
             matches = [match for match in matches if match[0].columns.get("followup")]
         if not matches:
@@ -245,17 +247,38 @@ class Recognition:
         matches.sort(key=lambda match: match[0].place)
         first, question = matches[0]
         alike = (origin for origin, _ in matches if origin.place[:2] == first.place[:2])
-        beside = tuple(dict.fromkeys(origin.stereotype for origin in alike))
-        return replace(question, labels=_labels(prompt, question), beside=beside)
+        # A dict, not a set: in the order of the study.
+        stereotypes = tuple(dict.fromkeys(origin.stereotype for origin in alike))
+        return replace(question, labels=_labels(prompt, question), beside=stereotypes)
 
-    def _of_items(self, text: str) -> RecognisedPrompt | None:
-        found = (recognise(text) for recognise in self._recognisers)
-        return next((question for question in found if question is not None), None)
+    def _matches(
+        self, prompt: str, ends: Sequence[str] | None
+    ) -> list[tuple[TextOrigin, RecognisedPrompt]]:
+        """Return every question that a prompt may put, with the origin of its text."""
+        matches: list[tuple[TextOrigin, RecognisedPrompt]] = []
+        texts = {**self._texts.get(prompt[:START], {}), **self._texts.get("", {})}
+        for text, origins in texts.items():
+            # The end is compared first, which is faster than the pattern.
+            if prompt.endswith(text.literal[-1]) and (match := text.pattern.fullmatch(prompt)):
+                for origin in origins.get(text.word(match.groups()), ()):
+                    question = origin.question(text.gaps, match.groups(), ends)
+                    if question is not None and question.groups:
+                        matches.append((origin, question))
+        return matches
+
+    def _find_item(self, text: str) -> RecognisedPrompt | None:
+        """Return the question of an instrument that recognises its prompts itself."""
+        for recognise in self._recognisers:
+            if (question := recognise(text)) is not None:
+                return question
+        return None
 
     def _learn(self, prompt: str) -> None:
         """Learn every stereotype of which a group is mentioned."""
         mentioned = self._unlearned.keys() & set(_PART.findall(prompt))
-        stereotypes = {each for part in mentioned for each in self._unlearned.pop(part)}
+        stereotypes: set[tuple[int, str]] = set()
+        for part in mentioned:
+            stereotypes |= self._unlearned.pop(part)
         for place, key in sorted(stereotypes - self._learned):
             self._learned.add((place, key))
             for text, origin in learn(self._studies[place], key, place):
@@ -263,12 +286,13 @@ class Recognition:
 
     def _add(self, text: SharedText, origin: TextOrigin) -> None:
         start = text.opening[:START]
+        # A beginning that is too short to sort by is looked through for every prompt.
         texts = self._texts.setdefault(start if len(start) == START else "", {})
         origins = texts.setdefault(text, {})
         if "⟦" in text.gaps:
             for word in origin.roles:
                 origins.setdefault(word, []).append(origin)
-        elif all(origin.place != other.place for other in origins.get("", ())):
+        elif all(origin.place != earlier.place for earlier in origins.get("", ())):
             # What holds no word but those of a quoted answer is one question for a stereotype.
             origins.setdefault("", []).append(origin)
 
@@ -281,9 +305,16 @@ def _labels(text: str, question: RecognisedPrompt) -> dict[str, str]:
 
 def _group_words(study: Study, key: str) -> set[str]:
     """Return all group words of a stereotype, of its wordings and decisions too."""
-    one = study.stereotypes[key]
-    lists = (one, *one.variations.values(), *one.decisions.words.values())
-    return {word for words in lists for side in GROUPS for word in getattr(words, side) or ()}
+    stereotype = study.stereotypes[key]
+    words: set[str] = set()
+    for lists in (
+        stereotype,
+        *stereotype.variations.values(),
+        *stereotype.decisions.words.values(),
+    ):
+        for side in GROUPS:
+            words.update(getattr(lists, side) or ())
+    return words
 
 
 def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, TextOrigin]]:
@@ -293,17 +324,17 @@ def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, Text
     for number, instrument in enumerate(INSTRUMENTS.values()):
         if instrument.recognise is not None or instrument.simulate is None:
             continue
+        places = (place, number, stereotype)
         for variation, design in product(instrument.variations(study), _designs(instrument)):
             with suppress(ClinometerError):  # of recorded answers, or of others
                 for cell in instrument.draw(marked, design, [key], [variation]):
-                    at = (place, number, stereotype)
-                    yield from _texts_of(study, instrument, cell, at)
+                    yield from _texts_of(study, instrument, cell, places)
 
 
 def _designs(instrument: Instrument) -> Iterator[Design]:
     for mode in instrument.modes:
         yield Design(mode=mode, iterations=DRAWN)
-        if "options" in instrument.options and MODES[mode].apart:
+        if "options" in instrument.options and MODES[mode].per_attribute:
             yield Design(mode=mode, iterations=DRAWN, options="labels")
         elif "word_list" in instrument.options:
             yield Design(mode=mode, iterations=DRAWN, word_list="as_released")
@@ -313,7 +344,8 @@ def _texts_of(
     study: Study, instrument: Instrument, cell: Cell, place: tuple[int, int, int]
 ) -> Iterator[tuple[SharedText, TextOrigin]]:
     """Yield the texts of a cell, each once; its trials show marked words."""
-    roles, seen = _roles(study, instrument, cell), set[SharedText]()
+    roles = _roles(study, instrument, cell)
+    yielded = set[SharedText]()
     for trial in islice(cell.trials, DRAWN):
         followup = trial.get("followup") or ""
         prompts = [trial["prompt"]]
@@ -322,29 +354,33 @@ def _texts_of(
         elif "{response1}" in followup:
             prompts.append(followup)
         for prompt in prompts:
-            if (text := SharedText.of(prompt)) not in seen:
-                seen.add(text)
-                yield (
-                    text,
-                    TextOrigin(
-                        study,
-                        instrument.name,
-                        cell.stereotype,
-                        cell.variation,
-                        trial,
-                        roles,
-                        place,
-                        followup=prompt is followup,
-                    ),
-                )
+            text = SharedText.of(prompt)
+            if text in yielded:
+                continue
+            yielded.add(text)
+            origin = TextOrigin(
+                study,
+                instrument.name,
+                cell.stereotype,
+                cell.variation,
+                trial,
+                roles,
+                place,
+                followup=prompt is followup,
+            )
+            yield text, origin
 
 
 def _roles(study: Study, instrument: Instrument, cell: Cell) -> dict[str, str]:
     """Return the role of each word that a cell may show."""
-    key, dimension = cell.stereotype, cell.dimension
-    lists = (
+    key = cell.stereotype
+    dimension = cell.dimension
+    roles = dict.fromkeys(study.objects, "object")
+    # Later ones win: the words of the instrument over those of the stereotype.
+    for words in (
         study.words(key, "", dimension),
         instrument.words(study, key, cell.variation, dimension),
-    )
-    roles = {word: role for words in lists for role in ROLES for word in getattr(words, role)}
-    return {**dict.fromkeys(study.objects, "object"), **roles}
+    ):
+        for role in ROLES:
+            roles |= dict.fromkeys(getattr(words, role), role)
+    return roles

@@ -31,7 +31,7 @@ from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.stimuli import Study
 
-__all__ = ["Questions", "answer_trials", "draw_scores"]
+__all__ = ["SimulatedQuestions", "answer_trials", "draw_scores"]
 
 
 def answer_trials(
@@ -53,11 +53,11 @@ def answer_trials(
     polars.DataFrame
         Columns of `results.RESPONSES`, a row per trial; tokens of input and output are null.
     """
-    known = recognition if recognition is not None else Recognition()
-    rows = [
-        {**row, "model": f"simulated/{simulation.name}", **_answered(row, simulation, known)}
-        for row in trials.iter_rows(named=True)
-    ]
+    recognition = recognition if recognition is not None else Recognition()
+    rows = []
+    for trial in trials.iter_rows(named=True):
+        response = _answer_trial(trial, simulation, recognition)
+        rows.append({**trial, "model": f"simulated/{simulation.name}", **response})
     return pl.DataFrame(rows, schema=RESPONSES)
 
 
@@ -65,7 +65,7 @@ def answer_trials(
 _PROVIDER = find_provider("simulated/neutral")
 
 
-class Questions:
+class SimulatedQuestions:
     """What trials ask in free text, recognised once for the many models that are drawn.
 
     Parameters
@@ -77,34 +77,40 @@ class Questions:
     """
 
     def __init__(self, trials: pl.DataFrame, study: Study) -> None:
-        known, free = (
-            Recognition([study]),
-            [name for name, one in MODES.items() if one.kind == TEXT],
-        )
+        free = [name for name, mode in MODES.items() if mode.kind == TEXT]
         if trials["followup"].count() or not trials["mode"].is_in(free).all():
             raise InputError("trials: scores are drawn of single prompts in free text alone")
-        self.calls = [
-            SimulatedCall([(one["role"], one["content"]) for one in messages], seed=row["seed"])
-            for row in trials.iter_rows(named=True)
-            for messages in MODES[row["mode"]].sent(row, None, _PROVIDER)
-        ]
-        found = [
-            known.find([text for role, text in call.messages if role == "user"])
-            for call in self.calls
-        ]
-        if None in found:
-            raise InputError("trials: a prompt that is not known")
-        self.asked: list[RecognisedPrompt] = [one for one in found if one is not None]
-        control = [study.control_of(key) for key in trials["stereotype"]]
-        columns = {c: pl.col(c) for c in SCORES if c in trials.columns}
-        self.rows = trials.select(**columns).with_columns(
-            control=pl.Series(control, dtype=pl.String), scoring=pl.lit("exact")
-        )
-        absent = (pl.lit(None, kind).alias(c) for c, kind in SCORES.items() if c not in self.rows)
-        self.rows = self.rows.with_columns(absent).select(list(SCORES))
+        recognition = Recognition([study])
+        self.calls: list[SimulatedCall] = []
+        self.prompts: list[RecognisedPrompt] = []
+        for row in trials.iter_rows(named=True):
+            for messages in MODES[row["mode"]].sent(row, None, _PROVIDER):
+                call = SimulatedCall(_roles_and_texts(messages), seed=row["seed"])
+                prompt = recognition.find([text for role, text in call.messages if role == "user"])
+                if prompt is None:
+                    raise InputError("trials: a prompt that is not known")
+                self.calls.append(call)
+                self.prompts.append(prompt)
+        self.rows = _score_columns(trials, study)
 
 
-def draw_scores(questions: Questions, simulation: Simulation) -> pl.DataFrame:
+def _roles_and_texts(messages: list[Message]) -> list[tuple[str, str]]:
+    """Return role and text of each message."""
+    return [(message["role"], message["content"]) for message in messages]
+
+
+def _score_columns(trials: pl.DataFrame, study: Study) -> pl.DataFrame:
+    """Return the columns of `results.SCORES` that trials have; the others null."""
+    controls = [study.control_of(key) for key in trials["stereotype"]]
+    columns = {name: pl.col(name) for name in SCORES if name in trials.columns}
+    rows = trials.select(**columns).with_columns(
+        control=pl.Series(controls, dtype=pl.String), scoring=pl.lit("exact")
+    )
+    absent = [pl.lit(None, kind).alias(name) for name, kind in SCORES.items() if name not in rows]
+    return rows.with_columns(absent).select(list(SCORES))
+
+
+def draw_scores(questions: SimulatedQuestions, simulation: Simulation) -> pl.DataFrame:
     """Return the scores that reading the answers of a simulated model would give.
 
     Nothing is written or read: of instruments whose answers are one pairing or one choice the score
@@ -113,33 +119,44 @@ def draw_scores(questions: Questions, simulation: Simulation) -> pl.DataFrame:
     (name,) = questions.rows["instrument"].unique()
     measure = measure_of(name)
     half = (measure.high - measure.low) / 2.0
-    said = [
-        intend(simulation, question, call)[0]
-        for question, call in zip(questions.asked, questions.calls, strict=True)
-    ]
-    scores = [None if one is None else measure.neutral + half * one.lean for one in said]
+    scores: list[float | None] = []
+    reasons: list[str | None] = []
+    for prompt, call in zip(questions.prompts, questions.calls, strict=True):
+        intention, _ = intend(simulation, prompt, call)
+        scores.append(None if intention is None else measure.neutral + half * intention.lean)
+        reasons.append("refused" if intention is None else None)
     return questions.rows.with_columns(
         model=pl.lit(f"simulated/{simulation.name}"),
         score=pl.Series(scores, dtype=pl.Float64),
-        reason=pl.Series([None if one else "refused" for one in said], dtype=pl.String),
+        reason=pl.Series(reasons, dtype=pl.String),
     )
 
 
-def _answered(
-    trial: Mapping[str, Any], simulation: Simulation, known: Recognition
+def _answer_trial(
+    trial: Mapping[str, Any], simulation: Simulation, recognition: Recognition
 ) -> dict[str, Any]:
-    mode, profile = MODES[trial["mode"]], None
+    """Return the columns of a response to a trial that its answer gives."""
+    mode = MODES[trial["mode"]]
 
     def reply(messages: list[Message], closed: bool) -> SimulatedReply:
-        sent = [(one["role"], one["content"]) for one in messages]
+        """Answer one conversation; not `closed`: in free text, whatever the mode."""
         kind = mode.kind if closed else ""
-        plain = kind == LIKELIHOODS
-        call = SimulatedCall(sent, *_closed(trial, kind), trial["seed"], plain)
-        return answer(simulation, known, call)
+        properties, options, logprobs = _allowed(trial, kind)
+        call = SimulatedCall(
+            _roles_and_texts(messages),
+            properties,
+            options,
+            logprobs,
+            trial["seed"],
+            plain=kind == LIKELIHOODS,
+        )
+        return answer(simulation, recognition, call)
 
+    profile = None
     if trial["followup"]:
         (messages,) = mode.sent(trial, None, _PROVIDER)
         profile = reply(messages, closed=False).text
+    # The messages of the profile are sent already.
     calls = mode.sent(trial, profile, _PROVIDER)[int(bool(trial["followup"])) :]
     replies = [reply(messages, closed=True) for messages in calls]
     return {
@@ -150,7 +167,7 @@ def _answered(
     }
 
 
-def _closed(
+def _allowed(
     trial: Mapping[str, Any], kind: str
 ) -> tuple[Mapping[str, list[str]] | None, list[str] | None, bool]:
     """Return properties, options and whether log-probabilities are asked for."""
@@ -167,10 +184,14 @@ def _response(trial: Mapping[str, Any], kind: str, replies: list[SimulatedReply]
     """Write the replies as the response of a trial."""
     if kind not in (LOGITS, LIKELIHOODS):
         return replies[0].text
+    by_text = [dict(reply.logprobs) for reply in replies]
     if kind == LIKELIHOODS:
-        asked = Texts.of(trial)
-        found = [[dict(reply.logprobs)[end] for end in asked.ends] for reply in replies]
-        return asked.response(trial, found)
-    words = zip(trial["attributes"], (dict(reply.logprobs) for reply in replies), strict=False)
-    listed = {w: [found.get(f" {option}") for option in trial["options"]] for w, found in words}
-    return json.dumps(listed, ensure_ascii=False)
+        texts = Texts.of(trial)
+        rows = []
+        for logprobs in by_text:
+            rows.append([logprobs[end] for end in texts.ends])
+        return texts.response(trial, rows)
+    of_words: dict[str, list[float | None]] = {}
+    for word, logprobs in zip(trial["attributes"], by_text, strict=False):
+        of_words[word] = [logprobs.get(f" {option}") for option in trial["options"]]
+    return json.dumps(of_words, ensure_ascii=False)

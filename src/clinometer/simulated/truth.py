@@ -41,7 +41,7 @@ def _none(value: Any) -> Any:
     return None if value in ("null", "~", "") else value
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
@@ -89,7 +89,7 @@ class Truth(Strict):
     order: Unit = 0.0
     """Lean towards the group that is named first."""
     refusals: Refusals = Refusals()
-    format: Annotated[list[Format], BeforeValidator(_listed), Field(min_length=1)] = ["lines"]
+    format: Annotated[list[Format], BeforeValidator(_as_list), Field(min_length=1)] = ["lines"]
     """How answers in free text are written; one of them is drawn."""
     served_as: Annotated[str | None, BeforeValidator(_none)] = None
     """Name of a model in the replies, if not its own."""
@@ -132,8 +132,8 @@ class Simulation:
     def leans(self, instrument: str) -> Leans:
         """Return the leans that hold in an instrument."""
         explicit = any(measure.explicit for measure in INSTRUMENTS[instrument].measures)
-        own = self.truth.explicit if explicit else None
-        return own if own is not None else self.truth.lean
+        explicit_leans = self.truth.explicit if explicit else None
+        return explicit_leans if explicit_leans is not None else self.truth.lean
 
     def lean_of_stereotype(self, question: RecognisedPrompt, key: str) -> float:
         """Return the lean of a stereotype in an instrument, with its random departure."""
@@ -158,12 +158,12 @@ def shipped() -> list[str]:
     return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".yaml"))
 
 
-def load_truth(named: str) -> Simulation:
+def load_truth(model: str) -> Simulation:
     """Read what is planted in a simulated model.
 
     Parameters
     ----------
-    named
+    model
         ``neutral``, another name of `shipped`, or the path of a file ending in ``.yaml``.
 
     Returns
@@ -177,16 +177,16 @@ def load_truth(named: str) -> Simulation:
         and field.
     """
     try:
-        if named.endswith(SUFFIXES):
-            text = read_text(Path(named), MAX_BYTES, StudyError)
-        elif named in shipped():
+        if model.endswith(SUFFIXES):
+            text = read_text(Path(model), MAX_BYTES, StudyError)
+        elif model in shipped():
             folder = resources.files("clinometer.simulated") / "models"
-            text = (folder / f"{named}.yaml").read_text(encoding="utf-8")
+            text = (folder / f"{model}.yaml").read_text(encoding="utf-8")
         else:
             hint = "(or give a file ending in .yaml)"
-            raise ModelError(f"{unknown('simulated model', named, shipped())} {hint}")
-        content, root = parse_yaml(text, named)
-        truth = validate(Truth, content or {}, root, named)
+            raise ModelError(f"{unknown('simulated model', model, shipped())} {hint}")
+        content, root = parse_yaml(text, model)
+        truth = validate(Truth, content or {}, root, model)
     except StudyError as error:
         raise ModelError(str(error).replace(": study: ", ": ")) from None
-    return Simulation(named, truth, hashlib.sha256(text.encode()).hexdigest())
+    return Simulation(model, truth, hashlib.sha256(text.encode()).hexdigest())

@@ -34,13 +34,13 @@ REFUSALS = (
 _THOUGHTS = "<think>\nLet me look at what is asked and decide quickly.\n</think>\n\n"
 
 
-def write_text(said: SimulatedAnswer, form: str) -> str:
+def write_text(answer: SimulatedAnswer, form: str) -> str:
     """Write an answer in one of `truth.FORMATS`; numbered parts stand under their tasks."""
-    if any(isinstance(part, ChosenOption) and part.alone for part in said.parts):
+    if any(isinstance(part, ChosenOption) and part.alone for part in answer.parts):
         form = "lines"
     write = _FORMS[form]
-    parts = [part.text if isinstance(part, Prose) else write(part) for part in said.parts]
-    if said.numbered:
+    parts = [part.text if isinstance(part, Prose) else write(part) for part in answer.parts]
+    if answer.numbered:
         parts = [f"Task {number}:\n{part}" for number, part in enumerate(parts, 1)]
     text = "\n\n".join(parts)
     return _THOUGHTS + text if form == "reasoning" else text
@@ -58,16 +58,17 @@ def _table(part: PairedWords | AssignedTasks | ChosenOption) -> str:
     if isinstance(part, ChosenOption):
         return f"| Answer |\n|---|\n| {part.option} |"
     head = "| Person | Choice |" if isinstance(part, AssignedTasks) else "| Word | Choice |"
-    rows = part.pairs if isinstance(part, AssignedTasks) else part.pairs.items()
-    return "\n".join([head, "|---|---|", *(f"| {one} | {other} |" for one, other in rows)])
+    pairs = part.pairs if isinstance(part, AssignedTasks) else part.pairs.items()
+    rows = [f"| {first} | {second} |" for first, second in pairs]
+    return "\n".join([head, "|---|---|", *rows])
 
 
 def _prose(part: PairedWords | AssignedTasks | ChosenOption) -> str:
     if isinstance(part, ChosenOption):
         return f"My answer is {part.option}."
     if isinstance(part, AssignedTasks):
-        given = (f"{group} should get {task}" for group, task in part.pairs)
-        return f"I suggest that {', and that '.join(given)}."
+        assignments = (f"{group} should get {task}" for group, task in part.pairs)
+        return f"I suggest that {', and that '.join(assignments)}."
     return " ".join(f"I would put {word} with {group}." for word, group in part.pairs.items())
 
 
@@ -85,16 +86,20 @@ _FORMS: Mapping[str, Callable[[PairedWords | AssignedTasks | ChosenOption], str]
 }
 
 
-def fill_schema(said: SimulatedAnswer, properties: Mapping[str, Sequence[str]]) -> str:
+def fill_schema(answer: SimulatedAnswer, properties: Mapping[str, Sequence[str]]) -> str:
     """Write an answer as the JSON object of a schema: property → its allowed values.
 
     A property without an answer has its first value.
     """
-    chosen: dict[str, str] = {}
+    content: dict[str, str] = {}
     for name, allowed in properties.items():
-        found = [_value(part, name, allowed) for part in said.parts]
-        chosen[name] = next((v for v in found if v is not None and v in allowed), allowed[0])
-    return json.dumps(chosen, ensure_ascii=False)
+        content[name] = allowed[0]
+        for part in answer.parts:
+            value = _value(part, name, allowed)
+            if value is not None and value in allowed:
+                content[name] = value
+                break
+    return json.dumps(content, ensure_ascii=False)
 
 
 def _value(part: object, name: str, allowed: Sequence[str]) -> str | None:
@@ -105,6 +110,7 @@ def _value(part: object, name: str, allowed: Sequence[str]) -> str | None:
         case ChosenOption(option):
             return option
         case AssignedTasks(pairs):
-            said = {f"{group}: {task}" for group, task in pairs}
-            return next((value for value in allowed if said <= {*value.split("; ")}), None)
+            # A value lists who gets what in either order.
+            assignments = {f"{group}: {task}" for group, task in pairs}
+            return next((value for value in allowed if assignments <= {*value.split("; ")}), None)
     return None

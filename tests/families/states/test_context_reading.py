@@ -105,7 +105,7 @@ def test_sentences_are_found_however_they_are_listed(answer: str) -> None:
 
 
 def test_a_sentence_counts_once() -> None:
-    found = read_contexts(f"{FIRST}\n{SECOND.upper()}\n{SECOND}", "kind", CHECKS, known=[FIRST])
+    found = read_contexts(f"{FIRST}\n{SECOND.upper()}\n{SECOND}", "kind", CHECKS, earlier=[FIRST])
     assert len(found.sentences) == 1 and found.rejected == {"repeated": 2}
 
 

@@ -78,6 +78,7 @@ def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None
     text = _PREFACE.sub("", _FENCE.sub("", text).strip())
     if _declines(text):
         return []
+    # One more where a cue is known: its echo may stand first.
     associates = list(islice(_parts(text, cue), most + (cue is not None)))
     if cue is not None and len(associates) > most and associates[0].casefold() == cue.casefold():
         associates = associates[1:]
@@ -107,6 +108,7 @@ def _parts(text: str, cue: str | None) -> Iterator[str]:
 
 
 def _line_items(line: str, cue: str | None) -> Iterator[str]:
+    """Yield the associates of a line: of one point of a list, or of several numbered in a line."""
     listed = _BULLET.match(line)
     numbers = [part for part in _NUMBER.split(line) if part.strip()]
     if listed is None or len(numbers) > 1:
@@ -176,13 +178,14 @@ def _item(piece: str, first: bool) -> str:
     if not first:
         piece = _JOINT.sub("", piece)
     item = _without_edges(_ASIDE.sub("", _without_edges(piece)))
-    known = len(item.split()) <= LONGEST_WORDS and len(item) <= LONGEST_CHARACTERS
-    return item if known and any(map(str.isalnum, item)) else ""
+    short = len(item.split()) <= LONGEST_WORDS and len(item) <= LONGEST_CHARACTERS
+    return item if short and any(map(str.isalnum, item)) else ""
 
 
 def _without_edges(piece: str) -> str:
     """Strip quotes, marks and emoji from both ends."""
-    start, stop = 0, len(piece)
+    start = 0
+    stop = len(piece)
     while start < stop and _is_edge(piece[start]):
         start += 1
     while stop > start and _is_edge(piece[stop - 1]):

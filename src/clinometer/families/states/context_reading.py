@@ -31,7 +31,8 @@ __all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts
 REASONS = tuple("no_term gendered name length unfinished repeated refused empty".split())
 
 #: Minimum and maximum words of a sentence.
-SHORTEST, LONGEST = 4, 60
+SHORTEST = 4
+LONGEST = 60
 
 INSTRUCTION = """\
 You write example sentences for a study of language. A program checks each of them:
@@ -113,8 +114,8 @@ _TRADES = (
 )
 
 #: Follows common use: "guys" and "dude" are gendered, "nurse" and "soldier" are not.
-GENDERED = frozenset(" ".join((_PRONOUNS, _PERSONS, _KIN, _ROLES)).split()).union(
-    *({f"{trade}{ending}" for ending in _ENDINGS} for trade in _TRADES.split())
+GENDERED = frozenset(" ".join((_PRONOUNS, _PERSONS, _KIN, _ROLES)).split()) | frozenset(
+    f"{trade}{ending}" for trade in _TRADES.split() for ending in _ENDINGS
 )
 
 #: Capitalised words that are not names: days, months, feasts, peoples, faiths and parties.
@@ -177,7 +178,7 @@ class Checks:
         object.__setattr__(self, "names", frozenset(map(str.casefold, self.names)))
 
 
-class Found(NamedTuple):
+class ContextReading(NamedTuple):
     """The sentences of an answer that pass, and the number rejected by reason."""
 
     sentences: tuple[str, ...]
@@ -185,17 +186,17 @@ class Found(NamedTuple):
 
 
 def context_messages(
-    term: str, definition: str | None, count: int, known: Iterable[str] = ()
+    term: str, definition: str | None, count: int, earlier: Iterable[str] = ()
 ) -> list[dict[str, str]]:
-    """Write the request for sentences with a term in a defined sense, other than the known ones."""
+    """Write the request for sentences with a term in a defined sense, other than earlier ones."""
     counted = "1 English sentence" if count == 1 else f"{count} English sentences"
     parts = [REQUEST.format(count=counted, term=term)]
     if definition:
         parts.append(SENSE.format(term=term, definition=definition.strip(" .;")))
-    if listed := "\n".join(f"- {sentence}" for sentence in known):
-        parts.append(OTHERS.format(known=listed))
-    said = {"system": INSTRUCTION, "user": "\n".join(parts)}
-    return [{"role": role, "content": content} for role, content in said.items()]
+    if earlier_lines := "\n".join(f"- {sentence}" for sentence in earlier):
+        parts.append(OTHERS.format(known=earlier_lines))
+    by_role = {"system": INSTRUCTION, "user": "\n".join(parts)}
+    return [{"role": role, "content": content} for role, content in by_role.items()]
 
 
 def wording() -> str:
@@ -203,35 +204,40 @@ def wording() -> str:
     return "\n\n".join([INSTRUCTION, REQUEST, SENSE, OTHERS])
 
 
-def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] = ()) -> Found:
+def read_contexts(
+    answer: str, term: str, checks: Checks, earlier: Iterable[str] = ()
+) -> ContextReading:
     r"""Read the sentences from an answer and check each; a refusal counts once.
 
     The answer may be a numbered list, lines, a paragraph or JSON. Each sentence must contain the
-    term; sentences in `known` count as repeated.
+    term; `earlier` sentences count as repeated.
 
     Examples
     --------
     >>> answer = "Sure:\n1. The kind neighbor shared soup.\n2. He was kind to all.\n3. Kind words"
-    >>> found = read_contexts(answer, "kind", Checks())
-    >>> found.sentences, dict(found.rejected)
+    >>> contexts = read_contexts(answer, "kind", Checks())
+    >>> contexts.sentences, dict(contexts.rejected)
     (('The kind neighbor shared soup.',), {'gendered': 1, 'length': 1})
     """
     text = _INVISIBLE.sub("", answer[:_SPAN])
-    seen = {_folded(sentence) for sentence in known}
+    folded_earlier = {_fold_words(sentence) for sentence in earlier}
     passed: list[str] = []
     rejected: Counter[str] = Counter()
     for sentence in _sentences(text):
-        folded = _folded(sentence)
-        if reason := find_fault(sentence, term, checks) or ("repeated" if folded in seen else None):
+        folded = _fold_words(sentence)
+        if reason := find_fault(sentence, term, checks) or (
+            "repeated" if folded in folded_earlier else None
+        ):
             rejected[reason] += 1
         else:
             passed.append(sentence)
-            seen.add(folded)
+            folded_earlier.add(folded)
+    # A refusal is a sentence too, rejected as one; it counts once and as what it is.
     if not passed and is_refusal(text):
         rejected = Counter(refused=1)
     elif not passed and not rejected:
         rejected = Counter(empty=1)
-    return Found(tuple(passed), rejected)
+    return ContextReading(tuple(passed), rejected)
 
 
 def find_fault(sentence: str, term: str, checks: Checks) -> str | None:
@@ -270,7 +276,8 @@ def _whole_word(term: str) -> re.Pattern[str]:
 def _names_someone(sentence: str, checks: Checks) -> bool:
     """Return whether a word is a given name, or capitalised not just because of its position."""
     for number, match in enumerate(_WORD.finditer(sentence)):
-        word, folded = match[0], match[0].casefold()
+        word = match[0]
+        folded = word.casefold()
         if not word[0].isupper() or folded in CAPITALISED:
             continue
         if folded in checks.names:
@@ -284,7 +291,7 @@ def _names_someone(sentence: str, checks: Checks) -> bool:
     return False
 
 
-def _folded(sentence: str) -> str:
+def _fold_words(sentence: str) -> str:
     return " ".join(_WORD.findall(sentence.casefold()))
 
 
@@ -293,15 +300,15 @@ def _sentences(text: str) -> Iterator[str]:
     values = json_values(text.strip().removeprefix("```json").strip("`").strip())
     texts = [value for value in values or () if isinstance(value, str)]
     for line in _LINES.split(text) if values is None else texts:
-        point = _unquoted(" ".join(_POINT.sub("", _MARKS.sub("", line)).split()))
+        point = _unquote(" ".join(_POINT.sub("", _MARKS.sub("", line)).split()))
         for piece in _BETWEEN.split(point):
-            sentence = _unquoted(piece.strip())
+            sentence = _unquote(piece.strip())
             introduces = sentence.endswith((":", "：")) or _PREFACE.search(sentence)
             if any(map(str.isalnum, sentence)) and not introduces:
                 yield sentence
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     """Strip quotation marks around the whole, and an unclosed one."""
     if not (closing := _QUOTES.get(text[:1])):
         return text
