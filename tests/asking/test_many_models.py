@@ -17,7 +17,6 @@ from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.audits.answering import Answering, answer_numbered, answer_shards
-from clinometer.audits.batching import tokens_of_answer
 from clinometer.audits.sharding import shard_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, ModelError
@@ -72,7 +71,7 @@ def estimated(plan: Plan, model: str, files: list[Path], prices: Path) -> float:
     """Return the estimate for some shards of a model."""
     from clinometer.asking.budget import estimate_requests
 
-    tokens = tokens_of_answer(plan, model, None)
+    tokens = plan.tokens_of_answer(model, None)
     lines = (line for path in files for line in path.read_bytes().splitlines())
     return estimate_requests(model, lines, tokens, prices).usd or 0.0
 

@@ -11,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from clinometer.errors import InputError, PlanError
+from clinometer.families.networks.tables import NETWORKS
 from clinometer.results import ESTIMATES, Measure, as_estimates
 from clinometer.results.directory import (
     TABLES,
@@ -20,7 +21,7 @@ from clinometer.results.directory import (
     write_results,
 )
 from clinometer.results.records import write_plan
-from clinometer.results.schemas import NETWORKS, WORDS
+from clinometer.results.schemas import WORDS
 
 MEASURE = Measure("effect", "", -1, 1, 0, "", "")
 WORD = pl.DataFrame([{**dict.fromkeys(WORDS), "attribute": "joy", "share": 0.5}], schema=WORDS)
