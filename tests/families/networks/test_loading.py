@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
+from clinometer.families.networks import loading
 from clinometer.families.networks.loading import read_associations, read_network, tally_associations
 from clinometer.families.networks.network import Network
-from clinometer.words import delimited, loading
+from clinometer.words import delimited
 from clinometer.words.lexicons import read_valence
 
 R100 = '''"","id","participantID","age","cue","R1Raw","R1","R2","R3"
