@@ -19,7 +19,7 @@ from clinometer.asking.budget import estimate_costs
 from clinometer.cli.group import run_group
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.bbq import items_of
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, register, select
+from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, add_plug_ins, register, select
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Scored
 from clinometer.models.providers import find_provider
@@ -458,6 +458,52 @@ def test_a_new_instrument_works_from_list_to_the_report(
     assert "Toy warmth" in page and "the default group is called warm" in page
     assert "Asks for words." in page and "A trial: one group, to be called warm or cold." in page
     assert "A toy tells nothing of a group." in page and "toy: the marginalized group" in page
+
+
+PACKAGE = """Metadata-Version: 2.1
+Name: warmth
+Version: 1.0
+"""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Lay a package with one entry point onto the path, as pip would, for the toy instrument."""
+
+    def place(target: str) -> None:
+        (tmp_path / "warmth-1.0.dist-info").mkdir()
+        (tmp_path / "warmth-1.0.dist-info" / "METADATA").write_text(PACKAGE)
+        points = f"[clinometer.instruments]\nwarmth = {target}\n"
+        (tmp_path / "warmth-1.0.dist-info" / "entry_points.txt").write_text(points)
+        copy = Path(__file__).with_name("toy.py").read_text(encoding="utf-8")
+        (tmp_path / "warmth_toy.py").write_text(copy, encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+
+    yield place
+    INSTRUMENTS.pop("toy", None)
+    MEASURES.pop("toy_warmth", None)
+    sys.modules.pop("warmth_toy", None)
+
+
+def test_an_installed_package_brings_its_instrument(install: Callable[[str], None]) -> None:
+    install("warmth_toy:INSTRUMENT")
+    add_plug_ins()
+    assert INSTRUMENTS["toy"].measures[0] == MEASURES["toy_warmth"]
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("warmth_toy:MEASURE", "'warmth' of warmth: warmth_toy:MEASURE is no Instrument"),
+        ("warmth_toy:nothing", "'warmth' of warmth: .*nothing"),
+        ("no_such_module:INSTRUMENT", "'warmth' of warmth: No module named 'no_such_module'"),
+    ],
+)
+def test_a_broken_package_is_named(install: Callable[[str], None], target: str, says: str) -> None:
+    install(target)
+    with pytest.raises(InputError, match=says):
+        add_plug_ins()
+    assert "toy" not in INSTRUMENTS
 
 
 def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(

@@ -1,16 +1,18 @@
 """Every instrument by name.
 
-Collects the `INSTRUMENT` of each module in this folder. `register` adds others.
+Collects the `INSTRUMENT` of each module in this folder, then those that installed packages name
+in the group of entry points ``clinometer.instruments``; `register` adds others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 import clinometer.instruments
-from clinometer.errors import InputError, StudyError, unknown
+from clinometer.errors import InputError, StudyError, one_line, unknown
 from clinometer.instruments.instrument import Instrument
 from clinometer.results import Measure
 from clinometer.stimuli import Study
@@ -18,6 +20,7 @@ from clinometer.stimuli import Study
 __all__ = [
     "INSTRUMENTS",
     "MEASURES",
+    "add_plug_ins",
     "check_parts",
     "instrument",
     "measure_of",
@@ -106,5 +109,28 @@ _names = [m.name for m in iter_modules(clinometer.instruments.__path__) if not m
 _modules = [import_module(f"clinometer.instruments.{name}") for name in _names]
 _shipped: list[Instrument] = [m.INSTRUMENT for m in _modules if hasattr(m, "INSTRUMENT")]
 
-for _one in sorted(_shipped, key=lambda one: one.place):
-    register(_one)
+for _instrument in sorted(_shipped, key=lambda shipped: shipped.place):
+    register(_instrument)
+
+
+def add_plug_ins() -> None:
+    """Register the instruments of installed packages (entry points ``clinometer.instruments``).
+
+    Raises InputError, with the name of the entry point and of its package, if one cannot be
+    imported, is no `Instrument`, or has a name that exists.
+    """
+    for point in entry_points(group="clinometer.instruments"):
+        package = point.dist.name if point.dist else "an unknown package"
+        try:
+            loaded = point.load()
+            if not isinstance(loaded, Instrument):
+                raise InputError(f"{point.value} is no Instrument")
+            register(loaded)
+        except Exception as error:  # a package of others raises what it likes
+            raise InputError(
+                f"instrument {point.name!r} of {package}: {one_line(error)}; uninstall {package}, "
+                "or mend it"
+            ) from error
+
+
+add_plug_ins()
