@@ -133,7 +133,7 @@ def require_libraries(name: str, *libraries: str) -> None:
 
     Raises ModelError if one that the model `name` needs is missing.
     """
-    missing = [one for one in libraries if importlib.util.find_spec(one) is None]
+    missing = [library for library in libraries if importlib.util.find_spec(library) is None]
     if missing:
         raise ModelError(
             f"model {name!r} needs {', '.join(missing)}, not installed here; "
@@ -162,12 +162,14 @@ def _load_model(name: str, source: str, revision: str, loading: Loading) -> Any:
     from transformers import AutoModel
 
     gpu = torch.cuda.is_available()
-    device = ("cuda" if gpu else "cpu") if loading.device == "auto" else loading.device
+    device = loading.device
+    if device == "auto":
+        device = "cuda" if gpu else "cpu"
     dtype: Any = loading.dtype
     if dtype == "auto" and (device == "cpu" or (loading.device_map and not gpu)):
         dtype = "float32"
-    whole: Any
-    whole, info = AutoModel.from_pretrained(
+    full_model: Any
+    full_model, info = AutoModel.from_pretrained(
         source,
         revision=revision,
         dtype=dtype if dtype == "auto" else getattr(torch, dtype),
@@ -176,13 +178,14 @@ def _load_model(name: str, source: str, revision: str, loading: Loading) -> Any:
         trust_remote_code=False,
         output_loading_info=True,
     )
-    model = whole.get_encoder() if whole.config.is_encoder_decoder else whole
+    model = full_model.get_encoder() if full_model.config.is_encoder_decoder else full_model
+    # By identity: an encoder's parameters have other names in the full model.
     used = {id(parameter) for parameter in model.parameters()}
-    random = [
-        one
-        for one, parameter in whole.named_parameters()
-        if one in info["missing_keys"] and id(parameter) in used and "pooler" not in one
-    ]
+    random = []
+    for weight, parameter in full_model.named_parameters():
+        missing = weight in info["missing_keys"] and id(parameter) in used
+        if missing and "pooler" not in weight:  # a pooler works on states, and is not read
+            random.append(weight)
     if random:
         raise ModelError(
             f"model {name!r}: its weights lack {', '.join(random[:3])}, which would be random; "
@@ -238,14 +241,15 @@ def quiet() -> Iterator[None]:
     """Keep transformers' progress bars and reports off the terminal while loading."""
     from transformers.utils import logging
 
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    had_progress_bars = logging.is_progress_bar_enabled()
+    level = logging.get_verbosity()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         logging.set_verbosity(level)
-        if shown:
+        if had_progress_bars:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
