@@ -7,8 +7,8 @@ ends. Read is the log-probability of each end after each beginning: of all its t
 what would follow it. Nothing is drawn, no order is shown, and a system prompt stands before the
 sentence. A response is stored as in mode `forced`: ``{attribute: [first, second]}`` in JSON.
 
-Providers that score many ends of a beginning together (`Provider.many_ends`) are asked once for each
-beginning. Others are asked once for each whole text, of whose tokens they give the
+Providers that score many ends of a beginning together (`Provider.many_ends`) are asked once for
+each beginning. Others are asked once for each whole text, of whose tokens they give the
 log-probabilities: as vLLM and SGLang (``prompt_logprobs``), or OpenAI's first interface (``echo``).
 """
 
