@@ -110,7 +110,7 @@ def _interval() -> dict[str, Any]:
 def _tested(draws: int) -> dict[str, Any]:
     import numpy as np
 
-    from clinometer.models.readers.states import States
+    from clinometer.models.readers.states import HiddenStates
     from clinometer.states.association import test_associations
     from clinometer.states.word_tests import TestSetting, WordTest
 
@@ -119,7 +119,9 @@ def _tested(draws: int) -> dict[str, Any]:
     words = tuple(word for one in sets for word in one.words)
     values = np.random.default_rng(0).normal(size=(len(words), LAYERS, WIDTH))
     layers = tuple(str(layer) for layer in range(LAYERS))
-    states = States(words, layers, values.astype(np.float32), np.ones(len(words), dtype=np.int64))
+    states = HiddenStates(
+        words, layers, values.astype(np.float32), np.ones(len(words), dtype=np.int64)
+    )
     of, setting = {"model": "m", "contexts": "none", "removed": 0}, TestSetting(draws=draws)
     return _timed(lambda: test_associations(states, [test], of=of, setting=setting))
 

@@ -14,7 +14,7 @@ import pytest
 from clinometer.audits.state_directory import measure_models, read_answers
 from clinometer.audits.states import Profiling, Testing, measure_states
 from clinometer.errors import InputError, ModelError
-from clinometer.models.readers.states import States
+from clinometer.models.readers.states import HiddenStates
 from clinometer.report import write_report
 from clinometer.results import ESTIMATES, SCORES
 from clinometer.results.directory import TABLES, read_detail, read_estimates
@@ -187,7 +187,7 @@ def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
     class Averaged:
         name, layers, fingerprint = "fake", averaged.layers, ""
 
-        def read(self, contexts: pl.DataFrame) -> States:
+        def read(self, contexts: pl.DataFrame) -> HiddenStates:
             return averaged
 
     plain = Testing(AGE, place_words(word_tests.test_words(AGE)), setting=TestSetting(draws=0))

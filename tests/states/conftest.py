@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.models.readers.states import Reader, States
+from clinometer.models.readers.states import HiddenStates, Reader
 from clinometer.results.schemas import CONTEXTS
 from clinometer.states.contexts import alone, in_templates
 from clinometer.states.dictionary import Dictionary, read_dictionary
@@ -30,7 +30,7 @@ def read(
     made_once: Callable[..., Path],
     released: Dictionary,
     shared_data: Path,
-) -> dict[str, States]:
+) -> dict[str, HiddenStates]:
     """States of the poles in released contexts and in none, of names and of further words."""
     lines = (shared_data / "schuster" / "generated_examples.txt").read_text(encoding="utf-8")
     senses = [json.loads(line) for line in lines.splitlines()]
@@ -52,7 +52,7 @@ def read(
         states = {name: read_states(minilm, frame) for name, frame in contexts.items()}
         (folder / "states.pickle").write_bytes(pickle.dumps(states))
 
-    states: dict[str, States] = pickle.loads(
+    states: dict[str, HiddenStates] = pickle.loads(
         (made_once("states", fill) / "states.pickle").read_bytes()
     )
     return states

@@ -14,7 +14,7 @@ import statsmodels.api as sm
 
 import clinometer
 from clinometer.errors import InputError
-from clinometer.models.readers.states import States
+from clinometer.models.readers.states import HiddenStates
 from clinometer.results import ESTIMATES
 from clinometer.results.schemas import FITS
 from clinometer.states import association
@@ -255,9 +255,9 @@ TRIALS = pl.DataFrame(
 )
 
 
-def states(seed: int = 0) -> States:
+def states(seed: int = 0) -> HiddenStates:
     values = np.random.default_rng(seed).normal(size=(6, 3, 5)).astype(np.float32)
-    return States(WORDS, ("0", "1", "2"), values, np.ones(6, dtype=np.int64))
+    return HiddenStates(WORDS, ("0", "1", "2"), values, np.ones(6, dtype=np.int64))
 
 
 def test_a_trial_has_the_effect_of_a_test_with_its_words() -> None:

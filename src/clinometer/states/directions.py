@@ -27,7 +27,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.errors import ClinometerWarning, InputError
-from clinometer.models.readers.states import States
+from clinometer.models.readers.states import HiddenStates
 from clinometer.results import as_estimates, check
 from clinometer.results.schemas import DIRECTION_TERMS
 from clinometer.results.tables import need_columns, read_table
@@ -106,9 +106,9 @@ def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFram
 
 
 def predict_directions(
-    poles: States,
+    poles: HiddenStates,
     dictionary: Dictionary,
-    states: States,
+    states: HiddenStates,
     extended: pl.DataFrame,
     *,
     of: Mapping[str, object],

@@ -37,7 +37,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from clinometer.models.readers.states import States
+from clinometer.models.readers.states import HiddenStates
 from clinometer.states.axes import pole_states, spaces
 from clinometer.states.dictionary import Dictionary
 from clinometer.states.word_tests import TestSetting
@@ -54,7 +54,7 @@ TOO_FEW = "too few words to shuffle between two sets"
 
 
 def shuffle_poles(
-    poles: States, dictionary: Dictionary, states: Array, *, draws: int, seed: int
+    poles: HiddenStates, dictionary: Dictionary, states: Array, *, draws: int, seed: int
 ) -> Array:
     """Give coordinates with the labels of each dimension's poles shuffled.
 
