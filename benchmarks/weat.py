@@ -111,7 +111,7 @@ def _tested(draws: int) -> dict[str, Any]:
     import numpy as np
 
     from clinometer.families.states.association import test_associations
-    from clinometer.families.states.readers.states import States
+    from clinometer.families.states.readers.states import HiddenStates
     from clinometer.families.states.word_tests import TestSetting, WordTest
 
     sets = _sets()
@@ -119,7 +119,9 @@ def _tested(draws: int) -> dict[str, Any]:
     words = tuple(word for one in sets for word in one.words)
     values = np.random.default_rng(0).normal(size=(len(words), LAYERS, WIDTH))
     layers = tuple(str(layer) for layer in range(LAYERS))
-    states = States(words, layers, values.astype(np.float32), np.ones(len(words), dtype=np.int64))
+    states = HiddenStates(
+        words, layers, values.astype(np.float32), np.ones(len(words), dtype=np.int64)
+    )
     of, setting = {"model": "m", "contexts": "none", "removed": 0}, TestSetting(draws=draws)
     return _timed(lambda: test_associations(states, [test], of=of, setting=setting))
 

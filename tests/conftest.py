@@ -116,14 +116,14 @@ def fake_reader() -> Callable[..., Any]:
 
     import numpy as np
 
-    from clinometer.families.states.readers.states import States
+    from clinometer.families.states.readers.states import HiddenStates
 
     class FakeReader:
         def __init__(self, name: str = "fake") -> None:
             self.name, self.fingerprint = name, f"fingerprint of {name}"
             self.layers, self.width, self.last = ("0", "1", "2"), 24, "block"
 
-        def read(self, contexts: Any) -> States:
+        def read(self, contexts: Any) -> HiddenStates:
             keys = list(dict.fromkeys(contexts["key"]))
             values = np.zeros((len(keys), 3, 24))
             counts = np.zeros(len(keys), dtype=np.int64)
@@ -134,6 +134,6 @@ def fake_reader() -> Callable[..., Any]:
                     values[keys.index(key)] += weight * rng.normal(size=(3, 24))
                 counts[keys.index(key)] += 1
             means = (values / counts[:, None, None]).astype(np.float32)
-            return States(tuple(keys), self.layers, means, counts)
+            return HiddenStates(tuple(keys), self.layers, means, counts)
 
     return FakeReader

@@ -32,7 +32,7 @@ import acp, anthropic.types.beta, fastapi, IPython.display, rich.markdown, uvico
 from clinometer.cli import COMMANDS, main
 
 for module, _ in COMMANDS.values():
-    importlib.import_module(f"clinometer.cli.{module}")
+    importlib.import_module(module)
 gc.freeze()
 orders = socket.socket(fileno=int(sys.argv[1]))
 while True:

@@ -36,7 +36,7 @@ async def ask(model: Any) -> tuple[int, Any]:
             answer = await model.generate("hello")
         except Exception as error:
             answer = error
-    return made.made, answer
+    return made.sent, answer
 
 
 def test_what_is_no_answer_is_tried_again_once_for_each_retry(

@@ -197,7 +197,7 @@ def estimate_costs(
 
     `trials` are pieces of a table with columns of `results.TRIALS`.
     """
-    together = {model: find_provider(model).together for model in models}
+    together = {model: find_provider(model).many_ends for model in models}
     asked, sums = 0, {way: (0.0, 0.0, 0.0) for way in together.values()}
     for piece in trials:
         asked += piece.height

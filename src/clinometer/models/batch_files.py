@@ -30,7 +30,9 @@ __all__ = ["LABEL", "BatchFiles"]
 LABEL = "clinometer"
 
 #: The first and the longest wait after an error, and the longest for an answer, in seconds.
-FIRST_S, LONGEST_S, TIMEOUT_S = 1.0, 60.0, 300.0
+FIRST_S = 1.0
+LONGEST_S = 60.0
+TIMEOUT_S = 300.0
 
 #: Tries of a process that does not wait.
 TRIES = 6
@@ -68,7 +70,8 @@ class BatchFiles:
         opened = open_model(model, Generation(), Connection(base_url=base_url)).api.client
         if type(opened) is not AsyncOpenAI:
             raise ModelError(f"{model}: batches are asked of OpenAI's own interface only")
-        self.model, self.patient = model, patient
+        self.model = model
+        self.patient = patient
         self.client = OpenAI(
             api_key=opened.api_key, base_url=opened.base_url, max_retries=0, timeout=TIMEOUT_S
         )
@@ -77,7 +80,7 @@ class BatchFiles:
     def upload(self, name: str, data: bytes) -> str:
         """Upload a file of requests; return its id."""
         file = (name, data, "application/jsonl")
-        return self._tried("upload", lambda: self._upload(file))
+        return self._try("upload", lambda: self._upload(file))
 
     def _upload(self, file: tuple[str, bytes, str]) -> str:
         return _checked(self.client.files.create(file=file, purpose="batch").id)
@@ -90,13 +93,13 @@ class BatchFiles:
         from openai import APIError
 
         try:
-            made = self.client.batches.create(
+            batch = self.client.batches.create(
                 completion_window="24h",
                 endpoint="/v1/chat/completions",
                 input_file_id=file,
                 metadata={LABEL: name, "shard": shard[-512:]},
             )
-            return _checked(made.id)
+            return _checked(batch.id)
         except (APIError, *_UNREADABLE) as error:
             self._refuse_lasting("create a batch", error)
             self._notices.say(error)
@@ -104,7 +107,7 @@ class BatchFiles:
 
     def find(self, file: str, name: str) -> str | None:
         """Look among all batches of the provider for that of a file or name; return its id."""
-        return self._tried("list batches", lambda: self._find(file, name))
+        return self._try("list batches", lambda: self._find(file, name))
 
     def _find(self, file: str, name: str) -> str | None:
         for batch in self.client.batches.list(limit=100):
@@ -114,18 +117,19 @@ class BatchFiles:
 
     def retrieve(self, batch: str) -> Batch:
         """Return the state of a batch."""
-        return self._tried(f"look at {batch}", lambda: self._retrieve(batch))
+        return self._try(f"look at {batch}", lambda: self._retrieve(batch))
 
     def _retrieve(self, batch: str) -> Batch:
-        found = self.client.batches.retrieve(batch)
-        _checked(found.status)
-        return found
+        state = self.client.batches.retrieve(batch)
+        _checked(state.status)
+        return state
 
     def download(self, file: str) -> bytes:
         """Return a file of results; one that ends in half a line is asked for twice."""
         before = None
 
-        def whole() -> bytes:
+        def download_whole() -> bytes:
+            """Download the file; raise MalformedAnswer if it is cut, but not for the same twice."""
             nonlocal before
             data = self.client.files.content(file).content
             if not _is_whole(data) and data != before:
@@ -133,14 +137,14 @@ class BatchFiles:
                 raise MalformedAnswer(f"results {file} end in half a line")
             return data
 
-        return self._tried(f"download {file}", whole)
+        return self._try(f"download {file}", download_whole)
 
     def waits(self) -> Iterator[float]:
         """Yield the seconds to wait after each try."""
         tries = itertools.count() if self.patient else range(TRIES)
         return (min(FIRST_S * 2 ** min(n, 10), LONGEST_S) for n in tries)
 
-    def _tried(self, what: str, call: Callable[[], T]) -> T:
+    def _try(self, what: str, call: Callable[[], T]) -> T:
         """Return what a call gives, however often it must be tried."""
         from openai import APIError
 
@@ -164,9 +168,9 @@ class BatchFiles:
         status = error.status_code
         if status < 500 and (status not in _PASSING or error.code == "insufficient_quota"):
             body = error.body if isinstance(error.body, dict) else {}
-            said = " ".join(str(body.get("message") or error.message).split())
+            message = " ".join(str(body.get("message") or error.message).split())
             hint = "; is it of another key or project?" if status == 404 else ""
-            raise ModelError(f"{self.model}: {what}: status {status}: {said}{hint}") from None
+            raise ModelError(f"{self.model}: {what}: status {status}: {message}{hint}") from None
 
 
 def _checked(text: str | None) -> str:

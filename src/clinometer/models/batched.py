@@ -33,9 +33,9 @@ def refuse_unbatched(models: Iterable[str]) -> None:
         provider = find_provider(model)
         if provider.batch:
             continue
-        known = ", ".join(name for name, one in PROVIDERS.items() if one.batch)
+        allowed = ", ".join(name for name, listed in PROVIDERS.items() if listed.batch)
         hint = "; clinometer plan and clinometer submit ask its batches" * provider.batch_files
-        raise ModelError(f"{model}: no batches while a command waits; allowed: {known}{hint}")
+        raise ModelError(f"{model}: no batches while a command waits; allowed: {allowed}{hint}")
 
 
 def say_progress() -> None:
@@ -50,7 +50,8 @@ class _Status:
     """Says how batches stand when it has changed, at most every minute."""
 
     def __init__(self) -> None:
-        self.said, self.since = "", 0.0
+        self.last = ""
+        self.since = 0.0
 
     def say(self, status: Any) -> None:
         """Say a `BatchStatus` of inspect."""
@@ -59,6 +60,7 @@ class _Status:
             f"{status.completed_requests:,} answered, {status.failed_requests:,} failed"
         )
         now = time.monotonic()
-        if status.batch_count and text != self.said and now - self.since >= EVERY_S:
+        if status.batch_count and text != self.last and now - self.since >= EVERY_S:
             _log.warning("%s", text)
-            self.said, self.since = text, now
+            self.last = text
+            self.since = now

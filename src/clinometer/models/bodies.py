@@ -46,7 +46,7 @@ _FINISHED = {
     "sensitive image_safety guardrail_intervened content_filtered moderation",
     "tool_calls": "tool_calls tool_use function_call",
 }
-_REASONS = {other: name for name, others in _FINISHED.items() for other in others.split()}
+_REASONS = {alias: reason for reason, aliases in _FINISHED.items() for alias in aliases.split()}
 
 #: What a filter is called in the bodies of errors.
 _FILTERS = ("content_filter", "responsibleaipolicyviolation", "contentpolicyviolation")
@@ -67,8 +67,8 @@ def usual(status: int, body: Any) -> tuple[int, Any]:
 
     Examples
     --------
-    >>> told = {"choices": [{"message": {"content": "yes"}, "finish_reason": "eos"}]}
-    >>> usual(200, told)[1]["choices"][0]["finish_reason"]
+    >>> body = {"choices": [{"message": {"content": "yes"}, "finish_reason": "eos"}]}
+    >>> usual(200, body)[1]["choices"][0]["finish_reason"]
     'stop'
     """
     if not isinstance(body, Mapping):
@@ -89,12 +89,13 @@ def usual(status: int, body: Any) -> tuple[int, Any]:
         **body,
         "object": "chat.completion",
         "created": int(created) if _is_number(created) else 0,
-        "choices": [_choice(number, one) for number, one in enumerate(choices)],
+        "choices": [_choice(number, choice) for number, choice in enumerate(choices)],
         "usage": _usage(body.get("usage")),
     }
 
 
 def _choice(number: int, choice: Any) -> dict[str, Any]:
+    """Put a choice, at a place in the list, into its usual form."""
     where = f"choices[{number}]"
     if not isinstance(choice, Mapping):
         raise BodyError(f"not a chat completion: {where} is {_kind(choice)}")
@@ -105,9 +106,8 @@ def _choice(number: int, choice: Any) -> dict[str, Any]:
         raise BodyError(f"not a chat completion: {where}.message is {_kind(message)}")
     content, thought = _content(message.get("content"), f"{where}.message.content")
     refusal = message.get("refusal")
-    ended = _finished(choice.get("finish_reason", choice.get("stop_reason")))
-    named = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
-    reasoning = next((text for text in named if isinstance(text, str) and text), thought)
+    reason = _usual_reason(choice.get("finish_reason", choice.get("stop_reason")))
+    reasoning = _reasoning(message) or thought
     index = choice.get("index")
     return {
         **choice,
@@ -119,9 +119,18 @@ def _choice(number: int, choice: Any) -> dict[str, Any]:
             "refusal": refusal if isinstance(refusal, str) and refusal else None,
             **({"reasoning_content": reasoning} if reasoning else {}),
         },
-        "finish_reason": ended,
+        "finish_reason": reason,
         "logprobs": _logprobs(choice.get("logprobs")),
     }
+
+
+def _reasoning(message: Mapping[str, Any]) -> str:
+    """Return the reasoning beside a text, under the first of its names that has some."""
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        text = message.get(name)
+        if isinstance(text, str) and text:
+            return text
+    return ""
 
 
 def _content(content: Any, where: str) -> tuple[str, str]:
@@ -130,7 +139,8 @@ def _content(content: Any, where: str) -> tuple[str, str]:
         return content or "", ""
     if not isinstance(content, Sequence):
         raise BodyError(f"not a chat completion: {where} is {_kind(content)}")
-    texts, thoughts = [], []
+    texts: list[str] = []
+    thoughts: list[str] = []
     for part in content:
         if isinstance(part, str):
             texts.append(part)
@@ -143,7 +153,7 @@ def _content(content: Any, where: str) -> tuple[str, str]:
     return "".join(texts), "".join(thoughts)
 
 
-def _finished(reason: Any) -> str | None:
+def _usual_reason(reason: Any) -> str | None:
     """Return the reason under OpenAI's name; None if it is none that is known."""
     if not isinstance(reason, str):
         return None
@@ -153,20 +163,21 @@ def _finished(reason: Any) -> str | None:
 def _logprobs(logprobs: Any) -> dict[str, Any] | None:
     if not isinstance(logprobs, Mapping) or not isinstance(logprobs.get("content"), Sequence):
         return None
-    return {**logprobs, "content": [_position(one) for one in logprobs["content"]]}
+    return {**logprobs, "content": [_position(position) for position in logprobs["content"]]}
 
 
-def _position(one: Any) -> dict[str, Any]:
-    if not isinstance(one, Mapping):
-        raise BodyError(f"not a chat completion: logprobs.content holds {_kind(one)}")
-    listed = [_position({**each, "top_logprobs": None}) for each in one.get("top_logprobs") or ()]
-    value = one.get("logprob")
-    known = float(value) if _is_number(value) and math.isfinite(value) else NEVER
+def _position(position: Any) -> dict[str, Any]:
+    """Put a token with its log-probability, and its alternatives, into their usual form."""
+    if not isinstance(position, Mapping):
+        raise BodyError(f"not a chat completion: logprobs.content holds {_kind(position)}")
+    alternatives = position.get("top_logprobs") or ()
+    listed = [_position({**alternative, "top_logprobs": None}) for alternative in alternatives]
+    value = position.get("logprob")
     return {
-        **one,
-        "token": str(one.get("token", "")),
-        "bytes": one.get("bytes"),
-        "logprob": known,
+        **position,
+        "token": str(position.get("token", "")),
+        "bytes": position.get("bytes"),
+        "logprob": float(value) if _is_number(value) and math.isfinite(value) else NEVER,
         "top_logprobs": listed,
     }
 
@@ -175,22 +186,30 @@ def _usage(usage: Any) -> dict[str, Any] | None:
     """Return tokens in and out and their sum; None unless two of them are known."""
     if not isinstance(usage, Mapping):
         return None
-    names = ("prompt_tokens", "completion_tokens", "total_tokens")
-    counts = [usage.get(name, usage.get(other)) for name, other in zip(names, _OTHER, strict=True)]
-    told = [int(n) if _is_number(n) and n >= 0 and math.isfinite(n) else None for n in counts]
-    prompt, completion, total = told
-    if prompt is None and None not in (completion, total):
-        prompt = max(total - completion, 0)  # type: ignore[operator]
-    if completion is None and None not in (prompt, total):
-        completion = max(total - prompt, 0)  # type: ignore[operator]
+    prompt = _tokens(usage, "prompt_tokens", "input_tokens")
+    completion = _tokens(usage, "completion_tokens", "output_tokens")
+    total = _tokens(usage, "total_tokens", "total_tokens")
+    if prompt is None and completion is not None and total is not None:
+        prompt = max(total - completion, 0)
+    if completion is None and prompt is not None and total is not None:
+        completion = max(total - prompt, 0)
     if prompt is None or completion is None:
         return None
     sums = {"prompt_tokens": prompt, "completion_tokens": completion}
-    kept = {k: v for k, v in usage.items() if k.endswith("_details") and isinstance(v, Mapping)}
-    return {**kept, **sums, "total_tokens": prompt + completion}
+    details = {
+        name: value
+        for name, value in usage.items()
+        if name.endswith("_details") and isinstance(value, Mapping)
+    }
+    return {**details, **sums, "total_tokens": prompt + completion}
 
 
-_OTHER = ("input_tokens", "output_tokens", "total_tokens")
+def _tokens(usage: Mapping[str, Any], name: str, other_name: str) -> int | None:
+    """Return a count under either of its names; None if it is no number of tokens."""
+    count = usage.get(name, usage.get(other_name))
+    if not _is_number(count) or count < 0 or not math.isfinite(count):
+        return None
+    return int(count)
 
 
 def _is_filtered(status: int, body: Mapping[str, Any]) -> bool:
@@ -198,8 +217,8 @@ def _is_filtered(status: int, body: Mapping[str, Any]) -> bool:
     error = body.get("error")
     if status not in (200, 400) or not isinstance(error, Mapping):
         return False
-    said = json.dumps(error, default=str).lower().replace(" ", "")
-    return any(name in said for name in _FILTERS) or "contentmanagementpolicy" in said
+    text = json.dumps(error, default=str).lower().replace(" ", "")
+    return any(name in text for name in _FILTERS) or "contentmanagementpolicy" in text
 
 
 def _filtered(body: Mapping[str, Any]) -> dict[str, Any]:

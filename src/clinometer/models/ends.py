@@ -39,7 +39,8 @@ class Ends:
     """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
-        self.model, self.tokenizer = model, tokenizer
+        self.model = model
+        self.tokenizer = tokenizer
         self.computed = 0
         """Tokens that were run."""
         self._kept: OrderedDict[tuple[int, ...], tuple[Any, Any]] = OrderedDict()
@@ -50,17 +51,19 @@ class Ends:
         import torch
 
         begun = self.encode(beginning)
-        whole = [self.encode(beginning + end) for end in ends]
-        shared = min(_shared(begun, tokens) for tokens in whole)
-        shared = min(shared, *(len(tokens) - 1 for tokens in whole))
+        texts = [self.encode(beginning + end) for end in ends]
+        shared = min(_shared_length(tokens, begun) for tokens in texts)
+        # At least one token of each text is scored.
+        shared = min([shared, *(len(tokens) - 1 for tokens in texts)])
         if shared < 1:  # no token before the end, and no mark of a beginning
             raise ValueError(f"{beginning!r}: the text before the words is empty to this model")
         with self._one_at_a_time, torch.inference_mode():
-            return self._score(tuple(begun[:shared]), [tokens[shared:] for tokens in whole])
+            return self._score(tuple(begun[:shared]), [tokens[shared:] for tokens in texts])
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, with the marks that the model begins a text with."""
         tokens: list[int] = self.tokenizer(text).input_ids
+        # Some tokenizers also put the mark of the end, which would stand before what follows.
         marks = getattr(self.tokenizer, "eos_token_id", None)
         return tokens[:-1] if len(tokens) > 1 and tokens[-1] == marks else tokens
 
@@ -69,20 +72,22 @@ class Ends:
 
         cache, first = self._begin(begun)
         scores = [float(first[tokens[0]]) for tokens in ends]
-        if not (longer := [at for at, tokens in enumerate(ends) if len(tokens) > 1]):
+        longer = [number for number, tokens in enumerate(ends) if len(tokens) > 1]
+        if not longer:
             return scores
-        width = max(len(ends[at]) for at in longer) - 1
-        rows = [[*ends[at][:-1], *[0] * (width + 1 - len(ends[at]))] for at in longer]
-        self.computed += sum(len(ends[at]) - 1 for at in longer)
-        own = copy.deepcopy(cache)
-        own.batch_repeat_interleave(len(rows))
+        width = max(len(ends[number]) for number in longer) - 1
+        rows = [[*ends[number][:-1], *[0] * (width + 1 - len(ends[number]))] for number in longer]
+        self.computed += sum(len(ends[number]) - 1 for number in longer)
+        # A forward pass adds to the cache that it is given, so it is given a copy.
+        repeated = copy.deepcopy(cache)
+        repeated.batch_repeat_interleave(len(rows))
         inputs = torch.tensor(rows, device=self.model.device)
         # What stands after the last token of a row is seen by no token before it.
-        logits = self.model(input_ids=inputs, past_key_values=own, use_cache=True).logits
-        logprobs = logits.float().log_softmax(dim=-1)
-        for row, at in enumerate(longer):
-            rest = torch.tensor(ends[at][1:], device=logprobs.device)
-            scores[at] += float(logprobs[row, : len(rest)].gather(1, rest[:, None]).sum())
+        logits = self.model(input_ids=inputs, past_key_values=repeated, use_cache=True).logits
+        logprobs = logits.float().log_softmax(dim=-1)  # (rows, width, vocabulary)
+        for row, number in enumerate(longer):
+            rest = torch.tensor(ends[number][1:], device=logprobs.device)
+            scores[number] += float(logprobs[row, : len(rest)].gather(1, rest[:, None]).sum())
         return scores
 
     def _begin(self, begun: tuple[int, ...]) -> tuple[Any, Any]:
@@ -101,9 +106,10 @@ class Ends:
         return self._kept[begun]
 
 
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
+def _shared_length(tokens: Sequence[int], begun: Sequence[int]) -> int:
     """Return the length of the beginning that two lists share."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    pairs = zip(tokens, begun, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def score_given(api: Any) -> None:
@@ -114,21 +120,24 @@ def score_given(api: Any) -> None:
     async def scored(
         input: list[ChatMessage], tools: Any, tool_choice: Any, config: GenerateConfig
     ) -> ModelOutput:
+        """Score the ends that a call names; pass other calls on."""
         match config.extra_body:
             case {"chat_template": str(), "structured_outputs": {"choice": [*ends]}}:
                 pass
             case _:
                 return await generate(input, tools, tool_choice, config)
-        if api.ends is None:
+        if api.ends is None:  # made by the first call that needs it
             api.ends = Ends(api.model, api.tokenizer)
         text = "".join(message.text for message in input)
         scores = await asyncio.to_thread(api.ends.score, text, ends)
         return _output(api, text, dict(zip(ends, scores, strict=True)))
 
-    api.ends, api.generate = None, scored
+    api.ends = None
+    api.generate = scored
 
 
 def _output(api: Any, text: str, scores: dict[str, float]) -> ModelOutput:
+    """Return scores in inspect's form: the ends as alternatives of one position."""
     from inspect_ai.model import (
         ChatCompletionChoice,
         ChatMessageAssistant,
@@ -139,11 +148,11 @@ def _output(api: Any, text: str, scores: dict[str, float]) -> ModelOutput:
         TopLogprob,
     )
 
-    listed = sorted(scores.items(), key=lambda one: -one[1])
+    listed = sorted(scores.items(), key=lambda pair: -pair[1])
     first, logprob = listed[0]
     top = [TopLogprob(token=end, logprob=score) for end, score in listed]
-    read = len(api.ends.encode(text))
-    written = sum(len(api.ends.encode(text + end)) - read for end in scores)
+    input_tokens = len(api.ends.encode(text))
+    output_tokens = sum(len(api.ends.encode(text + end)) - input_tokens for end in scores)
     return ModelOutput(
         model=api.model_name,
         choices=[
@@ -154,5 +163,9 @@ def _output(api: Any, text: str, scores: dict[str, float]) -> ModelOutput:
                 ),
             )
         ],
-        usage=ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written),
+        usage=ModelUsage(
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            total_tokens=input_tokens + output_tokens,
+        ),
     )

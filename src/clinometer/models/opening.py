@@ -85,19 +85,19 @@ def _credentials(address: str, arguments: Mapping[str, Any]) -> Iterator[str]:
     yield from address_secrets(address)
     for name, value in arguments.items():
         if is_secret(name):
-            yield from _texts(value)
+            yield from _nested_texts(value)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _nested_texts(value: Any) -> Iterator[str]:
     """Yield the texts in an argument, and the words in them: of ``Bearer KEY``, both."""
     if isinstance(value, str):
         yield from (value, *value.split()[1:])
     elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
+        for nested in value.values():
+            yield from _nested_texts(nested)
 
 
-def _of_environment() -> Iterator[str]:
+def _environment_keys() -> Iterator[str]:
     """Yield the keys that the environment holds."""
     ends = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_ACCESS_KEY", "_CREDENTIALS")
     return (value for name, value in os.environ.items() if name.upper().endswith(ends))
@@ -131,7 +131,7 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     """Open one model; see `open_models`."""
     from inspect_ai.model import GenerateConfig, get_model
 
-    keep_secret(*(value for value in _of_environment() if value not in name))
+    keep_secret(*(value for value in _environment_keys() if value not in name))
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
@@ -163,7 +163,7 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None
     retry_alike(model, name)
     reached_by = find_provider(name)
-    if reached_by.together and not reached_by.exact:
+    if reached_by.many_ends and not reached_by.exact:
         score_given(model.api)
     if connection.base_url is not None:  # for inspect's log alone
         model._explicit_base_url = redacted(connection.base_url)
@@ -176,8 +176,10 @@ def describe_model(model: Any) -> dict[str, Any]:
     Empty for a model behind an interface, whose provider applies the template.
     """
     tokenizer = getattr(model.api, "tokenizer", None)
-    stated = getattr(model.api, "chat_template", None)
-    template = stated if isinstance(stated, str) else getattr(tokenizer, "chat_template", None)
+    api_template = getattr(model.api, "chat_template", None)
+    template = (
+        api_template if isinstance(api_template, str) else getattr(tokenizer, "chat_template", None)
+    )
     if not isinstance(template, str):
         return {}
     marks = getattr(tokenizer, "special_tokens_map", {})

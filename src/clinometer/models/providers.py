@@ -40,7 +40,7 @@ class Provider:
     """Alternatives whose log-probability is asked for."""
     texts: bool | None = False
     """Gives the log-probabilities of a text that it is given, as it is; None: not known."""
-    together: bool = False
+    many_ends: bool = False
     """Gives those of many ends of a text in one call."""
     schemas: bool | None = None
     """Closes answers to a JSON schema; None: not known."""
@@ -113,7 +113,7 @@ PROVIDERS: Mapping[str, Provider] = {
         reasons=False,
         logprobs=True,
         texts=True,
-        together=True,
+        many_ends=True,
         schemas=True,
         choices=True,
         states=True,
@@ -138,7 +138,7 @@ PROVIDERS: Mapping[str, Provider] = {
         seeded=True,
         logprobs=True,
         texts=True,
-        together=True,
+        many_ends=True,
         schemas=False,
         choices=False,
         states=True,
@@ -171,7 +171,7 @@ PROVIDERS: Mapping[str, Provider] = {
         exact=True,
         logprobs=True,
         texts=True,
-        together=True,
+        many_ends=True,
         schemas=True,
         choices=True,
     ),
@@ -192,7 +192,7 @@ def find_provider(model: str) -> Provider:
     (True, False)
     """
     name = model.partition("/")[0]
-    found = PROVIDERS.get(name.removesuffix(COMPLETIONS), Provider())
+    provider = PROVIDERS.get(name.removesuffix(COMPLETIONS), Provider())
     if not name.endswith(COMPLETIONS):
-        return found
-    return replace(found, texts=True if found.local else None, batch=False, batch_files=False)
+        return provider
+    return replace(provider, texts=True if provider.local else None, batch=False, batch_files=False)

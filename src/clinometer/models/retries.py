@@ -58,13 +58,13 @@ class Requests:
 
     reserved: int
     more: Callable[[], bool]
-    made: int = 0
+    sent: int = 0
 
     def begin(self) -> None:
         """Count a request; raises LimitReached if it may not be made."""
-        if self.made >= self.reserved and not self.more():
+        if self.sent >= self.reserved and not self.more():
             raise LimitReached("the limit of calls was reached while a call was tried again")
-        self.made += 1
+        self.sent += 1
 
 
 @contextmanager
@@ -82,39 +82,42 @@ def count_requests(
 
 def retries(requests: Requests, calls: int) -> dict[str, int]:
     """Return how many requests were made beyond the calls, if any, for the record."""
-    return {"retries": requests.made - calls} if requests.made > calls else {}
+    return {"retries": requests.sent - calls} if requests.sent > calls else {}
 
 
 class Notices:
     """Says why there is no answer yet: once for each error, and every minute."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.said, self.since = name, "", 0.0
+        self.name = name
+        self.last = ""
+        self.since = 0.0
 
     def say(self, error: Exception) -> None:
         """Say an error, unless it was said within the last minute."""
         text = " ".join(redacted(f"{type(error).__name__}: {error}").split())[:_LONGEST]
         now = time.monotonic()
-        if text != self.said or now - self.since >= _AGAIN_S:
+        if text != self.last or now - self.since >= _AGAIN_S:
             _log.warning("%s: no answer yet (%s)", self.name, text)
-            self.said, self.since = text, now
+            self.last = text
+            self.since = now
 
 
-async def _answer(asked: Awaitable[Any]) -> Any:
+async def _await_answer(request: Awaitable[Any]) -> Any:
     """Return the answer; raises MalformedAnswer if it is none, and TooLarge if it is too large."""
     try:
-        found = await asked
+        answer = await request
     except _UNREADABLE as error:
-        said = f"{type(error).__name__}: {error}"[:_LONGEST]
-        raise MalformedAnswer(f"not an answer ({said})") from error
+        reason = f"{type(error).__name__}: {error}"[:_LONGEST]
+        raise MalformedAnswer(f"not an answer ({reason})") from error
     except Exception as error:
         if isinstance(error.__cause__, TooLarge):  # a client takes it for a lost connection
             raise error.__cause__ from None
         raise
-    output = found[0] if isinstance(found, tuple) else found
+    output = answer[0] if isinstance(answer, tuple) else answer
     if not getattr(output, "choices", True):
         raise MalformedAnswer("not an answer: it has no choices")
-    return found
+    return answer
 
 
 def read_bodies(client: Any) -> None:
@@ -132,7 +135,8 @@ async def _read_body(response: Any) -> None:
     path = response.request.url.path
     if not path.endswith("/completions"):
         return
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     async for part in response.aiter_bytes():
         size += len(part)
         if size > LARGEST:
@@ -144,6 +148,7 @@ async def _read_body(response: Any) -> None:
         with suppress(ValueError, RecursionError):  # the client says what is wrong with it
             response.status_code, body = usual(response.status_code, json.loads(data))
             data = json.dumps(body).encode()
+    # httpx has no other way to give a body that was read in parts.
     response._content = data
 
 
@@ -160,17 +165,21 @@ def retry_alike(model: Any, name: str) -> None:
         client.max_retries = 0
         if isinstance(getattr(api, "model_args", None), dict):  # for a client that is made anew
             api.model_args["max_retries"] = 0
-    generate, should_retry, notices = api.generate, api.should_retry, Notices(name)
+    generate = api.generate
+    should_retry = api.should_retry
+    notices = Notices(name)
     read_bodies(client)
 
     @functools.wraps(generate)
-    async def counted(*given: Any, **options: Any) -> Any:
+    async def counted(*arguments: Any, **options: Any) -> Any:
+        """Count a request, and take what is no answer for an error."""
         if (requests := _requests.get()) is not None:
             requests.begin()
         read_bodies(api.client)  # may have been made anew
-        return await _answer(generate(*given, **options))
+        return await _await_answer(generate(*arguments, **options))
 
     def again(error: Exception) -> Any:
+        """Decide as inspect does, but for the errors of this module; a bool, or its decision."""
         if isinstance(error, TooLarge | LimitReached):
             return False
         decision = isinstance(error, MalformedAnswer) or should_retry(error)
@@ -178,4 +187,5 @@ def retry_alike(model: Any, name: str) -> None:
             notices.say(error)
         return decision
 
-    api.generate, api.should_retry = counted, again
+    api.generate = counted
+    api.should_retry = again

@@ -7,8 +7,8 @@ ends. Read is the log-probability of each end after each beginning: of all its t
 what would follow it. Nothing is drawn, no order is shown, and a system prompt stands before the
 sentence. A response is stored as in mode `forced`: ``{attribute: [first, second]}`` in JSON.
 
-Providers that score many ends of a beginning together (`Provider.together`) are asked once for each
-beginning. Others are asked once for each whole text, of whose tokens they give the
+Providers that score many ends of a beginning together (`Provider.many_ends`) are asked once for
+each beginning. Others are asked once for each whole text, of whose tokens they give the
 log-probabilities: as vLLM and SGLang (``prompt_logprobs``), or OpenAI's first interface (``echo``).
 """
 
@@ -89,19 +89,19 @@ class Texts(NamedTuple):
 
 def _calls(trial: Mapping[str, Any], provider: Provider) -> int:
     texts = Texts.of(trial)
-    return len(texts.beginnings) * (1 if provider.together else len(texts.ends))
+    return len(texts.beginnings) * (1 if provider.many_ends else len(texts.ends))
 
 
 def _sent(trial: Mapping[str, Any], _: str | None, provider: Provider) -> list[list[Message]]:
     texts = Texts.of(trial)
-    sent = texts.beginnings if provider.together else texts.all_texts()
+    sent = texts.beginnings if provider.many_ends else texts.all_texts()
     return [[{"role": "user", "content": text}] for text in sent]
 
 
 def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     from inspect_ai.model import GenerateConfig
 
-    if provider.together:
+    if provider.many_ends:
         choice = {"choice": Texts.of(trial).ends}
         body = {"chat_template": PLAIN, "structured_outputs": choice}
         return GenerateConfig(logprobs=True, extra_body=body)
@@ -112,7 +112,7 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
 
 def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> tuple[str, str]:
     texts = Texts.of(trial)
-    per_beginning = find_provider(model).together
+    per_beginning = find_provider(model).many_ends
     if not any(_has_logprobs(output, per_beginning) for output in outputs):
         from clinometer.modes.needs import lack_error
 

@@ -13,7 +13,7 @@ import pytest
 from clinometer.families.states.contexts import alone, in_templates
 from clinometer.families.states.dictionary import Dictionary, read_dictionary
 from clinometer.families.states.directions import read_extended
-from clinometer.families.states.readers.states import Reader, States
+from clinometer.families.states.readers.states import HiddenStates, Reader
 from clinometer.families.states.storing import read_states
 from clinometer.families.states.tables import CONTEXTS
 from clinometer.families.states.words import read_words
@@ -30,7 +30,7 @@ def read(
     made_once: Callable[..., Path],
     released: Dictionary,
     shared_data: Path,
-) -> dict[str, States]:
+) -> dict[str, HiddenStates]:
     """States of the poles in released contexts and in none, of names and of further words."""
     lines = (shared_data / "schuster" / "generated_examples.txt").read_text(encoding="utf-8")
     senses = [json.loads(line) for line in lines.splitlines()]
@@ -52,7 +52,7 @@ def read(
         states = {name: read_states(minilm, frame) for name, frame in contexts.items()}
         (folder / "states.pickle").write_bytes(pickle.dumps(states))
 
-    states: dict[str, States] = pickle.loads(
+    states: dict[str, HiddenStates] = pickle.loads(
         (made_once("states", fill) / "states.pickle").read_bytes()
     )
     return states

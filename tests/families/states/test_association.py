@@ -16,7 +16,7 @@ from clinometer.errors import InputError
 from clinometer.families.states import association
 from clinometer.families.states.contexts import alone
 from clinometer.families.states.differential import Differential, permute
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.storing import read_states
 from clinometer.families.states.tables import ASSOCIATION_TESTS
 from clinometer.families.states.word_tests import TestSetting, WordSet, WordTest, load_tests
@@ -26,11 +26,11 @@ OF = {"model": "m", "contexts": "none", "removed": 0}
 PLAIN = TestSetting(draws=0, placebos=0)
 
 
-def random_states(words: Any, layers: int = 3, width: int = 5, seed: int = 0) -> States:
+def random_states(words: Any, layers: int = 3, width: int = 5, seed: int = 0) -> HiddenStates:
     values = np.random.default_rng(seed).normal(size=(len(words), layers, width))
     names = tuple(str(layer) for layer in range(layers))
     counts = np.ones(len(words), dtype=np.int64)
-    return States(tuple(words), names, values.astype(np.float32), counts)
+    return HiddenStates(tuple(words), names, values.astype(np.float32), counts)
 
 
 def word_test(*sizes: int, name: str = "one") -> WordTest:
@@ -45,7 +45,7 @@ def words(test: WordTest) -> list[str]:
     return [word for one in test.sets for word in one.words]
 
 
-def measure(test: WordTest, states: States, **how: Any) -> pl.DataFrame:
+def measure(test: WordTest, states: HiddenStates, **how: Any) -> pl.DataFrame:
     tested = association.test_associations(states, [test], of=OF, **{"setting": PLAIN, **how})
     return tested.estimates
 
@@ -190,7 +190,7 @@ def test_templates_make_it_seat_over_mean_states() -> None:
     test = word_test(2, 3, 2, 2)
     apart = random_states([f"{word}|{n}" for word in words(test) for n in range(4)])
     means = apart.values.reshape(-1, 4, 3, 5).mean(axis=1)
-    whole = States(tuple(words(test)), apart.layers, means, np.full(9, 4))
+    whole = HiddenStates(tuple(words(test)), apart.layers, means, np.full(9, 4))
     setting = {"of": OF | {"contexts": "templates"}, "setting": PLAIN}
     found = [
         association.test_associations(states, [test], **setting).estimates
@@ -216,7 +216,7 @@ def test_mac_tells_which_group_is_associated() -> None:
     test = word_test(2, 2, 3, 3)
     values = np.random.default_rng(4).normal(size=(10, 1, 40))
     values[:2] += 3 * values[4:7].mean(axis=0)
-    states = States(tuple(words(test)), ("0",), values.astype(np.float32), np.ones(10, int))
+    states = HiddenStates(tuple(words(test)), ("0",), values.astype(np.float32), np.ones(10, int))
     first, second = one_sided(measure(test, states, method="mac")).iter_rows(named=True)
     assert (first["first"], first["second"], second["first"]) == ("x", None, "y")
     assert first["estimate"] > 0.3 > abs(second["estimate"])
@@ -234,7 +234,7 @@ def test_a_group_of_one_word_has_no_weat_and_a_reason() -> None:
 def test_words_that_are_all_alike_have_no_effect_and_a_reason() -> None:
     test = word_test(2, 2, 2, 2)
     values = np.ones((8, 1, 3), dtype=np.float32)
-    states = States(tuple(words(test)), ("0",), values, np.ones(8, dtype=np.int64))
+    states = HiddenStates(tuple(words(test)), ("0",), values, np.ones(8, dtype=np.int64))
     found = measure(test, states, setting=TestSetting(draws=50))
     assert found.height == 4
     assert [found[name].null_count() for name in ("estimate", "p", "ci_low")] == [4] * 3

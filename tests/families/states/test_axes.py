@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clinometer.errors import InputError
 from clinometer.families.states.axes import build_axes, remove_components
 from clinometer.families.states.dictionary import SENSES, Dictionary
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 
 
 def dictionary(*rows: tuple[str, str, str]) -> Dictionary:
@@ -20,11 +20,11 @@ def dictionary(*rows: tuple[str, str, str]) -> Dictionary:
     return Dictionary("mine", pl.DataFrame(full, schema=dict(SENSES), orient="row"))
 
 
-def states(values: dict[str, list[list[float]]]) -> States:
+def states(values: dict[str, list[list[float]]]) -> HiddenStates:
     """Make states, one list per layer."""
     array = np.array(list(values.values()), dtype=np.float32)
     layers = tuple(map(str, range(array.shape[1])))
-    return States(tuple(values), layers, array, np.ones(len(values), dtype=np.int64))
+    return HiddenStates(tuple(values), layers, array, np.ones(len(values), dtype=np.int64))
 
 
 #: Kind and able differ from their opposites by (2, 0, 0) and (1, 1, 0): axes that are not square.
@@ -123,10 +123,10 @@ def test_states_of_another_model_are_refused() -> None:
         build_axes(POLES, TWO).coordinates(states({"x": [[1, 2, 3]]}))
 
 
-def drawn(words: int = 20, width: int = 8) -> States:
+def drawn(words: int = 20, width: int = 8) -> HiddenStates:
     values = np.random.default_rng(0).normal(3, 1, size=(words, 2, width)).astype(np.float32)
     keys = tuple(str(word) for word in range(words))
-    return States(keys, ("0", "1"), values, np.ones(words, dtype=np.int64))
+    return HiddenStates(keys, ("0", "1"), values, np.ones(words, dtype=np.int64))
 
 
 @pytest.mark.parametrize(("k", "words"), [(1, 20), (3, 20), (3, 6)])
@@ -157,7 +157,7 @@ def test_components_are_removed_one_after_another() -> None:
 def test_components_may_be_those_of_other_states() -> None:
     """Taken out of parts by the components of the whole, parts are those of the whole."""
     given = drawn()
-    part = States(given.keys[:3], given.layers, given.values[:3], given.counts[:3])
+    part = HiddenStates(given.keys[:3], given.layers, given.values[:3], given.counts[:3])
     found = remove_components(part, 2, of=given)
     np.testing.assert_allclose(found.values, remove_components(given, 2).values[:3], atol=1e-5)
     with pytest.raises(InputError, match="another width"):

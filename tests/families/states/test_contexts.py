@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from clinometer.errors import InputError
 from clinometer.families.states.contexts import TEMPLATES, alone, in_templates, rows_of, term_of
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 
 #: As words files give them: those refuse half a character, which no table can hold.
 KEYS = st.text(st.characters(codec="utf-8", exclude_characters="|"), min_size=1, max_size=12)
 
 
-def states(*keys: str) -> States:
+def states(*keys: str) -> HiddenStates:
     counts = np.ones(len(keys), dtype=np.int64)
-    return States(keys, ("0",), np.zeros((len(keys), 1, 2), dtype=np.float32), counts)
+    return HiddenStates(keys, ("0",), np.zeros((len(keys), 1, 2), dtype=np.float32), counts)
 
 
 def test_the_templates_of_the_source() -> None:

@@ -13,7 +13,7 @@ from scipy import stats
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.families.states.dictionary import SENSES, Dictionary
 from clinometer.families.states.directions import predict_directions, read_extended
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.tables import DIRECTION_TERMS
 from clinometer.results import ESTIMATES
 
@@ -33,10 +33,10 @@ DICTIONARY = Dictionary(
 )
 
 
-def states(values: dict[str, list[float]]) -> States:
+def states(values: dict[str, list[float]]) -> HiddenStates:
     """Make states of one layer."""
     array = np.array(list(values.values()), dtype=np.float32)[:, None]
-    return States(tuple(values), ("0",), array, np.ones(len(values), dtype=np.int64))
+    return HiddenStates(tuple(values), ("0",), array, np.ones(len(values), dtype=np.int64))
 
 
 POLES = states(
@@ -70,7 +70,7 @@ EXTENDED = pl.DataFrame(
 )
 
 
-def predicted(space: str, dimension: str, cut: str, terms: States | None = None) -> dict:
+def predicted(space: str, dimension: str, cut: str, terms: HiddenStates | None = None) -> dict:
     """Give the row of accuracy, with the balanced one and the number of high terms."""
     found = predict_directions(POLES, DICTIONARY, terms or states(TERMS), EXTENDED, of=OF)
     assert dict(found.estimates.schema) == ESTIMATES
@@ -193,7 +193,7 @@ def test_the_papers_subset_needs_its_columns(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_directions_without_context(
-    read: dict[str, States], released: Dictionary, shared_data: Path
+    read: dict[str, HiddenStates], released: Dictionary, shared_data: Path
 ) -> None:
     """The accuracy of the released code on 2,563 words: mean over layers, cut at zero."""
     of = {"model": "minilm", "contexts": "none", "removed": 0}

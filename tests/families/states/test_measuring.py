@@ -18,7 +18,7 @@ from clinometer.families.states.dictionary import Dictionary, read_dictionary
 from clinometer.families.states.directory import measure_models, read_answers
 from clinometer.families.states.measuring import Profiling, Testing, measure_states
 from clinometer.families.states.profiles import ProfileSetting
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.word_tests import TestSetting, load_tests
 from clinometer.families.states.words import Words
 from clinometer.report import write_report
@@ -187,7 +187,7 @@ def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
     class Averaged:
         name, layers, fingerprint = "fake", averaged.layers, ""
 
-        def read(self, contexts: pl.DataFrame) -> States:
+        def read(self, contexts: pl.DataFrame) -> HiddenStates:
             return averaged
 
     plain = Testing(AGE, place_words(word_tests.test_words(AGE)), setting=TestSetting(draws=0))

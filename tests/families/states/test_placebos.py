@@ -15,7 +15,7 @@ from clinometer.families.states.axes import build_axes
 from clinometer.families.states.dictionary import SENSES, Dictionary
 from clinometer.families.states.placebos import shuffle_poles
 from clinometer.families.states.profiles import ProfileSetting, measure_profile
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.word_tests import TestSetting, WordSet, WordTest
 from clinometer.families.states.words import Words
 
@@ -34,9 +34,11 @@ def dictionary_of(n_high: int, n_low: int, swap: dict[str, str] | None = None) -
     return Dictionary("mine", pl.DataFrame(rows, schema=dict(SENSES), orient="row"))
 
 
-def states_of(words: Any, values: np.ndarray) -> States:
+def states_of(words: Any, values: np.ndarray) -> HiddenStates:
     layers = tuple(map(str, range(values.shape[1])))
-    return States(tuple(words), layers, values.astype(np.float32), np.ones(len(words), np.int64))
+    return HiddenStates(
+        tuple(words), layers, values.astype(np.float32), np.ones(len(words), np.int64)
+    )
 
 
 def people(count: int) -> Words:
@@ -50,7 +52,9 @@ def stretched(
     return rng.normal(size=(words, layers, 40)) * np.geomspace(first, 0.4, 40)
 
 
-def placebo_rows(poles: States, dictionary: Dictionary, states: States, words: Words) -> Any:
+def placebo_rows(
+    poles: HiddenStates, dictionary: Dictionary, states: HiddenStates, words: Words
+) -> Any:
     setting = ProfileSetting(draws=1, placebos=199)
     found = measure_profile(poles, dictionary, states, words, of=OF, setting=setting).estimates
     return found.filter(measure="profile_difference")
@@ -95,7 +99,7 @@ def test_p_is_uniform_where_labels_say_nothing_and_the_t_test_is_not() -> None:
     assert 0.35 <= np.mean(p["placebo"] <= 0.5) <= 0.65
 
 
-def planted() -> tuple[States, Dictionary, States, Words]:
+def planted() -> tuple[HiddenStates, Dictionary, HiddenStates, Words]:
     rng, words = np.random.default_rng(3), people(15)
     dictionary = dictionary_of(8, 8)
     values, compared = stretched(rng, 48, first=1.0), stretched(rng, 30, first=1.0)

@@ -14,7 +14,7 @@ from clinometer.errors import InputError
 from clinometer.families.states.contexts import TEMPLATES
 from clinometer.families.states.dictionary import SENSES, Dictionary
 from clinometer.families.states.profiles import Profile, ProfileSetting, measure_profile
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.tables import PROFILE_TERMS
 from clinometer.families.states.words import Words, read_words
 from clinometer.results import ESTIMATES
@@ -41,7 +41,7 @@ DICTIONARY = Dictionary(
         orient="row",
     ),
 )
-POLES = States(
+POLES = HiddenStates(
     ("warm", "cold", "able", "inept"),
     ("0", "1"),
     np.array(
@@ -58,7 +58,7 @@ MEAN = VALUES[:, [0, 1], [0, 1]].astype(float).mean(axis=1).reshape(-1, SHOWN)
 
 
 def measured(values: np.ndarray = VALUES, words: Words = WORDS, draws: int = 99) -> Profile:
-    states = States(KEYS, ("0", "1"), values, np.ones(len(KEYS), dtype=np.int64))
+    states = HiddenStates(KEYS, ("0", "1"), values, np.ones(len(KEYS), dtype=np.int64))
     setting = ProfileSetting(draws=draws)
     return measure_profile(POLES, DICTIONARY, states, words, of=OF, setting=setting)
 
@@ -146,7 +146,7 @@ def test_p_is_adjusted_over_the_dimensions_of_a_space_and_the_pairs() -> None:
 
 def test_averaged_states_have_no_interval_of_their_own() -> None:
     mean = VALUES.reshape(-1, SHOWN, 2, 2).mean(axis=1)
-    states = States(WORDS.all, ("0", "1"), mean, np.full(9, SHOWN))
+    states = HiddenStates(WORDS.all, ("0", "1"), mean, np.full(9, SHOWN))
     found = measure_profile(POLES, DICTIONARY, states, WORDS, of=OF)
     whole = measured().terms
     np.testing.assert_allclose(found.terms["coordinate"], whole["coordinate"], atol=1e-5)
@@ -230,7 +230,7 @@ def test_bad_settings_and_missing_words_are_named() -> None:
 
 @pytest.mark.slow
 def test_every_difference_of_names_is_the_published_one(
-    read: dict[str, States], released: Dictionary, shared_data: Path
+    read: dict[str, HiddenStates], released: Dictionary, shared_data: Path
 ) -> None:
     """The reference is the released code's `projection` of names."""
     of = {"model": "minilm", "contexts": "generated", "removed": 0}

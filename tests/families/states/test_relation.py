@@ -15,7 +15,7 @@ import statsmodels.api as sm
 import clinometer
 from clinometer.errors import InputError
 from clinometer.families.states import association
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.relation import Related, relate, trial_effects
 from clinometer.families.states.word_tests import WordSet, WordTest
 from clinometer.results import ESTIMATES
@@ -255,9 +255,9 @@ TRIALS = pl.DataFrame(
 )
 
 
-def states(seed: int = 0) -> States:
+def states(seed: int = 0) -> HiddenStates:
     values = np.random.default_rng(seed).normal(size=(6, 3, 5)).astype(np.float32)
-    return States(WORDS, ("0", "1", "2"), values, np.ones(6, dtype=np.int64))
+    return HiddenStates(WORDS, ("0", "1", "2"), values, np.ones(6, dtype=np.int64))
 
 
 def test_a_trial_has_the_effect_of_a_test_with_its_words() -> None:

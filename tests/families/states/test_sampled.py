@@ -8,7 +8,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 
 from clinometer.errors import InputError
 from clinometer.families.states import association
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.sampled import _variances, combine
 from clinometer.families.states.word_tests import TestSetting, WordSet, WordTest
 
@@ -17,7 +17,7 @@ TEST = WordTest("mine", "one", *(WordSet(s, tuple(f"{s}{i}" for i in range(4))) 
 WORDS = [word for one in TEST.sets for word in one.words]
 
 
-def states(contexts: int, spread: float, tied: float = 1.0) -> States:
+def states(contexts: int, spread: float, tied: float = 1.0) -> HiddenStates:
     """Words on their own axes, the targets of a side drawn to its attributes."""
     rng = np.random.default_rng(0)
     means = rng.normal(size=(16, 1, 30))
@@ -25,7 +25,7 @@ def states(contexts: int, spread: float, tied: float = 1.0) -> States:
     values = means[:, None] + spread * rng.normal(size=(16, contexts, 1, 30))
     keys = tuple(f"{word}|{n}" for word in WORDS for n in range(contexts))
     flat = values.reshape(16 * contexts, 1, 30).astype(np.float32)
-    return States(keys, ("0",), flat, np.ones(len(keys), dtype=np.int64))
+    return HiddenStates(keys, ("0",), flat, np.ones(len(keys), dtype=np.int64))
 
 
 def test_effects_are_combined_as_by_statsmodels() -> None:
@@ -79,7 +79,7 @@ def test_one_context_each_is_no_sample() -> None:
 
 def test_a_word_without_context_is_named() -> None:
     short = states(2, 0.1)
-    cut = States(short.keys[:-2], short.layers, short.values[:-2], short.counts[:-2])
+    cut = HiddenStates(short.keys[:-2], short.layers, short.values[:-2], short.counts[:-2])
     with pytest.raises(InputError, match="'b3'"):
         association.test_associations(cut, [TEST], of=OF, method="ceat")
 

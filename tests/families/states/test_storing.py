@@ -13,7 +13,7 @@ pytest.importorskip("safetensors", reason="extra `local` not installed")
 from safetensors.numpy import load_file, save_file
 
 from clinometer.errors import ClinometerWarning, InputError
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.storing import read_states, store_path
 
 ROWS = [("null", "nan", "a nan"), ("é|1", "é", "é"), ("null", "nan", "nan")]
@@ -28,10 +28,10 @@ class Counting:
     layers: tuple[str, ...] = ("0", "1")
     asked: list[int] = field(default_factory=list)
 
-    def read(self, contexts: pl.DataFrame) -> States:
+    def read(self, contexts: pl.DataFrame) -> HiddenStates:
         self.asked.append(contexts.height)
         values = np.random.default_rng(0).normal(size=(2, 2, 3)).astype(np.float32)
-        return States(("null", "é|1"), self.layers, values, np.array([2, 1]))
+        return HiddenStates(("null", "é|1"), self.layers, values, np.array([2, 1]))
 
 
 def test_what_was_read_is_taken_from_the_store(tmp_path: Path, table: Any) -> None:

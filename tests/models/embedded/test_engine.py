@@ -72,7 +72,7 @@ def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smol
     several = list(prompts(engine, 12))
 
     def run(batch):
-        chains = [prompt_chain(tokens, wanted=1) for tokens in batch]
+        chains = [prompt_chain(tokens, scored=1) for tokens in batch]
         computed = max(engine.add(chain) for chain in chains)
         engine.run()
         return computed, [chain[-1].logprobs for chain in chains]
@@ -100,7 +100,7 @@ def test_places_are_given_back(tiny, ask):
 
     before = used()
     for tokens in prompts(engine, 24):
-        engine.add(prompt_chain(tokens, wanted=1))
+        engine.add(prompt_chain(tokens, scored=1))
         engine.run()
     assert used() == before
     assert len(set(engine._memory._free)) == len(engine._memory._free)

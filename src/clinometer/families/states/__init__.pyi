@@ -14,7 +14,7 @@ from .profiles import ProfileSetting as ProfileSetting
 from .profiles import measure_profile as measure_profile
 from .readers.opening import open_reader as open_reader
 from .readers.pretrained import Loading as Loading
-from .readers.states import States as States
+from .readers.states import HiddenStates as HiddenStates
 from .relation import relate as relate
 from .storing import read_states as read_states
 from .word_tests import TestSetting as TestSetting

@@ -56,7 +56,7 @@ from clinometer.families.states.contexts import average_contexts
 from clinometer.families.states.differential import Differential, permute
 from clinometer.families.states.measures import MEASURES
 from clinometer.families.states.placebos import TOO_FEW, place_test
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.sampled import combine_samples
 from clinometer.families.states.tables import ASSOCIATION_TESTS
 from clinometer.families.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
@@ -93,7 +93,7 @@ class Tested(NamedTuple):
 
 
 def test_associations(
-    states: States,
+    states: HiddenStates,
     tests: Sequence[WordTest],
     *,
     of: Mapping[str, object],
@@ -134,7 +134,7 @@ def test_associations(
     --------
     >>> words = tuple("abcdefgh")
     >>> values = np.array([[[1, 0]], [[3, 1]], [[0, 1]], [[1, 2]]] * 2, dtype=np.float32)
-    >>> states = States(words, ("0",), values, np.ones(8, dtype=np.int64))
+    >>> states = HiddenStates(words, ("0",), values, np.ones(8, dtype=np.int64))
     >>> sets = [WordSet(name, tuple(name)) for name in ("ab", "cd", "ef", "gh")]
     >>> of = {"model": "m", "contexts": "none", "removed": 0}
     >>> found = test_associations(states, [WordTest("mine", "one", *sets)], of=of)
@@ -208,7 +208,7 @@ def _describe(*sets: WordSet | None) -> dict[str, Any]:
     return sides
 
 
-def _weat(states: States, test: WordTest, how: TestSetting) -> Rows:
+def _weat(states: HiddenStates, test: WordTest, how: TestSetting) -> Rows:
     words = [one.words for one in test.sets]
     if min(map(len, words[:2])) < FEWEST:
         short = min(test.sets[:2], key=lambda one: len(one.words))
@@ -219,7 +219,7 @@ def _weat(states: States, test: WordTest, how: TestSetting) -> Rows:
     return _contrasted(states, Differential(cosines, len(words[0]), len(words[2])), how)
 
 
-def _ripa(states: States, test: WordTest, how: TestSetting) -> Rows:
+def _ripa(states: HiddenStates, test: WordTest, how: TestSetting) -> Rows:
     first, second, toward, against = (one.words for one in test.sets)
     # The length of the line does not matter: the effect is in standard deviations along it.
     groups = np.concatenate([states.of(first), states.of(second)])
@@ -228,12 +228,12 @@ def _ripa(states: States, test: WordTest, how: TestSetting) -> Rows:
     return _contrasted(states, Differential(products, len(toward), len(first)), how)
 
 
-def _contrasted(states: States, differential: Differential, how: TestSetting) -> Rows:
+def _contrasted(states: HiddenStates, differential: Differential, how: TestSetting) -> Rows:
     placed = place_test(differential.by_reference, differential.n_references, how)
     return _rows(states, differential, placed, how)
 
 
-def _mac(states: States, test: WordTest, how: TestSetting) -> Rows:
+def _mac(states: HiddenStates, test: WordTest, how: TestSetting) -> Rows:
     rows = []
     turned = (test.second, test.first, test.against, test.toward)
     for group, beside, own, other in (test.sets, turned):
@@ -258,7 +258,7 @@ _MEASURES = {**_BY_TARGETS, "ripa": _ripa, "mac": _mac}
 
 
 def _rows(
-    states: States, differential: Differential, placed: Mapping[str, Array], how: TestSetting
+    states: HiddenStates, differential: Differential, placed: Mapping[str, Array], how: TestSetting
 ) -> Rows:
     """Set out effect, interval, partitions and placebos of every layer."""
     values, n = differential.associations, differential.n_items

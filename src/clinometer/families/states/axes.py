@@ -36,7 +36,7 @@ from scipy.linalg import eigh
 
 from clinometer.errors import InputError
 from clinometer.families.states.dictionary import Dictionary
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 
 __all__ = ["Axes", "build_axes", "pole_states", "remove_components", "spaces"]
 
@@ -58,7 +58,7 @@ class Axes:
     layers: tuple[str, ...]
     inverse: Array
 
-    def coordinates(self, states: States, rows: NDArray[np.intp] | None = None) -> Array:
+    def coordinates(self, states: HiddenStates, rows: NDArray[np.intp] | None = None) -> Array:
         """Project states, whether of terms or of terms in one context; `rows`: some of them only.
 
         Shape (layers + 1, coordinates, rows); the last layer is the mean over layers. Raises
@@ -77,7 +77,7 @@ class Axes:
         return np.stack([*projected, np.mean(projected, axis=0)])
 
 
-def build_axes(poles: States, dictionary: Dictionary) -> Axes:
+def build_axes(poles: HiddenStates, dictionary: Dictionary) -> Axes:
     """Make the axes of both spaces from the states of a dictionary's senses.
 
     Raises InputError if no word of a pole has a state, or the axes of a space do not span it.
@@ -94,7 +94,9 @@ def spaces(dictionary: Dictionary) -> dict[str, Mapping[str, tuple[str, ...]]]:
     return {"broad": dictionary.broad, "fine": fine} if dictionary.broad else {"fine": fine}
 
 
-def _inverse(poles: States, dictionary: Dictionary, space: Mapping[str, tuple[str, ...]]) -> Array:
+def _inverse(
+    poles: HiddenStates, dictionary: Dictionary, space: Mapping[str, tuple[str, ...]]
+) -> Array:
     """Invert the axes of one space, shape (layers, coordinates, width)."""
     ends = [
         [pole_states(poles, dictionary, of, way).mean(axis=0) for way in ("high", "low")]
@@ -113,7 +115,7 @@ def _inverse(poles: States, dictionary: Dictionary, space: Mapping[str, tuple[st
 
 
 def pole_states(
-    poles: States, dictionary: Dictionary, parts: Iterable[str], direction: str
+    poles: HiddenStates, dictionary: Dictionary, parts: Iterable[str], direction: str
 ) -> Array:
     """Return the states of a pole's words, shape (words, layers, width)."""
     known = set(poles.keys)
@@ -126,7 +128,7 @@ def pole_states(
     return poles.of(keys)
 
 
-def remove_components(states: States, k: int, of: States | None = None) -> States:
+def remove_components(states: HiddenStates, k: int, of: HiddenStates | None = None) -> HiddenStates:
     """Take the leading principal components out of states, layer by layer.
 
     Parameters
@@ -140,7 +142,7 @@ def remove_components(states: States, k: int, of: States | None = None) -> State
 
     Returns
     -------
-    States
+    HiddenStates
 
     Raises
     ------
@@ -151,7 +153,7 @@ def remove_components(states: States, k: int, of: States | None = None) -> State
     Examples
     --------
     >>> values = np.array([[[0, 1]], [[9, 4]], [[18, 1]]], dtype=np.float32)
-    >>> states = States(("a", "b", "c"), ("0",), values, np.ones(3, dtype=np.int64))
+    >>> states = HiddenStates(("a", "b", "c"), ("0",), values, np.ones(3, dtype=np.int64))
     >>> remove_components(states, 1).values[:, 0].round(1).tolist()
     [[9.0, 1.0], [9.0, 4.0], [9.0, 1.0]]
     """

@@ -31,7 +31,7 @@ from clinometer.families.states.examples import (
     read_examples,
     read_word_examples,
 )
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.tables import CONTEXTS
 
 __all__ = [
@@ -185,7 +185,9 @@ def term_of(key: str) -> str:
     return term if bar and number.isdecimal() else key
 
 
-def rows_of(states: States, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def rows_of(
+    states: HiddenStates, terms: Iterable[str]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find the rows of states of some terms, whether apart by context (``Mary|3``) or averaged.
 
     No term stands twice. Gives rows of `states` and for each the place of its term in `terms`, both
@@ -207,7 +209,7 @@ def rows_of(states: States, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDA
     return rows, of
 
 
-def average_contexts(states: States, terms: Iterable[str]) -> States:
+def average_contexts(states: HiddenStates, terms: Iterable[str]) -> HiddenStates:
     """Average the states of each term over its contexts, where these stand apart (``Mary|3``).
 
     Each row weighs as many contexts as it is of; `terms`, none twice, give the order. States that
@@ -223,7 +225,7 @@ def average_contexts(states: States, terms: Iterable[str]) -> States:
         own = rows[of == at]
         weighed = states.values[own] * states.counts[own, None, None]
         values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
-    return States(listed, states.layers, values, counts)
+    return HiddenStates(listed, states.layers, values, counts)
 
 
 def _article(term: str) -> str:

@@ -31,7 +31,7 @@ from clinometer.families.states.axes import build_axes
 from clinometer.families.states.contexts import average_contexts, term_of
 from clinometer.families.states.dictionary import BROAD, Dictionary, read_pole
 from clinometer.families.states.measures import MEASURES
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.tables import DIRECTION_TERMS
 from clinometer.results import as_estimates, check
 from clinometer.results.tables import need_columns, read_table
@@ -106,9 +106,9 @@ def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFram
 
 
 def predict_directions(
-    poles: States,
+    poles: HiddenStates,
     dictionary: Dictionary,
-    states: States,
+    states: HiddenStates,
     extended: pl.DataFrame,
     *,
     of: Mapping[str, object],

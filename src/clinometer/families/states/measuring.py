@@ -28,7 +28,7 @@ from clinometer.families.states.contexts import (
 from clinometer.families.states.dictionary import Dictionary
 from clinometer.families.states.directions import predict_directions
 from clinometer.families.states.profiles import ProfileSetting, measure_profile
-from clinometer.families.states.readers.states import Reader, States
+from clinometer.families.states.readers.states import HiddenStates, Reader
 from clinometer.families.states.relation import MISSING, relate, trial_effects
 from clinometer.families.states.storing import read_states
 from clinometer.families.states.word_tests import WordTest
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 #: A reader of contexts: a model, with or without a store.
-Read = Callable[[pl.DataFrame], States]
+Read = Callable[[pl.DataFrame], HiddenStates]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,9 @@ class Profiling:
             tables.append(describe_contexts(held_out.frame, poles.kind, "held-out", terms))
         return {"state_contexts": pl.concat(tables)}
 
-    def _profile(self, axes: States, states: States, words: Words, of: dict[str, Any]) -> Tables:
+    def _profile(
+        self, axes: HiddenStates, states: HiddenStates, words: Words, of: dict[str, Any]
+    ) -> Tables:
         k = of["removed"]
         each = average_contexts(states, words.all) if k else states
         axes, without = _remove_jointly(k, axes, states, each)
@@ -104,7 +106,7 @@ class Profiling:
         return Tables(profile.estimates, {"state_terms": profile.terms})
 
     def _directions(
-        self, axes: States, states: States, terms: pl.DataFrame, of: dict[str, Any]
+        self, axes: HiddenStates, states: HiddenStates, terms: pl.DataFrame, of: dict[str, Any]
     ) -> Tables:
         axes, without = _remove_jointly(of["removed"], axes, states, states)
         confidence = self.setting.confidence
@@ -144,7 +146,9 @@ class Profiling:
         return facts
 
 
-def _remove_jointly(k: int, poles: States, states: States, placed: States) -> tuple[States, States]:
+def _remove_jointly(
+    k: int, poles: HiddenStates, states: HiddenStates, placed: HiddenStates
+) -> tuple[HiddenStates, HiddenStates]:
     """Remove components from the poles and from other states.
 
     The components are computed from the poles and the placed words together; each word has the same
@@ -154,7 +158,7 @@ def _remove_jointly(k: int, poles: States, states: States, placed: States) -> tu
         return poles, states
     keys = (*(f"pole {key}" for key in poles.keys), *placed.keys)
     values = np.concatenate([poles.values, placed.values])
-    both = States(keys, poles.layers, values, np.concatenate([poles.counts, placed.counts]))
+    both = HiddenStates(keys, poles.layers, values, np.concatenate([poles.counts, placed.counts]))
     return remove_components(poles, k, of=both), remove_components(states, k, of=both)
 
 
@@ -291,7 +295,9 @@ def _relate(
         yield Tables(estimates, {"state_fits": fits})
 
 
-def _effects(answers: ScoredAnswers, states: States, k: int, tested: pl.DataFrame) -> pl.DataFrame:
+def _effects(
+    answers: ScoredAnswers, states: HiddenStates, k: int, tested: pl.DataFrame
+) -> pl.DataFrame:
     """Compute effects in the states: per prompt if its words are known, else per test."""
     if answers.words is not None:
         return trial_effects(states, answers.words, k)
@@ -312,7 +318,7 @@ def measure_states(
     cached in the folder `store`, if given.
     """
 
-    def read(contexts: pl.DataFrame) -> States:
+    def read(contexts: pl.DataFrame) -> HiddenStates:
         return read_states(reader, contexts, store)
 
     model = called(reader.name)

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from clinometer.families.states.axes import pole_states, spaces
 from clinometer.families.states.dictionary import Dictionary
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.word_tests import TestSetting
 from clinometer.statistics.placebos import place, shuffle_labels
 
@@ -54,7 +54,7 @@ TOO_FEW = "too few words to shuffle between two sets"
 
 
 def shuffle_poles(
-    poles: States, dictionary: Dictionary, states: Array, *, draws: int, seed: int
+    poles: HiddenStates, dictionary: Dictionary, states: Array, *, draws: int, seed: int
 ) -> Array:
     """Give coordinates with the labels of each dimension's poles shuffled.
 

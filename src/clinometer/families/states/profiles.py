@@ -44,7 +44,7 @@ from clinometer.families.states.contexts import average_contexts, rows_of
 from clinometer.families.states.dictionary import Dictionary
 from clinometer.families.states.measures import MEASURES
 from clinometer.families.states.placebos import shuffle_poles
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.tables import PROFILE_TERMS
 from clinometer.families.states.words import Words
 from clinometer.results import as_estimates, check
@@ -102,9 +102,9 @@ class Profile(NamedTuple):
 
 
 def measure_profile(
-    poles: States,
+    poles: HiddenStates,
     dictionary: Dictionary,
-    states: States,
+    states: HiddenStates,
     words: Words,
     *,
     of: Mapping[str, object],
@@ -162,7 +162,7 @@ class _Coordinates:
     n_contexts: NDArray[np.int64]  # per word
 
     @classmethod
-    def of(cls, axes: Axes, states: States, words: Words) -> _Coordinates:
+    def of(cls, axes: Axes, states: HiddenStates, words: Words) -> _Coordinates:
         """Project the states of words and average their contexts."""
         rows, word = rows_of(states, words.all)
         projected = axes.coordinates(states, rows)
@@ -204,7 +204,11 @@ def _groups(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> Ite
 
 
 def _placebos(
-    poles: States, dictionary: Dictionary, states: States, words: Words, how: ProfileSetting
+    poles: HiddenStates,
+    dictionary: Dictionary,
+    states: HiddenStates,
+    words: Words,
+    how: ProfileSetting,
 ) -> dict[str, Array]:
     """Give the raw mean of each group on shuffled axes, shape (layers × dimensions, draws)."""
     averaged = average_contexts(states, words.compared)
@@ -262,7 +266,7 @@ def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(adjusts.then(of).alias(name) for name, of in columns.items())
 
 
-def _uneven(*of: States) -> NDArray[np.bool_]:
+def _uneven(*of: HiddenStates) -> NDArray[np.bool_]:
     """Say in which layers, and in the mean over them, some states are far longer than most."""
     squares = np.concatenate([np.einsum("klw,klw->kl", s.values, s.values) for s in of])
     layers = squares.max(axis=0) > 100.0 * np.median(squares, axis=0)

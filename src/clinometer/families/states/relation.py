@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from clinometer.errors import InputError
 from clinometer.families.states.differential import difference
 from clinometer.families.states.measures import MEASURES
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.results import ESTIMATES, as_estimates
 from clinometer.results.schemas import FITS
 from clinometer.results.tables import need_columns
@@ -229,7 +229,7 @@ def _fit(sample: Sample, at: int, confidence: float) -> Iterator[dict[str, Any]]
     yield {"method": "clustered", **clustered, **robust, "estimate": estimate}
 
 
-def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.DataFrame:
+def trial_effects(states: HiddenStates, trials: pl.DataFrame, removed: int = 0) -> pl.DataFrame:
     """Give the WEAT effect of each trial's words at every layer.
 
     `trials` have columns TRIAL_WORDS; `removed`, for the record: components that were taken out of

@@ -36,7 +36,7 @@ from clinometer.errors import InputError
 from clinometer.families.states.contexts import rows_of
 from clinometer.families.states.differential import Differential
 from clinometer.families.states.placebos import place_test
-from clinometer.families.states.readers.states import States
+from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.word_tests import FEWEST, TestSetting, WordTest
 
 __all__ = ["combine", "combine_samples"]
@@ -69,7 +69,7 @@ def combine(effects: Array, variances: Array) -> tuple[float, float, float]:
 
 
 def combine_samples(
-    states: States, test: WordTest, how: TestSetting
+    states: HiddenStates, test: WordTest, how: TestSetting
 ) -> list[tuple[str, dict[str, Any]]]:
     """Draw contexts of words (keys ``word|number``) and combine the effects.
 
@@ -98,7 +98,7 @@ def combine_samples(
     return combined
 
 
-def _places(states: States, words: Sequence[str]) -> list[NDArray[np.intp]]:
+def _places(states: HiddenStates, words: Sequence[str]) -> list[NDArray[np.intp]]:
     """Find the rows of each word's contexts."""
     known = list(dict.fromkeys(words))
     rows, of = rows_of(states, known)
@@ -107,7 +107,7 @@ def _places(states: States, words: Sequence[str]) -> list[NDArray[np.intp]]:
 
 
 def _cosines(
-    states: States, layer: int, targets: NDArray[np.intp], attributes: NDArray[np.intp]
+    states: HiddenStates, layer: int, targets: NDArray[np.intp], attributes: NDArray[np.intp]
 ) -> Array:
     """Give the cosines of targets' contexts with attributes'."""
     sides = []

@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.errors import ClinometerWarning, InputError
-from clinometer.families.states.readers.states import Reader, States
+from clinometer.families.states.readers.states import HiddenStates, Reader
 from clinometer.families.states.tables import CONTEXTS
 from clinometer.models.libraries import require_libraries
 from clinometer.results.tables import need_columns
@@ -34,7 +34,7 @@ __all__ = ["read_states", "store_path"]
 LAYOUT = 1
 
 
-def read_states(reader: Reader, contexts: pl.DataFrame, store: Path | None = None) -> States:
+def read_states(reader: Reader, contexts: pl.DataFrame, store: Path | None = None) -> HiddenStates:
     """Read states of terms in contexts, or take them from the store.
 
     Parameters
@@ -48,7 +48,7 @@ def read_states(reader: Reader, contexts: pl.DataFrame, store: Path | None = Non
 
     Returns
     -------
-    States
+    HiddenStates
 
     Raises
     ------
@@ -90,7 +90,7 @@ def _writing(store: Path) -> Iterator[None]:
         raise InputError(f"store {store}: {reason}; name a folder that can be written") from None
 
 
-def _save(states: States, path: Path) -> None:
+def _save(states: HiddenStates, path: Path) -> None:
     from safetensors.numpy import save_file
 
     about = {"keys": json.dumps(states.keys), "layers": json.dumps(states.layers)}
@@ -100,14 +100,14 @@ def _save(states: States, path: Path) -> None:
         os.replace(Path(folder) / path.name, path)
 
 
-def _load(path: Path, layers: tuple[str, ...]) -> States | None:
+def _load(path: Path, layers: tuple[str, ...]) -> HiddenStates | None:
     """Load what was stored; None, with a warning, where it is broken."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
             about = file.metadata()
-            states = States(
+            states = HiddenStates(
                 tuple(json.loads(about["keys"])),
                 tuple(json.loads(about["layers"])),
                 np.asarray(file.get_tensor("values"), dtype=np.float32),

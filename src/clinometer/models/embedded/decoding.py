@@ -90,7 +90,7 @@ def complete(engine: Engine, prompt: Sequence[int], sampling: Sampling) -> Decod
     uniform = uniform_source(sampling.seed, prompt)
     tokens: list[int] = []
     positions: list[Position] = []
-    segments = prompt_chain(prompt, wanted=1)
+    segments = prompt_chain(prompt, scored=1)
     while True:
         yield segments
         row = segments[-1].logprobs[0]
@@ -98,7 +98,7 @@ def complete(engine: Engine, prompt: Sequence[int], sampling: Sampling) -> Decod
         tokens.append(token)
         if sampling.top_logprobs is not None:
             positions.append(_position(engine, row, token, sampling.top_logprobs))
-        text, ended = _ended(engine, tokens, sampling.stops)
+        text, ended = _text_so_far(engine, tokens, sampling.stops)
         if ended:
             return Answer(text, "stop", len(prompt), len(tokens), positions)
         if len(tokens) >= sampling.max_tokens:
@@ -119,13 +119,17 @@ def choose(
     """
     _room(engine, prompt)
     uniform = uniform_source(sampling.seed, prompt)
-    chain = prompt_chain(prompt, wanted=1)
+    chain = prompt_chain(prompt, scored=1)
+    stem = chain[-1]
     tokens = [tuple(engine.encode(option)) for option in options]
     # What follows the last token of an option is not asked, and most options are one token.
-    rest = {each[:-1]: _stretch(each[:-1], chain[-1]) for each in tokens if each[1:]}
-    yield [*chain, *rest.values()]
-    scores = [_score(each, chain[-1], rest.get(each[:-1])) for each in tokens]
-    index, position = _chosen(options, scores, sampling, uniform)
+    beginnings = [option_tokens[:-1] for option_tokens in tokens]
+    branches = {beginning: _stretch(beginning, stem) for beginning in beginnings if beginning}
+    yield [*chain, *branches.values()]
+    scores = []
+    for option_tokens, beginning in zip(tokens, beginnings, strict=True):
+        scores.append(_score(option_tokens, stem, branches.get(beginning)))
+    index, position = _draw_option(options, scores, sampling, uniform)
     return Answer(options[index], "stop", len(prompt), len(tokens[index]), [position])
 
 
@@ -148,27 +152,41 @@ def fill(
     """
     _room(engine, prompt)
     uniform = uniform_source(sampling.seed, prompt)
-    chosen: dict[str, str] = {}
+    values: dict[str, str] = {}
     positions: list[Position] = []
-    written = 0
-    new = prompt_chain(prompt)
-    last = new[-1]
+    output_tokens = 0
+    new_segments = prompt_chain(prompt)
+    last = new_segments[-1]
     for name, options in properties.items():
-        opening = ("{" if not chosen else " ") + json.dumps(name, ensure_ascii=False) + ': "'
-        closing = '"}' if len(chosen) == len(properties) - 1 else '",'
+        opening = ("{" if not values else " ") + json.dumps(name, ensure_ascii=False) + ': "'
+        closing = '"}' if len(values) == len(properties) - 1 else '",'
         tokens = tuple(engine.encode(opening))
         stem = Segment(tokens, last, range(len(tokens) - 1, len(tokens)))
         escaped = [json.dumps(option, ensure_ascii=False)[1:-1] for option in options]
         branches = [_branch(engine, option + closing, stem) for option in escaped]
-        yield [*new, stem, *branches]
+        yield [*new_segments, stem, *branches]
         scores = [_score(branch.tokens, stem, branch) for branch in branches]
-        index, position = _chosen(options, scores, sampling, uniform)
-        chosen[name] = options[index]
+        index, position = _draw_option(options, scores, sampling, uniform)
+        values[name] = options[index]
         positions.append(position)
-        new, last = [], branches[index]
-        written += len(stem.tokens) + len(branches[index].tokens)
-    text = json.dumps(chosen, ensure_ascii=False)
-    return Answer(text, "stop", len(prompt), written, positions)
+        new_segments = []  # the prompt has run
+        last = branches[index]
+        output_tokens += len(stem.tokens) + len(branches[index].tokens)
+    text = json.dumps(values, ensure_ascii=False)
+    return Answer(text, "stop", len(prompt), output_tokens, positions)
+
+
+def _draw_option(
+    options: Sequence[str],
+    scores: Sequence[float],
+    sampling: Sampling,
+    uniform: Callable[[], float],
+) -> tuple[int, Position]:
+    """Draw an option by its score, the log-probability of all its tokens."""
+    index = pick(scores, sampling.temperature, uniform())
+    rounded = [round(score, DIGITS) for score in scores]
+    top = sorted(zip(options, rounded, strict=True), key=lambda pair: -pair[1])
+    return index, Position(options[index], rounded[index], top)
 
 
 def _branch(engine: Engine, text: str, stem: Segment) -> Segment:
@@ -181,37 +199,25 @@ def _stretch(tokens: tuple[int, ...], stem: Segment) -> Segment:
     return Segment(tokens, stem, range(len(tokens)))
 
 
-def _chosen(
-    options: Sequence[str],
-    scores: Sequence[float],
-    sampling: Sampling,
-    uniform: Callable[[], float],
-) -> tuple[int, Position]:
-    """Draw an option by its score, the log-probability of all its tokens."""
-    index = pick(scores, sampling.temperature, uniform())
-    top = [(o, round(s, DIGITS)) for o, s in zip(options, scores, strict=True)]
-    return index, Position(*top[index], sorted(top, key=lambda pair: -pair[1]))
-
-
 def _score(tokens: Sequence[int], stem: Segment, branch: Segment | None) -> float:
     """Return the log-probability of tokens after `stem`; `branch` begins with all but the last."""
-    first, rest = tokens[0], tokens[1:]
-    scores = [stem.logprobs.numpy()[0, first]]
+    rest = tokens[1:]
+    scores = [stem.logprobs.numpy()[0, tokens[0]]]
     if branch is not None and rest:
+        # Row n of the branch is what follows its token n: token n + 1 of the option.
         scores += branch.logprobs.numpy()[range(len(rest)), rest].tolist()
     return math.fsum(scores)
 
 
 def _position(engine: Engine, row: torch.Tensor, token: int, count: int) -> Position:
     values, tokens = row.topk(min(count, len(row)))
-    top = [
-        (engine.decode([other], marks=True), round(value, DIGITS))
-        for other, value in zip(tokens.tolist(), values.tolist(), strict=True)
-    ]
+    top = []
+    for alternative, value in zip(tokens.tolist(), values.tolist(), strict=True):
+        top.append((engine.decode([alternative], marks=True), round(value, DIGITS)))
     return Position(engine.decode([token], marks=True), round(float(row[token]), DIGITS), top)
 
 
-def _ended(engine: Engine, tokens: Sequence[int], stops: Sequence[str]) -> tuple[str, bool]:
+def _text_so_far(engine: Engine, tokens: Sequence[int], stops: Sequence[str]) -> tuple[str, bool]:
     """Return the text so far, cut at a stop, and whether it ends here."""
     if tokens[-1] in engine.ends:
         return engine.decode(tokens[:-1]), True
@@ -278,12 +284,12 @@ def pick(scores: Sequence[float], temperature: float, uniform: float) -> int:
     if temperature == 0:
         return scores.index(best)
     weights = [math.exp((score - best) / temperature) for score in scores]
-    left = uniform * math.fsum(weights)
+    remainder = uniform * math.fsum(weights)
     for index, weight in enumerate(weights):
-        left -= weight
-        if left < 0:
+        remainder -= weight
+        if remainder < 0:
             return index
-    return scores.index(best)
+    return scores.index(best)  # rounding may leave a remainder
 
 
 def uniform_source(seed: int | None, prompt: Sequence[int]) -> Callable[[], float]:

@@ -40,7 +40,8 @@ ATTENTION = "clinometer_segments"
 
 #: Tokens per piece of a prompt, the grain in which prompts share their beginnings, and the share
 #: of what stands before it that a piece may be longer: long prompts have few pieces.
-PIECE, LONGER = 4, 16
+PIECE = 4
+LONGER = 16
 
 #: Tokens whose keys and values are kept for later passes; in float32 SmolLM2's take 46 KB each.
 KEPT = 8192
@@ -49,7 +50,8 @@ KEPT = 8192
 ENCODED = 4096
 
 #: To what tokens and positions of a segment are rounded up for attention: few shapes, few calls.
-SOME_TOKENS, SOME_POSITIONS = 4, 32
+SOME_TOKENS = 4
+SOME_POSITIONS = 32
 
 #: Fewer rows than this take other code paths in matrix products, with other rounding.
 MIN_ROWS = 16
@@ -62,14 +64,14 @@ _NOTHING = torch.empty(0)
 class Segment:
     """Tokens, at least one, that follow those of `parent`.
 
-    `wanted` are the positions whose following token's log-probabilities are needed; after the
+    `scored` are the positions whose following token's log-probabilities are needed; after the
     forward pass `logprobs` has a row for each, over the whole vocabulary. `first` is an equal
     segment that is run instead. `places`: where its keys and values stand, once it has run.
     """
 
     tokens: tuple[int, ...]
     parent: Segment | None = None
-    wanted: range = range(0)
+    scored: range = range(0)
     logprobs: torch.Tensor = _NOTHING
     start: int = field(init=False)
     first: Segment | None = None
@@ -85,14 +87,14 @@ class Segment:
         return self.start + len(self.tokens)
 
 
-#: What equal segments have in common: the parent's identity, tokens, what is wanted.
+#: What equal segments have in common: the parent's identity, tokens, what is scored.
 _Key = tuple[int, tuple[int, ...], range]
 
 
-def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
+def prompt_chain(tokens: Sequence[int], scored: int = 0) -> list[Segment]:
     """Cut a prompt into pieces at fixed positions; each is the parent of the next.
 
-    `wanted` is 1 if the log-probabilities after the last token are needed, else 0.
+    `scored` is 1 if the log-probabilities after the last token are needed, else 0.
     """
     chain: list[Segment] = []
     start = 0
@@ -101,7 +103,7 @@ def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
         chain.append(Segment(tuple(tokens[start:stop]), chain[-1] if chain else None))
         start = stop
     last = len(chain[-1].tokens)
-    chain[-1].wanted = range(last - wanted, last)
+    chain[-1].scored = range(last - scored, last)
     return chain
 
 
@@ -137,18 +139,18 @@ class _Memory:
 
 
 @dataclass(frozen=True)
-class _Alike:
+class _ShapeGroup:
     """Segments with as many tokens and as many positions up to the last, both rounded up.
 
     Rounding repeats the last. `rows` (segments · tokens): where their tokens stand among the new
-    ones; `seen` (segments · positions): the places of them and all before them; `mask` (segments,
-    1, rows of a key head, positions): 0 where a token sees a position, else minus infinity, again
-    for each query head of a key head.
+    ones; `visible` (segments · positions): the places of them and all before them; `mask`
+    (segments, 1, rows of a key head, positions): 0 where a token sees a position, else minus
+    infinity, again for each query head of a key head.
     """
 
     count: int
     rows: torch.Tensor
-    seen: torch.Tensor
+    visible: torch.Tensor
     mask: torch.Tensor
 
 
@@ -165,29 +167,28 @@ def _attend(
     `table` is that of `_Memory`, and `places` are those of the new tokens. Query heads of one key
     head stand as further rows, so that its keys are not repeated.
     """
-    table, places = options["table"][module.layer_idx], options["places"]
-    for side, one in enumerate((key, value)):
-        table[places, side] = one[0, :, : len(places)].transpose(0, 1).flatten(1)
-    heads, size = key.shape[1], key.shape[3]
+    table = options["table"][module.layer_idx]
+    places = options["places"]
+    for side, states in enumerate((key, value)):
+        # The rows that only fill up the pass have no places.
+        table[places, side] = states[0, :, : len(places)].transpose(0, 1).flatten(1)
+    heads = key.shape[1]
+    size = key.shape[3]
+    shape = (heads, query.shape[1] // heads, size)  # key heads, query heads of each
     rows = query[0].transpose(0, 1).flatten(1)
     result = torch.zeros_like(rows)
-    for alike in options["segments"]:
-        asked = rows.index_select(0, alike.rows).view(alike.count, -1, heads, *_split(query, heads))
-        seen = table.index_select(0, alike.seen).view(alike.count, -1, 2, heads, size)
-        keys, values = seen.permute(2, 0, 3, 1, 4)
+    for group in options["segments"]:
+        queries = rows.index_select(0, group.rows).view(group.count, -1, *shape)
+        visible = table.index_select(0, group.visible).view(group.count, -1, 2, heads, size)
+        keys, values = visible.permute(2, 0, 3, 1, 4)
         # (segments, key heads, query heads of each, tokens, size)
-        asked = asked.permute(0, 2, 3, 1, 4)
-        found = scaled_dot_product_attention(
-            asked.flatten(2, 3), keys, values, alike.mask, scale=options["scaling"]
+        queries = queries.permute(0, 2, 3, 1, 4)
+        output = scaled_dot_product_attention(
+            queries.flatten(2, 3), keys, values, group.mask, scale=options["scaling"]
         )
-        found = found.view(asked.shape).permute(0, 3, 1, 2, 4)
-        result.index_copy_(0, alike.rows, found.reshape(len(alike.rows), -1))
+        output = output.view(queries.shape).permute(0, 3, 1, 2, 4)
+        result.index_copy_(0, group.rows, output.reshape(len(group.rows), -1))
     return result.view(1, len(rows), -1, size), None
-
-
-def _split(query: torch.Tensor, heads: int) -> tuple[int, int]:
-    """Return how many query heads a key head has, and the size of a head."""
-    return query.shape[1] // heads, query.shape[3]
 
 
 AttentionInterface.register(ATTENTION, _attend)
@@ -227,8 +228,8 @@ class Engine:
 
     def decode(self, tokens: Sequence[int], marks: bool = False) -> str:
         """Return the text of `tokens`, with or without the marks of the chat format."""
-        how = {"skip_special_tokens": not marks, "clean_up_tokenization_spaces": False}
-        return str(self.tokenizer.decode(list(tokens), **how))
+        options = {"skip_special_tokens": not marks, "clean_up_tokenization_spaces": False}
+        return str(self.tokenizer.decode(list(tokens), **options))
 
     def add(self, segments: Sequence[Segment]) -> int:
         """Put new segments, parents before children, into the next pass; return its tokens.
@@ -239,7 +240,7 @@ class Engine:
             if segment.parent is not None:
                 segment.parent = segment.parent.first or segment.parent
             # A segment holds its parent, so that no other gets the parent's id.
-            key = (id(segment.parent), segment.tokens, segment.wanted)
+            key = (id(segment.parent), segment.tokens, segment.scored)
             if key in self._kept:
                 self._kept.move_to_end(key)
             segment.first = self._waiting.get(key) or self._kept.get(key)
@@ -251,8 +252,11 @@ class Engine:
 
     def run(self) -> None:
         """Fill in keys, values and log-probabilities of all segments that were added."""
-        waiting, shared = self._waiting, self._shared
-        self._waiting, self._shared = {}, []
+        waiting = self._waiting
+        shared = self._shared
+        # Emptied first: segments of a pass that fails are not run again.
+        self._waiting = {}
+        self._shared = []
         if waiting:
             self._forward(list(waiting.values()))
         for segment in shared:
@@ -262,7 +266,7 @@ class Engine:
 
     def _keep(self, ran: dict[_Key, Segment]) -> None:
         """Keep pieces of prompts for later passes; let go those not used for longest."""
-        self._kept |= {key: segment for key, segment in ran.items() if not segment.wanted}
+        self._kept |= {key: segment for key, segment in ran.items() if not segment.scored}
         size = sum(len(tokens) for _, tokens, _ in self._kept)
         while size > KEPT:
             (_, tokens, _), _ = self._kept.popitem(last=False)
@@ -276,67 +280,79 @@ class Engine:
         start = 0
         for segment in segments:
             self._memory.take(segment)
-            rows += [start + position for position in segment.wanted]
+            rows += [start + position for position in segment.scored]
             start += len(segment.tokens)
         device = self.model.device
         output = self.model(
-            input_ids=torch.tensor([_filled(tokens)], device=device),
-            position_ids=torch.tensor([_filled(positions)], device=device),
+            input_ids=torch.tensor([_fill_rows(tokens)], device=device),
+            position_ids=torch.tensor([_fill_rows(positions)], device=device),
             use_cache=False,
             table=self._memory.table,
             places=torch.tensor([p for s in segments for p in s.places], device=device),
             segments=_by_shape(segments, self._memory),
-            logits_to_keep=torch.tensor(_filled(rows), device=device),
+            logits_to_keep=torch.tensor(_fill_rows(rows), device=device),
         )
         logprobs = log_softmax(output.logits[0, : len(rows)].float(), dim=-1).cpu()
-        parts = torch.split(logprobs, [len(segment.wanted) for segment in segments])
+        parts = torch.split(logprobs, [len(segment.scored) for segment in segments])
         for segment, part in zip(segments, parts, strict=True):
-            if segment.wanted:  # an empty part, too, would keep the whole of the pass in memory
+            if segment.scored:  # an empty part, too, would keep the whole of the pass in memory
                 segment.logprobs = part
 
 
-def _by_shape(segments: Sequence[Segment], memory: _Memory) -> list[_Alike]:
+def _by_shape(segments: Sequence[Segment], memory: _Memory) -> list[_ShapeGroup]:
     """Put segments of one shape together."""
     shapes: dict[tuple[int, int], list[Segment]] = {}
-    new: dict[int, range] = {}
-    at = 0
+    rows_of: dict[int, range] = {}  # a segment's id → where its tokens stand among the new ones
+    start = 0
     for segment in segments:
-        shape = _rounded(len(segment.tokens), SOME_TOKENS), _rounded(segment.stop, SOME_POSITIONS)
+        count = len(segment.tokens)
+        shape = _round_up(count, SOME_TOKENS), _round_up(segment.stop, SOME_POSITIONS)
         shapes.setdefault(shape, []).append(segment)
-        new[id(segment)] = range(at, at := at + len(segment.tokens))
-    table = memory.table
-    alike = []
-    for (tokens, positions), group in shapes.items():
-        rows = [_padded(new[id(one)], tokens) for one in group]
-        seen = [_padded(_seen(one), positions) for one in group]
-        last = torch.tensor([_padded(range(one.start, one.stop), tokens) for one in group])
+        rows_of[id(segment)] = range(start, start + count)
+        start += count
+    groups = []
+    for (tokens, positions), alike in shapes.items():
+        rows = [_pad(rows_of[id(segment)], tokens) for segment in alike]
+        places = [_pad(_visible_places(segment), positions) for segment in alike]
+        last = torch.tensor([_pad(range(segment.start, segment.stop), tokens) for segment in alike])
         hidden = torch.arange(positions) > last.repeat(1, memory.queries)[:, None, :, None]
-        mask = torch.zeros(hidden.shape, dtype=table.dtype).masked_fill(hidden, -torch.inf)
-        asked, places = (torch.tensor(one, device=table.device).flatten() for one in (rows, seen))
-        alike.append(_Alike(len(group), asked, places, mask.to(table.device)))
-    return alike
+        mask = torch.zeros(hidden.shape, dtype=memory.table.dtype)
+        mask = mask.masked_fill(hidden, -torch.inf)
+        device = memory.table.device
+        groups.append(
+            _ShapeGroup(
+                count=len(alike),
+                rows=torch.tensor(rows, device=device).flatten(),
+                visible=torch.tensor(places, device=device).flatten(),
+                mask=mask.to(device),
+            )
+        )
+    return groups
 
 
-def _rounded(number: int, grain: int) -> int:
+def _round_up(number: int, grain: int) -> int:
     return -(-number // grain) * grain
 
 
-def _padded(values: Sequence[int], length: int) -> list[int]:
+def _pad(values: Sequence[int], length: int) -> list[int]:
     """Repeat the last value up to a length."""
     return [*values, *[values[-1]] * (length - len(values))]
 
 
-def _seen(segment: Segment) -> list[int]:
+def _visible_places(segment: Segment) -> list[int]:
     """Return the places of a segment and all before it."""
     chain: list[Segment] = []
     above: Segment | None = segment
     while above is not None:
         chain.append(above)
         above = above.parent
-    return [place for one in reversed(chain) for place in one.places]
+    places: list[int] = []
+    for ancestor in reversed(chain):
+        places += ancestor.places
+    return places
 
 
-def _filled(values: list[int]) -> list[int]:
+def _fill_rows(values: list[int]) -> list[int]:
     return values + [0] * (MIN_ROWS - len(values))
 
 

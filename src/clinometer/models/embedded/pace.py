@@ -22,7 +22,10 @@ COMPUTED = 0.48
 OVERHEAD = {"float32": 2.1, "bfloat16": 1.5}
 
 #: Shapes of a product as the model has it, and seconds for which it is tried.
-ROWS, WIDTH, INNER, TRIED_S = 1024, 576, 1536, 0.1
+ROWS = 1024
+WIDTH = 576
+INNER = 1536
+TRIED_S = 0.1
 
 
 def expected_seconds(input_tokens: int, output_tokens: int) -> float:
@@ -38,12 +41,12 @@ def _dtype() -> str:
 
 def _operations_per_second() -> float:
     rng = np.random.default_rng(0)
-    left, right = (
-        rng.standard_normal(shape, dtype=np.float32) for shape in ((ROWS, WIDTH), (WIDTH, INNER))
-    )
-    np.dot(left, right)  # the first product also starts the threads
-    start, products = time.perf_counter(), 0
+    tokens = rng.standard_normal((ROWS, WIDTH), dtype=np.float32)
+    weights = rng.standard_normal((WIDTH, INNER), dtype=np.float32)
+    np.dot(tokens, weights)  # the first product also starts the threads
+    products = 0
+    start = time.perf_counter()
     while (spent := time.perf_counter() - start) < TRIED_S:
-        np.dot(left, right)
+        np.dot(tokens, weights)
         products += 1
     return 2.0 * ROWS * WIDTH * INNER * products / spent

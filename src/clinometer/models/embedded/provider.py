@@ -115,15 +115,19 @@ class EmbeddedModel(ModelAPI):
         options, template = _body(config.extra_body)
 
         def start(engine: Engine) -> Decoders:
+            """Make the decoders of all choices, in the thread of the model."""
             from clinometer.models.embedded.decoding import choose, complete, fill, side_by_side
 
             prompt = _prompt(engine, messages, template)
-            sampling = _samplings(config, choices)
-            if properties is not None:
-                return side_by_side([fill(engine, prompt, properties, one) for one in sampling])
-            if options is not None:
-                return side_by_side([choose(engine, prompt, options, one) for one in sampling])
-            return side_by_side([complete(engine, prompt, one) for one in sampling])
+            decoders = []
+            for sampling in _samplings(config, choices):
+                if properties is not None:
+                    decoders.append(fill(engine, prompt, properties, sampling))
+                elif options is not None:
+                    decoders.append(choose(engine, prompt, options, sampling))
+                else:
+                    decoders.append(complete(engine, prompt, sampling))
+            return side_by_side(decoders)
 
         answers = await asyncio.wrap_future(self._worker.submit(start, choices))
         return self._output(answers, bool(config.logprobs))
@@ -152,15 +156,21 @@ class EmbeddedModel(ModelAPI):
         return self.model_name
 
     def _output(self, answers: list[Answer], with_logprobs: bool) -> ModelOutput:
-        read, written = answers[0].input_tokens, sum(answer.output_tokens for answer in answers)
+        # The prompt is read once for all answers.
+        input_tokens = answers[0].input_tokens
+        output_tokens = sum(answer.output_tokens for answer in answers)
         return ModelOutput(
             model=self.model_name,
-            choices=[self._one(answer, with_logprobs) for answer in answers],
-            usage=ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written),
+            choices=[self._choice(answer, with_logprobs) for answer in answers],
+            usage=ModelUsage(
+                input_tokens=input_tokens,
+                output_tokens=output_tokens,
+                total_tokens=input_tokens + output_tokens,
+            ),
             metadata=self.identity or None,
         )
 
-    def _one(self, answer: Answer, with_logprobs: bool) -> ChatCompletionChoice:
+    def _choice(self, answer: Answer, with_logprobs: bool) -> ChatCompletionChoice:
         logprobs = Logprobs(content=[_logprob(position) for position in answer.positions])
         return ChatCompletionChoice(
             message=ChatMessageAssistant(
@@ -206,19 +216,19 @@ def _samplings(config: GenerateConfig, choices: int) -> list[Sampling]:
 
     if config.temperature is not None and config.temperature < 0:
         raise ModelError(f"temperature={config.temperature} is not allowed; use 0 or more")
-    seeds = [config.seed if config.seed is None else config.seed + at for at in range(choices)]
-    return [
-        Sampling(
+    samplings = []
+    for number in range(choices):
+        sampling = Sampling(
             temperature=1.0 if config.temperature is None else config.temperature,
             top_p=config.top_p,
             top_k=config.top_k,
             max_tokens=config.max_tokens or MAX_TOKENS,
             stops=tuple(config.stop_seqs or ()),
-            seed=seed,
+            seed=None if config.seed is None else config.seed + number,
             top_logprobs=(config.top_logprobs or 0) if config.logprobs else None,
         )
-        for seed in seeds
-    ]
+        samplings.append(sampling)
+    return samplings
 
 
 def _properties(response: ResponseSchema | None) -> Mapping[str, list[str]] | None:
@@ -238,12 +248,14 @@ def _properties(response: ResponseSchema | None) -> Mapping[str, list[str]] | No
 
 def _body(extra_body: Mapping[str, Any] | None) -> tuple[list[str] | None, str | None]:
     """Return the texts of which one is the answer, None if it is free, and the chat template."""
-    given = dict(extra_body or {})
-    choice, template = given.pop("structured_outputs", None), given.pop("chat_template", None)
+    fields = dict(extra_body or {})
+    choice = fields.pop("structured_outputs", None)
+    template = fields.pop("chat_template", None)
+    # What is still in `fields` is not known, and refused.
     match choice:
-        case None if not given and isinstance(template, str | None):
+        case None if not fields and isinstance(template, str | None):
             return None, template
-        case {"choice": [*texts], **rest} if not rest and not given and _are_texts(texts):
+        case {"choice": [*texts], **rest} if not rest and not fields and _are_texts(texts):
             return list(dict.fromkeys(texts)), template
     raise ModelError(
         f"extra_body={extra_body!r}: clinometer/smollm2 takes nothing but "
@@ -262,12 +274,15 @@ _UNSUPPORTED = (
 
 
 def _logprob(position: Position) -> Logprob:
-    top = [
-        TopLogprob(token=text, logprob=logprob, bytes=_bytes(text))
-        for text, logprob in position.top
-    ]
-    text, logprob = position.text, position.logprob
-    return Logprob(token=text, logprob=logprob, bytes=_bytes(text), top_logprobs=top)
+    top = []
+    for text, logprob in position.top:
+        top.append(TopLogprob(token=text, logprob=logprob, bytes=_bytes(text)))
+    return Logprob(
+        token=position.text,
+        logprob=position.logprob,
+        bytes=_bytes(position.text),
+        top_logprobs=top,
+    )
 
 
 def _bytes(text: str) -> list[int] | None:

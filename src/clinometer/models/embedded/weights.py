@@ -95,10 +95,11 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
         dtype = "bfloat16" if device.startswith("cuda") else fastest_dtype()
     if dtype not in ("float32", "bfloat16"):
         raise ModelError(f"dtype={dtype!r} is not allowed; use auto, float32 or bfloat16")
-    source, name = weights, weights
+    source = name = weights
     with quiet():
         if weights.endswith(".gguf"):
-            source, name = str(expand_weights(Path(weights))), f"sha256:{hash_file(Path(weights))}"
+            source = str(expand_weights(Path(weights)))
+            name = f"sha256:{hash_file(Path(weights))}"
         tokenizer: Any = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         model: Any = AutoModelForCausalLM.from_pretrained(
             source,
@@ -119,8 +120,10 @@ def fastest_dtype() -> str:
     """
     import torch
 
-    known = torch.cpu.get_capabilities()
-    return "bfloat16" if known.get("avx512_bf16") or known.get("amx_bf16") else "float32"
+    instructions = torch.cpu.get_capabilities()
+    return (
+        "bfloat16" if instructions.get("avx512_bf16") or instructions.get("amx_bf16") else "float32"
+    )
 
 
 def expand_weights(gguf: Path) -> Path:
@@ -129,8 +132,8 @@ def expand_weights(gguf: Path) -> Path:
     Gives the folder with the expanded weights and the tokenizer. Raises ModelError if the cache
     cannot be written.
     """
-    named = os.environ.get("CLINOMETER_CACHE")
-    cache = Path(named) if named else platformdirs.user_cache_path("clinometer")
+    cache_path = os.environ.get("CLINOMETER_CACHE")
+    cache = Path(cache_path) if cache_path else platformdirs.user_cache_path("clinometer")
     target = cache / f"smollm2-{hash_file(gguf)[:16]}-v{LAYOUT}"
     if target.is_dir():
         return target

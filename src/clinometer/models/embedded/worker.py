@@ -55,6 +55,7 @@ class _Request:
         return True
 
     def fail(self, error: Exception) -> None:
+        """Hand an error to who waits for the answers, if they still do."""
         with suppress(InvalidStateError):
             self.future.set_exception(error)
 
@@ -132,16 +133,18 @@ class Worker:
 
     def _step(self, engine: Engine, active: list[_Request]) -> list[_Request]:
         """Run one forward pass; return the requests that need another."""
-        chosen: list[_Request] = []
+        running: list[_Request] = []
         try:
             for request in active:
-                chosen.append(request)
+                running.append(request)
                 if engine.add(request.segments) >= STEP_TOKENS:
                     break
-            if chosen:
+            if running:
                 engine.run()
         except Exception as error:
-            for request in chosen:
+            for request in running:
                 request.fail(error)
-            return active[len(chosen) :]
-        return active[len(chosen) :] + [one for one in chosen if one.advance(engine)]
+            return active[len(running) :]
+        # Those that waited come first in the next pass.
+        unfinished = [request for request in running if request.advance(engine)]
+        return active[len(running) :] + unfinished

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from clinometer.errors import ModelError, unknown
 from clinometer.families.states.readers.pretrained import Loading, load_pretrained
-from clinometer.families.states.readers.states import States, find_terms
+from clinometer.families.states.readers.states import HiddenStates, find_terms
 from clinometer.families.states.readers.transformer import TransformerReader
 from clinometer.families.states.readers.vectors import ENDINGS, WordVectors
 from clinometer.models.embedded.weights import EMBEDDED_LIBRARIES, expand_weights, find_weights
@@ -61,10 +61,11 @@ def open_reader(
     ModelError
         If there is no such model, or its states cannot be read.
     """
-    how = loading or Loading()
+    loading = loading or Loading()
     if model.endswith(ENDINGS):
         return WordVectors(model)
-    provider, rest = find_provider(model), model.partition("/")[2]
+    provider = find_provider(model)
+    rest = model.partition("/")[2]
     if provider.embeddings:
         return _open_service(model)
     if not model.strip() or (provider.states and not rest):
@@ -76,7 +77,7 @@ def open_reader(
         source = str(expand_weights(Path(find_weights())))
     else:
         source = rest if provider.states else os.path.expanduser(model)
-    return TransformerReader(model, load_pretrained(model, source, how), how)
+    return TransformerReader(model, load_pretrained(model, source, loading), loading)
 
 
 def shows_states(model: str) -> bool:
@@ -90,7 +91,8 @@ def shows_states(model: str) -> bool:
 #: Contexts in a request: services that run one model take no more than 32.
 CONTEXTS_PER_REQUEST = 32
 
-MAX_RETRIES, TIMEOUT_S = 5, 120.0
+MAX_RETRIES = 5
+TIMEOUT_S = 120.0
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -113,12 +115,13 @@ class EmbeddingService:
         self._host = address.netloc.rpartition("@")[2]
         where = f"{self._host}{address.path.rstrip('/')} {model}"
         self.fingerprint = hashlib.sha256(where.encode()).hexdigest()
-        self._model, self._key = model, key
+        self._model = model
+        self._key = key
         self._client = OpenAI(
             base_url=base_url, api_key=key, max_retries=MAX_RETRIES, timeout=TIMEOUT_S
         )
 
-    def read(self, contexts: pl.DataFrame) -> States:
+    def read(self, contexts: pl.DataFrame) -> HiddenStates:
         """Embed contexts (columns CONTEXTS), equal ones once; rows of one key are averaged.
 
         Raises InputError if a term does not stand in its context (row, term and context are named),
@@ -126,22 +129,34 @@ class EmbeddingService:
         """
         find_terms(contexts)
         texts = contexts["context"].unique(maintain_order=True).to_list()
-        parts = range(0, len(texts), CONTEXTS_PER_REQUEST)
-        embedded = [self._embed(texts[at : at + CONTEXTS_PER_REQUEST]) for at in parts]
-        if len({part.shape[1] for part in embedded}) != 1:
+        embeddings = self._embed_all(texts)
+        row_of = {text: row for row, text in enumerate(texts)}
+        by_key = contexts.group_by("key", maintain_order=True).agg("context")
+        means: list[NDArray[np.float64]] = []
+        counts: list[int] = []
+        for listed in by_key["context"]:
+            rows = [row_of[text] for text in listed]
+            means.append(embeddings[rows].mean(axis=0))
+            counts.append(len(rows))
+        values = np.stack(means)[:, None].astype(np.float32)  # (keys, 1 layer, width)
+        return HiddenStates(
+            tuple(by_key["key"]), self.layers, values, np.array(counts, dtype=np.int64)
+        )
+
+    def _embed_all(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Embed texts, some in a request, and check what came: shape (texts, width)."""
+        parts: list[NDArray[np.float64]] = []
+        for start in range(0, len(texts), CONTEXTS_PER_REQUEST):
+            parts.append(self._embed(texts[start : start + CONTEXTS_PER_REQUEST]))
+        if len({part.shape[1] for part in parts}) != 1:
             raise ModelError(f"model {self.name!r}: embeddings of different widths; ask again")
-        embeddings = np.concatenate(embedded)
+        embeddings = np.concatenate(parts)
         if not embeddings.any() or not np.isfinite(embeddings).all():
             raise ModelError(
                 f"model {self.name!r}: layer 0 is all zero or holds numbers that are not finite; "
                 "ask the service"
             )
-        place = {text: at for at, text in enumerate(texts)}
-        by_key = contexts.group_by("key", maintain_order=True).agg("context")
-        rows = [[place[text] for text in listed] for listed in by_key["context"]]
-        means = np.stack([embeddings[of].mean(axis=0) for of in rows])
-        counts = np.array([len(of) for of in rows], dtype=np.int64)
-        return States(tuple(by_key["key"]), self.layers, means[:, None].astype(np.float32), counts)
+        return embeddings
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         from openai import OpenAIError
@@ -150,8 +165,9 @@ class EmbeddingService:
             answer = self._client.embeddings.create(
                 model=self._model, input=list(texts), encoding_format="float"
             )
-            data = sorted(answer.data, key=lambda one: one.index)
-            vectors = np.array([one.embedding for one in data], dtype=np.float64)
+            # Services may send them in any order.
+            ordered = sorted(answer.data, key=lambda embedding: embedding.index)
+            vectors = np.array([embedding.embedding for embedding in ordered], dtype=np.float64)
         except OpenAIError as error:
             raise ModelError(f"model {self.name!r}: {self._reason(error)}") from None
         except (AttributeError, TypeError, ValueError):
@@ -180,7 +196,8 @@ class EmbeddingService:
 def _open_service(name: str) -> EmbeddingService:
     """Open an embedding model of a service; nothing is sent yet."""
     provider, _, model = name.partition("/")
-    service, address = provider, OPENAI_URL
+    service = provider
+    address = OPENAI_URL
     if provider != "openai":
         service, _, model = model.partition("/")
         address = ""

@@ -148,12 +148,14 @@ def _load_model(name: str, source: str, revision: str, loading: Loading) -> Any:
     from transformers import AutoModel
 
     gpu = torch.cuda.is_available()
-    device = ("cuda" if gpu else "cpu") if loading.device == "auto" else loading.device
+    device = loading.device
+    if device == "auto":
+        device = "cuda" if gpu else "cpu"
     dtype: Any = loading.dtype
     if dtype == "auto" and (device == "cpu" or (loading.device_map and not gpu)):
         dtype = "float32"
-    whole: Any
-    whole, info = AutoModel.from_pretrained(
+    full_model: Any
+    full_model, info = AutoModel.from_pretrained(
         source,
         revision=revision,
         dtype=dtype if dtype == "auto" else getattr(torch, dtype),
@@ -162,13 +164,14 @@ def _load_model(name: str, source: str, revision: str, loading: Loading) -> Any:
         trust_remote_code=False,
         output_loading_info=True,
     )
-    model = whole.get_encoder() if whole.config.is_encoder_decoder else whole
+    model = full_model.get_encoder() if full_model.config.is_encoder_decoder else full_model
+    # By identity: an encoder's parameters have other names in the full model.
     used = {id(parameter) for parameter in model.parameters()}
-    random = [
-        one
-        for one, parameter in whole.named_parameters()
-        if one in info["missing_keys"] and id(parameter) in used and "pooler" not in one
-    ]
+    random = []
+    for weight, parameter in full_model.named_parameters():
+        missing = weight in info["missing_keys"] and id(parameter) in used
+        if missing and "pooler" not in weight:  # a pooler works on states, and is not read
+            random.append(weight)
     if random:
         raise ModelError(
             f"model {name!r}: its weights lack {', '.join(random[:3])}, which would be random; "

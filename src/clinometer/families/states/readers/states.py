@@ -35,11 +35,20 @@ from clinometer.errors import InputError
 from clinometer.families.states.tables import CONTEXTS
 from clinometer.results.tables import need_columns
 
-__all__ = ["Batch", "Piece", "Reader", "States", "Tokens", "find_terms", "locate", "make_batches"]
+__all__ = [
+    "Batch",
+    "TextPiece",
+    "Reader",
+    "HiddenStates",
+    "Tokens",
+    "find_terms",
+    "locate",
+    "make_batches",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class States:
+class HiddenStates:
     """The mean state of each term over its contexts, layer by layer.
 
     Parameters
@@ -72,22 +81,22 @@ class States:
 
         Raises InputError if a key has no state.
         """
-        place = {key: at for at, key in enumerate(self.keys)}
-        wanted = list(keys)
-        absent = [key for key in wanted if key not in place]
+        row_of = {key: row for row, key in enumerate(self.keys)}
+        listed = list(keys)
+        absent = [key for key in listed if key not in row_of]
         if absent:
             raise InputError(f"no states of {', '.join(map(repr, absent[:5]))}")
-        return self.values[[place[key] for key in wanted]].astype(np.float64)
+        return self.values[[row_of[key] for key in listed]].astype(np.float64)
 
     def unit(self, keys: Iterable[str]) -> NDArray[np.float64]:
         """Give states as `of` does, each of length 1; raise InputError where one is all zero."""
-        wanted = list(keys)
-        vectors = self.of(wanted)
+        listed = list(keys)
+        vectors = self.of(listed)
         length = np.linalg.norm(vectors, axis=2, keepdims=True)
         if not length.all():
             key, layer = np.argwhere(length[..., 0] == 0)[0]
             raise InputError(
-                f"the state of {wanted[key]!r} at layer {self.layers[layer]} is all zero"
+                f"the state of {listed[key]!r} at layer {self.layers[layer]} is all zero"
             )
         return np.asarray(vectors / length)
 
@@ -103,7 +112,7 @@ class Reader(Protocol):
     fingerprint: str
     layers: tuple[str, ...]
 
-    def read(self, contexts: pl.DataFrame) -> States:
+    def read(self, contexts: pl.DataFrame) -> HiddenStates:
         """Read the states of terms in contexts (columns CONTEXTS); a row per key."""
 
 
@@ -116,7 +125,8 @@ HYPHENS = "-\u2010\u2011"
 LETTER = r"[\w\u0300-\u036f]"
 
 #: A batch that is fuller than the one share ends before its padding is more than the other.
-RAGGED_FROM, RAGGED = 0.25, 0.1
+RAGGED_FROM = 0.25
+RAGGED = 0.1
 
 
 def locate(term: str, context: str) -> tuple[int, int]:
@@ -167,7 +177,7 @@ def _pattern(term: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """What is read of a context, and which of its tokens are the term's."""
 
     ids: tuple[int, ...]
@@ -205,77 +215,98 @@ class Tokens:
 
     def pieces(
         self, contexts: Sequence[str], spans: Sequence[Span], rows: Sequence[int]
-    ) -> list[Piece]:
+    ) -> list[TextPiece]:
         """Find the tokens of terms: a piece for each of `rows`.
 
         `spans` are first character and end of the term in each of the contexts. Raises InputError
         if a term has no tokens, or more than the model reads; the row is named, from 1 on.
         """
-        read = self.tokenizer(
+        encoding = self.tokenizer(
             [contexts[row] for row in rows],
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
             verbose=False,
         )
-        columns = (read["input_ids"], read["offset_mapping"], read["special_tokens_mask"])
+        columns = (
+            encoding["input_ids"],
+            encoding["offset_mapping"],
+            encoding["special_tokens_mask"],
+        )
         pieces = []
         for row, ids, offsets, added in zip(rows, *columns, strict=True):
             begin, end = spans[row]
-            inside = [t for t, (a, z) in enumerate(offsets) if a < end and z > max(a, begin)]
             place = f"contexts, row {row + 1}: term {contexts[row][begin:end]!r}"
+            inside = _tokens_within(offsets, spans[row])
             if not inside:
                 raise InputError(f"{place}: the tokenizer drops it; use another spelling")
             if self.causal and inside[0] == 0:
-                ids, added = [*self.before, *ids], [0] * len(self.before) + added
-                inside = [t + len(self.before) for t in inside]
+                shift = len(self.before)
+                ids = [*self.before, *ids]
+                added = [0] * shift + added
+                inside = [token + shift for token in inside]
             piece = self._piece(ids, added, (inside[0], inside[-1] + 1))
             if piece is None:
                 raise InputError(f"{place} is longer than the {self.limit} tokens the model reads")
             pieces.append(piece)
         return pieces
 
-    def _piece(self, ids: list[int], added: list[int], span: Span) -> Piece | None:
+    def _piece(self, ids: list[int], added: list[int], span: Span) -> TextPiece | None:
+        """Cut a context to what the model reads; None if the term alone is longer."""
         start, stop = span
-        if self.causal:
-            ids, added = ids[:stop], added[:stop]
+        if self.causal:  # what follows the term cannot enter its state
+            ids = ids[:stop]
+            added = added[:stop]
         if self.limit is None or len(ids) <= self.limit:
-            return Piece(tuple(ids), start, stop)
-        front, back = _marks(added), _marks(added[::-1])
+            return TextPiece(tuple(ids), start, stop)
+        front = _count_marks(added)
+        back = _count_marks(added[::-1])
         room = self.limit - front - back
         if stop - start > room:
             return None
         end = len(ids) - back
         begin = front
-        if stop - front > room:
+        if stop - front > room:  # the term is not in the beginning: put it in the middle
             begin = min(end - room, start - (room - (stop - start)) // 2)
-        kept = (*ids[:front], *ids[begin : begin + room], *ids[end:])
-        return Piece(kept, start - begin + front, stop - begin + front, shortened=True)
+        window = (*ids[:front], *ids[begin : begin + room], *ids[end:])
+        return TextPiece(window, start - begin + front, stop - begin + front, shortened=True)
 
 
-def _marks(added: Sequence[int]) -> int:
+def _tokens_within(offsets: Sequence[Span], span: Span) -> list[int]:
+    """Return the tokens whose characters overlap those of a term; marks have no characters."""
+    begin, end = span
+    return [token for token, (a, z) in enumerate(offsets) if a < end and z > max(a, begin)]
+
+
+def _count_marks(added: Sequence[int]) -> int:
     """Count the marks at the beginning."""
-    return next((at for at, mark in enumerate(added) if not mark), len(added))
+    for number, mark in enumerate(added):
+        if not mark:
+            return number
+    return len(added)
 
 
-def make_batches(pieces: Sequence[Piece], most_tokens: int, most_spans: int) -> Iterator[Batch]:
+def make_batches(pieces: Sequence[TextPiece], most_tokens: int, most_spans: int) -> Iterator[Batch]:
     """Put contexts of about the same length together; equal ones are read once, the longest first.
 
     A batch has at most `most_tokens`, padding included (a longer context is a batch of its own),
     and at most `most_spans` terms.
     """
-    wanted: dict[tuple[int, ...], dict[Span, list[int]]] = {}
+    spans_of: dict[tuple[int, ...], dict[Span, list[int]]] = {}  # context → span → its pieces
     for number, piece in enumerate(pieces):
-        spans = wanted.setdefault(piece.ids, {})
+        spans = spans_of.setdefault(piece.ids, {})
         spans.setdefault((piece.start, piece.stop), []).append(number)
-    batch, real = Batch(), 0
-    for ids in sorted(wanted, key=len, reverse=True):
+    batch = Batch()
+    real = 0  # tokens that are no padding
+    for ids in sorted(spans_of, key=len, reverse=True):
+        # The first context is the longest, to whose length the others are filled up.
         places = len(batch.texts[0]) * (len(batch.texts) + 1) if batch.texts else 0
         ragged = places > RAGGED_FROM * most_tokens and places - real - len(ids) > RAGGED * places
-        many = len(batch.spans) + len(wanted[ids]) > most_spans
+        many = len(batch.spans) + len(spans_of[ids]) > most_spans
         if batch.texts and (places > most_tokens or ragged or many):
             yield batch
-            batch, real = Batch(), 0
-        for (start, stop), members in wanted[ids].items():
+            batch = Batch()
+            real = 0
+        for (start, stop), members in spans_of[ids].items():
             batch.spans.append((len(batch.texts), start, stop))
             batch.members.append(members)
         batch.texts.append(ids)

@@ -35,7 +35,7 @@ from clinometer.errors import ClinometerWarning, ModelError
 from clinometer.families.states.readers.pretrained import Loading, Pretrained
 from clinometer.families.states.readers.states import (
     Batch,
-    States,
+    HiddenStates,
     Tokens,
     find_terms,
     make_batches,
@@ -49,7 +49,8 @@ __all__ = ["Depth", "TransformerReader", "mean_states", "run"]
 Array = NDArray[np.float32]
 
 #: What is held beside the model and the result: at most this share of the model, or this much.
-SHARE, LEAST_BYTES = 0.02, 12_000_000
+SHARE = 0.02
+LEAST_BYTES = 12_000_000
 
 #: Tokens per forward pass; more are no faster for each.
 BATCH_TOKENS = {"cpu": 2_048, "gpu": 16_384}
@@ -73,17 +74,19 @@ class TransformerReader:
 
     def __init__(self, name: str, loaded: Pretrained, loading: Loading) -> None:
         self.name = name
-        self.model, self.tokenizer = loaded.model, loaded.tokenizer
-        one, other = _trial_texts(loaded)
+        self.model = loaded.model
+        self.tokenizer = loaded.tokenizer
+        text, other_text = _trial_texts(loaded)
         try:
-            self._depth = find_depth(loaded.model, [one, one[: TRIAL_TOKENS // 2]], loading.last)
+            self._depth = find_depth(loaded.model, [text, text[: TRIAL_TOKENS // 2]], loading.last)
         except ModelError as error:
             raise ModelError(f"model {name!r}: {error}") from None
         except Exception as error:  # an architecture may want something else than text
             first = (str(error) or type(error).__name__).splitlines()[0]
             raise ModelError(f"model {name!r} does not read plain text: {first}") from None
-        self.causal = is_causal(loaded.model, self._depth, one, other)
-        self.last, self.width = self._depth.last, self._depth.width
+        self.causal = is_causal(loaded.model, self._depth, text, other_text)
+        self.last = self._depth.last
+        self.width = self._depth.width
         self.hooked = self._depth.blocks is not None
         self.layers = tuple(map(str, range(self._depth.count)))
         identity = f"{loaded.identity} {self.last} {loading.first}"
@@ -97,7 +100,7 @@ class TransformerReader:
         weights = sum(p.numel() * p.element_size() for p in loaded.model.parameters())
         self._spare = max(LEAST_BYTES, int(SHARE * weights))
 
-    def read(self, contexts: pl.DataFrame) -> States:
+    def read(self, contexts: pl.DataFrame) -> HiddenStates:
         """Read the states of terms in contexts (columns CONTEXTS); rows of one key are averaged.
 
         A row per key, in the order of the table. Raises InputError if a term does not stand in its
@@ -108,14 +111,18 @@ class TransformerReader:
         by_key = contexts.with_row_index("row").group_by("key", maintain_order=True).agg("row")
         rows: dict[str, list[int]] = dict(by_key.iter_rows())
         texts: list[str] = contexts["context"].to_list()
-        place = {key: at for at, key in enumerate(rows)}
+        place_of = {key: place for place, key in enumerate(rows)}
         values = np.empty((len(rows), len(self.layers), self.width), dtype=np.float32)
         shortened = 0
         for part in self._parts(rows, texts):
-            of = [(place[key], row) for key in part for row in rows[key]]
-            pieces = self._tokens.pieces(texts, spans, [row for _, row in of])
+            places: list[int] = []  # of the key of each row
+            part_rows: list[int] = []
+            for key in part:
+                places += [place_of[key]] * len(rows[key])
+                part_rows += rows[key]
+            pieces = self._tokens.pieces(texts, spans, part_rows)
             shortened += sum(piece.shortened for piece in pieces)
-            self._fill(values, [key for key, _ in of], pieces)
+            self._fill(values, places, pieces)
         if shortened:
             warnings.warn(
                 f"{self.name}: {shortened} contexts are longer than the {self._tokens.limit} "
@@ -124,41 +131,48 @@ class TransformerReader:
                 stacklevel=2,
             )
         self._check(values)
-        counts = np.array([len(of) for of in rows.values()], dtype=np.int64)
-        return States(tuple(rows), self.layers, values, counts)
+        counts = np.array([len(key_rows) for key_rows in rows.values()], dtype=np.int64)
+        return HiddenStates(tuple(rows), self.layers, values, counts)
 
     def _parts(
         self, rows: Mapping[str, Sequence[int]], texts: Sequence[str]
     ) -> Iterator[list[str]]:
         """Yield keys whose sums fit into memory, those with like contexts together."""
+        # A sum is in float64: 8 bytes for each number of a state.
         most = max(8, self._spare // (8 * len(self.layers) * self.width))
         part: list[str] = []
-        sums = contexts = 0
+        sums = 0  # keys of several contexts
+        contexts = 0
         for key in sorted(rows, key=lambda key: (len(texts[rows[key][0]]), texts[rows[key][0]])):
             count = len(rows[key])
             if part and (sums >= most or contexts + count > CONTEXTS_AT_A_TIME):
                 yield part
-                part, sums, contexts = [], 0, 0
+                part = []
+                sums = contexts = 0
             part.append(key)
-            sums, contexts = sums + (count > 1), contexts + count
+            sums += count > 1
+            contexts += count
         if part:
             yield part
 
     def _fill(self, values: Array, keys: Sequence[int], pieces: Sequence[Any]) -> None:
         """Run the model and put the mean of each key into its place."""
         counts = Counter(keys)
-        several = {key: at for at, key in enumerate(k for k, n in counts.items() if n > 1)}
+        several = [key for key, count in counts.items() if count > 1]
+        row_of = {key: row for row, key in enumerate(several)}
         sums = np.zeros((len(several), *values.shape[1:]))
+        # States of a batch are in float32.
         most_spans = max(16, self._spare // (4 * len(self.layers) * self.width))
         for batch in make_batches(pieces, self._batch_tokens, most_spans):
             for mean, members in zip(self._run(batch), batch.members, strict=True):
-                for key in (keys[member] for member in members):
-                    if key in several:
-                        sums[several[key]] += mean
+                for member in members:
+                    key = keys[member]
+                    if key in row_of:
+                        sums[row_of[key]] += mean
                     else:
                         values[key] = mean
-        for key, at in several.items():
-            values[key] = sums[at] / counts[key]
+        for key, row in row_of.items():
+            values[key] = sums[row] / counts[key]
 
     def _run(self, batch: Any) -> Array:
         import torch
@@ -172,9 +186,10 @@ class TransformerReader:
             ) from None
 
     def _check(self, values: Array) -> None:
-        for at, layer in enumerate(self.layers):
-            finite = np.isfinite(values[:, at]).all()
-            if not finite or not values[:, at].any():
+        """Raise ModelError for a layer that is all zero or not finite."""
+        for number, layer in enumerate(self.layers):
+            finite = np.isfinite(values[:, number]).all()
+            if not finite or not values[:, number].any():
                 wrong = "is all zero" if finite else "holds numbers that are not finite"
                 raise ModelError(
                     f"model {self.name!r}: layer {layer} {wrong}; its weights are broken, or its "
@@ -184,11 +199,15 @@ class TransformerReader:
 
 def _trial_texts(loaded: Pretrained) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Take tokens from all over the vocabulary: two texts whose second halves differ."""
-    known = min(len(loaded.tokenizer), loaded.model.get_input_embeddings().num_embeddings)
-    ordinary = sorted(set(range(known)).difference(loaded.tokenizer.all_special_ids))
-    step, half = max(1, known // (2 * TRIAL_TOKENS)), TRIAL_TOKENS // 2
-    spread = [ordinary[(at * step) % len(ordinary)] for at in range(2 * TRIAL_TOKENS)]
-    start, end, other_end = spread[:half], spread[half : 2 * half], spread[2 * half : 3 * half]
+    # Either may be larger: embeddings are padded, and tokens are added to a tokenizer.
+    size = min(len(loaded.tokenizer), loaded.model.get_input_embeddings().num_embeddings)
+    ordinary = sorted(set(range(size)).difference(loaded.tokenizer.all_special_ids))
+    step = max(1, size // (2 * TRIAL_TOKENS))
+    half = TRIAL_TOKENS // 2
+    spread = [ordinary[(number * step) % len(ordinary)] for number in range(2 * TRIAL_TOKENS)]
+    start = spread[:half]
+    end = spread[half : 2 * half]
+    other_end = spread[2 * half : 3 * half]
     return (*start, *end), (*start, *other_end)
 
 
@@ -249,7 +268,7 @@ def mean_states(model: Any, depth: Depth, batch: Batch) -> Array:
             means[layer] = pool(state)
     else:
         layers = iter(range(depth.count))
-        with _watched(depth.blocks, lambda state: means[next(layers)].copy_(pool(state))):
+        with _watch_blocks(depth.blocks, lambda state: means[next(layers)].copy_(pool(state))):
             output = run(model, batch.texts)
         if depth.last == "normed":
             means[-1] = pool(output.last_hidden_state)
@@ -265,7 +284,7 @@ def _pooling(batch: Batch) -> Callable[[torch.Tensor], torch.Tensor]:
     from torch.nn.functional import embedding_bag
 
     longest = max(map(len, batch.texts))
-    places: list[int] = []
+    places: list[int] = []  # of the tokens of all spans, in the states of the batch laid end to end
     starts: list[int] = []
     for row, start, stop in batch.spans:
         starts.append(len(places))
@@ -273,12 +292,14 @@ def _pooling(batch: Batch) -> Callable[[torch.Tensor], torch.Tensor]:
     numbers = (places, list(range(len(places))), starts)
 
     @functools.cache
-    def on(device: torch.device) -> list[torch.Tensor]:
+    def on_device(device: torch.device) -> list[torch.Tensor]:
+        """Put the numbers on a device, once: blocks may be on several."""
         return [torch.tensor(listed, device=device) for listed in numbers]
 
     def pool(state: torch.Tensor) -> torch.Tensor:
-        at, order, begins = on(state.device)
-        picked = state.reshape(-1, state.shape[-1]).index_select(0, at).float()
+        """Average a layer's states (texts, tokens, width) by span: (spans, width)."""
+        positions, order, begins = on_device(state.device)
+        picked = state.reshape(-1, state.shape[-1]).index_select(0, positions).float()
         # Each sum is in the order of the tokens: the same on every run, on a GPU too.
         return embedding_bag(order, picked, begins, mode="mean")
 
@@ -286,19 +307,21 @@ def _pooling(batch: Batch) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 @contextmanager
-def _watched(blocks: Any, see: Callable[[Any], object]) -> Iterator[None]:
+def _watch_blocks(blocks: Any, see: Callable[[Any], object]) -> Iterator[None]:
     """Let `see` have the input of the first block, then the output of each."""
 
-    def below(module: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        see(given[0] if given else named["hidden_states"])
+    def see_input(module: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        """Show the embeddings, which some architectures pass by name."""
+        see(arguments[0] if arguments else keywords["hidden_states"])
 
-    def above(module: Any, given: tuple[Any, ...], output: Any) -> None:
+    def see_output(module: Any, arguments: tuple[Any, ...], output: Any) -> None:
+        """Show a block's states, beside which some architectures return more."""
         see(output[0] if isinstance(output, tuple) else output)
 
     with ExitStack() as hooks:
-        hooks.callback(blocks[0].register_forward_pre_hook(below, with_kwargs=True).remove)
+        hooks.callback(blocks[0].register_forward_pre_hook(see_input, with_kwargs=True).remove)
         for block in blocks:
-            hooks.callback(block.register_forward_hook(above).remove)
+            hooks.callback(block.register_forward_hook(see_output).remove)
         yield
 
 
@@ -315,21 +338,28 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
     if not states or any(s.shape[:2] != shape or s.shape != states[0].shape for s in states):
         raise ModelError("it does not give a state per token at every layer; use another model")
     depth = Depth(len(states), int(states[0].shape[2]))
-    every = _every_token(texts)
-    expected = mean_states(model, depth, every)
-    lists = [module for module in model.modules() if isinstance(module, ModuleList)]
-    for blocks in (module for module in lists if len(module) == len(states) - 1 > 0):
+    all_tokens = _every_token(texts)
+    expected = mean_states(model, depth, all_tokens)
+    for blocks in list(model.modules()):
+        if not isinstance(blocks, ModuleList) or not len(blocks) == len(states) - 1 > 0:
+            continue
         normed = replace(depth, blocks=blocks, last="normed")
-        if _gives(model, normed, every, expected):
+        if _gives(model, normed, all_tokens, expected):
             block = replace(normed, last="block")
-            return block if last == "block" or _gives(model, block, every, expected) else normed
+            # Without a norm of its own a model has the same last state either way.
+            return (
+                block if last == "block" or _gives(model, block, all_tokens, expected) else normed
+            )
     if last == "block":
         raise ModelError("last='block': its blocks cannot be told apart; use last='normed'")
     return depth
 
 
 def _every_token(texts: Sequence[tuple[int, ...]]) -> Batch:
-    spans = [(row, at, at + 1) for row, text in enumerate(texts) for at in range(len(text))]
+    """Make a batch in which each token is a span by itself."""
+    spans = []
+    for row, text in enumerate(texts):
+        spans += [(row, position, position + 1) for position in range(len(text))]
     return Batch(list(texts), spans, [[number] for number in range(len(spans))])
 
 
@@ -345,12 +375,15 @@ def _close(a: Array, b: Array) -> bool:
     return a.shape == b.shape and bool(np.abs(a - b).max() <= 1e-5 * np.abs(b).max())
 
 
-def is_causal(model: Any, depth: Depth, text: tuple[int, ...], other: tuple[int, ...]) -> bool:
+def is_causal(model: Any, depth: Depth, text: tuple[int, ...], other_text: tuple[int, ...]) -> bool:
     """Try whether later tokens leave the states of earlier ones as they are.
 
-    `text` and `other` are equally long, with the same first half and another second. False in
+    `text` and `other_text` are equally long, with the same first half and another second. False in
     doubt: contexts are then read whole, which is slower and always right.
     """
     half = len(text) // 2
-    one, two = (mean_states(model, depth, _every_token([t]))[:half] for t in (text, other))
-    return all(_close(one[:, layer], two[:, layer]) for layer in range(depth.count))
+    # One text at a time: shape (tokens, layers, width), a span for each token.
+    states = mean_states(model, depth, _every_token([text]))[:half]
+    other_states = mean_states(model, depth, _every_token([other_text]))[:half]
+    layers = range(depth.count)
+    return all(_close(states[:, layer], other_states[:, layer]) for layer in layers)

@@ -27,7 +27,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.errors import ClinometerWarning, ModelError, shortened
-from clinometer.families.states.readers.states import States, find_terms
+from clinometer.families.states.readers.states import HiddenStates, find_terms
 
 __all__ = ["ENDINGS", "WordVectors"]
 
@@ -47,7 +47,8 @@ class WordVectors:
     last = "static"
 
     def __init__(self, name: str) -> None:
-        self.name, self._path = name, Path(name).expanduser()
+        self.name = name
+        self._path = Path(name).expanduser()
         digest = hashlib.sha256()
         try:
             with self._path.open("rb") as file:
@@ -63,17 +64,20 @@ class WordVectors:
             )
         self.width = len(first[2].split())
 
-    def read(self, contexts: pl.DataFrame) -> States:
+    def read(self, contexts: pl.DataFrame) -> HiddenStates:
         """Give the vector of the term of each key of contexts (columns CONTEXTS).
 
         Keys whose term has no vector are left out, with a warning. Raises InputError if a term does
         not stand in its context, and ModelError if a line is malformed or no term has a vector.
         """
         find_terms(contexts)
-        keys = contexts.group_by("key", maintain_order=True).agg(pl.col("term").first(), n=pl.len())
-        terms = keys["term"].unique(maintain_order=True).to_list()
-        known = self._find({form for term in terms for form in _forms(term)})
-        vectors = {term: _vector(term, known) for term in terms}
+        table = contexts.group_by("key", maintain_order=True).agg(
+            pl.col("term").first(), n=pl.len()
+        )
+        terms = table["term"].unique(maintain_order=True).to_list()
+        forms = {form for term in terms for form in _forms(term)}
+        by_form = self._find(forms)
+        vectors = {term: _vector(term, by_form) for term in terms}
         lacking = [term for term, vector in vectors.items() if vector is None]
         if len(lacking) == len(terms):
             raise ModelError(f"model {self.name!r}: none of {len(terms)} terms has a vector")
@@ -84,19 +88,27 @@ class WordVectors:
                 ClinometerWarning,
                 stacklevel=2,
             )
-        rows = [(key, vectors[term], n) for key, term, n in keys.iter_rows()]
-        kept = [(key, vector, n) for key, vector, n in rows if vector is not None]
-        values = np.stack([vector for _, vector, _ in kept])[:, None]
-        counts = np.array([n for *_, n in kept], dtype=np.int64)
-        return States(tuple(key for key, *_ in kept), self.layers, values, counts)
+        keys: list[str] = []
+        rows: list[Vector] = []
+        counts: list[int] = []
+        for key, term, n in table.iter_rows():
+            vector = vectors[term]
+            if vector is not None:
+                keys.append(key)
+                rows.append(vector)
+                counts.append(n)
+        values = np.stack(rows)[:, None]  # (keys, 1 layer, width)
+        return HiddenStates(tuple(keys), self.layers, values, np.array(counts, dtype=np.int64))
 
-    def _find(self, wanted: set[str]) -> dict[str, Vector]:
+    def _find(self, words: set[str]) -> dict[str, Vector]:
         """Read the vectors of some words; of a word that stands twice, the first."""
-        names, found = {word.encode(): word for word in wanted}, dict[str, Vector]()
+        # The lines are bytes, so the words are encoded, not every line decoded.
+        names = {word.encode(): word for word in words}
+        vectors: dict[str, Vector] = {}
         for number, word, rest in self._lines():
-            if word in names and names[word] not in found:
-                found[names[word]] = self._numbers(number, word, rest)
-        return found
+            if word in names and names[word] not in vectors:
+                vectors[names[word]] = self._numbers(number, word, rest)
+        return vectors
 
     def _numbers(self, number: int, word: bytes, rest: bytes) -> Vector:
         numbers = rest.split()
@@ -139,13 +151,15 @@ def _parts(term: str) -> list[str]:
     return [part for part in re.split(r"[\s-]+", term) if part]
 
 
-def _vector(term: str, known: dict[str, Vector]) -> Vector | None:
+def _vector(term: str, by_form: dict[str, Vector]) -> Vector | None:
     """Give the vector of a term, or the mean of those of its parts; None if one is unknown."""
-    whole = known.get(term, known.get(term.lower()))
-    if whole is not None:
-        return whole
-    parts = [known.get(part, known.get(part.lower())) for part in _parts(term)]
-    found = [part for part in parts if part is not None]
-    if not found or len(found) < len(parts):
-        return None
-    return np.asarray(np.mean(found, axis=0), dtype=np.float32)
+    vector = by_form.get(term, by_form.get(term.lower()))
+    if vector is not None:
+        return vector
+    parts: list[Vector] = []
+    for part in _parts(term):
+        vector = by_form.get(part, by_form.get(part.lower()))
+        if vector is None:
+            return None
+        parts.append(vector)
+    return np.asarray(np.mean(parts, axis=0), dtype=np.float32) if parts else None
