@@ -29,9 +29,9 @@ import clinometer.audits.answering, clinometer.audits.auditing, clinometer.audit
 import clinometer.report.document, clinometer.viewing.app
 import inspect_ai._eval.task.run, inspect_ai.model._providers.openai_compatible, openai
 import acp, anthropic.types.beta, fastapi, IPython.display, rich.markdown, uvicorn  # of inspect
-from clinometer.cli import COMMANDS, main
+from clinometer.cli import commands, main
 
-for module, _ in COMMANDS.values():
+for module, _ in commands().values():
     importlib.import_module(module)
 gc.freeze()
 orders = socket.socket(fileno=int(sys.argv[1]))

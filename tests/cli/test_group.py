@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.cli import COMMANDS
+from clinometer.cli import commands
 
 ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstrong - eric\n" + (
     "command - eric\nconfident - eric\ndominant - eric"
@@ -26,7 +26,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert "audit" in shown.stdout
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands())
 def test_every_command_explains_itself(run, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0 and "Usage" in out

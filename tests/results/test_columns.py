@@ -57,13 +57,13 @@ def test_a_schema_is_made_of_columns_that_have_a_meaning(schema: Schema) -> None
 
 @pytest.mark.parametrize("family", [*families().values()], ids=[*families()])
 def test_the_columns_of_a_family_are_its_own(family: Family) -> None:
-    own, tables = family.columns(), family.tables()
-    assert not own.keys() & COLUMNS.keys()
-    assert all(column.meaning and "\n" not in column.meaning for column in own.values())
-    for name, table in tables.items():
-        assert table.family == family.name and table.schema == columns(*table.schema, own=own), name
-    others = [one.columns() for one in families().values() if one != family]
-    assert not any(own.keys() & other.keys() for other in others)
+    for table in family.tables().values():
+        assert table.family == family.name
+        assert table.schema == columns(*table.schema, own=table.own)
+        assert not table.own.keys() & COLUMNS.keys()
+        assert all(one.meaning and "\n" not in one.meaning for one in table.own.values())
+        for other in TABLES.values():
+            assert other.family == family.name or not table.own.keys() & other.own.keys()
 
 
 def test_every_column_stands_in_a_table_and_has_a_meaning() -> None:

@@ -1,13 +1,16 @@
 """The command line. A command is imported when it is called, so that ``--help`` is fast."""
 
 import sys
+from collections.abc import Mapping
+from functools import cache
 
+from clinometer.errors import InputError
 from clinometer.families import families
 
-__all__ = ["main"]
+__all__ = ["commands", "main"]
 
-#: Command → the module that holds it, and one line of help: of measuring and deciding.
-_BEFORE = {
+#: Command → the module of this room that holds it, and one line of help.
+_OWN = {
     "demo": ("demo", "Score answers of GPT-4o that are shipped, and open their report: seconds."),
     "audit": ("auditing", "Measure the bias of a model and write a report. Start here."),
     "check": ("checking", "Say what a model can do and what an audit costs, in a call a mode."),
@@ -30,10 +33,6 @@ _BEFORE = {
     ),
     "agreement": ("estimating", "Compare readings of decisions with human labels."),
     "regress": ("estimating", "Regress decisions on associations and other scores."),
-}
-
-#: The same of what comes after, and beside.
-_AFTER = {
     "report": ("auditing", "Recompute the tables and the report of a results directory."),
     "plan": ("sharding", "Write the requests of an audit as files that any engine answers."),
     "answer": ("sharding", "Answer such files with any model, here or on a Ray cluster."),
@@ -51,12 +50,18 @@ _AFTER = {
     "cite": ("studies", "Print the references to cite."),
 }
 
-#: All commands, in the order of use; those of families stand between.
-COMMANDS = {
-    **{name: (f"{__name__}.{module}", text) for name, (module, text) in _BEFORE.items()},
-    **{name: place for family in families().values() for name, place in family.commands.items()},
-    **{name: (f"{__name__}.{module}", text) for name, (module, text) in _AFTER.items()},
-}
+
+@cache
+def commands() -> Mapping[str, tuple[str, str]]:
+    """Return command → its module, and one line of help, in the order of use; families come last.
+
+    Raises InputError as `families`.
+    """
+    own = {name: (f"{__name__}.{module}", text) for name, (module, text) in _OWN.items()}
+    return own | {
+        name: place for family in families().values() for name, place in family.commands.items()
+    }
+
 
 HELP = """Usage: clinometer COMMAND [OPTIONS]
 
@@ -76,8 +81,13 @@ Commands:
 
 def main() -> None:
     """Run the command line; an error in the input is one line and exit code 2."""
+    try:
+        listed = commands()
+    except InputError as error:  # a package of others is broken
+        sys.stderr.write(f"clinometer: {error}\n")
+        sys.exit(2)
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
-        lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in COMMANDS.items())
+        lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in listed.items())
         sys.stdout.write(HELP.format(commands=lines))
         return
     from clinometer.cli.group import run_group

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from clinometer import __version__
-from clinometer.cli import COMMANDS, HELP
+from clinometer.cli import HELP, commands
 from clinometer.cli.output import echo, exit_code, remark
 from clinometer.errors import ClinometerError, ClinometerWarning, one_line, unknown
 from clinometer.texts import redacted
@@ -52,7 +52,7 @@ class LateGroup(click.Group):
 
 _group = click.version_option(__version__, prog_name="clinometer")(
     LateGroup(
-        COMMANDS,
+        commands(),
         help=HELP,
         add_help_option=False,
         context_settings={"show_default": True},

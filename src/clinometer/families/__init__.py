@@ -6,7 +6,7 @@ columns, its part of the report, its commands. Its module ``family`` ends in a `
 folders of this package, and at the entry points ``clinometer.families`` of installed packages, each
 of which names such an object.
 
-This module imports nothing of Clinometer, so that ``clinometer --help`` is fast; for the same
+This module imports nothing but `errors`, so that ``clinometer --help`` is fast; for the same
 reason the functions of a `Family` import what they need when they are called.
 """
 
@@ -22,11 +22,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from clinometer.errors import InputError, one_line
+
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
     from clinometer.asking.shards import RequestPlan
     from clinometer.report.sections import Part
-    from clinometer.results.columns import Column
     from clinometer.results.schemas import Table
     from clinometer.stimuli.study import FamilyStudy
 
@@ -59,10 +60,8 @@ class Family:
     """The file of a results directory that says what was measured, and how."""
     record_meaning: str
     """What is in this file, in a line."""
-    columns: Callable[[], Mapping[str, Column]]
-    """The columns that only its tables have, with their meanings."""
     tables: Callable[[], Mapping[str, Table]]
-    """Its tables by name, without its rows of the estimates."""
+    """Its tables by name, with the columns that only they have; rows of estimates are beside."""
     part: Callable[[Path], Part | None]
     """Its part of the report of a results directory; None where it was not measured."""
     findings: Callable[[Path], Sequence[tuple[str, str, str]]]
@@ -95,12 +94,25 @@ class Family:
 def families() -> Mapping[str, Family]:
     """Return all families by name: those of this package first, in alphabetical order.
 
-    Raises RuntimeError if two have one name, or an entry point names anything else.
+    Raises InputError, with the name of the entry point and of its package, if one cannot be
+    imported, is no `Family`, or has a name that exists.
     """
-    found: dict[str, Family] = {}
+    by_name: dict[str, Family] = {}
     shipped = [importlib.import_module(f"{__name__}.{name}.family").FAMILY for name in _folders()]
-    for family in (*shipped, *(point.load() for point in entry_points(group=ENTRY_POINTS))):
-        if not isinstance(family, Family) or family.name in found:
-            raise RuntimeError(f"{family!r}: not a clinometer.families.Family of a name of its own")
-        found[family.name] = family
-    return found
+    for family in shipped:
+        by_name[family.name] = family
+    for point in entry_points(group=ENTRY_POINTS):
+        package = point.dist.name if point.dist else "an unknown package"
+        try:
+            family = point.load()
+            if not isinstance(family, Family):
+                raise InputError(f"{point.value} is no Family")
+            if family.name in by_name:
+                raise InputError(f"{family.name!r} already exists; rename it")
+        except Exception as error:  # a package of others raises what it likes
+            raise InputError(
+                f"family {point.name!r} of {package}: {one_line(error)}; uninstall {package}, or "
+                "mend it"
+            ) from error
+        by_name[family.name] = family
+    return by_name

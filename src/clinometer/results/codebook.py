@@ -66,8 +66,7 @@ def _section(name: str, table: Table) -> str:
 
 
 def _rows(table: Table) -> Iterator[str]:
-    family = families().get(table.family)
-    described = {**COLUMNS, **(family.columns() if family else {})}
+    described = {**COLUMNS, **table.own}
     yield "| column | type | meaning |"
     yield "|---|---|---|"
     for name, kind in table.schema.items():

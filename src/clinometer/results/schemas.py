@@ -7,9 +7,11 @@ difference is first minus second. `directory.TABLES` says what a row of each tab
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from clinometer.results.columns import CONDITIONS, Schema, columns
+from clinometer.results.columns import CONDITIONS, Column, Schema, columns
 
 __all__ = [
     "ABSENT",
@@ -45,6 +47,8 @@ class Table(NamedTuple):
     family: str
     schema: Schema
     meaning: str
+    own: Mapping[str, Column] = MappingProxyType({})
+    """The columns that only tables of its family have; all others are in `COLUMNS`."""
 
 
 #: Why a response has no score.

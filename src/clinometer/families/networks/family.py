@@ -12,16 +12,9 @@ if TYPE_CHECKING:
     from clinometer.families.networks.association_plan import AssociationPlan
     from clinometer.families.networks.study import NetworkStudy
     from clinometer.report.sections import Part
-    from clinometer.results.columns import Column
     from clinometer.results.schemas import Table
 
 __all__ = ["FAMILY"]
-
-
-def _columns() -> Mapping[str, Column]:
-    from clinometer.families.networks.tables import COLUMNS
-
-    return COLUMNS
 
 
 def _tables() -> Mapping[str, Table]:
@@ -81,7 +74,6 @@ FAMILY = Family(
     title="Association networks",
     record="networks.json",
     record_meaning="which networks were measured, and how",
-    columns=_columns,
     tables=_tables,
     part=_part,
     findings=_findings,

@@ -11,16 +11,9 @@ from clinometer.families import Family
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
     from clinometer.report.sections import Part
-    from clinometer.results.columns import Column
     from clinometer.results.schemas import Table
 
 __all__ = ["FAMILY"]
-
-
-def _columns() -> Mapping[str, Column]:
-    from clinometer.families.states.tables import COLUMNS
-
-    return COLUMNS
 
 
 def _tables() -> Mapping[str, Table]:
@@ -83,7 +76,6 @@ FAMILY = Family(
     title="Hidden states",
     record="states.json",
     record_meaning="which models were read, and how",
-    columns=_columns,
     tables=_tables,
     part=_part,
     findings=_findings,

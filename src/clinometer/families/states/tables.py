@@ -71,9 +71,17 @@ ASSOCIATION_TESTS: Schema = columns(
 
 #: The tables of a results directory.
 TABLES = {
-    "state_terms": Table("states", PROFILE_TERMS, "a row per layer, dimension and word"),
-    "state_directions": Table("states", DIRECTION_TERMS, "a row per dimension: held-out terms"),
-    "state_contexts": Table("states", CONTEXT_PROPERTIES, "a row per property of contexts"),
-    "state_tests": Table("states", ASSOCIATION_TESTS, "a row per test and layer: its words"),
-    "state_fits": Table("states", FITS, "a row per regression: the fit behind a coefficient"),
+    "state_terms": Table("states", PROFILE_TERMS, "a row per layer, dimension and word", COLUMNS),
+    "state_directions": Table(
+        "states", DIRECTION_TERMS, "a row per dimension: held-out terms", COLUMNS
+    ),
+    "state_contexts": Table(
+        "states", CONTEXT_PROPERTIES, "a row per property of contexts", COLUMNS
+    ),
+    "state_tests": Table(
+        "states", ASSOCIATION_TESTS, "a row per test and layer: its words", COLUMNS
+    ),
+    "state_fits": Table(
+        "states", FITS, "a row per regression: the fit behind a coefficient", COLUMNS
+    ),
 }
