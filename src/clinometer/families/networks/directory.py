@@ -17,11 +17,12 @@ import clinometer
 from clinometer.errors import InputError
 from clinometer.families.networks.bias import measure_bias, vary_setting
 from clinometer.families.networks.controls import absent_words, check_priming, compare_with_rewired
+from clinometer.families.networks.family import FAMILY
 from clinometer.families.networks.lexicons import Lexicons, read_emotions, read_valence
 from clinometer.families.networks.loading import read_network
 from clinometer.families.networks.network import Network
 from clinometer.families.networks.path_lengths import measure_paths
-from clinometer.families.networks.setting import FAMILY, Setting
+from clinometer.families.networks.setting import Setting
 from clinometer.families.networks.spreading import Spreading
 from clinometer.families.networks.streams import stream_tables
 from clinometer.families.networks.structure import describe, overlap
@@ -30,10 +31,7 @@ from clinometer.families.networks.tables import ABSENCES
 from clinometer.results.directory import write_results
 from clinometer.texts import write_text
 
-__all__ = ["FACTS", "Comparison", "measure_again", "write_networks"]
-
-#: The file that records what was compared.
-FACTS = "networks.json"
+__all__ = ["Comparison", "measure_again", "write_networks"]
 
 #: Recorded fields of the setting and of its spreading.
 SETTING = ("norm", "missing", "confidence", "draws", "seed", "placebos", "rewirings")
@@ -73,9 +71,9 @@ def write_networks(
         emotions=None if emotions is None else read_emotions(emotions),
     )
     estimates, details = _measure(networks, lexicons, comparison, on_progress)
-    write_results(directory, FAMILY, estimates, details)
+    write_results(directory, FAMILY.name, estimates, details)
     facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
-    write_text(directory / FACTS, facts + "\n")
+    write_text(directory / FAMILY.record, facts + "\n")
     tables = {"estimates": estimates, **details}
     return {name: table for name, table in tables.items() if not table.is_empty()}
 
@@ -87,7 +85,7 @@ def measure_again(directory: Path, inputs: Path) -> None:
     if one is not there, or the record is malformed; else as `write_networks`.
     """
     try:
-        facts = json.loads((directory / FACTS).read_bytes())
+        facts = json.loads((directory / FAMILY.record).read_bytes())
         study = NetworkStudy.model_validate(facts["study"]["content"])
         files = [(one["of"], one["file"], one["sha256"]) for one in facts["files"]]
         spreading = Spreading(**{name: facts["setting"][name] for name in SPREADING})
@@ -95,7 +93,9 @@ def measure_again(directory: Path, inputs: Path) -> None:
         count, streams = len(facts["networks"]), [(a, b) for a, b in facts["streams"]]
         directed = bool(facts["directed"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{directory / FACTS}: malformed: {type(error).__name__}") from None
+        raise InputError(
+            f"{directory / FAMILY.record}: malformed: {type(error).__name__}"
+        ) from None
     here = {_sha256(path): path for path in sorted(inputs.rglob("*")) if path.is_file()}
     for name, file, content in files:
         if content not in here:

@@ -19,6 +19,7 @@ from clinometer.audits import Tables
 from clinometer.errors import InputError
 from clinometer.families.states.contexts import place_terms, place_words
 from clinometer.families.states.dictionary import read_dictionary
+from clinometer.families.states.family import FAMILY
 from clinometer.families.states.measuring import (
     Profiling,
     ScoredAnswers,
@@ -41,10 +42,7 @@ from clinometer.results.tables import scan_table
 from clinometer.stimuli import word_key
 from clinometer.texts import write_text
 
-__all__ = ["FACTS", "audit_states", "check_names", "measure_models", "read_answers", "readable"]
-
-#: The file that records what was measured.
-FACTS = "states.json"
+__all__ = ["audit_states", "check_names", "measure_models", "read_answers", "readable"]
 
 #: Tests with a known outcome in most models, added to those of the plan's studies.
 KNOWN_TESTS = "caliskan2017"
@@ -153,7 +151,7 @@ def _trial_words(plan: Plan) -> pl.DataFrame:
 def _measured(directory: Path, models: list[str]) -> bool:
     """Return whether this version has already measured these models."""
     try:
-        facts = json.loads((directory / FACTS).read_text(encoding="utf-8"))
+        facts = json.loads((directory / FAMILY.record).read_text(encoding="utf-8"))
         named = [model["name"] for model in facts["models"]]
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -208,10 +206,10 @@ def measure_models(
             models.append(_describe_reader(reader))
             del reader
             if directory is not None:
-                write_results(directory, "states", tables.estimates, tables.details)
+                write_results(directory, FAMILY.name, tables.estimates, tables.details)
                 facts = _facts(models, measurements, removed)
                 record = json.dumps(facts, indent=2, ensure_ascii=False)
-                write_text(directory / FACTS, f"{record}\n")
+                write_text(directory / FAMILY.record, f"{record}\n")
     finally:
         if directory is not None and new and not models:
             with suppress(OSError):  # the store may be inside the directory

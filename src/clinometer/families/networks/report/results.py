@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError
+from clinometer.families.networks.family import FAMILY
 from clinometer.report.drawing.charts import Row, measured
 from clinometer.report.plan import Plan, read_facts, spaced
 from clinometer.report.prose import cut, interval, place, shown_names
@@ -152,7 +153,7 @@ def read_networks(directory: str | Path) -> Networks | None:
     if tables is None:
         return None
     estimates, details = tables
-    facts = read_facts(path / "networks.json")
+    facts = read_facts(path / FAMILY.record)
     read = {**details, **_estimate_frames(estimates, details)}
     _check_counts(details, path)
     named = [

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.families.states.family import FAMILY
 from clinometer.report.plan import Plan, read_facts
 from clinometer.report.prose import (
     cut,
@@ -107,7 +108,7 @@ def read_states(directory: str | Path) -> States | None:
     read = read_family(path, "states")
     if read is None:
         return None
-    facts = read_facts(path / "states.json")
+    facts = read_facts(path / FAMILY.record)
     frames = _frames(*read)
     models = [one.text("name") for one in facts.parts("models")]
     models += [model for frame in frames.values() for model in _texts(frame, "model")]
