@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import clinometer
-from clinometer.cli import COMMANDS
+from clinometer.cli import commands
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +96,7 @@ def test_a_signature_is_that_of_the_function(site: Path) -> None:
 
 def test_every_command_has_its_options(site: Path) -> None:
     page = (site / "reference/commands.html").read_text(encoding="utf-8")
-    for name in COMMANDS:
+    for name in commands():
         assert f'id="cmdoption-clinometer-{name}-' in page or f'id="clinometer-{name}"' in page, (
             name
         )
