@@ -62,7 +62,7 @@ def test_a_family_of_another_package_is_found(tmp_path: Path) -> None:
 
 
 def test_its_tables_stand_in_the_codebook(tmp_path: Path) -> None:
-    book = run(tmp_path, "gazes_of_readers:FAMILY", "-m", "clinometer.results.codebook")
+    book = run(tmp_path, "gazes_of_readers:FAMILY", "-m", "clinometer.directory.codebook")
     assert "## Gazes\n" in book.stdout and "seconds that a word is looked at" in book.stdout
 
 

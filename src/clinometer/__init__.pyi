@@ -19,6 +19,7 @@ from .audits.sharding import shard_audit as shard_audit
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
 from .comparing.comparison import compare as compare
+from .directory.results import read_results as read_results
 from .errors import ClinometerError as ClinometerError
 from .families import networks as networks
 from .families import states as states
@@ -26,7 +27,6 @@ from .instruments.catalogue import INSTRUMENTS as INSTRUMENTS
 from .instruments.design import Design as Design
 from .instruments.scoring import score as score
 from .report.document import write_report as write_report
-from .results.directory import read_results as read_results
 from .statistics.estimates import Inference as Inference
 from .stimuli.loading import load_study as load_study
 from .stimuli.study import Study as Study

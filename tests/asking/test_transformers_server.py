@@ -16,8 +16,8 @@ import pytest
 
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.tabulating import tabulate
+from clinometer.directory.results import read_detail
 from clinometer.errors import ModelError
-from clinometer.results.directory import read_detail
 from clinometer.results.progress import unfinished
 from real_servers import answer, ask, free_port, plan_of, started
 

@@ -7,9 +7,9 @@ import pytest
 
 from clinometer.audits.recording import Recording, audit_recorded
 from clinometer.audits.tabulating import tabulate
+from clinometer.directory.results import read_detail, read_estimates
 from clinometer.errors import InputError, PlanError, StudyError
 from clinometer.report import write_report
-from clinometer.results.directory import read_detail, read_estimates
 
 LINES = "weak - {0}\ntimid - {0}\nfollow - {0}\nsubmissive - {0}\nstrong - {1}\ncommand - {1}\n" \
     "confident - {1}\ndominant - {1}"  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from clinometer.asking.claim import claim
 from clinometer.audits.tabulating import tabulate
 from clinometer.comparing.bundling import bundle
-from clinometer.results.directory import read_detail
+from clinometer.directory.results import read_detail
 from clinometer.results.records import Journal
 from clinometer.stimuli import load_study
 

@@ -15,11 +15,11 @@ from clinometer.audits.tabulating import tabulate
 from clinometer.cli.evidence import bundle_command, verify_command
 from clinometer.comparing.bundling import bundle
 from clinometer.comparing.verifying import _compare_tables, verify
+from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.report.card import card_page
 from clinometer.results import ESTIMATES
 from clinometer.results.bundles import write_archive
-from clinometer.results.directory import write_results
 
 LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \
     "confident - {1}\ndominant - {1}"  # fmt: skip

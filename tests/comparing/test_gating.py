@@ -29,8 +29,8 @@ from clinometer.comparing.exports import (
 )
 from clinometer.comparing.gating import GateCheck, Gated, _judge_estimate, gate
 from clinometer.comparing.runs import read_runs
+from clinometer.directory.results import write_results
 from clinometer.errors import InputError, PlanError
-from clinometer.results.directory import write_results
 from clinometer.statistics.clustered import ClusteredMean
 
 DOCS = Path(__file__).parents[2] / "docs"

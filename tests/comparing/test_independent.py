@@ -5,7 +5,7 @@ from scipy.stats import norm
 
 from clinometer.comparing.comparison import compare
 from clinometer.comparing.independent import compare_estimates
-from clinometer.results.directory import write_results
+from clinometer.directory.results import write_results
 from clinometer.results.estimates import Measure, as_estimates
 
 WEAT = Measure("weat", "", -2.0, 2.0, 0.0, "", "")

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from clinometer.directory.results import TABLES as DETAILS
 from clinometer.errors import InputError
 from clinometer.reference import load_published
-from clinometer.results.directory import TABLES as DETAILS
 
 NAMES = ["Humans", "Mistral", "Llama3", "Haiku"]
 TABLES = {

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import polars as pl
 
+from clinometer.directory.results import TABLES, write_results
 from clinometer.families.networks.setting import MEASURES
 from clinometer.results import as_estimates
-from clinometer.results.directory import TABLES, write_results
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 LONG = "a network whose name goes on and on, and then on " * 3

@@ -6,9 +6,9 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 
+from clinometer.directory.results import TABLES, write_results
 from clinometer.families.states.measures import MEASURES
 from clinometer.results import as_estimates
-from clinometer.results.directory import TABLES, write_results
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 SPACES = {

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.cli.auditing import report_command
+from clinometer.directory.results import TABLES
 from clinometer.errors import InputError
 from clinometer.families.networks.report.differences import difference_section
 from clinometer.families.networks.report.effects import stereotype_section
@@ -19,7 +20,6 @@ from clinometer.families.networks.report.results import read_networks
 from clinometer.families.networks.report.valence import valence_section
 from clinometer.report import write_report
 from clinometer.report.prose import shown_names
-from clinometer.results.directory import TABLES
 from clinometer.results.records import write_plan
 
 DETAILS = [name for name, table in TABLES.items() if table.family == "networks"]

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from altair.utils.schemapi import debug_mode
 
+from clinometer.directory.results import TABLES
 from clinometer.errors import InputError
 from clinometer.families.states.report.associations import association_section
 from clinometer.families.states.report.contexts import context_section
@@ -19,7 +20,6 @@ from clinometer.families.states.report.results import layers, read_states
 from clinometer.families.states.report.tally import tally_section
 from clinometer.report.drawing.cells import classed
 from clinometer.report.prose import first_few
-from clinometer.results.directory import TABLES
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,14 +17,14 @@ from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.details import CONSISTENT_SHARE, FAR_UAR, SHARES
 from clinometer.audits.tabulating import tabulate
+from clinometer.directory.codebook import codebook
+from clinometer.directory.results import TABLES, read_estimates
 from clinometer.errors import InputError
 from clinometer.families import Family, families
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.instruments.design import Design
 from clinometer.results import COLUMNS, LEVELS, Schema, check, columns
-from clinometer.results.codebook import codebook
 from clinometer.results.columns import may_lack
-from clinometer.results.directory import TABLES, read_estimates
 from clinometer.results.estimates import KEYS, OTHER_MEASURES
 from clinometer.results.records import Journal
 from clinometer.results.verdicts import explained
@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_one_line(frame: pl.DataFrame, says: str) -> None:
 
 
 def test_the_page_of_columns_is_made_from_the_schemas() -> None:
-    again = "python -m clinometer.results.codebook > docs/reference/columns.md"
+    again = "python -m clinometer.directory.codebook > docs/reference/columns.md"
     assert PAGE.read_text(encoding="utf-8") == codebook(), f"out of date; make it anew: {again}"
 
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 import yaml
 
+from clinometer.directory.results import read_results
 from clinometer.errors import InputError
-from clinometer.results.directory import read_results
 from clinometer.sharing import write_hub
 
 hub = pytest.importorskip("huggingface_hub")

@@ -17,6 +17,7 @@ from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import ask_models
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import ModelAnswers, tabulate
+from clinometer.directory.results import Results, read_results
 from clinometer.errors import BudgetError, InputError, as_names
 from clinometer.families import families
 from clinometer.instruments.catalogue import INSTRUMENTS
@@ -25,7 +26,6 @@ from clinometer.instruments.design import Design
 from clinometer.models.opening import Connection, Generation, open_model, open_models
 from clinometer.modes.needs import refuse_unable
 from clinometer.results import TRIALS, check
-from clinometer.results.directory import Results, read_results
 from clinometer.results.places import anywhere
 from clinometer.results.tables import as_frame
 from clinometer.stimuli import Study, load_study

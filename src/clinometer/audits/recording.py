@@ -16,12 +16,12 @@ import polars as pl
 from clinometer.asking.claim import Claimant, claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.tabulating import response_pieces, tabulate_scores
+from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError, shortened
 from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.instruments.scoring import score
 from clinometer.instruments.scoring.recorded import renamed
 from clinometer.results import RESPONSES, SCORES, check
-from clinometer.results.directory import Results, read_results
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.records import text_hash

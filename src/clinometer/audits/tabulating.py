@@ -14,6 +14,7 @@ import polars as pl
 from clinometer.asking.plan import Plan, load_plan
 from clinometer.asking.sessions import JUDGE, by_study, verdicts
 from clinometer.audits import Tables, details
+from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
 from clinometer.instruments.scoring import Scores, score
@@ -30,7 +31,6 @@ from clinometer.results import (
     check,
 )
 from clinometer.results.columns import with_codes
-from clinometer.results.directory import write_results
 from clinometer.results.judging import judge
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere

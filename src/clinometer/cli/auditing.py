@@ -235,8 +235,8 @@ def report_command(
     """
     from clinometer.asking.plan import record_sizes
     from clinometer.audits.tabulating import tabulate
+    from clinometer.directory.results import TABLES, read_detail
     from clinometer.report import write_report
-    from clinometer.results.directory import TABLES, read_detail
     from clinometer.results.progress import unfinished
     from clinometer.results.tables import pieces, write_pieces
 
@@ -272,7 +272,7 @@ def _ask_and_tabulate(
     from clinometer.asking.sessions import ask_models
     from clinometer.audits.auditing import open_plan
     from clinometer.audits.tabulating import tabulate
-    from clinometer.results.directory import read_detail
+    from clinometer.directory.results import read_detail
     from clinometer.stimuli import remarks
 
     prices, sizes, grader = options["prices"], options["sizes"], options["grader"]

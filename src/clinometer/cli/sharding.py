@@ -198,7 +198,7 @@ def merge_command(directories: tuple[Path, ...], out: Path) -> None:
     missing.
     """
     from clinometer.audits.merging import merge
-    from clinometer.results.directory import read_detail
+    from clinometer.directory.results import read_detail
     from clinometer.results.progress import unfinished
 
     for row in merge(directories, out):

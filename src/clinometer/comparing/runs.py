@@ -10,12 +10,12 @@ import polars as pl
 
 from clinometer.audits.recording import Recording, read_recorded
 from clinometer.audits.tabulating import estimate_means
+from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
 from clinometer.instruments.design import Design
 from clinometer.instruments.scoring import Scores, score
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
-from clinometer.results.directory import Results, read_detail, read_results
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table

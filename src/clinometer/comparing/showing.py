@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
+from clinometer.directory.results import read_estimates
 from clinometer.errors import InputError, unknown
 from clinometer.results import CONDITIONS, RESPONSES, SCORES
 from clinometer.results.bundles import unpacked
-from clinometer.results.directory import read_estimates
 from clinometer.results.places import anywhere
 from clinometer.results.tables import scan_table
 

@@ -28,6 +28,7 @@ import polars as pl
 from clinometer.audits.tabulating import tabulate
 from clinometer.comparing.bundling import CARD, CARD_PAGE, DEVIATIONS, follow_from, write_prompts
 from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
+from clinometer.directory.results import TABLES
 from clinometer.errors import ClinometerError, InputError, one_line
 from clinometer.families import Family, families
 from clinometer.results import SCORES
@@ -42,7 +43,6 @@ from clinometer.results.bundles import (
     is_one_of,
     unpack,
 )
-from clinometer.results.directory import TABLES
 from clinometer.results.places import anywhere
 from clinometer.results.tables import read_table, scan_table
 

@@ -13,10 +13,10 @@ from clinometer import __version__
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.deciding import Level
 from clinometer.comparing.runs import ComparedRun
+from clinometer.directory.results import read_detail, write_results
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
 from clinometer.results.bundles import unpacked
-from clinometer.results.directory import read_detail, write_results
 from clinometer.results.records import write_plan
 from clinometer.results.schemas import ANSWER_PAIRS
 

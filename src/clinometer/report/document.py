@@ -15,6 +15,7 @@ from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from clinometer.directory.results import TABLES, Results
 from clinometer.errors import InputError
 from clinometer.families import families
 from clinometer.report.answers.part import answer_part
@@ -24,7 +25,6 @@ from clinometer.report.drawing.svg import draw, for_page
 from clinometer.report.drawing.theme import stylesheet
 from clinometer.report.markdown import as_html, as_it_came
 from clinometer.report.sections import Part, Term
-from clinometer.results.directory import TABLES, Results
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated

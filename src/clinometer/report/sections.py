@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from clinometer.directory.results import TABLES, read_detail, read_estimates
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.plan import Plan
 from clinometer.report.prose import place
 from clinometer.report.tables import Column, Table, render_table
 from clinometer.results import ESTIMATES
-from clinometer.results.directory import TABLES, read_detail, read_estimates
 
 __all__ = ["Answered", "Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section",
            "Source", "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",

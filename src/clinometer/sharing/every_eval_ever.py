@@ -21,9 +21,9 @@ from typing import Any
 import polars as pl
 
 from clinometer import __version__
+from clinometer.directory.results import read_results
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import CONDITIONS
-from clinometer.results.directory import read_results
 from clinometer.results.records import refuse_shared_folders, slug, text_hash
 from clinometer.sharing.means import means_by_model
 from clinometer.texts import write_text

@@ -22,10 +22,10 @@ from typing import Any
 import polars as pl
 import yaml
 
+from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import RESPONSES
-from clinometer.results.directory import Results, read_results
 from clinometer.results.parquet import scan_parquet
 from clinometer.results.records import refuse_shared_folders, slug
 from clinometer.sharing.means import means_by_model, name_parts

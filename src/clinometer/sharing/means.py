@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.directory.results import Results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import CONDITIONS
-from clinometer.results.directory import Results
 
 __all__ = ["means_by_model", "name_parts"]
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from clinometer.directory.results import read_results
 from clinometer.errors import ClinometerError, InputError, one_line
-from clinometer.results.directory import read_results
 from clinometer.results.records import text_hash
 from clinometer.sharing.means import means_by_model, name_parts
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.directory.results import read_estimates
 from clinometer.results import CONDITIONS, RESPONSES, SCORES
-from clinometer.results.directory import read_estimates
 from clinometer.results.tables import scan_table
 from clinometer.results.verdicts import verdict_kind
 from clinometer.viewing.runs import ListedRun, Stamp, stamps

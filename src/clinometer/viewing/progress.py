@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clinometer.results.directory import read_detail
+from clinometer.directory.results import read_detail
 from clinometer.results.records import Journal
 
 __all__ = ["Counted", "Counter", "Progress", "tables_are_current"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from clinometer.directory.results import read_estimates
 from clinometer.results import ESTIMATES
-from clinometer.results.directory import read_estimates
 
 Run = Callable[..., tuple[int, str, str]]
 

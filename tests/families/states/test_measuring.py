@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from clinometer.directory.results import TABLES, read_detail, read_estimates
 from clinometer.errors import InputError, ModelError
 from clinometer.families.states import word_tests
 from clinometer.families.states.contexts import InContext, in_prompt, place_terms, place_words
@@ -23,7 +24,6 @@ from clinometer.families.states.word_tests import TestSetting, load_tests
 from clinometer.families.states.words import Words
 from clinometer.report import write_report
 from clinometer.results import ESTIMATES, SCORES
-from clinometer.results.directory import TABLES, read_detail, read_estimates
 from clinometer.results.estimates import KEYS as ESTIMATE_KEYS
 
 WORDS = Words("pair", {"a": ("Ann", "Eve", "Amy"), "b": ("Bob", "Tom", "Jim")}, ("Kim",))

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate_scores
+from clinometer.directory.results import write_results
 from clinometer.report.answers.changes import change
 from clinometer.report.plan import Plan
-from clinometer.results.directory import write_results
 from clinometer.results.records import read_plan, write_plan
 
 

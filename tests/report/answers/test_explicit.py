@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import clinometer as cm
+from clinometer.directory.results import read_estimates, write_results
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.results import read_results
 from clinometer.results import Measure, as_estimates
-from clinometer.results.directory import read_estimates, write_results
 from clinometer.results.estimates import SCALE
 from clinometer.statistics.explicitness import explicit_gaps
 from clinometer.stimuli import load_study

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 import clinometer
+from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.families.networks.bias import measure_bias, vary_setting
 from clinometer.families.networks.controls import absent_words, check_priming, compare_with_rewired
@@ -28,7 +29,6 @@ from clinometer.families.networks.streams import stream_tables
 from clinometer.families.networks.structure import describe, overlap
 from clinometer.families.networks.study import NetworkStudy
 from clinometer.families.networks.tables import ABSENCES
-from clinometer.results.directory import write_results
 from clinometer.texts import write_text
 
 __all__ = ["Comparison", "measure_again", "write_networks"]

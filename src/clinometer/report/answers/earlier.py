@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
+from clinometer.directory.results import read_estimates
 from clinometer.errors import ClinometerError
 from clinometer.report.answers.brief import FACTORS, NAMED
 from clinometer.report.answers.results import Asked
 from clinometer.report.plan import Plan, read_plan
 from clinometer.report.prose import as_argument, number
-from clinometer.results.directory import read_estimates
 
 __all__ = ["changes"]
 

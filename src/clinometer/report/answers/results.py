@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.directory.results import read_detail, read_estimates
 from clinometer.report.plan import InstrumentFacts, Plan, read_plan
 from clinometer.report.prose import interval_title, rank
 from clinometer.report.sections import in_order, joined
@@ -30,7 +31,6 @@ from clinometer.results import (
     Schema,
     beside,
 )
-from clinometer.results.directory import read_detail, read_estimates
 from clinometer.results.estimates import KEYS
 from clinometer.results.schemas import FITS, ORDERS
 from clinometer.results.tables import scan_table

@@ -1,6 +1,6 @@
 """The codebook: a page with every table and its columns, generated from the schemas.
 
-``python -m clinometer.results.codebook > docs/reference/columns.md`` writes it.
+``python -m clinometer.directory.codebook > docs/reference/columns.md`` writes it.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from clinometer.directory.results import TABLES
 from clinometer.families import families
 from clinometer.results.columns import COLUMNS
-from clinometer.results.directory import TABLES
 from clinometer.results.estimates import KEYS
 from clinometer.results.schemas import Table
 

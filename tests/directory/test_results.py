@@ -10,16 +10,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from clinometer.errors import InputError, PlanError
-from clinometer.families.networks.tables import NETWORKS
-from clinometer.results import ESTIMATES, Measure, as_estimates
-from clinometer.results.directory import (
+from clinometer.directory.results import (
     TABLES,
     read_detail,
     read_estimates,
     read_results,
     write_results,
 )
+from clinometer.errors import InputError, PlanError
+from clinometer.families.networks.tables import NETWORKS
+from clinometer.results import ESTIMATES, Measure, as_estimates
 from clinometer.results.records import write_plan
 from clinometer.results.schemas import WORDS
 

@@ -1,4 +1,4 @@
-"""The tables of a results directory, one file ``<name>.parquet`` each.
+"""The tables of a results directory: one file ``<name>.parquet`` each.
 
 ``estimates.parquet`` has the estimates of every family; the other tables have the details.
 ``responses.parquet`` and ``scores.parquet`` have the answers and their scores.

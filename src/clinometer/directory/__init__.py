@@ -1,0 +1,1 @@
+"""What a results directory holds: every table, those of instruments and families included."""
