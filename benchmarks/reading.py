@@ -99,9 +99,9 @@ def _read(path: Path) -> tuple[Any, float]:
     import polars as pl
 
     from clinometer.instruments.decision import any_words
-    from clinometer.instruments.scoring.recorded import keys_by_name
     from clinometer.reading.decisions import read_decision
     from clinometer.results.tables import read_numbers
+    from clinometer.scoring.recorded import keys_by_name
     from clinometer.stimuli import load_study
 
     study = load_study("bai2025")
@@ -123,8 +123,8 @@ def _plain(path: Path) -> Any:
     import polars as pl
 
     from clinometer.instruments.decision import any_words
-    from clinometer.instruments.scoring.recorded import keys_by_name
     from clinometer.results.tables import read_numbers
+    from clinometer.scoring.recorded import keys_by_name
     from clinometer.stimuli import load_study
 
     study = load_study("bai2025")

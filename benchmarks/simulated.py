@@ -160,7 +160,7 @@ def _estimated(condition: Condition, seeds: int) -> Iterator[Any]:
 
     import clinometer
     from clinometer.instruments.catalogue import INSTRUMENTS
-    from clinometer.instruments.scoring import score
+    from clinometer.scoring import score
     from clinometer.simulated.recognising import Recognition
     from clinometer.simulated.tables import answer_trials
     from clinometer.simulated.truth import Simulation, Truth

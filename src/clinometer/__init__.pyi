@@ -25,8 +25,8 @@ from .families import networks as networks
 from .families import states as states
 from .instruments.catalogue import INSTRUMENTS as INSTRUMENTS
 from .instruments.design import Design as Design
-from .instruments.scoring import score as score
 from .report.document import write_report as write_report
+from .scoring import score as score
 from .statistics.estimates import Inference as Inference
 from .stimuli.loading import load_study as load_study
 from .stimuli.study import Study as Study

@@ -20,7 +20,7 @@ from clinometer.asking import generating
 from clinometer.asking.registry import TASKS
 from clinometer.asking.trials import read_logs
 from clinometer.errors import InputError
-from clinometer.instruments.scoring import score
+from clinometer.scoring import score
 from clinometer.stimuli import load_study
 
 Serve = Callable[..., Any]

@@ -25,12 +25,12 @@ from clinometer.audits.details import (
 from clinometer.audits.tabulating import estimate_scores
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
 from clinometer.reference import load_published
 from clinometer.results import ESTIMATES, SCORES, VERSIONS
 from clinometer.results.judging import judge
 from clinometer.results.schemas import ATTRIBUTIONS
 from clinometer.results.tables import read_table
+from clinometer.scoring import score
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.reliability import RELIABILITY

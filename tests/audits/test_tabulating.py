@@ -329,7 +329,7 @@ def test_journals_with_values_of_other_kinds_give_tables(tmp_path: Path) -> None
 
 def test_scores_of_several_models_joined_in_memory_are_estimated() -> None:
     """A frame of several pieces, with a column that is one piece: polars' `format` panicked."""
-    from clinometer.instruments.scoring import score
+    from clinometer.scoring import score
     from clinometer.simulated.tables import answer_trials
     from clinometer.simulated.truth import load_truth
 

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from clinometer.audits.recording import audit_recorded
-from clinometer.instruments.scoring import score
 from clinometer.report import write_report
+from clinometer.scoring import score
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -13,9 +13,9 @@ import pytest
 from clinometer.audits.tabulating import estimate
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.bbq import INSTRUMENT, items_of
-from clinometer.instruments.bbq_items import CONTEXTS, read_bbq
+from clinometer.instruments.bbq.items import CONTEXTS, read_bbq
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
+from clinometer.scoring import score
 from clinometer.stimuli import BenchmarkItems, load_study, parse_study
 
 STUDY = load_study("bbq")

@@ -17,11 +17,11 @@ from clinometer.audits.tabulating import estimate
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments import bold
 from clinometer.instruments.bold import INSTRUMENT, PUBLISHED
-from clinometer.instruments.bold_items import join_bold
+from clinometer.instruments.bold.items import join_bold
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
 from clinometer.reading.sentiment import EMOTIONS
 from clinometer.reference import load_published
+from clinometer.scoring import score
 from clinometer.stimuli import load_study
 
 FILE = Path(__file__).with_name("continuations.yaml")

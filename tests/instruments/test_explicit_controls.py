@@ -13,7 +13,7 @@ from clinometer.audits.tabulating import estimate
 from clinometer.instruments.bbq import items_of
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
+from clinometer.scoring import score
 from clinometer.stimuli import load_study
 
 EXPLICIT = ("bbq", "hypothetical_decision", "bold")

@@ -15,7 +15,7 @@ from clinometer.comparing.comparison import compare
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.design import Design
 from clinometer.instruments.hypothetical_decision import INSTRUMENT
-from clinometer.instruments.scoring import score
+from clinometer.scoring import score
 from clinometer.stimuli import load_study, parse_study
 
 STUDY = load_study("discrim_eval")

@@ -11,9 +11,9 @@ import pytest
 from clinometer.audits.recording import audit_recorded
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
 from clinometer.reading.cleaning import LONGEST, readable
 from clinometer.report import write_report
+from clinometer.scoring import score
 from clinometer.stimuli import load_study
 from waiting import grows_linearly
 

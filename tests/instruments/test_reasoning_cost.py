@@ -14,7 +14,7 @@ from clinometer.audits.tabulating import estimate_scores, score_responses
 from clinometer.errors import InputError
 from clinometer.instruments.design import Design
 from clinometer.instruments.reasoning_cost import INSTRUMENT
-from clinometer.instruments.scoring import score
+from clinometer.scoring import score
 from clinometer.stimuli import load_study, study_hash
 
 RMIAT = load_study("rmiat2025")

@@ -14,8 +14,8 @@ import pytest
 
 from clinometer.audits.details import yes_shares
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.scoring import score
 from clinometer.results.tables import read_table
+from clinometer.scoring import score
 from clinometer.stimuli import Study, load_study, parse_study
 
 BAI = load_study("bai2025")

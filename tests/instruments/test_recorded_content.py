@@ -12,8 +12,8 @@ import pytest
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
 from clinometer.results.tables import read_table, write_table
+from clinometer.scoring import score
 from clinometer.stimuli import load_study
 
 MIST = load_study("mist2025")

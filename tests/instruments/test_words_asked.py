@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from clinometer.audits.tabulating import estimate
-from clinometer.instruments.scoring import score
+from clinometer.scoring import score
 
 JOBS = ["programmers", "secretaries", "data analysts", "clerical workers"]
 POSTS = ["managers", "executives", "sales representatives", "administrative supervisors"]

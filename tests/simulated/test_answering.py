@@ -11,8 +11,8 @@ import pytest
 
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
 from clinometer.instruments.simulation import SimulatedAnswer
+from clinometer.scoring import score
 from clinometer.simulated.answering import _say
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import answer_trials

@@ -5,8 +5,8 @@ import pytest
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import score
 from clinometer.results import FACTORS
+from clinometer.scoring import score
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import SimulatedQuestions, answer_trials, draw_scores
 from clinometer.simulated.truth import Simulation, Truth

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.instruments.scoring import score
 from clinometer.results.schemas import ITEMS
 from clinometer.results.shares import as_shares
 from clinometer.results.tables import read_table
+from clinometer.scoring import score
 from clinometer.statistics.items import contributions, word_variance
 
 TIED, COUNTER = ["weak", "timid", "meek"], ["strong", "bold", "firm", "sure"]

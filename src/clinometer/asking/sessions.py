@@ -20,12 +20,12 @@ import polars as pl
 
 from clinometer.asking.budget import Budget, Ledger, price
 from clinometer.errors import InputError, ModelError
-from clinometer.instruments.scoring import open_decisions
 from clinometer.models.opening import describe_model
 from clinometer.models.providers import find_provider
 from clinometer.results import TRIALS
 from clinometer.results.locks import only_process
 from clinometer.results.records import Journal, journals
+from clinometer.scoring import open_decisions
 from clinometer.stimuli import Study
 from clinometer.texts import redacted
 
@@ -286,7 +286,7 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
     budget, prices
         Limits, shared with the run; see `budget.price`.
     judge_all
-        See `instruments.scoring.open_decisions`.
+        See `scoring.open_decisions`.
     """
     questions = [pl.DataFrame(schema=TRIALS)]
     for piece in responses:

@@ -19,13 +19,13 @@ from clinometer.audits.tabulating import response_pieces, tabulate_scores
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError, shortened
 from clinometer.instruments.catalogue import INSTRUMENTS, select
-from clinometer.instruments.scoring import score
-from clinometer.instruments.scoring.recorded import renamed
 from clinometer.results import RESPONSES, SCORES, check
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.records import text_hash
 from clinometer.results.tables import as_frame, write_table
+from clinometer.scoring import score
+from clinometer.scoring.recorded import renamed
 from clinometer.stimuli import Study, load_study
 
 __all__ = ["Recording", "audit_recorded", "read_recorded"]

@@ -17,7 +17,6 @@ from clinometer.audits import Tables, details
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
-from clinometer.instruments.scoring import Scores, score
 from clinometer.modes.mode import encodable
 from clinometer.results import (
     COMPLIANCE,
@@ -38,6 +37,7 @@ from clinometer.results.progress import doubtful
 from clinometer.results.records import Journal, read_plan
 from clinometer.results.schemas import ITEMS, PROGRESS
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
+from clinometer.scoring import Scores, score
 from clinometer.statistics.contrasts import DRAWN, TRIAL
 from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
@@ -128,7 +128,7 @@ def score_responses(
 ) -> pl.DataFrame:
     """Score responses in chunks into `out`; return the words (`results.WORDS`).
 
-    `responses` is a table (see `instruments.scoring.score`, which takes the `options`), an inspect
+    `responses` is a table (see `scoring.score`, which takes the `options`), an inspect
     log, or a folder of logs; with one study it needs no `study` column. Raises as `score`.
     """
     tally = pl.DataFrame(schema=WORDS)

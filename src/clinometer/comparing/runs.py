@@ -13,12 +13,12 @@ from clinometer.audits.tabulating import estimate_means
 from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
 from clinometer.instruments.design import Design
-from clinometer.instruments.scoring import Scores, score
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
+from clinometer.scoring import Scores, score
 from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import load_study
 

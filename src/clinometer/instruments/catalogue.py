@@ -1,7 +1,7 @@
 """Every instrument by name.
 
-Collects the `INSTRUMENT` of each module in this folder, then those that installed packages name
-in the group of entry points ``clinometer.instruments``; `register` adds others.
+Collects the `INSTRUMENT` of each module and folder here, then those that installed packages name in
+the group of entry points ``clinometer.instruments``; `register` adds others.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def with_table(table: str) -> list[Instrument]:
     return [one for one in INSTRUMENTS.values() if table in one.tables]
 
 
-_names = [m.name for m in iter_modules(clinometer.instruments.__path__) if not m.ispkg]
+_names = [module.name for module in iter_modules(clinometer.instruments.__path__)]
 _modules = [import_module(f"clinometer.instruments.{name}") for name in _names]
 _shipped: list[Instrument] = [m.INSTRUMENT for m in _modules if hasattr(m, "INSTRUMENT")]
 

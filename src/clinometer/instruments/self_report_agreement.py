@@ -59,13 +59,13 @@ MEASURE = Measure(
 ENDS = ("low_first", "high_first")
 
 
-class Agreement(Items):
+class AgreementItems(Items):
     """What a study says of it: statements with {group} and {attribute}."""
 
     variations: dict[str, Annotated[str, holds("group attribute")]]
 
 
-ENGLISH = Agreement(
+ENGLISH = AgreementItems(
     scale=[
         "strongly disagree",
         "disagree",
@@ -105,7 +105,7 @@ INSTRUMENT = self_report(
             name: Version(f"{group} group, {attribute} word", group)
             for name, (group, attribute) in VERSIONS.items()
         },
-        items=Agreement,
+        items=AgreementItems,
         english=ENGLISH,
         version=_version,
         shown=_shown,

@@ -60,13 +60,13 @@ MEASURE = Measure(
 SETS = ("tied", "counter")
 
 
-class Comparison(Items):
+class ComparisonItems(Items):
     """What a study says of it: questions with {group0}, {group1} and {attribute}."""
 
     variations: dict[str, Annotated[str, holds("group0 group1 attribute")]]
 
 
-ENGLISH = Comparison(
+ENGLISH = ComparisonItems(
     scale=[
         "strongly with {default}",
         "moderately with {default}",
@@ -109,7 +109,7 @@ INSTRUMENT = self_report(
         measure=MEASURE,
         trial="a word and two groups, with which of them it goes",
         versions={name: Version(f"{name} word") for name in SETS},
-        items=Comparison,
+        items=ComparisonItems,
         english=ENGLISH,
         version=_version,
         shown=_shown,

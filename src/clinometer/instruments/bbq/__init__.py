@@ -39,7 +39,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.bbq_items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
+from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import (
@@ -119,7 +119,7 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-class Part(Wordings[str]):
+class BbqPart(Wordings[str]):
     """What a study says of it: a table of items, and wordings with places for one."""
 
     items: BenchmarkItems
@@ -127,8 +127,8 @@ class Part(Wordings[str]):
     """Stereotype → category of its items."""
 
 
-def _part(study: Study) -> Part | None:
-    part = study.instruments.read(NAME, Part)
+def _part(study: Study) -> BbqPart | None:
+    part = study.instruments.read(NAME, BbqPart)
     for key in study.stereotypes if part else ():
         if part and key not in part.categories:
             raise StudyError(

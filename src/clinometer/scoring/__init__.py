@@ -19,8 +19,14 @@ import polars as pl
 from clinometer.errors import InputError, StudyError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument
 from clinometer.instruments.instrument import Instrument, Key, Scored
-from clinometer.instruments.scoring.judging import is_judged, judge_trials, rejudge
-from clinometer.instruments.scoring.recorded import (
+from clinometer.reading.absence import is_absent
+from clinometer.reading.cleaning import final_answer
+from clinometer.results import CONDITIONS, SCORES, WORDS
+from clinometer.results.places import anywhere
+from clinometer.results.shares import as_shares
+from clinometer.results.tables import as_frame
+from clinometer.scoring.judging import is_judged, judge_trials, rejudge
+from clinometer.scoring.recorded import (
     complete,
     folded,
     keys_by_name,
@@ -28,12 +34,6 @@ from clinometer.instruments.scoring.recorded import (
     most_shown,
     named,
 )
-from clinometer.reading.absence import is_absent
-from clinometer.reading.cleaning import final_answer
-from clinometer.results import CONDITIONS, SCORES, WORDS
-from clinometer.results.places import anywhere
-from clinometer.results.shares import as_shares
-from clinometer.results.tables import as_frame
 from clinometer.stimuli import StereotypeWords, Study, load_study, word_key
 
 __all__ = ["Scores", "open_decisions", "score"]

@@ -18,7 +18,7 @@ from clinometer.results import VERSIONS
 from clinometer.stimuli import StereotypeWords, Study, Wordings, word_key
 from clinometer.stimuli.words import MaybeWords, Name, Strict, Word
 
-__all__ = ["COMPATIBLE", "RECORDED", "Part", "Task", "part_of"]
+__all__ = ["COMPATIBLE", "RECORDED", "ReasoningPart", "Task", "part_of"]
 
 #: The instrument, and its part of a study.
 _NAME = "reasoning_cost"
@@ -58,15 +58,15 @@ class Task(Strict):
     also: Also = Also()
 
 
-class Part(Wordings[str]):
+class ReasoningPart(Wordings[str]):
     """What a study says of the instrument; wordings have {word}, {category_1}, {category_2}."""
 
     tests: dict[Name, Task]
 
 
-def part_of(study: Study) -> Part | None:
+def part_of(study: Study) -> ReasoningPart | None:
     """Return what a study says of the instrument; None where it says nothing."""
-    return study.instruments.read(_NAME, Part)
+    return study.instruments.read(_NAME, ReasoningPart)
 
 
 def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
-def _ids(trial: Mapping[str, Any], part: Part, version: str, place: int) -> dict[str, Any]:
+def _ids(trial: Mapping[str, Any], part: ReasoningPart, version: str, place: int) -> dict[str, Any]:
     """Give a recorded trial ids and number, the same for every model."""
     pair = list(part.variations).index(str(trial["variation"])) * MOST_WORDS + place
     cell = f"{trial['study']}.recorded.{trial['stereotype']}.{trial['variation']}"

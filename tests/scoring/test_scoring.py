@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.scoring import score
 from clinometer.results import SCORES, WORDS
 from clinometer.results.shares import read_shares
 from clinometer.results.tables import read_table
+from clinometer.scoring import score
 from clinometer.stimuli import load_study
 
 BAI = load_study("bai2025")

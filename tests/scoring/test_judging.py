@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.instrument import Key, Scored
-from clinometer.instruments.scoring import open_decisions, score
-from clinometer.instruments.scoring.judging import (
+from clinometer.scoring import open_decisions, score
+from clinometer.scoring.judging import (
     is_judged,
     judge_trials,
     question,

@@ -45,8 +45,8 @@ import polars as pl
 
 from clinometer.errors import InputError, StudyError, unknown
 from clinometer.instruments.cells import Cell
-from clinometer.instruments.decision_effects import MEASURES, analyse
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
+from clinometer.instruments.hypothetical_decision.effects import MEASURES, analyse
 from clinometer.instruments.instrument import (
     Instrument,
     Key,
@@ -111,7 +111,7 @@ YES_NO = ("yes", "no")
 GROUPS = ("marginalized", "default")
 
 
-class Part(Wordings[str]):
+class HypotheticalPart(Wordings[str]):
     """What a study says of it: templates, what they name, and wordings with a {decision}."""
 
     items: BenchmarkItems
@@ -127,8 +127,8 @@ class Part(Wordings[str]):
     """Wordings that do not say who the person is: a baseline for the others."""
 
 
-def _part(study: Study) -> Part | None:
-    part = study.instruments.read(NAME, Part)
+def _part(study: Study) -> HypotheticalPart | None:
+    part = study.instruments.read(NAME, HypotheticalPart)
     if part is None:
         return None
     for key in study.stereotypes:
@@ -195,7 +195,7 @@ def _draw(
 
 def _draws(
     words: StereotypeWords,
-    part: Part,
+    part: HypotheticalPart,
     decisions: Sequence[str],
     of: tuple[str, str],
     design: Design,
@@ -234,7 +234,7 @@ def _draws(
 
 
 def _worded(
-    part: Part,
+    part: HypotheticalPart,
     wording: str,
     templates: Mapping[str, str],
     design: Design,
@@ -396,7 +396,7 @@ def _recogniser(study: Study) -> Recogniser:
     return recognise
 
 
-def _persons(study: Study, part: Part) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+def _persons(study: Study, part: HypotheticalPart) -> Mapping[str, tuple[str, Mapping[str, str]]]:
     """Return the decision and the person of every text that can be asked."""
     levels = product(*part.factors.values())
     people = [dict(zip(part.factors, one, strict=True)) for one in levels]

@@ -41,7 +41,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.bold_items import join_bold, read_bold
+from clinometer.instruments.bold.items import join_bold, read_bold
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import (
@@ -134,7 +134,7 @@ _TEXT = re.compile(r"[^\W\d_]\W+[^\W\d_]")
 Prompt = tuple[str, str]
 
 
-class Part(Wordings[str]):
+class BoldPart(Wordings[str]):
     """What a study says of it: a table of prompts, and wordings with a {prompt}."""
 
     items: BenchmarkItems
@@ -143,13 +143,13 @@ class Part(Wordings[str]):
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
-    if (part := study.instruments.read(NAME, Part)) is None:
+    if (part := study.instruments.read(NAME, BoldPart)) is None:
         return {}
     asked = part.default_variations
     return {name: Wording(name in asked, text) for name, text in part.variations.items()}
 
 
-def _prompts(study: Study, part: Part, key: str) -> dict[str, list[Prompt]]:
+def _prompts(study: Study, part: BoldPart, key: str) -> dict[str, list[Prompt]]:
     """Return the prompts of the two groups of a stereotype."""
     known = read_bold(part.items, getattr(study.instruments.raw()[NAME], "source", ""))
     words = study.stereotypes[key].words("")
@@ -166,7 +166,7 @@ def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[Cell]:
     """Draw prompts; `version` is the group that the prompt is about, `attributes` the prompt."""
-    part, identity = study.instruments.read(NAME, Part), study_hash(study, (NAME,))
+    part, identity = study.instruments.read(NAME, BoldPart), study_hash(study, (NAME,))
     if part is None:
         return
     read_sentiment("")  # what cannot be scored is not asked
@@ -215,7 +215,7 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
         return Scored(None, why_unread(text, stop_reason), 0.0)
     sentiment, emotions = read_sentiment(text), None
     if key.scoring == "emotions":
-        part = key.study.instruments.read(NAME, Part)
+        part = key.study.instruments.read(NAME, BoldPart)
         emotions = json.dumps(read_emotions(text, part.emotions if part else EMOTION_CLASSIFIER))
     signed = sentiment if trial["version"] == "default" else 0.0 - sentiment
     return Scored(signed, None, 1.0, emotions=emotions)
@@ -325,7 +325,7 @@ _SIDES = 0.5
 
 def _recogniser(study: Study) -> Recogniser:
     """Find the beginning of a sentence in a prompt, and a stereotype that has its group."""
-    part = study.instruments.read(NAME, Part)
+    part = study.instruments.read(NAME, BoldPart)
 
     @cache
     def known() -> Mapping[str, tuple[str, str, str]]:

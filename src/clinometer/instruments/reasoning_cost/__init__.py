@@ -49,7 +49,13 @@ import polars as pl
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, pairs
 from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Version, Wording
-from clinometer.instruments.reasoning_trials import COMPATIBLE, RECORDED, Part, Task, part_of
+from clinometer.instruments.reasoning_cost.trials import (
+    COMPATIBLE,
+    RECORDED,
+    ReasoningPart,
+    Task,
+    part_of,
+)
 from clinometer.instruments.simulation import (
     ChosenOption,
     PlantedLean,
@@ -199,7 +205,9 @@ def _shared(trials: Sequence[Mapping[str, Any]], study: Study) -> dict[str, Any]
     }
 
 
-def _is_label(text: str, trial: Mapping[str, Any], part: Part | None, spelling: str) -> bool:
+def _is_label(
+    text: str, trial: Mapping[str, Any], part: ReasoningPart | None, spelling: str
+) -> bool:
     if part is None:
         return False
     test = part.tests[trial["stereotype"]]
