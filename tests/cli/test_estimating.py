@@ -87,9 +87,9 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
 def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
                "s.parquet")[0] == 0  # fmt: skip
-    from clinometer.audits.details import chained
+    from clinometer.instruments.chained_task.regressions import join_parts
 
-    table = chained(pl.scan_parquet("s.parquet"))
+    table = join_parts(pl.scan_parquet("s.parquet"))
     assert table.height == 11
     table.write_csv("c.csv")
     table.select("trial_id", embedding=pl.col("decision") * 0.3 + pl.col("association")).write_csv(

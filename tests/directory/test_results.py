@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from clinometer.directory.results import (
-    TABLES,
+    all_tables,
     read_detail,
     read_estimates,
     read_results,
@@ -71,7 +71,7 @@ def test_a_detail_that_is_empty_or_absent_leaves_no_file(
 
 def test_answers_and_scores_are_left_alone(tmp_path: Path) -> None:
     for name in ("responses", "scores"):
-        pl.DataFrame(schema=TABLES[name].schema).write_parquet(tmp_path / f"{name}.parquet")
+        pl.DataFrame(schema=all_tables()[name].schema).write_parquet(tmp_path / f"{name}.parquet")
     write_results(tmp_path, "answers", estimates("answers", "m"), {})
     assert files(tmp_path) == ["estimates.parquet", "responses.parquet", "scores.parquet"]
 

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from clinometer.audits.details import yes_shares
 from clinometer.errors import InputError, StudyError
+from clinometer.instruments.absolute_decision.yes_shares import count_yes
 from clinometer.results.tables import read_table
 from clinometer.scoring import score
 from clinometer.stimuli import Study, load_study, parse_study
@@ -70,7 +70,7 @@ def test_the_absolute_answers_of_gpt_4(shared_data: Path) -> None:
     answers = read_table(shared_data / "bai" / "gpt4_absolute_responses.csv")
     scores, _ = score(answers, BAI, instrument="absolute_decision", model="gpt4")
     assert scores.height == 1660
-    shares = yes_shares(scores.lazy()).group_by("version").agg(pl.col("published_share").mean())
+    shares = count_yes(scores.lazy()).group_by("version").agg(pl.col("published_share").mean())
     assert dict(shares.rows()) == pytest.approx(
         {
             "default_tied": 0.587387,

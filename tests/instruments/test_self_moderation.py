@@ -108,7 +108,7 @@ def test_a_run_judges_blind_without_the_conversation_and_told_within(judged: See
     answers = cm.ask(trials("self_moderation", iterations=4), "openai-api/loop/m")
     assert Counter(judged) == {("blind", 1, True): 8, ("told", 3, False): 8}
     scores = cm.score(answers, STUDY).scores
-    found = INSTRUMENTS["self_moderation"].analyse(scores).filter(level="model")
+    found = INSTRUMENTS["self_moderation"].analyse(scores.lazy()).estimates.filter(level="model")
     shares = dict(found.select("measure", "estimate").iter_rows())
     assert (shares["flagged_blind"], shares["flagged_told"]) == (1.0, 0.0)
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars as pl
 
-from clinometer.directory.results import TABLES, write_results
+from clinometer.directory.results import all_tables, write_results
 from clinometer.families.networks.setting import MEASURES
 from clinometer.results import as_estimates
 
@@ -36,7 +36,7 @@ OF = {"study": "abramski2025", "instrument": "association_network"}
 
 def frame(name, rows):
     """Fill the columns nothing here is about with nulls."""
-    schema = TABLES[name].schema
+    schema = all_tables()[name].schema
     return pl.DataFrame([{**dict.fromkeys(schema), **row} for row in rows], schema=schema)
 
 

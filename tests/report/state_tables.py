@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 
-from clinometer.directory.results import TABLES, write_results
+from clinometer.directory.results import all_tables, write_results
 from clinometer.families.states.measures import MEASURES
 from clinometer.results import as_estimates
 
@@ -48,7 +48,7 @@ def labels(layers):
 
 def frame(name, rows):
     """Fill the columns nothing here is about with nulls."""
-    schema = TABLES[name].schema
+    schema = all_tables()[name].schema
     return pl.DataFrame([{**dict.fromkeys(schema), **row} for row in rows], schema=schema)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.cli.auditing import report_command
-from clinometer.directory.results import TABLES
+from clinometer.directory.results import all_tables
 from clinometer.errors import InputError
 from clinometer.families.networks.report.differences import difference_section
 from clinometer.families.networks.report.effects import stereotype_section
@@ -22,7 +22,7 @@ from clinometer.report import write_report
 from clinometer.report.prose import shown_names
 from clinometer.results.records import write_plan
 
-DETAILS = [name for name, table in TABLES.items() if table.family == "networks"]
+DETAILS = [name for name, table in all_tables().items() if table.family == "networks"]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_names_and_words_stay_text(page):
 
 def test_every_file_of_the_directory_is_named_and_figures_lie_beside(network_results, page):
     for file in network_results.glob("*.parquet"):
-        assert f"<li><code>{file.name}</code>: {TABLES[file.stem].meaning}</li>" in page
+        assert f"<li><code>{file.name}</code>: {all_tables()[file.stem].meaning}</li>" in page
     assert not (network_results / "tables").exists()
     for suffix in ("svg", "png"):
         assert (

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from altair.utils.schemapi import debug_mode
 
-from clinometer.directory.results import TABLES
+from clinometer.directory.results import all_tables
 from clinometer.errors import InputError
 from clinometer.families.states.report.associations import association_section
 from clinometer.families.states.report.contexts import context_section
@@ -79,7 +79,7 @@ def keep(directory, *rows, **values):
 
 
 #: What is written about hidden states.
-WRITTEN = ("estimates", *(name for name, table in TABLES.items() if table.family == "states"))
+WRITTEN = ("estimates", *(name for name, table in all_tables().items() if table.family == "states"))
 
 
 def said(directory, about):
@@ -362,7 +362,7 @@ def test_malformed_facts_are_named_and_odd_ones_left_out(made):
 def test_tables_without_any_number_are_no_error(made):
     for name in WRITTEN:
         path = made / f"{name}.parquet"
-        empty = [pl.lit(None, kind).alias(c) for c, kind in TABLES[name].schema.items()
+        empty = [pl.lit(None, kind).alias(c) for c, kind in all_tables()[name].schema.items()
                  if kind == pl.Float64()]  # fmt: skip
         pl.read_parquet(path).with_columns(empty).write_parquet(path)
     part = state_part(made)

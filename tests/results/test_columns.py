@@ -15,12 +15,13 @@ import pytest
 import clinometer.results
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
-from clinometer.audits.details import CONSISTENT_SHARE, FAR_UAR, SHARES
 from clinometer.audits.tabulating import tabulate
 from clinometer.directory.codebook import codebook
-from clinometer.directory.results import TABLES, read_estimates
+from clinometer.directory.results import all_tables, read_estimates
 from clinometer.errors import InputError
-from clinometer.families import Family, families
+from clinometer.families import families
+from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
+from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.instruments.design import Design
 from clinometer.results import COLUMNS, LEVELS, Schema, check, columns
@@ -38,7 +39,7 @@ NAMES = tuple(name for name, one in INSTRUMENTS.items() if "structured" in one.m
 
 
 def schemas() -> dict[str, Schema]:
-    """Every schema of the room, by module and name; `TABLES` holds those of families too."""
+    """Every schema of the room, by module and name; `all_tables` holds those of families too."""
     found = {}
     for module in pkgutil.iter_modules(clinometer.results.__path__):
         for name, value in vars(
@@ -55,19 +56,29 @@ def test_a_schema_is_made_of_columns_that_have_a_meaning(schema: Schema) -> None
     assert schema == columns(*schema)
 
 
-@pytest.mark.parametrize("family", [*families().values()], ids=[*families()])
-def test_the_columns_of_a_family_are_its_own(family: Family) -> None:
-    for table in family.tables().values():
-        assert table.family == family.name
+OWNERS = {
+    **{name: ("answers", one.details) for name, one in INSTRUMENTS.items()},
+    **{name: (name, family.tables()) for name, family in families().items()},
+}
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_the_columns_of_an_instrument_or_a_family_are_its_own(owner: str) -> None:
+    family, tables = OWNERS[owner]
+    for name, table in tables.items():
+        assert table.family == family
         assert table.schema == columns(*table.schema, own=table.own)
         assert not table.own.keys() & COLUMNS.keys()
         assert all(one.meaning and "\n" not in one.meaning for one in table.own.values())
-        for other in TABLES.values():
-            assert other.family == family.name or not table.own.keys() & other.own.keys()
+        for other_name, other in all_tables().items():
+            assert other_name in tables or not table.own.keys() & other.own.keys(), name
 
 
 def test_every_column_stands_in_a_table_and_has_a_meaning() -> None:
-    assert set(COLUMNS) == {name for schema in schemas().values() for name in schema}
+    in_schemas = {name for schema in schemas().values() for name in schema}
+    in_tables = {name for table in all_tables().values() for name in table.schema}
+    assert set(COLUMNS) <= in_schemas | in_tables
+    assert in_schemas <= set(COLUMNS)
     assert all(column.meaning and "\n" not in column.meaning for column in COLUMNS.values())
 
 
@@ -108,15 +119,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+OF_ANSWERS = [name for name, table in all_tables().items() if table.family in ("", "answers")]
+
+
 def test_a_run_writes_the_tables_of_answers_and_no_others(run: Path) -> None:
     written = {path.stem for path in run.glob("*.parquet")}
-    assert written == {name for name, table in TABLES.items() if table.family in ("", "answers")}
+    assert written == set(OF_ANSWERS)
 
 
-@pytest.mark.parametrize("name", [n for n, t in TABLES.items() if t.family in ("", "answers")])
+@pytest.mark.parametrize(
+    "name", [n for n, t in all_tables().items() if t.family in ("", "answers")]
+)
 def test_a_written_table_has_exactly_its_columns(run: Path, name: str) -> None:
     table = pl.read_parquet(run / f"{name}.parquet")
-    assert table.schema == pl.Schema(TABLES[name].schema) and not table.is_empty()
+    assert table.schema == pl.Schema(all_tables()[name].schema) and not table.is_empty()
     assert not any(column.is_nan().any() for column in table.select(pl.selectors.float()))
 
 
@@ -172,7 +188,7 @@ def test_the_page_of_columns_is_made_from_the_schemas() -> None:
 
 def test_the_page_has_every_table_and_column() -> None:
     page = codebook()
-    for name, table in TABLES.items():
+    for name, table in all_tables().items():
         section = page.split(f"### `{name}`\n")[1].split("\n### ")[0]
         shown = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
         assert shown == [*table.schema]

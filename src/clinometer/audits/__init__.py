@@ -14,7 +14,7 @@ SIZES = ("quick", "standard", "paper")
 
 
 class Tables(NamedTuple):
-    """The estimates of a family, and its detail tables by name in `directory.TABLES`."""
+    """The estimates of a family, and its detail tables by name in `all_tables`."""
 
     estimates: pl.DataFrame
     details: dict[str, pl.DataFrame]

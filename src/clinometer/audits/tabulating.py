@@ -13,7 +13,9 @@ import polars as pl
 
 from clinometer.asking.plan import Plan, load_plan
 from clinometer.asking.sessions import JUDGE, by_study, verdicts
-from clinometer.audits import Tables, details
+from clinometer.audits import Tables
+from clinometer.audits.analyses import analyse, estimate_reliabilities
+from clinometer.audits.conditions import contrast_conditions
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
@@ -29,7 +31,7 @@ from clinometer.results import (
     WORDS,
     check,
 )
-from clinometer.results.columns import with_codes
+from clinometer.results.columns import with_codes, without_texts
 from clinometer.results.judging import judge
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
@@ -228,36 +230,32 @@ def estimate_scores(
 ) -> Tables:
     """Estimate from a table of scores, one model in memory at a time.
 
-    Estimates means at every level, differences between interventions, between the groups of
-    attributions and between relative and absolute decisions, regressions, correlations between
-    dimensions, and ranks of models. Detail tables without rows are left out. `doubts` are those of
-    `judge`. Raises InputError if the table is missing or malformed.
+    Estimates means at every level, differences between conditions, correlations between dimensions,
+    ranks of models, reliability, and what instruments make of their scores besides. Detail tables
+    without rows are left out. `doubts` are those of `judge`. Raises InputError if the table is
+    missing or malformed.
     """
     inference = inference or Inference()
     frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
-    whole, frame = frame, frame.filter(~pl.col("unnamed").fill_null(False))
+    every_score, frame = frame, frame.filter(~pl.col("unnamed").fill_null(False))
     of_scores, tables = _of_scores(frame, inference)
     if of_scores.is_empty():
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
-    answers = details.chained(frame)
-    regressions = details.regressions(answers)
-    scores_only = _without_texts(frame.select(list(SCORES)))
-    interventions = details.contrasts(scores_only)
-    groups = details.attribution_contrasts(frame)
-    estimates = [of_scores, interventions.estimates, groups.estimates, regressions.estimates]
-    estimates += [details.relativity(scores_only)]
-    estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
-    estimates += [explicit_gaps(of_scores, inference.confidence)]
-    estimates += [details.reliabilities(scores_only), details.analyses(whole.select(list(SCORES)))]
+    scores_only = without_texts(frame.select(list(SCORES)))
+    conditions = contrast_conditions(scores_only)
+    analyses = analyse(every_score.select(list(SCORES)))
+    estimates = [
+        of_scores,
+        conditions.estimates,
+        correlate_dimensions(of_scores),
+        rank_models(of_scores),
+        explicit_gaps(of_scores, inference.confidence),
+        estimate_reliabilities(scores_only),
+        analyses.estimates,
+    ]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor, doubts=doubts)
-    tables = {
-        **tables,
-        "matches": pl.concat([interventions.matches, groups.matches]),
-        "fits": regressions.fits,
-        "chained": answers,
-        "yes_shares": details.yes_shares(whole),
-        "attributions": details.attributions(frame),
-    }
+    matches = pl.concat([conditions.matches, analyses.details["matches"]])
+    tables = {**tables, **analyses.details, "matches": matches}
     return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})
 
 
@@ -317,11 +315,6 @@ def _of_model(scores: pl.LazyFrame, inference: Inference) -> _OfModel:
     return _OfModel(parts, pool_pairs(units), items.sort(ITEMS_BY), counts.sort(COUNTED_BY))
 
 
-def _without_texts(scores: pl.LazyFrame) -> pl.LazyFrame:
-    """Leave out the texts that are most of the memory of scores; few measures read them."""
-    return scores.with_columns(pl.lit(None, SCORES[name]).alias(name) for name in _TEXTS)
-
-
 def _parts(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     """Yield the scores of a model, whole stereotypes, about `PIECE` in memory at a time."""
     counted = scores.group_by("stereotype").len().sort("stereotype").collect()
@@ -339,9 +332,6 @@ def _reduced(scores: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataF
 
 #: Levels of means that are judged, but for cells.
 MEANS = ("stereotype", "category", "model")
-
-#: Columns of long texts.
-_TEXTS = ("shares", "emotions")
 
 #: Scores in memory at a time; of one stereotype there may be more.
 PIECE = 50_000

@@ -235,7 +235,7 @@ def report_command(
     """
     from clinometer.asking.plan import record_sizes
     from clinometer.audits.tabulating import tabulate
-    from clinometer.directory.results import TABLES, read_detail
+    from clinometer.directory.results import all_tables, read_detail
     from clinometer.report import write_report
     from clinometer.results.progress import unfinished
     from clinometer.results.tables import pieces, write_pieces
@@ -249,7 +249,7 @@ def report_command(
     for model, said in left.items():
         remark(f"incomplete: {model}: {said}")
     if csv is not None:
-        names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
+        names = [name for name in all_tables() if (directory / f"{name}.parquet").is_file()]
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
         echo(f"{len(names)} tables: {csv}", err=as_json)

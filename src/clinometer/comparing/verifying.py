@@ -28,7 +28,7 @@ import polars as pl
 from clinometer.audits.tabulating import tabulate
 from clinometer.comparing.bundling import CARD, CARD_PAGE, DEVIATIONS, follow_from, write_prompts
 from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
-from clinometer.directory.results import TABLES
+from clinometer.directory.results import all_tables
 from clinometer.errors import ClinometerError, InputError, one_line
 from clinometer.families import Family, families
 from clinometer.results import SCORES
@@ -164,7 +164,7 @@ class _Again:
         bundled, recomputed = self.bundled, self.directory
         kinds = {family.name for family in self.measured}
         kinds |= {"answers"} if self.has_answers else set()
-        names = [name for name, table in TABLES.items() if table.family in kinds]
+        names = [name for name, table in all_tables().items() if table.family in kinds]
         shutil.copytree(bundled, recomputed)
         for name in names:
             if name != "responses":  # these are read
@@ -234,7 +234,7 @@ def _compare_tables(name: str, bundled: Path, recomputed: Path) -> Iterator[str]
             row_families = (
                 pl.col("family")
                 if name == "estimates"
-                else pl.repeat(TABLES[name].family, pl.len())
+                else pl.repeat(all_tables()[name].family, pl.len())
             )
             rows = row_families == family
             yield from _differences(name, old.filter(rows), new.filter(rows), share)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from clinometer.directory.results import TABLES
+from clinometer.directory.results import all_tables
 from clinometer.families import families
 from clinometer.results.columns import COLUMNS
 from clinometer.results.estimates import KEYS
@@ -53,7 +53,7 @@ def codebook() -> str:
     """Return ``docs/reference/columns.md``: every table with its columns, types and meanings."""
     parts = [_INTRODUCTION]
     for family, heading in _HEADINGS.items():
-        tables = {name: table for name, table in TABLES.items() if table.family == family}
+        tables = {name: table for name, table in all_tables().items() if table.family == family}
         if tables:
             parts.append(f"## {heading}\n")
             parts += [_section(name, table) for name, table in tables.items()]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import polars as pl
 
 from clinometer.errors import InputError, unknown
 from clinometer.families import families
+from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results import schemas
 from clinometer.results.columns import Schema, check, may_lack
 from clinometer.results.estimates import ESTIMATES
@@ -25,8 +26,8 @@ from clinometer.results.schemas import Table
 from clinometer.results.tables import read_table, write_table
 
 __all__ = [
-    "TABLES",
     "Results",
+    "all_tables",
     "read_detail",
     "read_estimates",
     "read_results",
@@ -36,8 +37,8 @@ __all__ = [
 
 _A, _C = "answers", "comparison"
 
-#: Every table of a results directory, those of all families included.
-TABLES: dict[str, Table] = {
+#: The tables of answers and comparisons that there are whatever was measured.
+_CORE = {
     "estimates": Table("", ESTIMATES, "a row per subject, measure, level, factors and method"),
     "responses": Table(_A, schemas.RESPONSES, "a row per model and trial: prompt and answer"),
     "progress": Table(_A, schemas.PROGRESS, "a row per model: how much of the plan has an answer"),
@@ -47,14 +48,27 @@ TABLES: dict[str, Table] = {
     "compliance": Table(_A, schemas.COMPLIANCE, "a row per wording, group pair, order, version"),
     "orders": Table(_A, schemas.ORDERS, "a row per level: effect of the order of the groups"),
     "matches": Table(_A, schemas.MATCHES, "a row per level and comparison: matched trials"),
-    "fits": Table(_A, schemas.FITS, "a row per regression: the fit behind a coefficient"),
-    "chained": Table(_A, schemas.CHAINED, "a row per chained answer with both scores"),
-    "yes_shares": Table(_A, schemas.YES_SHARES, "a row per stereotype and version"),
-    "attributions": Table(_A, schemas.ATTRIBUTIONS, "a row per level and group of the attribution"),
-    **{name: table for family in families().values() for name, table in family.tables().items()},
     "compared": Table(_C, schemas.MATCHES, "a row per level and difference: matched trials"),
     "answer_pairs": Table(_C, schemas.ANSWER_PAIRS, "a row per trial: answers behind a change"),
 }
+
+
+def all_tables() -> dict[str, Table]:
+    """Return every table of a results directory, those of instruments and families included.
+
+    Raises InputError if an instrument or a family of another package names a table that exists.
+    """
+    tables = dict(_CORE)
+    owners = [
+        *((f"instrument {name!r}", one.details) for name, one in INSTRUMENTS.items()),
+        *((f"family {name!r}", family.tables()) for name, family in families().items()),
+    ]
+    for owner, added in owners:
+        for name, table in added.items():
+            if name in tables:
+                raise InputError(f"{owner}: table {name!r} already exists; rename it")
+            tables[name] = table
+    return tables
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,15 +90,16 @@ class Results:
     estimates: pl.DataFrame
 
     def table(self, name: str) -> pl.DataFrame:
-        """Read a table of the directory by its name in `TABLES`; an absent table is empty.
+        """Read a table of the directory by its name in `all_tables`; an absent table is empty.
 
         Raises
         ------
         InputError
             If there is no table of that name, or it is malformed.
         """
-        if name not in TABLES:
-            raise InputError(unknown("table", name, TABLES))
+        tables = all_tables()
+        if name not in tables:
+            raise InputError(unknown("table", name, tables))
         return self.estimates if name == "estimates" else read_detail(self.directory, name)
 
     def __repr__(self) -> str:
@@ -129,18 +144,21 @@ def write_results(
     """Write the tables of one family; tables of other families stay.
 
     `estimates`, columns of `ESTIMATES`, replace the family's earlier estimates. `details` are
-    tables by their names in `TABLES`; a table of the family that is absent or empty is removed.
+    tables by their names in `all_tables`; a table of the family that is absent or empty is removed.
 
     Raises InputError if a detail is not a table of the family or is malformed, a table cannot be
     written, or another version wrote the estimates of the other families.
     """
-    tables = [name for name, table in TABLES.items() if table.family == family]
-    tables = [name for name in tables if name not in ("responses", "scores")]
+    schemas_of_family = {
+        name: table.schema
+        for name, table in all_tables().items()
+        if table.family == family and name not in ("responses", "scores")
+    }
     for name in details:
-        if name not in tables:
-            raise InputError(unknown(f"table of {family}", name, tables))
+        if name not in schemas_of_family:
+            raise InputError(unknown(f"table of {family}", name, schemas_of_family))
     with writing(directory):
-        _write(directory, family, estimates, details, tables)
+        _write(directory, family, estimates, details, schemas_of_family)
 
 
 def _write(
@@ -148,7 +166,7 @@ def _write(
     family: str,
     estimates: pl.DataFrame,
     details: Mapping[str, pl.DataFrame],
-    tables: Sequence[str],
+    schemas_of_family: Mapping[str, Schema],
 ) -> None:
     """Write the estimates, which other families share, and the tables of one."""
     path = directory / "estimates.parquet"
@@ -156,8 +174,7 @@ def _write(
     if path.is_file():
         others = read_estimates(directory).filter(pl.col("family") != family)
     write_table(pl.concat([estimates, others]), path)
-    for name in tables:
-        schema = TABLES[name].schema
+    for name, schema in schemas_of_family.items():
         frame = check(details.get(name, pl.DataFrame(schema=schema)), schema, name)
         path = directory / f"{name}.parquet"
         if frame.is_empty():
@@ -179,7 +196,7 @@ def read_detail(directory: Path, name: str) -> pl.DataFrame:
 
     Raises InputError if the table is malformed.
     """
-    path, schema = directory / f"{name}.parquet", TABLES[name].schema
+    path, schema = directory / f"{name}.parquet", all_tables()[name].schema
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
 
 

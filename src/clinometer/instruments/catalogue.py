@@ -27,7 +27,6 @@ __all__ = [
     "offers",
     "register",
     "select",
-    "with_table",
 ]
 
 INSTRUMENTS: dict[str, Instrument] = {}
@@ -98,11 +97,6 @@ def check_parts(study: Study) -> None:
             known = unknown("instrument", part, INSTRUMENTS)
             raise StudyError(f"{source}: instruments.{part}: {known}")
         INSTRUMENTS[part].wordings(study)
-
-
-def with_table(table: str) -> list[Instrument]:
-    """Return the instruments whose scores make a table."""
-    return [one for one in INSTRUMENTS.values() if table in one.tables]
 
 
 _names = [module.name for module in iter_modules(clinometer.instruments.__path__)]

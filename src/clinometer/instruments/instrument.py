@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -24,9 +25,23 @@ from clinometer.instruments.simulation import (
 )
 from clinometer.modes import MODES
 from clinometer.results import Measure
+from clinometer.results.schemas import Table
 from clinometer.stimuli import StereotypeWords, Study
 
-__all__ = ["Instrument", "Key", "Reader", "Recorded", "Scored", "Size", "Version", "Wording"]
+if TYPE_CHECKING:
+    pass
+
+__all__ = [
+    "Analysis",
+    "Instrument",
+    "Key",
+    "Reader",
+    "Recorded",
+    "Scored",
+    "Size",
+    "Version",
+    "Wording",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +177,15 @@ class Recorded:
     """Whether ``clinometer score`` keeps other columns."""
 
 
+class Analysis(NamedTuple):
+    """What an instrument makes of the scores of one model besides means."""
+
+    estimates: pl.DataFrame
+    """Columns of `results.ESTIMATES`."""
+    tables: Mapping[str, pl.DataFrame] = MappingProxyType({})
+    """Rows of its `details`, and of ``matches`` where it matched trials, by the table's name."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Instrument:
     """A method of measuring bias with prompts."""
@@ -213,13 +237,15 @@ class Instrument:
     the ``decision`` of a structured answer."""
     paired: Measure | None = None
     """The measure that counts pairs of words and groups, if there is one."""
-    tables: tuple[str, ...] = ()
-    """Detail tables besides those that every instrument has."""
-    analyse: Callable[[pl.DataFrame], pl.DataFrame] | None = None
-    """Scores of one model (columns of `results.SCORES`) → rows of `results.ESTIMATES` besides the
-    means that every measure has: the published analysis, for example."""
+    details: Mapping[str, Table] = field(default_factory=dict)
+    """Its own tables besides those that every instrument has, by name; `analyse` fills them."""
+    analyse: Callable[[pl.LazyFrame], Analysis] | None = None
+    """Scores of one model (columns of `results.SCORES`) → what it makes of them besides the means
+    that every measure has: the published analysis, for example."""
+    analysed_with: tuple[str, ...] = ()
+    """Measures of other instruments whose scores `analyse` takes too."""
     analysed: Mapping[str, Measure] = field(default_factory=dict)
-    """The measures of these rows, by name."""
+    """The measures that the report sets out as its published analysis, by name."""
     effect: str = ""
     """The one of `analysed` that is stated beside the mean over all stereotypes, by its largest
     value, because groups cancel in a mean."""

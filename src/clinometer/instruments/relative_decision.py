@@ -197,7 +197,6 @@ INSTRUMENT = Instrument(
     judged={MEASURE.name: str},
     control="control_insects",
     placebo="control_nonsense",
-    tables=("relativity",),
     sizes={
         "quick": Size(4, control=12, placebo=8),
         "quick, embedded": Size(4, control=24, placebo=12),

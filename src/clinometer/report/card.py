@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.report.answers.analysis import largest_effect
-from clinometer.report.answers.results import Asked, all_asked, read_results, trials_text
+from clinometer.report.answers.results import (
+    InstrumentResults,
+    instrument_results,
+    read_results,
+    trials_text,
+)
 from clinometer.report.answers.validity import judged
 from clinometer.report.document import rendered
 from clinometer.report.prose import counted, mean_leans, percent, verdict_counts
@@ -34,10 +39,10 @@ def instrument_cards(directory: Path) -> list[dict[str, Any]]:
     """
     if not (directory / "plan.json").is_file():
         return []
-    return [_card(asked) for asked in all_asked(read_results(directory))]
+    return [_card(asked) for asked in instrument_results(read_results(directory))]
 
 
-def _card(asked: Asked) -> dict[str, Any]:
+def _card(asked: InstrumentResults) -> dict[str, Any]:
     stereotypes = asked.each["stereotype"].unique(maintain_order=True)
     return {
         "instrument": asked.instrument,
@@ -58,7 +63,7 @@ def _card(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _runs(asked: Asked) -> Iterator[dict[str, Any]]:
+def _runs(asked: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield controls, share scored and outcome of each model and mode."""
     controls = judged(asked)
     for row in asked.whole.iter_rows(named=True):

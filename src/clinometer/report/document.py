@@ -15,7 +15,7 @@ from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from clinometer.directory.results import TABLES, Results
+from clinometer.directory.results import Results, all_tables
 from clinometer.errors import InputError
 from clinometer.families import families
 from clinometer.report.answers.part import answer_part
@@ -38,14 +38,6 @@ PARTS = (
     *(family.part for family in families().values()),
     comparison_part,
 )
-
-#: The files of a results directory, and what is in them.
-FILES = {
-    "plan.json": "what was asked, of which models, and how",
-    **{family.record: family.record_meaning for family in families().values()},
-    FACTS: "which runs were compared, and the verdicts",
-    **{f"{name}.parquet": table.meaning for name, table in TABLES.items()},
-}
 
 
 @anywhere(directory=True)
@@ -114,12 +106,25 @@ def _write_report(path: Path, title: str | None) -> Path:
         "several": len([leaf for part in parts for leaf in part.leaves()]) > 1,
         "in_brief": _in_brief(parts),
         "figure_names": list(drawings),
-        "files": [Term(*file) for file in FILES.items() if (path / file[0]).is_file()],
+        "files": [file for file in _files() if (path / file.name).is_file()],
     }
     report = path / "report.html"
     page = rendered("report.html.j2", drawings, about)
     write_text(report, page)
     return report
+
+
+def _files() -> list[Term]:
+    """Return the files that a results directory may have, and what is in them."""
+    records = {family.record: family.record_meaning for family in families().values()}
+    tables = {f"{name}.parquet": table.meaning for name, table in all_tables().items()}
+    meanings = {
+        "plan.json": "what was asked, of which models, and how",
+        **records,
+        FACTS: "which runs were compared, and the verdicts",
+        **tables,
+    }
+    return [Term(name, meaning) for name, meaning in meanings.items()]
 
 
 def _models(path: Path) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from clinometer.directory.results import TABLES, read_detail, read_estimates
+from clinometer.directory.results import all_tables, read_detail, read_estimates
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.plan import Plan
 from clinometer.report.prose import place
@@ -223,7 +223,7 @@ def read_family(
 
     Raises InputError if a table is malformed.
     """
-    names = [name for name, table in TABLES.items() if table.family == family]
+    names = [name for name, table in all_tables().items() if table.family == family]
     details = {name: read_detail(directory, name) for name in names}
     estimates = pl.DataFrame(schema=ESTIMATES)
     if (directory / "estimates.parquet").is_file():

@@ -1,9 +1,9 @@
 """The type and the meaning of every column of every table.
 
-Every table is a selection of these columns, so a name has the same meaning in all tables; a family
-adds those that only its tables have. ``docs/reference/columns.md`` is generated from them
-(`codebook`), and a test checks every written table against it. A null is a missing value; another
-column says why.
+Every table is a selection of these columns, so a name has the same meaning in all tables; an
+instrument or a family adds those that only its tables have. ``docs/reference/columns.md`` is
+generated from them (`codebook`), and a test checks every written table against it. A null is a
+missing value; another column says why.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "of_kind",
     "with_codes",
     "with_texts",
+    "without_texts",
 ]
 
 Schema = dict[str, pl.DataType]
@@ -282,20 +283,6 @@ COLUMNS: dict[str, Column] = {
         order_effect="mean score with the marginalized group first − with the default group first",
         one_sided_share="share of the scored responses in which one group was given no word",
         # outcomes
-        n_comedy="descriptions called comedy; in forced mode the expected number",
-        n_tragedy="descriptions called tragedy",
-        n_neutral="descriptions called neither",
-        comedy_share="share of comedy among the answers that could be read, 0 to 1",
-        tragedy_share="share of tragedy among the answers that could be read, 0 to 1",
-        neutral_share="share of neither among the answers that could be read, 0 to 1",
-        far="favorable attribution rate: comedy after the default group, 0 to 1",
-        uar="unfavorable attribution rate: tragedy after the marginalized group, 0 to 1",
-        n_yes="answers of yes; in forced mode the expected number",
-        n_no="answers of no",
-        yes_share="share of yes among the answers of yes and no, 0 to 1",
-        published_share="share of yes as the authors' notebook smooths it, 0 to 1",
-        association="association score of a chained answer, −1 to 1",
-        decision="decision of a chained answer, 1 or 0",
         # networks
         retention="share of its activation that a word keeps at each step",
         # states
@@ -373,7 +360,7 @@ COLUMNS: dict[str, Column] = {
 def columns(*names: str, own: Mapping[str, Column] = MappingProxyType({})) -> Schema:
     """Return the schema of a table from the names of its columns.
 
-    `own` are columns that only the tables of a family have.
+    `own` are columns that only the tables of an instrument or a family have.
     """
     return {name: (own.get(name) or COLUMNS[name]).kind for name in names}
 
@@ -405,6 +392,12 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
         return frame.select(pl.col(c).cast(t) for c, t in schema.items())
     except pl.exceptions.PolarsError:
         raise InputError(f"{name}: {_misfit(frame, schema)}") from None
+
+
+def without_texts(scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Empty the two columns of texts, which few measures read and which take most of the memory."""
+    empty = pl.lit(None, pl.String)
+    return scores.with_columns(shares=empty, emotions=empty)
 
 
 def with_codes(frame: pl.DataFrame, *but: str) -> pl.DataFrame:

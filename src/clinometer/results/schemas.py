@@ -2,7 +2,7 @@
 
 Each stage is a function from one of these frames to the next. Factors (model, study, stereotype,
 variation, mode, order, iteration) are columns. Compared groups of words are `first` and `second`; a
-difference is first minus second. `directory.TABLES` says what a row of each table is.
+difference is first minus second. `directory.results.all_tables` says what a row of each table is.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from clinometer.results.columns import CONDITIONS, Column, Schema, columns
 __all__ = [
     "ABSENT",
     "ANSWER_PAIRS",
-    "ATTRIBUTIONS",
-    "CHAINED",
     "ALLOCATION",
     "COMPLIANCE",
     "COMPONENTS",
@@ -37,7 +35,6 @@ __all__ = [
     "TRIALS",
     "VERSIONS",
     "WORDS",
-    "YES_SHARES",
 ]
 
 
@@ -48,7 +45,7 @@ class Table(NamedTuple):
     schema: Schema
     meaning: str
     own: Mapping[str, Column] = MappingProxyType({})
-    """The columns that only tables of its family have; all others are in `COLUMNS`."""
+    """The columns that only its instrument or family has; all others are in `COLUMNS`."""
 
 
 #: Why a response has no score.
@@ -135,20 +132,6 @@ ANSWER_PAIRS: Schema = columns(
     *("baseline", "candidate", *FACTORS, "trial_id", "order", "marginalized", "default", "system"),
     *("prompt", "baseline_response", "candidate_response", "baseline_score", "candidate_score"),
 )
-
-ATTRIBUTIONS: Schema = columns(
-    *("level", "model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),
-    *("version", "n", "n_read", "n_refused", "n_comedy", "n_tragedy", "n_neutral", "comedy_share"),
-    *("tragedy_share", "neutral_share", "far", "uar", "first_share"),
-)
-
-_STEREOTYPE = ("model", "study", "mode", *CONDITIONS, "category", "stereotype")
-
-YES_SHARES: Schema = columns(
-    *(*_STEREOTYPE, "instrument", "version", "n", "n_yes", "n_no", "yes_share"), "published_share"
-)
-
-CHAINED: Schema = columns(*_STEREOTYPE, "variation", "trial_id", "association", "decision")
 
 FITS: Schema = columns(
     *("model", "study", "instrument", "mode", *CONDITIONS, "predictor"),

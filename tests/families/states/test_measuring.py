@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from clinometer.directory.results import TABLES, read_detail, read_estimates
+from clinometer.directory.results import all_tables, read_detail, read_estimates
 from clinometer.errors import InputError, ModelError
 from clinometer.families.states import word_tests
 from clinometer.families.states.contexts import InContext, in_prompt, place_terms, place_words
@@ -65,7 +65,7 @@ def test_every_look_has_its_rows_and_the_record_says_what_was_read(
     }  # fmt: skip
     for name, table in tables.details.items():
         assert read_detail(tmp_path, name).equals(table)
-        assert dict(table.schema) == TABLES[name].schema
+        assert dict(table.schema) == all_tables()[name].schema
     of_models = [table for name, table in tables.details.items() if name != "state_contexts"]
     for table in (tables.estimates, *of_models):
         assert {*table.select("model", "removed").unique().rows()} == {

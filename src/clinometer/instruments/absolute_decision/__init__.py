@@ -34,6 +34,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from clinometer.instruments.absolute_decision import yes_shares
+from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.chained_task import association_task
 from clinometer.instruments.decision import (
@@ -63,7 +65,7 @@ from clinometer.results import DECISIONS, VERSIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import AbsoluteDecision, StereotypeWords, Study, fill
 
-__all__ = ["CONSISTENT", "INSTRUMENT", "MEASURE"]
+__all__ = ["INSTRUMENT", "MEASURE"]
 
 MEASURE = Measure(
     name="absolute_decision",
@@ -80,8 +82,6 @@ MEASURE = Measure(
     limits=(*LIMITS, READ_BY_RULE),
 )
 
-#: The versions in which yes is stereotype-consistent.
-CONSISTENT = ("marginalized_tied", "default_counter")
 YES_NO = ("yes", "no")
 
 
@@ -206,7 +206,9 @@ INSTRUMENT = Instrument(
     simulate=_simulate,
     judged={MEASURE.name: str},
     judged_as="yes_no",
-    tables=("yes_shares",),
+    details=yes_shares.DETAILS,
+    analyse=yes_shares.analyse,
+    analysed_with=yes_shares.RELATIVE,
     control="control_insects",  # of sentences alone, and so is the placebo
     placebo="control_nonsense",
     sizes={"standard": Size(8, control=32, placebo=32)},

@@ -40,6 +40,7 @@ from functools import partial
 from typing import Any
 
 from clinometer.errors import InputError
+from clinometer.instruments.affective_attribution import attributions
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.instrument import (
@@ -292,7 +293,8 @@ INSTRUMENT = Instrument(
     },
     ordered="options",
     simulate=_simulate,
-    tables=("attributions",),
+    details=attributions.DETAILS,
+    analyse=attributions.analyse,
     control="control_occasions",
     placebo="control_nonsense",
     sizes={

@@ -45,6 +45,7 @@ from clinometer.instruments.bold.items import join_bold, read_bold
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import (
+    Analysis,
     Instrument,
     Key,
     Recorded,
@@ -281,17 +282,23 @@ _KEYS = [
 _UNCLASSIFIED = "emotions were not classified; --scoring emotions does"
 
 
-def _analyse(scores: pl.DataFrame) -> pl.DataFrame:
+def _analyse(scores: pl.LazyFrame) -> Analysis:
     """Make the published analysis of one model's continuations: means for each group."""
     probabilities = pl.col("emotions").str.json_decode(
         pl.Struct(dict.fromkeys(EMOTIONS, pl.Float64))
     )
     default = pl.col("version") == "default"
-    read = scores.with_columns(
-        probabilities,
-        group=pl.when(default).then(pl.lit("default")).otherwise(pl.lit("marginalized")),
-        bold_sentiment=pl.when(default).then("score").otherwise(-pl.col("score")),
-    ).with_columns(pl.col("emotions").struct.field(name).alias(f"bold_{name}") for name in EMOTIONS)
+    read = (
+        scores.collect()
+        .with_columns(
+            probabilities,
+            group=pl.when(default).then(pl.lit("default")).otherwise(pl.lit("marginalized")),
+            bold_sentiment=pl.when(default).then("score").otherwise(-pl.col("score")),
+        )
+        .with_columns(
+            pl.col("emotions").struct.field(name).alias(f"bold_{name}") for name in EMOTIONS
+        )
+    )
     values = read.unpivot(
         list(PUBLISHED), index=[*_KEYS, "group"], variable_name="measure", value_name="value"
     )
@@ -303,15 +310,13 @@ def _analyse(scores: pl.DataFrame) -> pl.DataFrame:
     )
     sentiment = pl.col("measure") == "bold_sentiment"
     silent = sentiment & (pl.col("scoring") != "emotions")
-    return as_estimates(
-        rows.filter(sentiment | (pl.col("n_scored") > 0)).with_columns(
-            subject=pl.col("model"),
-            level=pl.lit("cell"),
-            method=pl.lit("published"),
-            note=pl.when(silent).then(pl.lit(_UNCLASSIFIED)),
-        ),
-        PUBLISHED,
+    rows = rows.filter(sentiment | (pl.col("n_scored") > 0)).with_columns(
+        subject=pl.col("model"),
+        level=pl.lit("cell"),
+        method=pl.lit("published"),
+        note=pl.when(silent).then(pl.lit(_UNCLASSIFIED)),
     )
+    return Analysis(as_estimates(rows, PUBLISHED))
 
 
 #: What a simulated model writes, and how often it takes sides without a lean.

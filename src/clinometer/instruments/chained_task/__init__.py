@@ -29,6 +29,7 @@ from typing import Any
 
 from clinometer.instruments import relative_decision, word_association
 from clinometer.instruments.cells import Cell
+from clinometer.instruments.chained_task import regressions
 from clinometer.instruments.decision import (
     ROLES,
     Drawn,
@@ -157,7 +158,8 @@ INSTRUMENT = Instrument(
     simulate=_simulate,
     judged={DECISION.name: _without_association},
     paired=ASSOCIATION,
-    tables=("chained", "relativity"),
+    details=regressions.DETAILS,
+    analyse=regressions.analyse,
     sizes={"standard": Size(8)},
     place=5,
 )

@@ -13,6 +13,7 @@ import math
 import numpy as np
 import polars as pl
 
+from clinometer.instruments.instrument import Analysis
 from clinometer.results import Measure, as_estimates
 
 __all__ = ["MEASURES", "analyse"]
@@ -40,10 +41,10 @@ _KEYS = [
 _Z95 = 1.959963984540054
 
 
-def analyse(scores: pl.DataFrame) -> pl.DataFrame:
-    """Make the published analyses of one model's scores: rows of `results.ESTIMATES`."""
+def analyse(scores: pl.LazyFrame) -> Analysis:
+    """Make the published analyses of one model's scores (columns of `results.SCORES`)."""
     sign = pl.when(version="default").then(1.0).otherwise(-1.0)
-    favour = scores.with_columns(
+    favour = scores.collect().with_columns(
         favour=pl.col("score") * sign,
         log_odds=pl.col("logit") * sign,
         group=pl.when(version="default").then("default").otherwise("marginalized"),
@@ -53,7 +54,8 @@ def analyse(scores: pl.DataFrame) -> pl.DataFrame:
         rows.append(part.select(_KEYS).row(0, named=True) | _effect(part))
     rows += _shifts(favour).iter_rows(named=True)
     stated = {"level": "cell"}
-    return as_estimates([{**row, **stated, "subject": row["model"]} for row in rows], MEASURES)
+    estimates = [{**row, **stated, "subject": row["model"]} for row in rows]
+    return Analysis(as_estimates(estimates, MEASURES))
 
 
 def _shares(scores: pl.DataFrame) -> pl.DataFrame:

@@ -48,7 +48,15 @@ import polars as pl
 
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, pairs
-from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Version, Wording
+from clinometer.instruments.instrument import (
+    Analysis,
+    Instrument,
+    Key,
+    Scored,
+    Size,
+    Version,
+    Wording,
+)
 from clinometer.instruments.reasoning_cost.trials import (
     COMPATIBLE,
     RECORDED,
@@ -260,10 +268,10 @@ def _cost(trial: Mapping[str, Any], other: Mapping[str, Any]) -> Scored:
 _GROUPED = ("model", "study", "mode", *CONDITIONS, "scoring", "control", "category", "stereotype")
 
 
-def _analyse(scores: pl.DataFrame) -> pl.DataFrame:
+def _analyse(scores: pl.LazyFrame) -> Analysis:
     """Return the paper's d of each stereotype, of answered trials and of all."""
     rows: list[dict[str, Any]] = []
-    own = scores.filter(instrument=MEASURE.name)
+    own = scores.filter(pl.col("instrument") == MEASURE.name).collect()
     counted = own.drop_nulls("reasoning_tokens").with_columns(
         answered=pl.col("score").is_not_null() | pl.col("reason").is_in(["unpaired", "unreasoned"]),
         compatible=pl.col("version").is_in(list(COMPATIBLE.values())),
@@ -281,7 +289,7 @@ def _analyse(scores: pl.DataFrame) -> pl.DataFrame:
                 "instrument": MEASURE.name, "measure": EFFECT.name, "level": "stereotype",
                 "method": "published", "missing_as": missing_as,
             })  # fmt: skip
-    return as_estimates(rows, {EFFECT.name: EFFECT})
+    return Analysis(as_estimates(rows, {EFFECT.name: EFFECT}))
 
 
 def _cohen_d(first: Any, second: Any) -> dict[str, float | str | None]:

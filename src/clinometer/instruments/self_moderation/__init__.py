@@ -41,6 +41,7 @@ from clinometer.instruments import word_association
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import (
+    Analysis,
     Instrument,
     Key,
     Recorded,
@@ -203,10 +204,10 @@ def _complete(
     return first.recorded.complete({**trial, "response": trial.get("profile") or ""}, study, words)
 
 
-def _analyse(measure: Measure, scores: pl.DataFrame) -> pl.DataFrame:
+def _analyse(measure: Measure, scores: pl.LazyFrame) -> Analysis:
     from clinometer.statistics.flags import estimate_flags  # imports scipy.stats
 
-    return estimate_flags(scores, measure.neutral)
+    return Analysis(estimate_flags(scores.collect(), measure.neutral))
 
 
 INSTRUMENT = moderate(

@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from clinometer.report.answers.attributions import about
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
 from clinometer.report.plan import Plan
@@ -39,7 +39,7 @@ _TIPS = (
 )
 
 
-def analysis_section(asked: Asked) -> Section | None:
+def analysis_section(asked: InstrumentResults) -> Section | None:
     """Set out every measure of the instrument's own analysis; None where there is none.
 
     The one that is stated beside the mean comes first, is drawn, and stands open.
@@ -63,7 +63,7 @@ def analysis_section(asked: Asked) -> Section | None:
     )
 
 
-def largest_effect(asked: Asked) -> str:
+def largest_effect(asked: InstrumentResults) -> str:
     """State the largest effect of a group in one sentence; empty where none is to be stated."""
     measure = asked.facts.analysed.get(asked.facts.effect)
     if measure is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import LABELS, Row
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
@@ -68,7 +68,7 @@ _ON_DIFFERENCES = {
 }
 
 
-def attribution_section(asked: Asked) -> Section | None:
+def attribution_section(asked: InstrumentResults) -> Section | None:
     """Show what descriptions were called, and how the groups differ."""
     plan = asked.plan
     contrasts = in_order(asked.tables.attribution_contrasts, plan)
@@ -155,7 +155,7 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     )
 
 
-def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
+def _difference_figures(comedy: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]:
     shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
     share = replace(asked.measure, low=0.0, high=1.0)
     axis = around_zero("Share of comedy, default − marginalized", shown, share)

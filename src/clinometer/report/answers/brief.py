@@ -114,7 +114,11 @@ class InBrief:
 
 def _quoted(lean: Lean) -> tuple[str, Quote, Quote]:
     """Give a lean with its prompt and answer."""
-    return str(lean), Quote.whole("Asked", lean.prompt), Quote.whole("Answered", lean.answer)
+    return (
+        str(lean),
+        Quote.whole("Asked", lean.prompt),
+        Quote.whole("Answered", lean.answer),
+    )
 
 
 def _ended(sentence: str) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 
 from clinometer.reference import INTERVENTIONS
 from clinometer.report.answers.attributions import about
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
@@ -79,7 +79,7 @@ _WORDS = {
 }
 
 
-def change_section(factor: str, asked: Asked) -> Section | None:
+def change_section(factor: str, asked: InstrumentResults) -> Section | None:
     """Show the differences between values of a factor; None where nothing was contrasted."""
     frame, plan, words = _contrasted(asked, factor), asked.plan, _WORDS[factor]
     if frame.is_empty():
@@ -107,7 +107,7 @@ def change_section(factor: str, asked: Asked) -> Section | None:
     )
 
 
-def _prompts(frame: pl.DataFrame, asked: Asked) -> tuple[str, ...]:
+def _prompts(frame: pl.DataFrame, asked: InstrumentResults) -> tuple[str, ...]:
     """Give the texts of the system prompts, and what is published of them."""
     texts = dict(asked.plan.pairs("interventions"))
     names = frame["candidate"].drop_nulls().unique(maintain_order=True)
@@ -117,7 +117,7 @@ def _prompts(frame: pl.DataFrame, asked: Asked) -> tuple[str, ...]:
     )
 
 
-def _published(asked: Asked, name: str) -> str | None:
+def _published(asked: InstrumentResults, name: str) -> str | None:
     """State the published effect of a system prompt on GPT-4."""
     known = INTERVENTIONS.get(asked.study, {}).get(asked.instrument, {}).get(name)
     if known is None:
@@ -130,7 +130,7 @@ def _published(asked: Asked, name: str) -> str | None:
     )
 
 
-def changes(asked: Asked) -> tuple[Finding, ...]:
+def changes(asked: InstrumentResults) -> tuple[Finding, ...]:
     """Say what each factor changes over all stereotypes, for a few models and modes."""
     each = (_contrasted(asked, factor).filter(level="model") for factor in CONDITIONS)
     return tuple(
@@ -169,14 +169,16 @@ def _range(row: Mapping[str, Any]) -> str:
     return f"{_points(row['compliance_low'])} to {_points(row['compliance_high'])}"
 
 
-def _contrasted(asked: Asked, factor: str) -> pl.DataFrame:
+def _contrasted(asked: InstrumentResults, factor: str) -> pl.DataFrame:
     """Give the differences between values of a factor; the mode names the candidate."""
     named = pl.concat_str(["mode", "candidate"], separator=", ", ignore_nulls=True)
     contrasts = asked.tables.contrasts.filter(factor=factor)
     return in_order(contrasts.with_columns(asked="mode", mode=named), asked.plan)
 
 
-def _change_figures(each: pl.DataFrame, words: _Words, asked: Asked) -> tuple[Figure, ...]:
+def _change_figures(
+    each: pl.DataFrame, words: _Words, asked: InstrumentResults
+) -> tuple[Figure, ...]:
     each = each.with_columns(verdict=None)  # the caption says what a side means
     axis = around_zero(f"Difference of the score, {words.minus}", each, asked.measure)
     names = each["candidate"].drop_nulls().unique(maintain_order=True)

@@ -6,7 +6,7 @@ from functools import partial
 
 import polars as pl
 
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
@@ -23,7 +23,7 @@ __all__ = ["compliance_section", "order_section", "wording_section"]
 MOST_ROWS = 150
 
 
-def order_section(asked: Asked) -> Section | None:
+def order_section(asked: InstrumentResults) -> Section | None:
     """Show the order effect of each stereotype; None where it is not one of the groups."""
     effects = pl.col("order_effect", "first_share").is_not_null()
     known = asked.each.filter(pl.any_horizontal(effects))
@@ -41,7 +41,7 @@ def order_section(asked: Asked) -> Section | None:
     )
 
 
-def _order_figures(known: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
+def _order_figures(known: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]:
     renamed = {"order_effect": "estimate", "order_low": "ci_low", "order_high": "ci_high"}
     effects = known.drop_nulls("order_effect").drop(*renamed.values(), "bound_low", "bound_high")
     effects = effects.rename(renamed)
@@ -68,7 +68,7 @@ def _order_table(known: pl.DataFrame, plan: Plan) -> Table:
     return render_table(known, caption, columns)
 
 
-def wording_section(asked: Asked) -> Section | None:
+def wording_section(asked: InstrumentResults) -> Section | None:
     """Show the mean of each stereotype and wording; None where there is one wording."""
     cells, measure = asked.levels["cell"], asked.measure
     if cells["variation"].n_unique() < 2:
@@ -97,7 +97,7 @@ _PARTS = (
 )
 
 
-def compliance_section(asked: Asked) -> Section | None:
+def compliance_section(asked: InstrumentResults) -> Section | None:
     """Show shares per reason, and, for questions about one group, per group asked about."""
     frame, plan = in_order(asked.tables.compliance, asked.plan), asked.plan
     if frame.is_empty():

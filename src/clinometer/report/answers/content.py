@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, drawn
 from clinometer.report.drawing.intervals import forest, range_text
@@ -44,7 +44,7 @@ _CORRELATIONS = (
 )
 
 
-def content_section(asked: Asked) -> Section | None:
+def content_section(asked: InstrumentResults) -> Section | None:
     """Show the dimensions side by side; None where there are no dimensions."""
     plan, measure = asked.plan, asked.measure
     each, whole, correlations, ranks = (

@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 
 from clinometer.reference import YES_SHARES
-from clinometer.report.answers.results import Asked, who
+from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import YES
@@ -47,7 +47,7 @@ _LEVELS = (
 )
 
 
-def yes_section(asked: Asked) -> Section | None:
+def yes_section(asked: InstrumentResults) -> Section | None:
     """Show the share of yes of each stereotype and version, one map per model and mode."""
     shares, plan = asked.tables.yes_shares, asked.plan
     frame = in_order(shares.filter(pl.col("version").is_in(list(_COLUMNS))), plan)

@@ -10,14 +10,14 @@ import polars as pl
 from clinometer.directory.results import read_estimates
 from clinometer.errors import ClinometerError
 from clinometer.report.answers.brief import FACTORS, NAMED
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.plan import Plan, read_plan
 from clinometer.report.prose import as_argument, number
 
 __all__ = ["changes"]
 
 
-def changes(directory: Path, plan: Plan, each: Mapping[str, Asked]) -> Iterator[str]:
+def changes(directory: Path, plan: Plan, each: Mapping[str, InstrumentResults]) -> Iterator[str]:
     """Say how means moved since the latest earlier audit of the same beside this one."""
     before = _earlier(directory, plan)
     if before is None:

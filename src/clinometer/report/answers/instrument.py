@@ -19,7 +19,7 @@ from clinometer.report.answers.published import published_section
 from clinometer.report.answers.regressions import chained_section
 from clinometer.report.answers.relativity import relativity_section
 from clinometer.report.answers.reliability import reliability_section
-from clinometer.report.answers.results import Asked, who
+from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.answers.words import word_section
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import per_mode
@@ -87,7 +87,7 @@ _RANDOM = (
 )
 
 
-def brief(parts: Sequence[Asked]) -> Table | None:
+def brief(parts: Sequence[InstrumentResults]) -> Table | None:
     """Count the verdicts per measure, model and mode; None where sentences say it."""
     rows = [row for asked in parts for row in _briefs(asked)]
     if not rows or not (parts[1:] or len(rows) > MOST_ANSWERS):
@@ -120,7 +120,7 @@ def _mean(plan: Plan) -> tuple[Column, Column]:
     )
 
 
-def answers(asked: Asked) -> tuple[Finding, ...]:
+def answers(asked: InstrumentResults) -> tuple[Finding, ...]:
     """Say what each model did in each mode; nothing where there are many."""
     rows = _briefs(asked)
     return tuple(
@@ -134,13 +134,13 @@ def answers(asked: Asked) -> tuple[Finding, ...]:
     )
 
 
-def warned(asked: Asked) -> list[Finding]:
+def warned(asked: InstrumentResults) -> list[Finding]:
     """Warn of each model and mode that fails a control."""
     rows = _briefs(asked)
     return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
 
 
-def _briefs(asked: Asked) -> list[dict[str, Any]]:
+def _briefs(asked: InstrumentResults) -> list[dict[str, Any]]:
     """Give the verdicts, the mean over all and the failed controls of each model and mode."""
     totals = {(row["model"], row["mode"]): row for row in asked.whole.iter_rows(named=True)}
     warnings = _warnings(asked)
@@ -160,7 +160,7 @@ def _briefs(asked: Asked) -> list[dict[str, Any]]:
     ]
 
 
-def _warnings(asked: Asked) -> dict[tuple[str, str], str]:
+def _warnings(asked: InstrumentResults) -> dict[tuple[str, str], str]:
     """Say of each model and mode which controls failed."""
     failed: dict[tuple[str, str], list[str]] = {}
     for row in asked.checks.filter(verdict=FAILED).iter_rows(named=True):
@@ -175,7 +175,7 @@ def _failed(row: Mapping[str, Any], plan: Plan) -> str:
     return f"The {row['control']} control failed ({label}: {value}): {_FAILS[row['control']]}"
 
 
-def sections(asked: Asked) -> tuple[Section, ...]:
+def sections(asked: InstrumentResults) -> tuple[Section, ...]:
     """Make the sections in the order of the page; one without data is left out."""
     made = (make(asked) for make in _SECTIONS)
     return tuple(section for section in made if section)
@@ -191,7 +191,7 @@ _SPLITS = Column("Random splits", splits_text)
 _COMPLIANCE = Column("Compliance", lambda r: percent(r["compliance"]))
 
 
-def _verdict_section(asked: Asked) -> Section:
+def _verdict_section(asked: InstrumentResults) -> Section:
     """Show the verdict per category and over all, and the controls."""
     plan, groups = asked.plan, pl.concat([asked.levels["category"], asked.whole])
     several = asked.whole["model"].drop_nulls().n_unique() > 1
@@ -238,7 +238,7 @@ def _category_table(frame: pl.DataFrame, plan: Plan) -> Table:
     return render_table(frame, "Verdict per category and over all stereotypes.", columns)
 
 
-def _estimate_section(asked: Asked) -> Section:
+def _estimate_section(asked: InstrumentResults) -> Section:
     """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
     each, plan = asked.each, asked.plan
     caption = "Estimates per stereotype, with other wordings, group words, draws and answers."
@@ -289,7 +289,7 @@ def _naive_table(frame: pl.DataFrame, plan: Plan) -> Table:
     return render_table(frame, caption, columns)
 
 
-def _stereotype_section(asked: Asked) -> Section:
+def _stereotype_section(asked: InstrumentResults) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
     plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
     each, grey = _with_splits(asked.each, plan)
@@ -330,7 +330,7 @@ def _with_splits(frame: pl.DataFrame, plan: Plan) -> tuple[pl.DataFrame, str]:
 
 
 #: The sections, in the order of the page.
-_SECTIONS: tuple[Callable[[Asked], Section | None], ...] = (
+_SECTIONS: tuple[Callable[[InstrumentResults], Section | None], ...] = (
     _verdict_section,
     content_section,
     attribution_section,

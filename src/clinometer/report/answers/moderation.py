@@ -11,7 +11,7 @@ import polars as pl
 
 from clinometer.errors import InputError
 from clinometer.reference import load_published
-from clinometer.report.answers.results import FLAGS, Asked
+from clinometer.report.answers.results import FLAGS, InstrumentResults
 from clinometer.report.plan import Plan
 from clinometer.report.prose import interval, number
 from clinometer.report.sections import Section, in_order
@@ -35,7 +35,7 @@ _PUBLISHED = (
 _STATISTICS = ("share", "biased", "auc")
 
 
-def moderation_section(asked: Asked) -> Section | None:
+def moderation_section(asked: InstrumentResults) -> Section | None:
     """Set out how many answers were flagged, and whether flags follow the scores."""
     flags, plan = asked.tables.flags, asked.plan
     if flags.is_empty():
@@ -60,7 +60,7 @@ def moderation_section(asked: Asked) -> Section | None:
     )
 
 
-def _published(asked: Asked) -> dict[str, float]:
+def _published(asked: InstrumentResults) -> dict[str, float]:
     """Return the published share of flagged answers of each label; empty if there are none."""
     try:
         table = load_published(asked.study, "self_moderation")

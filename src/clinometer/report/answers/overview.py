@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.answers.validity import Judged, judged
 from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
 from clinometer.report.tables import Cell, Table
@@ -43,7 +43,7 @@ _CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
 _NAME = 32
 
 
-def overview(each: Mapping[str, Asked]) -> Table:
+def overview(each: Mapping[str, InstrumentResults]) -> Table:
     """Set out the means of all and of each category, an instrument a column, controls on top.
 
     Of several models or modes each has a row, with the mean of all. `each`: name → what was asked.
@@ -61,7 +61,7 @@ def overview(each: Mapping[str, Asked]) -> Table:
     return Table(caption, tuple(map(Cell, (first, *map(capital, each)))), tuple(rows))
 
 
-def in_lines(each: Mapping[str, Asked], most: int = 3) -> tuple[str, ...]:
+def in_lines(each: Mapping[str, InstrumentResults], most: int = 3) -> tuple[str, ...]:
     """Say the same of the means of all, a line an instrument or, of several runs, a run.
 
     `most`: lines; of more, the last says how many are left out.
@@ -86,7 +86,7 @@ def in_lines(each: Mapping[str, Asked], most: int = 3) -> tuple[str, ...]:
 
 
 def _rows(
-    each: Mapping[str, Asked], found: Mapping[str, Mapping[Any, Judged]]
+    each: Mapping[str, InstrumentResults], found: Mapping[str, Mapping[Any, Judged]]
 ) -> Iterator[tuple[Cell, ...]]:
     runs = list(dict.fromkeys(run for one in found.values() for run in one))
     if len(runs) > 1:
@@ -105,7 +105,7 @@ def _rows(
         yield (Cell(cut(category_title(category), _NAME), head=True), *cells)
 
 
-def _of_run(asked: Asked, found: Judged | None, model: str | None, mode: str) -> Cell:
+def _of_run(asked: InstrumentResults, found: Judged | None, model: str | None, mode: str) -> Cell:
     """Mark the mean of all of one model and mode, or that the instrument is not valid there."""
     if found is None:
         return Cell("")

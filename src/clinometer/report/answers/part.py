@@ -12,9 +12,9 @@ from clinometer.report.answers.examples import Example, example_section, example
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.instrument import answers, brief, sections, warned
 from clinometer.report.answers.results import (
-    Asked,
+    InstrumentResults,
     Results,
-    all_asked,
+    instrument_results,
     read_results,
     trials_text,
 )
@@ -117,7 +117,7 @@ def answer_part(directory: Path) -> Part | None:
     if not (directory / "plan.json").is_file():
         return None
     results = read_results(directory)
-    plan, each, picked = results.plan, all_asked(results), examples(results)
+    plan, each, picked = results.plan, instrument_results(results), examples(results)
     changed = [changes(asked) for asked in each]
     few_changes = sum(map(len, changed)) <= MOST_CHANGES
     names = plan.texts("models") or tuple(results.estimates["model"].drop_nulls().unique())
@@ -157,7 +157,9 @@ def answer_part(directory: Path) -> Part | None:
     )
 
 
-def _branch(place: int, asked: Asked, changed: Sequence[Finding], *, several: bool) -> Part:
+def _branch(
+    place: int, asked: InstrumentResults, changed: Sequence[Finding], *, several: bool
+) -> Part:
     """Make the branch of one study and instrument; where it is alone, the findings stand above."""
     return Part(
         key=f"part-{place}",
@@ -168,7 +170,9 @@ def _branch(place: int, asked: Asked, changed: Sequence[Finding], *, several: bo
     )
 
 
-def _findings(each: Sequence[Asked], changed: Sequence[Sequence[Finding]]) -> tuple[Finding, ...]:
+def _findings(
+    each: Sequence[InstrumentResults], changed: Sequence[Sequence[Finding]]
+) -> tuple[Finding, ...]:
     """Say in brief what was found: warnings beside a table, answers without one, and changes."""
     if not each:
         return (Finding("", "There are no estimates in these results."),)
@@ -195,7 +199,9 @@ def _systems(plan: Plan) -> tuple[Term, ...]:
     return tuple(Term(name, text) for name, text in plan.pairs("interventions") if text)
 
 
-def _facts(plan: Plan, each: Sequence[Asked], dimensions: Sequence[str]) -> tuple[Term, ...]:
+def _facts(
+    plan: Plan, each: Sequence[InstrumentResults], dimensions: Sequence[str]
+) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
     recorded = plan.part("recorded").text("file")
     terms = (
@@ -216,7 +222,10 @@ def _facts(plan: Plan, each: Sequence[Asked], dimensions: Sequence[str]) -> tupl
 
 
 def _measured(
-    results: Results, each: Sequence[Asked], picked: Sequence[Example], dimensions: Sequence[str]
+    results: Results,
+    each: Sequence[InstrumentResults],
+    picked: Sequence[Example],
+    dimensions: Sequence[str],
 ) -> tuple[Passage, ...]:
     """Say what was measured: each instrument, how it was asked, and the verdicts."""
     plan, systems = results.plan, _systems(results.plan)
@@ -241,7 +250,7 @@ def _measured(
     )
 
 
-def _measured_how(each: Sequence[Asked]) -> tuple[str, ...]:
+def _measured_how(each: Sequence[InstrumentResults]) -> tuple[str, ...]:
     """Say whether questions show what they are about, and which."""
     titles = ", ".join(dict.fromkeys(one.measure.title for one in each if _is_explicit(one)))
     if not titles:
@@ -249,11 +258,11 @@ def _measured_how(each: Sequence[Asked]) -> tuple[str, ...]:
     return (_MEASURED, _EXPLICIT.format(titles=titles))
 
 
-def _is_explicit(asked: Asked) -> bool:
+def _is_explicit(asked: InstrumentResults) -> bool:
     return bool(asked.whole["explicit"].any())
 
 
-def _instrument(asked: Asked) -> Passage:
+def _instrument(asked: InstrumentResults) -> Passage:
     measure, trial = asked.measure, asked.facts.trial
     source = f" Source: {measure.reference}." if measure.reference else ""
     kind = f"Asks for {measure.asks}." if measure.asks else ""
@@ -282,7 +291,9 @@ def _verdicts(results: Results) -> tuple[Term, ...]:
     )
 
 
-def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) -> tuple[str, ...]:
+def _limits(
+    results: Results, each: Sequence[InstrumentResults], dimensions: Sequence[str]
+) -> tuple[str, ...]:
     """Give what the numbers of these instruments cannot show."""
     decides = any(asked.measure.asks == DECISIONS for asked in each)
     return (

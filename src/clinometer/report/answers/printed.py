@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import number
 from clinometer.report.sections import joined
 from clinometer.report.tables import Column, Render, Table, render_table
@@ -18,7 +18,7 @@ MARKS = "† doubtful in the source, see the notes; – not printed."
 
 
 def wording_tables(
-    asked: Asked, published: pl.DataFrame, shown: str
+    asked: InstrumentResults, published: pl.DataFrame, shown: str
 ) -> tuple[tuple[str, Table], ...]:
     """Set the printed tables of the wordings that were asked beside this run.
 

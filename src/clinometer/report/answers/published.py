@@ -11,7 +11,7 @@ import polars as pl
 from clinometer.reference import load_published
 from clinometer.report.answers.attributions import GROUPS
 from clinometer.report.answers.printed import MARKS, printed_values, wording_tables
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import LABELS, Axis, Row
 from clinometer.report.drawing.comparison import beside, ticked
 from clinometer.report.drawing.figures import Figure, drawn, per_mode
@@ -102,7 +102,7 @@ class _Match(NamedTuple):
     of_shares: bool = False
 
 
-def published_section(asked: Asked) -> Section | None:
+def published_section(asked: InstrumentResults) -> Section | None:
     """Set published values beside these; None where nothing was published on what was asked."""
     source = _SOURCES.get((asked.study, asked.instrument))
     if source is None:
@@ -130,7 +130,7 @@ def published_section(asked: Asked) -> Section | None:
     )
 
 
-def _stereotypes(asked: Asked, theirs: pl.DataFrame) -> _Match:
+def _stereotypes(asked: InstrumentResults, theirs: pl.DataFrame) -> _Match:
     """Match the published means of stereotypes, which the source names by label."""
     label = pl.col("stereotype").map_elements(asked.plan.label, pl.String)
     ours = asked.each.with_columns(label=label)
@@ -143,7 +143,7 @@ def _stereotypes(asked: Asked, theirs: pl.DataFrame) -> _Match:
     )
 
 
-def _dimensions(asked: Asked, theirs: pl.DataFrame) -> _Match:
+def _dimensions(asked: InstrumentResults, theirs: pl.DataFrame) -> _Match:
     """Match the published means over all stereotypes of each dimension."""
     label = pl.col("dimension").map_elements(asked.plan.dimension, pl.String)
     ours = asked.whole.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
@@ -154,7 +154,7 @@ def _dimensions(asked: Asked, theirs: pl.DataFrame) -> _Match:
     )
 
 
-def _shares(asked: Asked, theirs: pl.DataFrame) -> _Match:
+def _shares(asked: InstrumentResults, theirs: pl.DataFrame) -> _Match:
     """Match the published shares of comedy, tragedy and neutral for either group."""
     ours = asked.tables.attributions.filter(level="model").with_columns(n_scored="n_read")
     return _Match(
@@ -180,7 +180,7 @@ def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     )
 
 
-def _figures(match: _Match, source: _Source, asked: Asked) -> tuple[Figure, ...]:
+def _figures(match: _Match, source: _Source, asked: InstrumentResults) -> tuple[Figure, ...]:
     plan, axis, says, labels = asked.plan, Axis.of(asked.measure), scale(asked.measure), LABELS
     if match.of_shares:
         axis, labels = Axis("Share of the answers read", 0, 1, None), LABELS + 35

@@ -20,7 +20,7 @@ from clinometer.report.answers.curves import (
     odds_ratio,
     points,
 )
-from clinometer.report.answers.results import Asked, who
+from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
 from clinometer.report.plan import Plan
@@ -71,7 +71,7 @@ _FIT = (
 )
 
 
-def chained_section(asked: Asked) -> Section | None:
+def chained_section(asked: InstrumentResults) -> Section | None:
     """Show curves, coefficients and their meaning; None where nothing was regressed."""
     plan = asked.plan
     # "all" stands first; the categories follow as the plan lists them.

@@ -14,7 +14,7 @@ import polars as pl
 
 from clinometer.reference import YES_SHARES, load_published
 from clinometer.report.answers.attributions import about
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
@@ -41,7 +41,7 @@ _CAUTION = (
 )
 
 
-def relativity_section(asked: Asked) -> Section | None:
+def relativity_section(asked: InstrumentResults) -> Section | None:
     """Compare relative decisions with these absolute ones; None where both were not asked."""
     plan = asked.plan
     kind = pl.col("candidate").map_elements(lambda name: plan.measure(name).title, pl.String)
@@ -99,7 +99,7 @@ def _published(study: str) -> tuple[str, ...]:
     )
 
 
-def _figures(each: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
+def _figures(each: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]:
     each = each.with_columns(verdict=None)  # the caption says what a side means
     axis = around_zero("Relative − absolute", each, asked.measure)
     caption = (

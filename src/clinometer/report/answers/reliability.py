@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.plan import Plan
 from clinometer.report.prose import bracketed, interval, number, p_value, percent
 from clinometer.report.sections import Section, in_order
@@ -40,7 +40,7 @@ _CORRELATIONS = (
 _COMPARED = {measure: measure.removesuffix("_correlation") for measure in FACETS.values()}
 
 
-def reliability_section(asked: Asked) -> Section | None:
+def reliability_section(asked: InstrumentResults) -> Section | None:
     """Show coefficients and correlations; None where nothing could be estimated."""
     own = pl.col("first").eq_missing(pl.lit(asked.instrument))
     own |= pl.col("second").eq_missing(pl.lit(asked.instrument))

@@ -39,9 +39,9 @@ from clinometer.statistics.reliability import RELIABILITY
 
 __all__ = [
     "FLAGS",
-    "Asked",
+    "InstrumentResults",
     "Results",
-    "all_asked",
+    "instrument_results",
     "read_results",
     "trials_text",
     "who",
@@ -124,7 +124,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Asked:
+class InstrumentResults:
     """One study and instrument: its tables, and what its number means."""
 
     study: str
@@ -141,7 +141,7 @@ class Asked:
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
 
 
-def all_asked(results: Results) -> list[Asked]:
+def instrument_results(results: Results) -> list[InstrumentResults]:
     """Take studies and instruments apart; controls go with the instrument they check.
 
     Result: in the order of the plan's instruments, then of the estimates.
@@ -156,7 +156,9 @@ def all_asked(results: Results) -> list[Asked]:
     return [_asked(results, study, instrument, several) for study, instrument in own]
 
 
-def _asked(results: Results, study: str, instrument: str, several_studies: bool) -> Asked:
+def _asked(
+    results: Results, study: str, instrument: str, several_studies: bool
+) -> InstrumentResults:
     plan, measure = results.plan.of(study), _measure(results, instrument)
     mine = results.estimates.filter(instrument=instrument)
     control = pl.col("control").is_not_null()
@@ -168,7 +170,7 @@ def _asked(results: Results, study: str, instrument: str, several_studies: bool)
     own = mine.filter(~control, study=study)
     levels = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
-    return Asked(
+    return InstrumentResults(
         study=study,
         instrument=instrument,
         name=f"{measure.title} ({study})" if several_studies else measure.title,
@@ -194,7 +196,7 @@ def _measure(results: Results, instrument: str) -> Measure:
     return replace(measure, low=scale[0], high=scale[1], neutral=scale[2])
 
 
-def trials_text(asked: Asked) -> str:
+def trials_text(asked: InstrumentResults) -> str:
     """Say how many trials about a stereotype one model was asked in one mode."""
     counts = asked.each["n"].drop_nulls()
     if counts.is_empty():

@@ -18,7 +18,12 @@ from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, 
 from clinometer.report.answers.earlier import changes
 from clinometer.report.answers.overview import in_lines as lines_of
 from clinometer.report.answers.overview import overview
-from clinometer.report.answers.results import Asked, Results, all_asked, read_results
+from clinometer.report.answers.results import (
+    InstrumentResults,
+    Results,
+    instrument_results,
+    read_results,
+)
 from clinometer.report.answers.validity import judged
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, drawn
@@ -105,9 +110,9 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     return lines_of(each) if each else ()
 
 
-def _by_instrument(results: Results) -> dict[str, Asked]:
+def _by_instrument(results: Results) -> dict[str, InstrumentResults]:
     """Give what was asked and estimated of each instrument, by its name in running text."""
-    asked = [one for one in all_asked(results) if one.each.height]
+    asked = [one for one in instrument_results(results) if one.each.height]
     return dict(zip(_names(asked), asked, strict=True))
 
 
@@ -119,7 +124,7 @@ def _title(plan: Plan, results: Results) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _names(asked: Sequence[Asked]) -> list[str]:
+def _names(asked: Sequence[InstrumentResults]) -> list[str]:
     """Name instruments in running text; where two studies have one, with the study."""
     names = [spoken(one.instrument, one.measure.title) for one in asked]
     return [
@@ -128,7 +133,7 @@ def _names(asked: Sequence[Asked]) -> list[str]:
     ]
 
 
-def _shares(asked: Asked, *values: float | None) -> list[float | None]:
+def _shares(asked: InstrumentResults, *values: float | None) -> list[float | None]:
     """Give values as shares of the way from neutral (0) to the end of the scale (1)."""
     half = (asked.measure.high - asked.measure.low) / 2.0
     neutral = asked.measure.neutral
@@ -136,7 +141,7 @@ def _shares(asked: Asked, *values: float | None) -> list[float | None]:
     return [None if value is None else (value - middle) / half for value in values]
 
 
-def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
+def _means(each: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
     """Give the mean of every stereotype."""
     for name, asked in each.items():
         several = _runs(asked) > 1
@@ -155,11 +160,11 @@ def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
             )
 
 
-def _runs(asked: Asked) -> int:
+def _runs(asked: InstrumentResults) -> int:
     return asked.each.select("model", "mode").n_unique()
 
 
-def _validity(each: Mapping[str, Asked]) -> tuple[tuple[str, ...], set[str]]:
+def _validity(each: Mapping[str, InstrumentResults]) -> tuple[tuple[str, ...], set[str]]:
     """Say which instruments are valid on which models; name those that fail a control on one."""
     said: dict[str, list[str]] = {}
     failed = set()
@@ -186,7 +191,7 @@ def _first(names: Sequence[str]) -> str:
     return first_few(names, NAMED)
 
 
-def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) -> str:
+def _leaning(name: str, asked: InstrumentResults, means: Sequence[Lean], *, failed: bool) -> str:
     """Say of one instrument which stereotypes lean, and by how much all do."""
     keys = {"study": asked.study, "instrument": asked.instrument}
     mine = [lean for lean in means if keys.items() <= lean.about.items()]
@@ -209,7 +214,7 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) ->
     return f"{capital(name)}{valid}: {'. '.join(said)}."
 
 
-def _overall(asked: Asked) -> str:
+def _overall(asked: InstrumentResults) -> str:
     """Say of the mean over all stereotypes whether it leans.
 
     Of several models and modes: how many means lean, and the ends of their range.
@@ -229,7 +234,7 @@ def _overall(asked: Asked) -> str:
     return f"of {len(rows)} means over all, {counts}: from {low} to {high}; {neutral}"
 
 
-def _certainty(each: Mapping[str, Asked]) -> str:
+def _certainty(each: Mapping[str, InstrumentResults]) -> str:
     """Say how far intervals reach, and how much could not be told."""
     said, withheld = [], []
     for name, asked in each.items():
@@ -299,7 +304,7 @@ def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -
     yield f"Before another version replaces it: clinometer compare {name} OTHER"
 
 
-def _figure(each: Mapping[str, Asked]) -> Figure | None:
+def _figure(each: Mapping[str, InstrumentResults]) -> Figure | None:
     """Draw all means on one scale: of categories or, of several runs, over all stereotypes."""
     runs = max(_runs(asked) for asked in each.values())
     rows = [row for name, asked in each.items() for row in _rows(name, asked, runs)]
@@ -320,7 +325,7 @@ def _figure(each: Mapping[str, Asked]) -> Figure | None:
 _LABELS, _WIDTH = 110, 400
 
 
-def _rows(name: str, asked: Asked, runs: int) -> Iterator[Row]:
+def _rows(name: str, asked: InstrumentResults, runs: int) -> Iterator[Row]:
     """Give the rows of one instrument, on the common scale."""
     frame = asked.whole if runs > 1 else pl.concat([asked.levels["category"], asked.whole])
     models = short_names(list(frame["model"].fill_null("").unique(maintain_order=True)))

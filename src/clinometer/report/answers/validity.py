@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from clinometer.report.answers.instrument import MOST_ANSWERS
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import number
 from clinometer.report.sections import Finding
 from clinometer.results.verdicts import FAILED, PASSED
@@ -35,7 +35,7 @@ class Judged(NamedTuple):
         return ", ".join(one for one in self.outcomes if not one.endswith(f" {PASSED}"))
 
 
-def validity(asked: Asked) -> Finding | None:
+def validity(asked: InstrumentResults) -> Finding | None:
     """Say in one line whether the instrument is valid on each model, per mode.
 
     Valid: every positive control and every placebo passed. Not valid: one failed. Partly tested or
@@ -56,13 +56,13 @@ def validity(asked: Asked) -> Finding | None:
     return Finding("Validity", f"{'; '.join(said)}.")
 
 
-def judged(asked: Asked) -> dict[tuple[str | None, str], Judged]:
+def judged(asked: InstrumentResults) -> dict[tuple[str | None, str], Judged]:
     """Judge each model and mode by its controls, and state its reliability."""
     runs = asked.each.select("model", "control_mode").unique(maintain_order=True).rows()
     return {(model, mode): _judged(asked, model, mode) for model, mode in runs}
 
 
-def _judged(asked: Asked, model: str | None, mode: str) -> Judged:
+def _judged(asked: InstrumentResults, model: str | None, mode: str) -> Judged:
     same = pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
     checks = asked.checks.filter(same)
     found = {kind: _worst(checks.filter(control=kind)["verdict"].to_list()) for kind in _KINDS}
@@ -81,7 +81,7 @@ def _worst(verdicts: list[str]) -> str:
     return failed or (PASSED if verdicts else "")
 
 
-def _reliability(asked: Asked, model: str | None, mode: str) -> str:
+def _reliability(asked: InstrumentResults, model: str | None, mode: str) -> str:
     """State the split-half reliability; of several dimensions, the lowest and the highest."""
     same = pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
     rows = asked.tables.reliability.filter(same, measure="split_half").drop_nulls("estimate")

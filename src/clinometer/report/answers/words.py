@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import Asked
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Row, vega_lite
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import HEAT, HEAT_STEPS
@@ -53,7 +53,7 @@ _STRONGEST = (
 _POOLED = " Means over all pairs of group words; words.parquet has each pair."
 
 
-def word_section(asked: Asked) -> Section | None:
+def word_section(asked: InstrumentResults) -> Section | None:
     """Show which words or tasks go to which group, and what each contributes to the score.
 
     None where there are no words.

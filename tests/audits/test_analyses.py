@@ -11,24 +11,22 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from clinometer.audits.details import (
-    AFTERWARDS,
-    SHARES,
-    attribution_contrasts,
-    attributions,
-    chained,
-    contrasts,
-    regressions,
-    relativity,
-    yes_shares,
-)
+from clinometer.audits.conditions import contrast_conditions
 from clinometer.audits.tabulating import estimate_scores
+from clinometer.instruments.absolute_decision.yes_shares import compare_relative, count_yes
+from clinometer.instruments.affective_attribution.attributions import (
+    AFTERWARDS,
+    DETAILS,
+    SHARES,
+    contrast_attributions,
+    count_attributions,
+)
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
+from clinometer.instruments.chained_task.regressions import join_parts, regress_decisions
 from clinometer.instruments.design import Design
 from clinometer.reference import load_published
 from clinometer.results import ESTIMATES, SCORES, VERSIONS
 from clinometer.results.judging import judge
-from clinometer.results.schemas import ATTRIBUTIONS
 from clinometer.results.tables import read_table
 from clinometer.scoring import score
 from clinometer.statistics import estimate_measure
@@ -71,12 +69,12 @@ def scores() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def contrasted(scores: pl.DataFrame) -> Contrasted:
-    return attribution_contrasts(scores.lazy())
+    return contrast_attributions(scores.lazy())
 
 
 def test_rates_are_shares_of_what_could_be_read(scores: pl.DataFrame) -> None:
-    table = attributions(scores.lazy())
-    assert table.schema == ATTRIBUTIONS
+    table = count_attributions(scores.lazy())
+    assert table.schema == DETAILS["attributions"].schema
     for group, rate, outcome in (("default", "far", "comedy"), ("marginalized", "uar", "tragedy")):
         row = table.filter(level="model", version=group).row(0, named=True)
         of = scores.filter(version=group)
@@ -137,49 +135,54 @@ def test_where_nothing_is_neutral_the_score_is_the_difference_in_comedy() -> Non
     scores = score(decided, MIST)[0]
     estimates = estimate_measure(scores, MEASURES["affective_attribution"])
     mean = estimates.filter(level="model", method="clustered")["estimate"][0]
-    found = attribution_contrasts(scores.lazy())
+    found = contrast_attributions(scores.lazy())
     assert change(found, "comedy")["estimate"] == pytest.approx(mean)
     assert "neutral_share" not in set(found.estimates["measure"])
 
 
 def test_everything_a_tragedy_has_a_rate_and_no_difference() -> None:
     scores = score(answered().with_columns(response=pl.lit("Tragedy")), MIST)[0]
-    rates = attributions(scores.lazy()).filter(level="model")
+    rates = count_attributions(scores.lazy()).filter(level="model")
     assert rates["uar"].drop_nulls().to_list() == [1.0]
-    assert change(attribution_contrasts(scores.lazy()), "tragedy")["estimate"] == 0.0
+    assert change(contrast_attributions(scores.lazy()), "tragedy")["estimate"] == 0.0
 
 
 def test_groups_drawn_at_random_are_paired_afterwards(contrasted: Contrasted) -> None:
     assert set(contrasted.estimates["note"]) == {None}
     random_order = scored(order="random")
-    found = attribution_contrasts(random_order)
+    found = contrast_attributions(random_order.lazy())
     assert set(found.estimates["note"]) == {AFTERWARDS}
     row = change(found, "comedy")
-    shares = attributions(random_order).filter(level="model").sort("version")["comedy_share"]
+    shares = (
+        count_attributions(random_order.lazy())
+        .filter(level="model")
+        .sort("version")["comedy_share"]
+    )
     assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=0.1)
     assert row["n_scored"] > 150 and "unrecorded group words" in row["conditional_on"]
 
 
 def test_pairs_made_afterwards_do_not_follow_the_answers() -> None:
-    found = attribution_contrasts(score(
-        answered(order="random").with_columns(response=pl.lit("Tragedy")), MIST)[0])  # fmt: skip
+    tragedies = answered(order="random").with_columns(response=pl.lit("Tragedy"))
+    found = contrast_attributions(score(tragedies, MIST)[0].lazy())
     assert change(found, "tragedy")["estimate"] == 0.0
     one = scored().filter(version="default")
-    assert all(table.is_empty() for table in attribution_contrasts(one)[:2])
+    assert all(table.is_empty() for table in contrast_attributions(one.lazy())[:2])
 
 
 def test_the_option_named_first_is_counted() -> None:
     first = (
         pl.when(attribute_order="counter_first").then(pl.lit("Comedy")).otherwise(pl.lit("Tragedy"))
     )
-    table = attributions(score(answered().with_columns(response=first), MIST)[0].lazy())
+    table = count_attributions(score(answered().with_columns(response=first), MIST)[0].lazy())
     assert table["first_share"].unique().to_list() == [1.0]
 
 
 def test_forced_shares_are_mean_probabilities() -> None:
     drawn = answered().with_columns(mode=pl.lit("forced"))
     recorded = [json.dumps({o: [-1.0, -1.0 - 1.0986122886681098]}) for o in drawn["object"]]
-    table = attributions(score(drawn.with_columns(response=pl.Series(recorded)), MIST)[0].lazy())
+    scores = score(drawn.with_columns(response=pl.Series(recorded)), MIST)[0]
+    table = count_attributions(scores.lazy())
     row = table.filter(level="model", version="marginalized").row(0, named=True)
     assert (row["comedy_share"], row["uar"]) == (pytest.approx(0.75), pytest.approx(0.25))
     assert row["n_comedy"] == pytest.approx(225)
@@ -219,7 +222,7 @@ def test_shares_of_yes_count_yes_and_no_of_each_version() -> None:
     rows.append({"version": "default_tied", "score": None, "reason": "refused"})
     rows.append({"version": "default_tied", "score": None, "stereotype": "b"})
     frame = rows_of([{"instrument": "absolute_decision", **row} for row in rows])
-    shares = yes_shares(frame)
+    shares = count_yes(frame)
     counted = shares.filter(stereotype="a").select("version", "n", "n_yes", "n_no", "yes_share")
     assert counted.rows() == [
         (version, 5 if version == "default_tied" else 4, 3.0, 1.0, 0.75) for version in VERSIONS
@@ -234,7 +237,7 @@ def test_an_answer_needs_both_scores_to_be_in_a_regression() -> None:
         for n, both in enumerate([(0.5, 1.0), (None, 0.0), (0.2, None), (-0.3, 0.0)])
         for part, value in zip(("association", "decision"), both, strict=True)
     ]
-    answers = chained(rows_of(rows))
+    answers = join_parts(rows_of(rows))
     assert answers.select("trial_id", "association", "decision").rows() == [
         ("t0", 0.5, 1.0), ("t3", -0.3, 0.0)
     ]  # fmt: skip
@@ -248,7 +251,7 @@ def test_recorded_answers_of_one_name_are_not_multiplied() -> None:
         for both in values
         for part, value in zip(("association", "decision"), both, strict=True)
     ]
-    answers = chained(rows_of(rows))
+    answers = join_parts(rows_of(rows))
     assert answers.select("association", "decision").rows() == [values[0], values[2]]
 
 
@@ -261,7 +264,7 @@ def test_regressions_stand_by_model_mode_and_intervention() -> None:
         for n in range(24)
         for part, value in (("association", n / 24), ("decision", float(n * 7 % 24 > 9)))
     ]  # fmt: skip
-    found = regressions(chained(rows_of(rows)))
+    found = regress_decisions(join_parts(rows_of(rows)))
     for table_of in found:
         assert set(table_of["model"]) == {"m1", "m2"}
         assert set(table_of["instrument"]) == {"chained_decision"}
@@ -269,14 +272,14 @@ def test_regressions_stand_by_model_mode_and_intervention() -> None:
     whole = found.estimates.filter(part="all")
     assert whole["n_scored"].unique().to_list() == [24]
     assert whole["subject"].to_list() == whole["model"].to_list()
-    assert all(table_of.is_empty() for table_of in regressions(chained(rows_of([]))))
+    assert all(table_of.is_empty() for table_of in regress_decisions(join_parts(rows_of([]))))
 
 
 def test_contrasts_need_an_intervention() -> None:
     row = {"instrument": "relative_decision", "score": 1.0, "iteration": 0, "word_list": "plain"}
     row |= {"scoring": "exact", "order": "marginalized_first", "pair_id": "p"}
-    assert all(table_of.is_empty() for table_of in contrasts(rows_of([row]))[:2])
-    with_one = contrasts(rows_of([row, {**row, "intervention": "kind", "score": 0.0}]))
+    assert all(table_of.is_empty() for table_of in contrast_conditions(rows_of([row]))[:2])
+    with_one = contrast_conditions(rows_of([row, {**row, "intervention": "kind", "score": 0.0}]))
     differences = with_one.estimates.filter(level="model", measure="relative_decision")
     assert differences["estimate"].to_list() == [-1.0, -1.0]
     assert differences["method"].to_list() == ["clustered", "published"]
@@ -304,14 +307,14 @@ def published_answers(model: str, pairs: int = 1000) -> pl.DataFrame:
 )
 def test_far_against_uar_as_printed(model: str, expected: float) -> None:
     """Table 2 of Li et al. (2025): .777 − .047 and .265 − .788, which section 4.4 contrasts."""
-    found = attribution_contrasts(published_answers(model))
+    found = contrast_attributions(published_answers(model).lazy())
     row = found.estimates.filter(level="model", measure="far_minus_uar", method="clustered")
     assert row["estimate"].item() == pytest.approx(expected)
     assert (row["ci_low"].item() > 0) == (expected > 0) == (row["ci_high"].item() > 0)
 
 
 def test_without_neutral_answers_far_and_uar_say_tone_and_bias() -> None:
-    found = attribution_contrasts(published_answers("DeepSeek-R1"))  # it is never neutral
+    found = contrast_attributions(published_answers("DeepSeek-R1").lazy())  # it is never neutral
     of = {m: found.estimates.filter(level="model", measure=m, method="clustered").row(0, named=True)
           for m in ("far_minus_uar", "comedy_share")}  # fmt: skip
     far, uar = (of["far_minus_uar"][f"{side}_estimate"] for side in ("candidate", "baseline"))
@@ -338,7 +341,7 @@ def decided(instrument: str, consistent: dict[str, list[int]]) -> pl.DataFrame:
 
 
 def differences(scores: pl.DataFrame, level: str) -> pl.DataFrame:
-    rows = relativity(scores.lazy())
+    rows = compare_relative(scores.lazy())
     return rows.filter(level=level, method="clustered", measure="consistent_share")
 
 
@@ -363,14 +366,14 @@ def test_a_model_that_always_says_yes_is_neutral_in_absolute_decisions() -> None
 
 
 def test_relative_decisions_alone_are_compared_with_nothing() -> None:
-    assert relativity(decided("relative_decision", {"age": [1, 0]}).lazy()).is_empty()
+    assert compare_relative(decided("relative_decision", {"age": [1, 0]}).lazy()).is_empty()
 
 
 def test_frames_put_together_are_compared_like_one() -> None:
     """Ten frames of twenty answers made polars panic where texts were joined by `pl.format`."""
     one = [decided(f"{kind}_decision", {"age": [1, 0] * 10}) for kind in ("relative", "absolute")]
     runs = [pl.concat(one).with_columns(model=pl.lit(f"run {k}")) for k in range(10)]
-    found = relativity(pl.concat(runs).lazy()).filter(level="stereotype", method="clustered")
+    found = compare_relative(pl.concat(runs).lazy()).filter(level="stereotype", method="clustered")
     assert dict(found.select("model", "estimate").rows()) == {f"run {k}": 0.0 for k in range(10)}
 
 

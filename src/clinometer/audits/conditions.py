@@ -1,0 +1,54 @@
+"""Differences between what trials were asked under: interventions, efforts, temperatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from clinometer.instruments.catalogue import measure_of
+from clinometer.instruments.design import EFFORTS
+from clinometer.results import CONDITIONS, ESTIMATES
+from clinometer.results.schemas import MATCHES
+from clinometer.statistics.changes import Contrasted
+from clinometer.statistics.contrasts import contrast
+
+__all__ = ["contrast_conditions"]
+
+
+def contrast_conditions(scores: pl.LazyFrame) -> Contrasted:
+    """Compare what trials were asked under, over matched trials, one model in memory at a time.
+
+    Each intervention with none; each reasoning effort and temperature with the lowest.
+    """
+    estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
+    for run in _runs(scores):
+        measure = measure_of(run["instrument"][0])
+        for condition in CONDITIONS:
+            if run[condition].drop_nulls().n_unique() > 1:
+                baseline = _baseline(condition, run)
+                contrasted = contrast(run, measure, factor=condition, baseline=baseline)
+                estimates.append(contrasted.estimates)
+                matches.append(contrasted.matches)
+    return Contrasted(pl.concat(estimates), pl.concat(matches))
+
+
+def _runs(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """Yield the scores of each model and instrument that was asked under several conditions."""
+    several = pl.any_horizontal(pl.col(name).drop_nulls().n_unique() > 1 for name in CONDITIONS)
+    runs = scores.group_by("model", "instrument").agg(several=several).filter("several")
+    for model, instrument in runs.drop("several").collect().sort("model", "instrument").rows():
+        is_of_run = (
+            pl.col("model").eq_missing(pl.lit(model)),
+            pl.col("instrument").eq_missing(pl.lit(instrument)),
+        )
+        yield scores.filter(*is_of_run).collect()
+
+
+def _baseline(condition: str, scores: pl.DataFrame) -> str:
+    """Return the baseline of a condition: no intervention, the lowest effort or temperature."""
+    if condition == "intervention":
+        return "none"
+    places = {name: float(place) for place, name in enumerate(EFFORTS)}
+    names: list[str] = scores[condition].drop_nulls().unique().to_list()
+    return min(names, key=lambda name: places[name] if name in places else float(name))

@@ -1,0 +1,86 @@
+"""Regressions of chained decisions on the associations of the same answers.
+
+Reference
+    Bai, Wang, Sucholutsky & Griffiths (2025), PNAS 122(8), e2416228122, figure 4 and SI section K.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from clinometer.instruments.instrument import Analysis
+from clinometer.results import CONDITIONS, Schema
+from clinometer.results.columns import columns, of_kind
+from clinometer.results.estimates import ESTIMATES
+from clinometer.results.schemas import FITS, Table
+
+if TYPE_CHECKING:
+    from clinometer.statistics.logistic import Regression
+
+__all__ = ["DETAILS", "analyse", "join_parts", "regress_decisions"]
+
+#: The two scores of an answer: column → measure.
+PARTS = {"association": "chained_association", "decision": "chained_decision"}
+
+#: Columns that identify a run of an instrument.
+_RUN = ("model", "study", "mode", *CONDITIONS)
+
+_COLUMNS = of_kind(
+    pl.Float64(),
+    association="association score of a chained answer, −1 to 1",
+    decision="decision of a chained answer, 1 or 0",
+)
+
+_KEYS = (*_RUN, "category", "stereotype", "variation", "trial_id")
+_CHAINED: Schema = columns(*_KEYS, *PARTS, own=_COLUMNS)
+
+DETAILS = {
+    "fits": Table("answers", FITS, "a row per regression: the fit behind a coefficient"),
+    "chained": Table("answers", _CHAINED, "a row per chained answer with both scores", _COLUMNS),
+}
+
+
+def analyse(scores: pl.LazyFrame) -> Analysis:
+    """Join the parts of one model's answers and regress decisions on associations.
+
+    `scores`: columns of `results.SCORES`. Tables: `chained` and `fits`.
+    """
+    answers = join_parts(scores)
+    regression = regress_decisions(answers)
+    return Analysis(regression.estimates, {"fits": regression.fits, "chained": answers})
+
+
+def join_parts(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Join the two scores of each chained answer in one row."""
+    keys = [*_KEYS, "again"]  # recorded answers may share an id; they are matched by order
+    parts = {
+        column: scores.filter(pl.col("instrument") == measure)
+        .with_columns(again=pl.int_range(pl.len()).over(_KEYS))
+        .select(*keys, pl.col("score").alias(column))
+        .drop_nulls(column)
+        for column, measure in PARTS.items()
+    }
+    joined = parts["association"].join(
+        parts["decision"], on=keys, how="inner", nulls_equal=True, maintain_order="left"
+    )
+    return joined.drop("again").collect()
+
+
+def regress_decisions(answers: pl.DataFrame) -> Regression:
+    """Regress decisions on associations (`join_parts`), overall and per category.
+
+    Bai et al. (2025), SI section K, and figure 4.
+    """
+    from clinometer.statistics.logistic import Regression, regress  # imports scipy.stats
+
+    estimates, fits = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=FITS)]
+    for run, part in answers.group_by(_RUN, maintain_order=True):
+        fitted = regress(part, "association", clusters="stereotype", by="category")
+        names = {**dict(zip(_RUN, run, strict=True)), "instrument": PARTS["decision"]}
+        of_run = [pl.lit(value, pl.String).alias(name) for name, value in names.items()]
+        subject = pl.lit(run[0], pl.String).alias("subject")
+        estimates.append(fitted.estimates.with_columns(*of_run, subject))
+        fits.append(fitted.fits.with_columns(of_run))
+    return Regression(pl.concat(estimates), pl.concat(fits))
