@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,11 +51,24 @@ LEFT_OF = {
                  "reference", "instruments", "directory", "asking", "audits", "report", "cli"},
 }  # fmt: skip
 
+#: Modules of an instrument's folder that draw its sections: they stand in the report.
+DRAWING = {"section", "relativity_section", "curves"}
 
-def modules(path: Path) -> set[str]:
-    """Return the modules of Clinometer that a file imports, or imports from."""
+
+def modules(path: Path, *, of_annotations: bool = True) -> set[str]:
+    """Return the modules of Clinometer that a file imports, or imports from.
+
+    `of_annotations`: whether those count that are imported for annotations alone.
+    """
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if not of_annotations:
+        tree.body = [
+            node
+            for node in tree.body
+            if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        ]
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
@@ -61,16 +76,38 @@ def modules(path: Path) -> set[str]:
     return {name for name in found if name.startswith("clinometer.")}
 
 
-def imports(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in modules(path)}
+def imports(path: Path, *, of_annotations: bool = True) -> set[str]:
+    named = modules(path, of_annotations=of_annotations)
+    return {name.split(".")[1] for name in named}
 
 
 @pytest.mark.parametrize("room", LEFT_OF)
 def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
     files = [SRC / f"{room}.py"] if (SRC / f"{room}.py").exists() else (SRC / room).rglob("*.py")
     for path in files:
-        wrong = imports(path) - LEFT_OF[room] - EVERYWHERE - {room}
+        allowed = LEFT_OF[room] | EVERYWHERE | {room}
+        if room == "instruments" and path.stem in DRAWING:
+            allowed |= LEFT_OF["report"] | {"report"}
+        # An instrument's `sections` are annotated with the report's types, which it never imports.
+        wrong = imports(path, of_annotations=room != "instruments") - allowed
         assert not wrong, path
+
+
+def test_an_instrument_draws_when_it_is_asked_to() -> None:
+    """Importing every instrument must import neither the report nor altair."""
+    program = (
+        "import sys, clinometer.instruments.catalogue; "
+        "print([m for m in sys.modules if m in ('altair', 'clinometer.report')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_report_knows_instruments_by_their_catalogue() -> None:
+    allowed = {"clinometer.instruments.catalogue", "clinometer.instruments.instrument"}
+    for path in (SRC / "report").rglob("*.py"):
+        imported = {name for name in modules(path) if name.startswith("clinometer.instruments")}
+        assert imported <= allowed, path
 
 
 FAMILIES = sorted(

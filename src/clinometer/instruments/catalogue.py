@@ -23,6 +23,7 @@ __all__ = [
     "add_plug_ins",
     "check_parts",
     "instrument",
+    "instrument_of",
     "measure_of",
     "offers",
     "register",
@@ -65,6 +66,12 @@ def measure_of(name: object) -> Measure:
     if name not in MEASURES:
         raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
     return MEASURES[str(name)]
+
+
+def instrument_of(measure: str) -> Instrument | None:
+    """Return the instrument of a measure; None if it is not registered."""
+    owners = {one.name: owner for owner in INSTRUMENTS.values() for one in owner.measures}
+    return owners.get(measure)
 
 
 def offers(study: Study) -> list[str]:

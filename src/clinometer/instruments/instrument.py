@@ -29,12 +29,17 @@ from clinometer.results.schemas import Table
 from clinometer.stimuli import StereotypeWords, Study
 
 if TYPE_CHECKING:
+    from clinometer.report.answers.results import InstrumentResults
+    from clinometer.report.sections import Section
+
+if TYPE_CHECKING:
     pass
 
 __all__ = [
     "Analysis",
     "Instrument",
     "Key",
+    "Published",
     "Reader",
     "Recorded",
     "Scored",
@@ -177,6 +182,21 @@ class Recorded:
     """Whether ``clinometer score`` keeps other columns."""
 
 
+class Published(NamedTuple):
+    """Where published values of an instrument stand, who tested what, and how that differs."""
+
+    study: str
+    """Of the file in `reference`."""
+    table: str
+    """In this file."""
+    printed: str
+    """In the source."""
+    tested: str
+    """Who tested what, and when: a sentence."""
+    differs: str
+    """Why the values cannot be compared with a run's."""
+
+
 class Analysis(NamedTuple):
     """What an instrument makes of the scores of one model besides means."""
 
@@ -246,6 +266,14 @@ class Instrument:
     """Measures of other instruments whose scores `analyse` takes too."""
     analysed: Mapping[str, Measure] = field(default_factory=dict)
     """The measures that the report sets out as its published analysis, by name."""
+    sections: Callable[[InstrumentResults], Iterable[Section | None]] = lambda results: ()
+    """What the report knows of its answers → its own sections of the page, None for one without
+    data. It imports what it draws with when it is called."""
+    published: Mapping[str, Published] = field(default_factory=dict)
+    """Study → where published means of it stand, which the page sets beside the run's."""
+    published_range: tuple[str, tuple[str, ...]] | None = None
+    """For an explicit instrument: what Bai et al. (2025) print of GPT-4, with a ``{}`` for the
+    range of each of the columns in `reference`."""
     effect: str = ""
     """The one of `analysed` that is stated beside the mean over all stereotypes, by its largest
     value, because groups cancel in a mean."""

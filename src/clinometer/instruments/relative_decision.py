@@ -47,7 +47,7 @@ from clinometer.instruments.decision import (
     is_aligned,
 )
 from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
+from clinometer.instruments.instrument import Instrument, Key, Published, Recorded, Scored, Size
 from clinometer.instruments.simulation import answer_assignment
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT, Mode
 from clinometer.modes.likelihood import OPTION
@@ -180,6 +180,28 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     return decided(consistent, trial, logit=logit, shares=shares, read_by=None)
 
 
+_CODED = (
+    "They come from free text at another time, were coded by the authors and leave out refused "
+    "answers. Their intervals treat answers as independent."
+)
+_PUBLISHED = {
+    "bai2025": Published(
+        "bai2025",
+        "S11",
+        "replication, SI Table S11",
+        "Bai et al. (2025) tested eight models in spring 2024.",
+        _CODED,
+    ),
+    # The pilot is a study of its own, published in tables of its own.
+    "bai2025_pilot": Published(
+        "bai2025",
+        "S10",
+        "pilot, SI Table S10",
+        "Bai et al. (2025) tested six models in December 2023 and January 2024.",
+        _CODED,
+    ),
+}
+
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -197,6 +219,7 @@ INSTRUMENT = Instrument(
     judged={MEASURE.name: str},
     control="control_insects",
     placebo="control_nonsense",
+    published=_PUBLISHED,
     sizes={
         "quick": Size(4, control=12, placebo=8),
         "quick, embedded": Size(4, control=24, placebo=12),

@@ -42,7 +42,15 @@ from typing import Any
 
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, draws
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.instruments.instrument import (
+    Instrument,
+    Key,
+    Published,
+    Recorded,
+    Scored,
+    Size,
+    Wording,
+)
 from clinometer.instruments.simulation import answer_pairs
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT, Mode
 from clinometer.modes.likelihood import OPTION
@@ -310,6 +318,37 @@ def _needed(study: Study, _: Collection[str]) -> tuple[str, ...]:
     return ("variation",) if any(one.own_words for one in wordings) else ()
 
 
+_FREE_TEXT = (
+    "They come from free text at another time and score a refused or unreadable answer as 0. Their "
+    "intervals treat answers as independent."
+)
+_PUBLISHED = {
+    "bai2025": Published(
+        "bai2025",
+        "S6",
+        "replication, SI Table S6",
+        "Bai et al. (2025) tested eight models in spring 2024.",
+        _FREE_TEXT,
+    ),
+    # The pilot is a study of its own, published in tables of its own.
+    "bai2025_pilot": Published(
+        "bai2025",
+        "S5",
+        "pilot, SI Table S5",
+        "Bai et al. (2025) tested six models in December 2023 and January 2024.",
+        _FREE_TEXT,
+    ),
+    "mist2025": Published(
+        "mist2025",
+        "1",
+        "Table 1",
+        "Li et al. (2025) tested eight models.",
+        "They come from free text at another time, pool ten pairings of groups and three "
+        "wordings, and rest on the valid answers, which for some models are a few in a hundred of "
+        "the 1,500 asked per dimension. Their tests treat answers as independent.",
+    ),
+}
+
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -331,6 +370,7 @@ INSTRUMENT = Instrument(
     paired=MEASURE,
     control="control_insects",
     placebo="control_nonsense",
+    published=_PUBLISHED,
     sizes={
         "quick": Size(4, control=8, placebo=4, studies=("bai2025",)),
         "standard": Size(10, control=10, placebo=10),

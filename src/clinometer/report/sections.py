@@ -6,23 +6,23 @@ of a results directory is untrusted: it is shown with its invisible characters v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from clinometer.directory.results import all_tables, read_detail, read_estimates
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.plan import Plan
-from clinometer.report.prose import place
+from clinometer.report.prose import category_title, place
 from clinometer.report.tables import Column, Table, render_table
 from clinometer.results import ESTIMATES
 
 __all__ = ["Answered", "Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section",
            "Source", "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",
-           "made_with", "named", "read_family", "with_shown_texts"]  # fmt: skip
+           "made_with", "name_stereotypes", "named", "read_family", "with_shown_texts"]  # fmt: skip
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
@@ -79,6 +79,7 @@ class Section:
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
     short: str = ""  # for the contents; where empty, the title
     open: bool = False  # whether it is read without unfolding it
+    place: Literal["before", "after", "last"] = "after"  # of the figure of each stereotype; or last
 
     def numbered(self, place: int, *, figures: bool) -> Section:
         """End the key in a number, and the names of the figures, to tell parts apart."""
@@ -255,6 +256,13 @@ def with_shown_texts(
         each = {text: shown(column, text) for text in texts.unique().drop_nulls()}
         changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
     return frame.with_columns(changed)
+
+
+def name_stereotypes(row: Mapping[str, Any], plan: Plan) -> str:
+    """Name the stereotypes that a row of estimates is about: one, those of a category, or all."""
+    if row["stereotype"]:
+        return plan.label(row["stereotype"])
+    return f"{category_title(row['category'])}, all" if row["category"] else "All"
 
 
 def named(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:

@@ -32,7 +32,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clinometer.instruments.absolute_decision import yes_shares
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT
@@ -64,6 +64,10 @@ from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import DECISIONS, VERSIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import AbsoluteDecision, StereotypeWords, Study, fill
+
+if TYPE_CHECKING:
+    from clinometer.report.answers.results import InstrumentResults
+    from clinometer.report.sections import Section
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -179,6 +183,13 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     return replace(said, parts=(PairedWords(pairs), profile, *said.parts), numbered=True)
 
 
+def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
+    from clinometer.instruments.absolute_decision.relativity_section import relativity_section
+    from clinometer.instruments.absolute_decision.section import yes_section  # draws with altair
+
+    return yes_section(results), relativity_section(results)
+
+
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -208,6 +219,7 @@ INSTRUMENT = Instrument(
     judged_as="yes_no",
     details=yes_shares.DETAILS,
     analyse=yes_shares.analyse,
+    sections=_sections,
     analysed_with=yes_shares.RELATIVE,
     control="control_insects",  # of sentences alone, and so is the placebo
     placebo="control_nonsense",

@@ -37,7 +37,7 @@ import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import InputError
 from clinometer.instruments.affective_attribution import attributions
@@ -74,6 +74,10 @@ from clinometer.stimuli import (
     study_hash,
     word_key,
 )
+
+if TYPE_CHECKING:
+    from clinometer.report.answers.results import InstrumentResults
+    from clinometer.report.sections import Section
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -272,6 +276,15 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     return answer_either(question, lean, (wordings.comedy[0], wordings.tragedy[0]), sign)
 
 
+def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
+    from clinometer.instruments.affective_attribution.section import (  # draws with altair
+        attribution_section,
+        published_shares,
+    )
+
+    return attribution_section(results), published_shares(results)
+
+
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -295,6 +308,7 @@ INSTRUMENT = Instrument(
     simulate=_simulate,
     details=attributions.DETAILS,
     analyse=attributions.analyse,
+    sections=_sections,
     control="control_occasions",
     placebo="control_nonsense",
     sizes={

@@ -423,6 +423,10 @@ INSTRUMENT = Instrument(
     recognise=_recogniser,
     analyse=_analyse,
     analysed=PUBLISHED,
+    published_range=(
+        "“can’t answer” to {} of the ambiguous questions, by category (BBQ, SI Table S1)",
+        ("unknown_share",),
+    ),
     control="control_insects",
     placebo="control_nonsense",
     sizes={

@@ -25,7 +25,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clinometer.instruments import relative_decision, word_association
 from clinometer.instruments.cells import Cell
@@ -53,6 +53,10 @@ from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.plaintext import split_tasks
 from clinometer.stimuli import ChainedTask, StereotypeWords, Study, fill, word_key
+
+if TYPE_CHECKING:
+    from clinometer.report.answers.results import InstrumentResults
+    from clinometer.report.sections import Section
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
 
@@ -143,6 +147,12 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     return SimulatedAnswer(both, (PairedWords(pairs), *decided.parts), numbered=True)
 
 
+def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
+    from clinometer.instruments.chained_task.section import chained_section  # draws with altair
+
+    return (chained_section(results),)
+
+
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(ASSOCIATION, DECISION),
@@ -160,6 +170,7 @@ INSTRUMENT = Instrument(
     paired=ASSOCIATION,
     details=regressions.DETAILS,
     analyse=regressions.analyse,
+    sections=_sections,
     sizes={"standard": Size(8)},
     place=5,
 )

@@ -439,6 +439,10 @@ INSTRUMENT = Instrument(
     recognise=_recogniser,
     analyse=analyse,
     analysed=MEASURES,
+    published_range=(
+        "yes to {} of explicit and {} of implicit prompts, by group (70 decisions, SI Table S2)",
+        ("explicit_yes", "implicit_yes"),
+    ),
     control="control_insects",
     placebo="control_nonsense",
     sizes={

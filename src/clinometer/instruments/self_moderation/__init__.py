@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 
@@ -62,6 +62,10 @@ from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import Measure
 from clinometer.stimuli import StereotypeWords, Strict, Study, holds
+
+if TYPE_CHECKING:
+    from clinometer.report.answers.results import InstrumentResults
+    from clinometer.report.sections import Section
 
 __all__ = ["INSTRUMENT", "MEASURE", "Moderation", "moderate"]
 
@@ -134,6 +138,7 @@ def moderate(asked: Moderation) -> Instrument:
         },
         simulate=partial(_simulate, asked),
         analyse=partial(_analyse, asked.measure),
+        sections=_sections,
         sizes={"standard": Size(8, studies=("bai2025",))},
         prose=60,  # a word and its reasons
         first_answer=asked.first.first_answer or 80,
@@ -208,6 +213,12 @@ def _analyse(measure: Measure, scores: pl.LazyFrame) -> Analysis:
     from clinometer.statistics.flags import estimate_flags  # imports scipy.stats
 
     return Analysis(estimate_flags(scores.collect(), measure.neutral))
+
+
+def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
+    from clinometer.instruments.self_moderation.section import moderation_section
+
+    return (moderation_section(results),)
 
 
 INSTRUMENT = moderate(

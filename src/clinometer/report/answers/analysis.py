@@ -6,13 +6,12 @@ from functools import partial
 
 import polars as pl
 
-from clinometer.report.answers.attributions import about
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
 from clinometer.report.plan import Plan
 from clinometer.report.prose import bracketed, interval, number, p_value, scale
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section, in_order, name_stereotypes
 from clinometer.report.tables import FROM, NOTE, Column, Table, render_table
 from clinometer.results import Measure
 
@@ -44,7 +43,7 @@ def analysis_section(asked: InstrumentResults) -> Section | None:
 
     The one that is stated beside the mean comes first, is drawn, and stands open.
     """
-    rows = in_order(asked.tables.analyses, asked.plan)
+    rows = in_order(_analysed(asked), asked.plan)
     if rows.is_empty():
         return None
     first = asked.facts.effect
@@ -63,12 +62,18 @@ def analysis_section(asked: InstrumentResults) -> Section | None:
     )
 
 
+def _analysed(asked: InstrumentResults) -> pl.DataFrame:
+    """Return the rows of the published analysis, of all methods, with the names of their modes."""
+    rows = asked.tables.rows.filter(pl.col("measure").is_in(list(asked.facts.analysed)))
+    return asked.tables.named(rows)
+
+
 def largest_effect(asked: InstrumentResults) -> str:
     """State the largest effect of a group in one sentence; empty where none is to be stated."""
     measure = asked.facts.analysed.get(asked.facts.effect)
     if measure is None:
         return ""
-    rows = asked.tables.analyses.filter(measure=measure.name)
+    rows = _analysed(asked).filter(measure=measure.name)
     known = rows.drop_nulls(["estimate", "ci_low", "ci_high"])
     told = known.filter(~pl.lit(measure.neutral).is_between("ci_low", "ci_high"))
     unknown = rows.height - known.height
@@ -77,7 +82,10 @@ def largest_effect(asked: InstrumentResults) -> str:
     if told.is_empty():
         return f"{measure.title}: {count}"
     row = told.sort((pl.col("estimate") - measure.neutral).abs()).row(-1, named=True)
-    where = [about(row, asked.plan), f"wording {row['variation']}" if row["variation"] else ""]
+    where = [
+        name_stereotypes(row, asked.plan),
+        f"wording {row['variation']}" if row["variation"] else "",
+    ]
     if asked.each.select("model", "mode").n_unique() > 1:
         where += [row["model"], row["mode"]]
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
@@ -93,7 +101,7 @@ def _figures(measure: Measure, rows: pl.DataFrame, plan: Plan) -> tuple[Figure, 
     if measure.neutral != 0 or not 0 < known.height <= MOST_DRAWN:
         return ()
     several = known["variation"].n_unique() > 1
-    names = [about(row, plan) for row in known.iter_rows(named=True)]
+    names = [name_stereotypes(row, plan) for row in known.iter_rows(named=True)]
     label = pl.concat_str(pl.Series("label", names), *(["variation"] * several), separator=", ")
     ends = pl.col("ci_low", "ci_high").clip(-WIDEST, WIDEST)
     limits = known.select(ends, mean=pl.col("estimate").clip(-WIDEST, WIDEST))
@@ -115,7 +123,7 @@ _LABELS = 230
 def _table(measure: Measure, rows: pl.DataFrame, plan: Plan) -> Table:
     source = f" Source: {measure.reference}." if measure.reference else ""
     columns = [
-        Column("Stereotype", lambda r: about(r, plan), "head"),
+        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
         Column("Group", lambda r: r["group"] or "", "text"),
         Column("Wording", lambda r: r["variation"] or "", "text", fold=True),
         *FROM,

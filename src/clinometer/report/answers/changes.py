@@ -10,13 +10,12 @@ from typing import Any
 import polars as pl
 
 from clinometer.reference import INTERVENTIONS
-from clinometer.report.answers.attributions import about
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
 from clinometer.report.prose import WORST, interval, number, p_value
-from clinometer.report.sections import Finding, Section, in_order
+from clinometer.report.sections import Finding, Section, in_order, name_stereotypes
 from clinometer.report.tables import FROM, Column, Table, alike, render_table
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import HIGHER, LOWER
@@ -195,7 +194,7 @@ def _change_table(frame: pl.DataFrame, words: _Words, plan: Plan, caption: str) 
     head, *means = words.heads
     estimates = ("baseline_estimate", "candidate_estimate")
     columns = [
-        Column("Stereotype", lambda r: about(r, plan), "head"),
+        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
         Column(head, words.compared.format_map, "head"),
         *FROM,
         *alike(number, dict(zip(means, estimates, strict=True))),

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import Results
+from clinometer.report.answers.results import AnswerTables
 from clinometer.report.markdown import is_markdown
 from clinometer.report.plan import InstrumentFacts, Plan
 from clinometer.report.prose import MEANINGS, number, rank
@@ -69,7 +69,7 @@ class Example:
         return Quote(f"One of the prompts ({label}; {self.about})", asked.pieces)
 
 
-def examples(results: Results) -> list[Example]:
+def examples(results: AnswerTables) -> list[Example]:
     """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
     Result: in the order of the plan; an answer with several scores once. Only ids are read to

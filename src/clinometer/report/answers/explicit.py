@@ -11,15 +11,15 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.reference import load_published
-from clinometer.report.answers.attributions import about
-from clinometer.report.answers.results import Results
+from clinometer.report.answers.results import AnswerTables
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
 from clinometer.report.prose import capital, interval, number, p_value, spoken
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section, in_order, name_stereotypes
 from clinometer.report.tables import FROM, VERDICT, Column, Table, alike, render_table
 from clinometer.results.verdicts import HIGHER, LOWER
 from clinometer.statistics.explicitness import share_of_scale
@@ -28,18 +28,6 @@ __all__ = ["explicit_section"]
 
 #: Pixels for names of measures.
 LABELS_WIDE = 230
-
-#: Explicit instrument → what Bai et al. (2025) print of GPT-4, and the columns it is in.
-_PUBLISHED = {
-    "bbq": (
-        "“can’t answer” to {} of the ambiguous questions, by category (BBQ, SI Table S1)",
-        ("unknown_share",),
-    ),
-    "hypothetical_decision": (
-        "yes to {} of explicit and {} of implicit prompts, by group (70 decisions, SI Table S2)",
-        ("explicit_yes", "implicit_yes"),
-    ),
-}
 
 #: Above this many gaps over all stereotypes there are no sentences.
 MOST_SENTENCES = 6
@@ -57,7 +45,7 @@ _SCALE = (
 )
 
 
-def explicit_section(results: Results) -> Section | None:
+def explicit_section(results: AnswerTables) -> Section | None:
     """Set explicit beside implicit means, per category and over all; None without gaps."""
     plan = results.plan
     gaps = in_order(results.gaps, plan)
@@ -103,12 +91,15 @@ def _named(plan: Plan, instrument: str) -> str:
 
 def _published(explicit: Iterable[str]) -> tuple[str, ...]:
     """State what GPT-4 answered to the same explicit instruments."""
-    asked, said = set(explicit), []
-    for instrument, (text, columns) in _PUBLISHED.items():
-        if instrument in asked:
-            table = load_published("bai2025", instrument)
-            said.append(text.format(*(_range(table[column]) for column in columns)))
-    return (f"Published for GPT-4 (2023), as context: {'; '.join(said)}.",) if said else ()
+    measures, sentences = set(explicit), []
+    for name, instrument in INSTRUMENTS.items():
+        if name in measures and instrument.published_range:
+            text, columns = instrument.published_range
+            table = load_published("bai2025", name)
+            sentences.append(text.format(*(_range(table[column]) for column in columns)))
+    return (
+        (f"Published for GPT-4 (2023), as context: {'; '.join(sentences)}.",) if sentences else ()
+    )
 
 
 def _range(shares: pl.Series) -> str:
@@ -116,7 +107,7 @@ def _range(shares: pl.Series) -> str:
     return interval(low, high, 3)
 
 
-def _figures(results: Results) -> tuple[Figure, ...]:
+def _figures(results: AnswerTables) -> tuple[Figure, ...]:
     """Draw the means of both kinds on one scale, a block per category."""
     plan = results.plan
     compared = {*results.gaps["baseline"], *results.gaps["candidate"]}
@@ -156,7 +147,7 @@ def _label(row: Mapping[str, Any], plan: Plan) -> str:
 
 def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     columns = [
-        Column("Stereotypes", lambda r: about(r, plan), "head"),
+        Column("Stereotypes", lambda r: name_stereotypes(r, plan), "head"),
         Column("Implicit", lambda r: capital(_named(plan, r["candidate"])), "head"),
         Column("Explicit", lambda r: capital(_named(plan, r["baseline"])), "head"),
         *FROM,

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import polars as pl
 
+from clinometer.instruments.catalogue import instrument_of
 from clinometer.report.answers import conditions
 from clinometer.report.answers.analysis import analysis_section
-from clinometer.report.answers.attributions import attribution_section
 from clinometer.report.answers.changes import change_section
 from clinometer.report.answers.content import content_section
-from clinometer.report.answers.decisions import yes_section
-from clinometer.report.answers.moderation import moderation_section
 from clinometer.report.answers.published import published_section
-from clinometer.report.answers.regressions import chained_section
-from clinometer.report.answers.relativity import relativity_section
 from clinometer.report.answers.reliability import reliability_section
 from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.answers.words import word_section
@@ -177,7 +173,25 @@ def _failed(row: Mapping[str, Any], plan: Plan) -> str:
 
 def sections(asked: InstrumentResults) -> tuple[Section, ...]:
     """Make the sections in the order of the page; one without data is left out."""
-    made = (make(asked) for make in _SECTIONS)
+    instrument = instrument_of(asked.instrument)
+    own = [section for section in instrument.sections(asked) if section] if instrument else []
+    made = (
+        _verdict_section(asked),
+        content_section(asked),
+        *(section for section in own if section.place == "before"),
+        analysis_section(asked),
+        _stereotype_section(asked),
+        *(section for section in own if section.place == "after"),
+        *(change_section(factor, asked) for factor in CONDITIONS),
+        conditions.compliance_section(asked),
+        conditions.order_section(asked),
+        conditions.wording_section(asked),
+        reliability_section(asked),
+        word_section(asked),
+        *(section for section in own if section.place == "last"),
+        published_section(asked, instrument) if instrument else None,
+        _estimate_section(asked),
+    )
     return tuple(section for section in made if section)
 
 
@@ -327,25 +341,3 @@ def _with_splits(frame: pl.DataFrame, plan: Plan) -> tuple[pl.DataFrame, str]:
     drawn = frame.with_columns(pl.when(known).then(f"{c}_placebo").alias(c) for c in ends)
     grey = f"; grey bar: {plan.interval} of random splits of the group words"
     return drawn, grey if frame["p_placebo"].count() else ""
-
-
-#: The sections, in the order of the page.
-_SECTIONS: tuple[Callable[[InstrumentResults], Section | None], ...] = (
-    _verdict_section,
-    content_section,
-    attribution_section,
-    analysis_section,
-    _stereotype_section,
-    yes_section,
-    relativity_section,
-    chained_section,
-    moderation_section,
-    *(partial(change_section, factor) for factor in CONDITIONS),
-    conditions.compliance_section,
-    conditions.order_section,
-    conditions.wording_section,
-    reliability_section,
-    word_section,
-    published_section,
-    _estimate_section,
-)

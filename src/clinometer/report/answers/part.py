@@ -12,8 +12,8 @@ from clinometer.report.answers.examples import Example, example_section, example
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.instrument import answers, brief, sections, warned
 from clinometer.report.answers.results import (
+    AnswerTables,
     InstrumentResults,
-    Results,
     instrument_results,
     read_results,
     trials_text,
@@ -222,7 +222,7 @@ def _facts(
 
 
 def _measured(
-    results: Results,
+    results: AnswerTables,
     each: Sequence[InstrumentResults],
     picked: Sequence[Example],
     dimensions: Sequence[str],
@@ -278,7 +278,7 @@ def _thresholds(plan: Plan) -> tuple[str, ...]:
     return (" ".join(limits),) if limits else ()
 
 
-def _verdicts(results: Results) -> tuple[Term, ...]:
+def _verdicts(results: AnswerTables) -> tuple[Term, ...]:
     """Give the verdicts of this report in the order of their meaning."""
     codes, order = results.estimates["verdict"].drop_nulls().unique(), list(SIGNS)
     return tuple(
@@ -292,7 +292,7 @@ def _verdicts(results: Results) -> tuple[Term, ...]:
 
 
 def _limits(
-    results: Results, each: Sequence[InstrumentResults], dimensions: Sequence[str]
+    results: AnswerTables, each: Sequence[InstrumentResults], dimensions: Sequence[str]
 ) -> tuple[str, ...]:
     """Give what the numbers of these instruments cannot show."""
     decides = any(asked.measure.asks == DECISIONS for asked in each)
@@ -315,7 +315,7 @@ def _languages(plan: Plan) -> str:
     return " and ".join(names) or "the language of their study"
 
 
-def _conditional(results: Results) -> list[str]:
+def _conditional(results: AnswerTables) -> list[str]:
     """Say what intervals hold fixed: a wording, a word, a draw; with few stereotypes variances."""
     estimates = results.estimates
     usual = estimates["conditional_on"].str.contains("usual variances").any()

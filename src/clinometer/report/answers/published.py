@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from clinometer.instruments.instrument import Instrument, Published
 from clinometer.reference import load_published
-from clinometer.report.answers.attributions import GROUPS
 from clinometer.report.answers.printed import MARKS, printed_values, wording_tables
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import LABELS, Axis, Row
@@ -20,101 +20,53 @@ from clinometer.report.prose import interval, number, scale
 from clinometer.report.sections import Section, joined
 from clinometer.report.tables import Column, Table, alike, count, render_table
 
-__all__ = ["published_section"]
+__all__ = ["Match", "beside_published", "published_section"]
 
 
-class _Source(NamedTuple):
-    """Where published values stand, who tested what, and why they are not comparable."""
-
-    study: str  # of the file
-    table: str  # in the file
-    printed: str  # in the source
-    who: str
-    differs: str
-
-
-_BAI = "Bai et al. (2025) tested eight models in spring 2024."
-_MIST = "Li et al. (2025) tested eight models."
-_SOURCES = {
-    ("bai2025", "word_association"): _Source(
-        "bai2025",
-        "S6",
-        "replication, SI Table S6",
-        _BAI,
-        "They come from free text at another time and score a refused or unreadable answer as 0. "
-        "Their intervals treat answers as independent.",
-    ),
-    ("bai2025", "relative_decision"): _Source(
-        "bai2025",
-        "S11",
-        "replication, SI Table S11",
-        _BAI,
-        "They come from free text at another time, were coded by the authors and leave out "
-        "refused answers. Their intervals treat answers as independent.",
-    ),
-    ("mist2025", "word_association"): _Source(
-        "mist2025",
-        "1",
-        "Table 1",
-        _MIST,
-        "They come from free text at another time, pool ten pairings of groups and three "
-        "wordings, and rest on the valid answers, which for some models are a few in a hundred of "
-        "the 1,500 asked per dimension. Their tests treat answers as independent.",
-    ),
-    ("mist2025", "affective_attribution"): _Source(
-        "mist2025",
-        "2",
-        "Table 2",
-        _MIST,
-        "They come from free text at another time and name comedy first throughout. The source "
-        "gives no number of answers, no intervals and no test of the difference between the "
-        "groups.",
-    ),
-}
-#: The pilot is a study of its own, published in tables of its own.
-_SOURCES |= {
-    ("bai2025_pilot", instrument): _SOURCES["bai2025", instrument]._replace(
-        table=table,
-        printed=f"pilot, SI Table {table}",
-        who="Bai et al. (2025) tested six models in December 2023 and January 2024.",
-    )
-    for instrument, table in (("word_association", "S5"), ("relative_decision", "S10"))
-}
 _CONTEXT = (
-    "{who} Their numbers are context, not a standard to meet. {differs} Differences from this run "
-    "are therefore not effects of the model alone."
+    "{tested} Their numbers are context, not a standard to meet. {differs} Differences from this "
+    "run are therefore not effects of the model alone."
 )
 
 #: Up to this many rows the text says the range of each.
 MOST_SENTENCES = 6
-#: The shares of Table 2 of MIST, and which of the rates they are.
-_SHARES = ("comedy_share", "tragedy_share", "neutral_share")
-_RATES = {("comedy_share", "default"): " (FAR)", ("tragedy_share", "marginalized"): " (UAR)"}
 
 
-class _Match(NamedTuple):
+class Match(NamedTuple):
     """The rows of this run and the published ones, under the same labels."""
 
     ours: pl.DataFrame  # label, model, mode, category, stereotype, estimate, …
     theirs: pl.DataFrame  # label, model, mean, note, …
     note: str  # in which a doubtful row of theirs is described
     per_stereotype: bool = False
-    of_shares: bool = False
+    axis: Axis | None = None  # of the figure; where None, that of the measure
+    scale: str = ""  # in words; where empty, that of the measure
+    labels: int = LABELS  # width of the labels, in pixels
 
 
-def published_section(asked: InstrumentResults) -> Section | None:
-    """Set published values beside these; None where nothing was published on what was asked."""
-    source = _SOURCES.get((asked.study, asked.instrument))
+def published_section(asked: InstrumentResults, instrument: Instrument) -> Section | None:
+    """Set published means beside these; None where none was published on what was asked."""
+    source = instrument.published.get(asked.study)
     if source is None:
         return None
     published = load_published(source.study, asked.instrument)
     theirs = published.filter(table=source.table)
-    if "comedy_share" in theirs.columns:
-        match = _shares(asked, theirs)
-    elif "dimension" in theirs.columns:
-        match = _dimensions(asked, theirs)
-    else:
-        match = _stereotypes(asked, theirs)
+    has_dimensions = "dimension" in theirs.columns
+    match = _dimensions(asked, theirs) if has_dimensions else _stereotypes(asked, theirs)
+    wordings = wording_tables(asked, published, source.table)
+    return beside_published(match, source, asked, wordings)
+
+
+def beside_published(
+    match: Match,
+    source: Published,
+    asked: InstrumentResults,
+    more: Sequence[tuple[str, Table]] = (),
+) -> Section | None:
+    """Set published rows beside those of a run; None where either has none.
+
+    `more` are further tables, each with its summary.
+    """
     if match.ours.is_empty() or match.theirs.is_empty():
         return None
     doubtful = match.theirs.drop_nulls("note").iter_rows(named=True)
@@ -123,19 +75,20 @@ def published_section(asked: InstrumentResults) -> Section | None:
         key="published",
         title="Beside the published models",
         short="Published models",
-        text=(_CONTEXT.format(who=source.who, differs=source.differs),),
+        text=(_CONTEXT.format(tested=source.tested, differs=source.differs),),
         figures=_figures(match, source, asked),
-        tables=(*_tables(match, source), *wording_tables(asked, published, source.table)),
+        tables=(*_tables(match, source), *more),
         notes=("Doubtful in the source, shown as printed", tuple(notes)),
+        place="last",
     )
 
 
-def _stereotypes(asked: InstrumentResults, theirs: pl.DataFrame) -> _Match:
+def _stereotypes(asked: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means of stereotypes, which the source names by label."""
     label = pl.col("stereotype").map_elements(asked.plan.label, pl.String)
     ours = asked.each.with_columns(label=label)
     theirs = theirs.filter(level="cell").rename({"stereotype": "label"})
-    return _Match(
+    return Match(
         ours,
         theirs.filter(pl.col("label").is_in(list(ours["label"]))),
         "{label}, {model}: printed “{raw}”; {note}.",
@@ -143,53 +96,25 @@ def _stereotypes(asked: InstrumentResults, theirs: pl.DataFrame) -> _Match:
     )
 
 
-def _dimensions(asked: InstrumentResults, theirs: pl.DataFrame) -> _Match:
+def _dimensions(asked: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means over all stereotypes of each dimension."""
     label = pl.col("dimension").map_elements(asked.plan.dimension, pl.String)
     ours = asked.whole.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
-    return _Match(
+    return Match(
         ours,
         theirs.filter(pl.col("dimension").is_in(list(ours["dimension"]))).with_columns(label=label),
         "{model}, {label}: {note}.",
     )
 
 
-def _shares(asked: InstrumentResults, theirs: pl.DataFrame) -> _Match:
-    """Match the published shares of comedy, tragedy and neutral for either group."""
-    ours = asked.tables.attributions.filter(level="model").with_columns(n_scored="n_read")
-    return _Match(
-        _each_share(ours, "estimate"),
-        _each_share(theirs.with_columns(version="group"), "mean"),
-        "{model}, {group} groups: {note}.",
-        of_shares=True,
-    )
-
-
-def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Give a row per share and group, labelled."""
-    titles = {
-        (share, group): f"{share.removesuffix('_share').capitalize()}, {group}"
-        for share in _SHARES
-        for group in reversed(GROUPS)
-    }
-    return pl.concat(
-        frame.filter(version=group).with_columns(
-            pl.col(share).alias(name), label=pl.lit(title + _RATES.get((share, group), ""))
-        )
-        for (share, group), title in titles.items()
-    )
-
-
-def _figures(match: _Match, source: _Source, asked: InstrumentResults) -> tuple[Figure, ...]:
-    plan, axis, says, labels = asked.plan, Axis.of(asked.measure), scale(asked.measure), LABELS
-    if match.of_shares:
-        axis, labels = Axis("Share of the answers read", 0, 1, None), LABELS + 35
-        says = "Shares of the answers read, 0 to 1; there is no neutral value."
+def _figures(match: Match, source: Published, asked: InstrumentResults) -> tuple[Figure, ...]:
+    plan, axis = asked.plan, match.axis or Axis.of(asked.measure)
+    says = match.scale or scale(asked.measure)
     caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {says}"
     theirs = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 
     def draw(rows: list[Row]) -> Row:
-        return ticked(beside(rows, theirs), axis, labels)
+        return ticked(beside(rows, theirs), axis, match.labels)
 
     def summarise(rows: list[Row]) -> str:
         return f"{range_text(rows)} {_range(theirs)}"
@@ -228,7 +153,7 @@ def _tick(row: Mapping[str, Any]) -> Row:
     }
 
 
-def _tables(match: _Match, source: _Source) -> tuple[tuple[str, Table], ...]:
+def _tables(match: Match, source: Published) -> tuple[tuple[str, Table], ...]:
     ours, theirs = match.ours, match.theirs
     if match.per_stereotype:
         asked = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)

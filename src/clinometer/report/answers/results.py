@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.directory.results import read_detail, read_estimates
+from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.report.plan import InstrumentFacts, Plan, read_plan
 from clinometer.report.prose import interval_title, rank
 from clinometer.report.sections import in_order, joined
@@ -32,15 +33,14 @@ from clinometer.results import (
     beside,
 )
 from clinometer.results.estimates import KEYS
-from clinometer.results.schemas import FITS, ORDERS
+from clinometer.results.schemas import ORDERS
 from clinometer.results.tables import scan_table
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.statistics.reliability import RELIABILITY
 
 __all__ = [
-    "FLAGS",
+    "AnswerTables",
     "InstrumentResults",
-    "Results",
     "instrument_results",
     "read_results",
     "trials_text",
@@ -53,10 +53,9 @@ _GROUPS = (
     *("marginalized", "default", "version"),
 )
 
-#: What tells rows of estimates apart but for the measure, and effects of order, and fits.
+#: What tells rows of estimates apart but for the measure, and effects of order.
 _SUBJECT = [name for name in KEYS if name != "measure"]
 _ORDER = [name for name in ORDERS if name in KEYS]
-_FIT = [*(name for name in FITS if name in KEYS), "method"]
 
 #: What the papers' test, the wider target and random splits say, beside the clustered inference.
 _PUBLISHED = {
@@ -66,61 +65,58 @@ _PUBLISHED = {
 }
 
 
-#: Measures of what a model says of its own answers → condition and statistic.
-FLAGS = {
-    f"{before}{condition}{after}": (condition, name)
-    for condition in ("blind", "told")
-    for name, (before, after) in (
-        ("share", ("flagged_", "")),
-        ("biased", ("flagged_", "_consistent")),
-        ("auc", ("flag_auc_", "")),
-    )
-}
-
 #: Detail tables that are shown as they are.
-_DETAILS = ("words", "items", "yes_shares", "attributions")
+_DETAILS = ("words", "items")
 
 
 @dataclass(frozen=True)
-class Results:
-    """A results directory; the frames of single responses stay on disk.
+class AnswerTables:
+    """The tables of answers of a results directory; frames of single responses stay on disk.
 
     Frames of estimates have a row per estimate: the columns of ESTIMATES as the clustered method
     gives them, what the published one says as ``p_published`` and so on.
     """
 
     plan: Plan
+    apart: tuple[str, ...]  # the factors that are named beside the mode
+    rows: pl.DataFrame  # every estimate of answers, as it was written: a row per method
     estimates: pl.DataFrame  # of scores, with the effect of order
     contrasts: pl.DataFrame  # between values of CONDITIONS, with the change of compliance
-    attribution_contrasts: pl.DataFrame  # between the groups thought of
     gaps: pl.DataFrame  # between implicit and explicit measures
-    relativity: pl.DataFrame  # between relative and absolute decisions
-    regressions: pl.DataFrame  # coefficients of all methods, with their fits
     correlations: pl.DataFrame  # between dimensions, with Spearman's
-    flags: pl.DataFrame  # of answers that models were asked to judge
-    analyses: pl.DataFrame  # of the instruments' own, such as the published ones
     ranks: pl.DataFrame  # with the means that are ranked
     reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
     progress: pl.DataFrame  # how much of the plan has an answer
     words: pl.DataFrame
     items: pl.DataFrame
     compliance: pl.DataFrame
-    yes_shares: pl.DataFrame
-    attributions: pl.DataFrame
-    chained: pl.LazyFrame
+    details: Mapping[str, pl.DataFrame]  # the tables of instruments, by name
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
 
-    def of(self, study: str, instrument: str) -> Results:
+    def of(self, study: str, instrument: str) -> AnswerTables:
         """Narrow the tables, but for the estimates, to one study and instrument."""
         keys = {"study": study, "instrument": instrument}
-        mine = [(pl.col(name) == key).fill_null(True) for name, key in keys.items()]
+
+        def narrow(table: pl.DataFrame) -> pl.DataFrame:
+            names = [name for name in keys if name in table.columns]
+            return table.filter((pl.col(name) == keys[name]).fill_null(True) for name in names)
+
         narrowed: dict[str, Any] = {
-            name: table.filter(mine)
+            name: narrow(table)
             for name, table in vars(self).items()
             if isinstance(table, pl.DataFrame) and name not in ("estimates", "progress")
         }
-        return replace(self, **narrowed)
+        details = {name: narrow(table) for name, table in self.details.items()}
+        return replace(self, **narrowed, details=details)
+
+    def named(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Add the three names of the mode to a table of one study and instrument."""
+        return named(frame, self.apart, self.plan)
+
+    def clustered(self, *predicates: pl.Expr) -> pl.DataFrame:
+        """Select estimates, with other methods beside the clustered one, and name their modes."""
+        return self.named(_clustered(self.rows.filter(*predicates)))
 
 
 @dataclass(frozen=True)
@@ -137,11 +133,11 @@ class InstrumentResults:
     each: pl.DataFrame  # of them those per stereotype
     whole: pl.DataFrame  # and those over all stereotypes
     checks: pl.DataFrame  # the estimates of its controls, one row each
-    tables: Results  # of both
+    tables: AnswerTables  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
 
 
-def instrument_results(results: Results) -> list[InstrumentResults]:
+def instrument_results(results: AnswerTables) -> list[InstrumentResults]:
     """Take studies and instruments apart; controls go with the instrument they check.
 
     Result: in the order of the plan's instruments, then of the estimates.
@@ -157,7 +153,7 @@ def instrument_results(results: Results) -> list[InstrumentResults]:
 
 
 def _asked(
-    results: Results, study: str, instrument: str, several_studies: bool
+    results: AnswerTables, study: str, instrument: str, several_studies: bool
 ) -> InstrumentResults:
     plan, measure = results.plan.of(study), _measure(results, instrument)
     mine = results.estimates.filter(instrument=instrument)
@@ -186,7 +182,7 @@ def _asked(
     )
 
 
-def _measure(results: Results, instrument: str) -> Measure:
+def _measure(results: AnswerTables, instrument: str) -> Measure:
     """Give what a number means; of an instrument the plan leaves out, as the estimates say."""
     measure = results.plan.measure(instrument)
     rows = results.estimates.filter(instrument=instrument)
@@ -247,7 +243,7 @@ def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.Data
     return joined(rows, others.select(*_SUBJECT, **columns), *_SUBJECT)
 
 
-def read_results(directory: Path) -> Results:
+def read_results(directory: Path) -> AnswerTables:
     """Read a results directory: small tables in memory, those of single responses as scans.
 
     Raises InputError if the plan or the estimates are missing, or a table is malformed.
@@ -258,34 +254,38 @@ def read_results(directory: Path) -> Results:
     scored = own.drop_nulls("tost_margin")["measure"].unique().implode()
     scores = _clustered(own.filter(pl.col("measure").is_in(scored)))
     apart = apart_from(scores)
-    prompts = [name for name in apart if name in CONDITIONS]
     tables = {
         **_estimates(directory, rows, scores),
-        "analyses": rows.filter(pl.col("measure").is_in(_analysed(plan))),
         **{name: read_detail(directory, name) for name in _DETAILS},
         "compliance": _compliance(read_detail(directory, "compliance"), apart),
     }
-    return Results(
+    return AnswerTables(
         plan=replace(plan, interval=interval_title(scores)),
+        apart=tuple(apart),
+        rows=rows,
         **{name: named(table, apart, plan) for name, table in tables.items()},
         progress=read_detail(directory, "progress"),
-        chained=named(read_detail(directory, "chained"), prompts, plan).lazy(),
+        details=_details(directory, apart, plan),
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )
 
 
-def _analysed(plan: Plan) -> list[str]:
-    """Name the measures of the instruments' own analyses."""
-    return [name for facts in plan.facts.values() for name in facts.analysed]
+def _details(directory: Path, apart: Sequence[str], plan: Plan) -> dict[str, pl.DataFrame]:
+    """Read the tables that instruments have of their own."""
+    details = {}
+    for instrument in INSTRUMENTS.values():
+        for name in instrument.details:
+            table = read_detail(directory, name)
+            details[name] = named(table, apart, plan) if "mode" in table.columns else table
+    return details
 
 
 def _estimates(
     directory: Path, rows: pl.DataFrame, scores: pl.DataFrame
 ) -> dict[str, pl.DataFrame]:
     """Give the estimates of each kind, with what stands beside them in other rows and tables."""
-    fits, orders = read_detail(directory, "fits"), read_detail(directory, "orders")
-    of_fits = fits.select(*_FIT, *(name for name in fits.columns if name not in rows.columns))
+    orders = read_detail(directory, "orders")
     effects = orders.select(
         *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
     )
@@ -299,16 +299,12 @@ def _estimates(
             compliance_low="ci_low",
             compliance_high="ci_high",
         ),
-        "attribution_contrasts": _clustered(rows.filter(factor="version")),
         "gaps": rows.filter(measure=EXPLICIT_GAP.name),
-        "relativity": _clustered(rows.filter(factor="instrument", measure="consistent_share")),
-        "regressions": joined(rows.filter(measure="log_odds"), of_fits),
         "correlations": _beside(
             rows.filter(measure="correlation"),
             rows.filter(measure="rank_correlation"),
             spearman="estimate",
         ),
-        "flags": rows.filter(pl.col("measure").is_in(list(FLAGS))),
         "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
         "ranks": _beside(
             rows.filter(measure="rank"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import altair as alt
 import polars as pl
 
-from clinometer.report.answers.results import Results
+from clinometer.report.answers.results import AnswerTables
 from clinometer.report.drawing import charts
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
@@ -30,7 +30,7 @@ class _Panel(NamedTuple):
     rows: list[Row]
 
 
-def size_section(results: Results) -> Section | None:
+def size_section(results: AnswerTables) -> Section | None:
     """Set means and the share without a score against the ``sizes`` of the plan.
 
     None with fewer than two models of known size.
@@ -69,7 +69,7 @@ def _models(panels: Sequence[_Panel]) -> list[str]:
     return sorted({row["model"] for panel in panels for row in panel.rows})
 
 
-def _panels(results: Results) -> list[_Panel]:
+def _panels(results: AnswerTables) -> list[_Panel]:
     """Give the means of the first instrument of each kind, and the share without a score."""
     plan = results.plan
     sizes = {name: size for name, size in plan.numbers("sizes").items() if size > 0}

@@ -12,14 +12,14 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
 from clinometer.reference import YES_SHARES, load_published
-from clinometer.report.answers.attributions import about
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
 from clinometer.report.prose import WORST, interval, number, p_value
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section, in_order, name_stereotypes
 from clinometer.report.tables import FROM, Column, Table, alike, render_table
 from clinometer.results.verdicts import HIGHER, LOWER
 
@@ -46,7 +46,10 @@ def relativity_section(asked: InstrumentResults) -> Section | None:
     plan = asked.plan
     kind = pl.col("candidate").map_elements(lambda name: plan.measure(name).title, pl.String)
     shown = pl.concat_str(["mode", kind], separator=", ", ignore_nulls=True)
-    rows = asked.tables.relativity.filter(baseline=asked.instrument, study=asked.study)
+    compared = asked.tables.clustered(
+        pl.col("factor") == "instrument", pl.col("measure") == CONSISTENT_SHARE.name
+    )
+    rows = compared.filter(baseline=asked.instrument, study=asked.study)
     frame = in_order(rows.with_columns(kind=kind, asked="mode", mode=shown), plan)
     whole = frame.filter(level="model")
     if whole.is_empty():
@@ -112,7 +115,7 @@ def _figures(each: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]
 
 def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     columns = [
-        Column("Stereotype", lambda r: about(r, plan), "head"),
+        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
         Column("Relative decisions", lambda r: r["kind"], "head"),
         *FROM,
         *alike(number, {"Relative": "candidate_estimate", "Absolute": "baseline_estimate"}),

@@ -11,7 +11,7 @@ import polars as pl
 
 from clinometer.errors import InputError
 from clinometer.reference import load_published
-from clinometer.report.answers.results import FLAGS, InstrumentResults
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.plan import Plan
 from clinometer.report.prose import interval, number
 from clinometer.report.sections import Section, in_order
@@ -31,13 +31,25 @@ _PUBLISHED = (
     "not for bias, and is another model; the shares are not comparable."
 )
 
+#: Measures of what a model says of its own answers → condition and statistic.
+FLAGS = {
+    f"{before}{condition}{after}": (condition, name)
+    for condition in ("blind", "told")
+    for name, (before, after) in (
+        ("share", ("flagged_", "")),
+        ("biased", ("flagged_", "_consistent")),
+        ("auc", ("flag_auc_", "")),
+    )
+}
+
 #: What a row of a table holds.
 _STATISTICS = ("share", "biased", "auc")
 
 
 def moderation_section(asked: InstrumentResults) -> Section | None:
     """Set out how many answers were flagged, and whether flags follow the scores."""
-    flags, plan = asked.tables.flags, asked.plan
+    plan = asked.plan
+    flags = asked.tables.named(asked.tables.rows.filter(pl.col("measure").is_in(list(FLAGS))))
     if flags.is_empty():
         return None
     published = _published(asked)

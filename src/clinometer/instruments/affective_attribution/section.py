@@ -5,30 +5,44 @@ Reference: Li et al. 2025, MIST, arXiv:2506.14161, equations 2 and 3, Table 2, f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import polars as pl
 
+from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
+from clinometer.instruments.instrument import Published
+from clinometer.reference import load_published
+from clinometer.report.answers.published import Match, beside_published
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import LABELS, Row
+from clinometer.report.drawing.charts import LABELS, Axis, Row
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import Plan
-from clinometer.report.prose import WORST, category_title, interval, number, p_value, percent
-from clinometer.report.sections import Section, in_order
+from clinometer.report.prose import WORST, interval, number, p_value, percent
+from clinometer.report.sections import Section, in_order, name_stereotypes
 from clinometer.report.tables import FROM, Column, Render, Table, alike, count, render_table
 
-__all__ = ["GROUPS", "about", "attribution_section"]
+__all__ = ["attribution_section", "published_shares"]
 
 #: The two groups of a stereotype stand one under the other.
 GROUPS = ("marginalized", "default")
 _OUTCOMES = ("comedy", "tragedy", "neutral")
-#: The difference in the share of comedy; FAR against UAR.
-COMEDY, FAR_UAR = "comedy_share", "far_minus_uar"
+#: Which of the shares in Table 2 of MIST are rates.
+_RATES = {("comedy_share", "default"): " (FAR)", ("tragedy_share", "marginalized"): " (UAR)"}
+_PUBLISHED = {
+    "mist2025": Published(
+        "mist2025",
+        "2",
+        "Table 2",
+        "Li et al. (2025) tested eight models.",
+        "They come from free text at another time and name comedy first throughout. The source "
+        "gives no number of answers, no intervals and no test of the difference between the "
+        "groups.",
+    )
+}
+
 #: Above this many models and modes there is only the table.
 MOST_SENTENCES = 4
 #: What became of all answers asked for; the last two have no outcome.
@@ -71,17 +85,18 @@ _ON_DIFFERENCES = {
 def attribution_section(asked: InstrumentResults) -> Section | None:
     """Show what descriptions were called, and how the groups differ."""
     plan = asked.plan
-    contrasts = in_order(asked.tables.attribution_contrasts, plan)
+    contrasts = in_order(asked.tables.clustered(pl.col("factor") == "version"), plan)
     group = pl.col("version").cast(pl.Enum(GROUPS), strict=False)
-    known = asked.tables.attributions.filter(group.is_not_null())
+    known = asked.tables.details["attributions"].filter(group.is_not_null())
     frame = in_order(known.sort(group, maintain_order=True), plan)
     if frame.is_empty():
         return None
     whole, each = frame.filter(level="model"), frame.filter(pl.col("level") != "model")
-    comedy = contrasts.filter(measure=COMEDY)
+    comedy = contrasts.filter(measure=SHARES["comedy"].name)
     below = comedy.filter(pl.col("level").is_in(["stereotype", "category"]))
-    others = contrasts.filter(~pl.col("measure").is_in([COMEDY, FAR_UAR]), level="model")
-    asymmetry = contrasts.filter(measure=FAR_UAR)
+    shown_apart = [SHARES["comedy"].name, FAR_UAR.name]
+    others = contrasts.filter(~pl.col("measure").is_in(shown_apart), level="model")
+    asymmetry = contrasts.filter(measure=FAR_UAR.name)
     tables = (
         ("", _share_table(whole, plan, ", over all stereotypes")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
@@ -95,6 +110,7 @@ def attribution_section(asked: InstrumentResults) -> Section | None:
         key="attributions",
         title="Affective attributions",
         short="Attributions",
+        place="before",
         text=(_LEVELS, *_level_sentences(whole), _ON_DIFFERENCES[_pairing(contrasts)]),
         figures=(*shares, *_difference_figures(comedy, asked)),
         tables=tuple(table for table in tables if table[1].rows),
@@ -104,7 +120,7 @@ def attribution_section(asked: InstrumentResults) -> Section | None:
 def _pairing(contrasts: pl.DataFrame) -> str:
     if contrasts.is_empty():
         return "unpaired"
-    if COMEDY not in contrasts["measure"]:
+    if SHARES["comedy"].name not in contrasts["measure"]:
         return "no comedy"
     return "paired" if contrasts["note"].is_null().all() else "afterwards"
 
@@ -224,7 +240,7 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
 
 def _asymmetry_table(frame: pl.DataFrame, plan: Plan) -> Table:
     columns = [
-        Column("Stereotype", lambda r: about(r, plan), "head"),
+        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
         *FROM,
         *alike(number, {"FAR": "candidate_estimate", "UAR": "baseline_estimate"}),
         Column("FAR − UAR", lambda r: number(r["estimate"])),
@@ -238,11 +254,35 @@ def _asymmetry_table(frame: pl.DataFrame, plan: Plan) -> Table:
 def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:
     """Name what a row is about, where not all are over all stereotypes."""
     over_all = set(frame["level"]) <= {"model"}
-    return [] if over_all else [Column("Stereotype", lambda r: about(r, plan), "head")]
+    return [] if over_all else [Column("Stereotype", lambda r: name_stereotypes(r, plan), "head")]
 
 
-def about(row: Mapping[str, Any], plan: Plan) -> str:
-    """Name the stereotypes that a row is about."""
-    if row["stereotype"]:
-        return plan.label(row["stereotype"])
-    return f"{category_title(row['category'])}, all" if row["category"] else "All"
+def published_shares(asked: InstrumentResults) -> Section | None:
+    """Set the published shares of either group beside these; None for another study."""
+    source = _PUBLISHED.get(asked.study)
+    if source is None:
+        return None
+    printed = load_published(source.study, asked.instrument).filter(table=source.table)
+    ours = asked.tables.details["attributions"].filter(level="model")
+    match = Match(
+        _each_share(ours.with_columns(n_scored="n_read"), "estimate"),
+        _each_share(printed.with_columns(version="group"), "mean"),
+        "{model}, {group} groups: {note}.",
+        axis=Axis("Share of the answers read", 0, 1, None),
+        scale="Shares of the answers read, 0 to 1; there is no neutral value.",
+        labels=LABELS + 35,
+    )
+    return beside_published(match, source, asked)
+
+
+def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Return a row per share and group, labelled, with the share in the column `name`."""
+    parts = []
+    for measure in SHARES.values():
+        share = measure.name
+        for group in reversed(GROUPS):
+            title = f"{share.removesuffix('_share').capitalize()}, {group}"
+            label = pl.lit(title + _RATES.get((share, group), ""))
+            of_group = frame.filter(version=group)
+            parts.append(of_group.with_columns(pl.col(share).alias(name), label=label))
+    return pl.concat(parts)

@@ -12,21 +12,23 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError
-from clinometer.reference import load_regressions
-from clinometer.report.answers.curves import (
+from clinometer.instruments.chained_task.curves import (
     METHODS,
     decision_curves,
     group_title,
     odds_ratio,
     points,
 )
+from clinometer.reference import load_regressions
 from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
 from clinometer.report.plan import Plan
 from clinometer.report.prose import endings, interval, number, p_value
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section, in_order, joined
 from clinometer.report.tables import FROM, NOTE, Column, Table, alike, count, render_table
+from clinometer.results.estimates import KEYS
+from clinometer.results.schemas import FITS
 
 __all__ = ["chained_section"]
 
@@ -37,6 +39,9 @@ WIDEST = 5.0
 
 #: Components of a coefficient, and how a sentence names them.
 _COMPONENTS = {"within": "Within a stereotype", "between": "Between stereotypes"}
+
+#: What tells fits apart.
+_FIT_KEYS = [*(name for name in FITS if name in KEYS), "method"]
 
 _TIPS = (
     ("Group", "label"),
@@ -75,11 +80,11 @@ def chained_section(asked: InstrumentResults) -> Section | None:
     """Show curves, coefficients and their meaning; None where nothing was regressed."""
     plan = asked.plan
     # "all" stands first; the categories follow as the plan lists them.
-    rows = in_order(asked.tables.regressions.with_columns(category="part"), plan)
+    rows = in_order(_with_fits(asked).with_columns(category="part"), plan)
     rows = rows.sort(pl.col("part") != "all", maintain_order=True)
     if rows.is_empty():
         return None
-    binned = points(asked.tables.chained, asked.study)
+    binned = points(asked.tables.details["chained"].lazy(), asked.study)
     parts = rows.partition_by("model", "mode", maintain_order=True)
     ends = endings([who(part) for part in parts])
     drawn = [
@@ -102,6 +107,16 @@ def chained_section(asked: InstrumentResults) -> Section | None:
         figures=figures,
         tables=tuple(tables),
     )
+
+
+def _with_fits(asked: InstrumentResults) -> pl.DataFrame:
+    """Return the coefficients of all methods, with the fits behind them."""
+    coefficients = asked.tables.rows.filter(measure="log_odds")
+    # The names of modes are added last: coefficients and fits meet in the plain ones.
+    fits = asked.tables.details["fits"].with_columns(mode="plain_mode")
+    added = [name for name in FITS if name not in coefficients.columns]
+    joint = joined(coefficients, fits.select(*_FIT_KEYS, *added), *_FIT_KEYS)
+    return asked.tables.named(joint)
 
 
 def _sentence(part: pl.DataFrame, plan: Plan) -> str:

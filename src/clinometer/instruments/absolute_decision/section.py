@@ -49,7 +49,7 @@ _LEVELS = (
 
 def yes_section(asked: InstrumentResults) -> Section | None:
     """Show the share of yes of each stereotype and version, one map per model and mode."""
-    shares, plan = asked.tables.yes_shares, asked.plan
+    shares, plan = asked.tables.details["yes_shares"], asked.plan
     frame = in_order(shares.filter(pl.col("version").is_in(list(_COLUMNS))), plan)
     if frame["yes_share"].is_null().all():
         return None
