@@ -5,7 +5,6 @@ from . import reading as reading
 from . import reference as reference
 from . import sharing as sharing
 from . import statistics as statistics
-from .audits.auditing import Asking as Asking
 from .audits.auditing import ask as ask
 from .audits.auditing import audit as audit
 from .audits.auditing import draw as draw
@@ -14,6 +13,7 @@ from .audits.planning import allocate as allocate
 from .audits.planning import power as power
 from .audits.recording import Recording as Recording
 from .audits.recording import audit_recorded as audit_recorded
+from .audits.running import Asking as Asking
 from .audits.sharding import collect_answers as collect_answers
 from .audits.sharding import shard_audit as shard_audit
 from .audits.sizes import PlanOptions as PlanOptions

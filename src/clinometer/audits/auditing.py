@@ -5,25 +5,23 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from clinometer.asking.budget import Budget
 from clinometer.asking.claim import Claimant, claim, short_hash
-from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import ask_models
+from clinometer.audits.running import Asking, Run
 from clinometer.audits.sizes import PlanOptions, sized_plan
-from clinometer.audits.tabulating import ModelAnswers, tabulate
+from clinometer.audits.tabulating import ModelAnswers
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import BudgetError, InputError, as_names
-from clinometer.families import families
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.catalogue import instrument as find_instrument
 from clinometer.instruments.design import Design
-from clinometer.models.opening import Connection, Generation, open_model, open_models
+from clinometer.models.opening import Generation, open_models
 from clinometer.modes.needs import refuse_unable
 from clinometer.results import TRIALS, check
 from clinometer.results.places import anywhere
@@ -31,31 +29,9 @@ from clinometer.results.tables import as_frame
 from clinometer.stimuli import Study, load_study
 
 if TYPE_CHECKING:
-    from clinometer.asking.generating import OnProgress
+    pass
 
-__all__ = ["Asking", "ask", "audit", "default_directory", "draw", "open_plan"]
-
-
-@dataclass(frozen=True)
-class Asking:
-    """Connection and limits of asking models; they do not change the prompts.
-
-    Parameters
-    ----------
-    connection
-        Requests at a time, retries, time-out, address.
-    budget
-        Limits in calls, tokens and dollars.
-    prices
-        A YAML file of ``model: [input, output]``; None for the shipped list.
-    on_progress
-        Called with the model and each answer or error.
-    """
-
-    connection: Connection = field(default_factory=Connection)
-    budget: Budget = field(default_factory=Budget)
-    prices: Path | None = None
-    on_progress: OnProgress = lambda model, answer: None
+__all__ = ["ask", "audit", "default_directory", "draw"]
 
 
 def draw(
@@ -179,18 +155,6 @@ def ask(
         return pl.concat(ModelAnswers(out, name).join(frame) for name in names)
 
 
-def open_plan(
-    plan: Plan, directory: Path, connection: Connection, command: str = ""
-) -> dict[str, Any]:
-    """Open the models of a plan and bind the directory to it; see `open_model` and `claim`."""
-    models = {
-        name: open_model(name, plan.generation, plan.connection_of(name, connection))
-        for name in plan.models
-    }
-    claim(directory, plan, command)
-    return models
-
-
 @anywhere(directory=True)
 def audit(  # noqa: PLR0913 - the options of an audit
     models: str | Sequence[str],
@@ -199,6 +163,7 @@ def audit(  # noqa: PLR0913 - the options of an audit
     directory: str | Path | None = None,
     options: PlanOptions | None = None,
     asking: Asking | None = None,
+    sizes: Path | None = None,
     profile: bool = True,
 ) -> Results:
     """Measure models: a battery of instruments with their controls, and all tables.
@@ -215,7 +180,9 @@ def audit(  # noqa: PLR0913 - the options of an audit
     options
         Studies, instruments, modes and other parts of a plan; the size sets the rest.
     asking
-        Connection, limits and progress.
+        Connection, limits, progress and judge.
+    sizes
+        A YAML file of ``model: billions of parameters``, for the figure of sizes.
     profile
         Also measure what other families can of these models, such as their hidden states.
 
@@ -239,20 +206,15 @@ def audit(  # noqa: PLR0913 - the options of an audit
     names = as_names("models", models)
     plan = sized_plan(size, names, options or PlanOptions())
     out = Path(directory) if directory is not None else default_directory(names, size)
-    how = asking or Asking()
-    opened = open_plan(plan, out, how.connection, f"cm.audit({names!r}, size={size!r})")
-    outcome = ask_models(
-        plan.pieces, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
-    )
+    command = f"cm.audit({names!r}, size={size!r})"
+    run = Run(plan, out, asking or Asking(), sizes, with_families=profile, command=command)
+    outcome = run.complete()
     if not outcome.complete:
         why = outcome.stopped_by or outcome.last_error or "unanswered trials"
         raise BudgetError(
             f"{out}: {outcome.answered:,} of {outcome.trials:,} trials answered ({why}); the same "
             "call continues, nothing is asked twice"
         )
-    tabulate(out)
-    for family in families().values() if profile else ():
-        family.measure(plan, out)
     return read_results(out)
 
 

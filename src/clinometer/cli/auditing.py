@@ -26,23 +26,17 @@ from clinometer.cli.options import (
     build_plan,
     build_recording,
     command,
-    open_grader,
     plan_options,
 )
 from clinometer.cli.output import (
     echo,
-    progress_bar,
     remark,
-    say_batches,
     say_cost,
-    say_unfinished,
-    say_unscored,
 )
 from clinometer.cli.planning import say_power
-from clinometer.errors import InputError, ModelError
+from clinometer.errors import InputError
 
 if TYPE_CHECKING:
-    from clinometer.asking.budget import Budget
     from clinometer.asking.plan import Plan
 
 __all__ = ["audit_command", "cost_command", "report_command", "run_command", "say_findings"]
@@ -121,10 +115,7 @@ def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: boo
             "no controls are asked: whether the instrument works on this model is not shown "
             "(--controls asks them)"
         )
-    complete = _ask_and_tabulate(plan, directory, options, say_power)
-    if profile and complete:
-        _measure_families(plan, directory)
-    return complete
+    return _complete(plan, directory, options, say_power, with_families=profile)
 
 
 def _for_machines(as_json: bool) -> AbstractContextManager[Any]:
@@ -191,7 +182,7 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
 
     plan = build_plan(models, options)
     directory = out or default_directory(plan.models, "run")
-    complete = _ask_and_tabulate(plan, directory, options)
+    complete = _complete(plan, directory, options)
     echo(f"tables: {directory}")
     sys.exit(0 if complete else 1)
 
@@ -256,85 +247,26 @@ def report_command(
     sys.exit(1 if left else 0)
 
 
-def _ask_and_tabulate(
+def _complete(
     plan: Plan,
     directory: Path,
     options: dict[str, Any],
     announce: Callable[[Plan], None] = lambda plan: None,
+    *,
+    with_families: bool = False,
 ) -> bool:
-    """Ask unanswered trials and write the tables; return whether every trial has an answer.
+    """Carry out a plan and print what happens; return whether every trial has an answer.
 
-    Checks that models can be asked and read before `announce` and the cost are printed. Exits if
-    the user stopped the run or nothing was answered.
+    `announce` is called before the cost is printed, when models can be asked. Exits if the user
+    stopped the run or nothing was answered.
     """
-    from clinometer.asking.budget import estimate_costs
-    from clinometer.asking.plan import read_sizes, record_sizes
-    from clinometer.asking.sessions import ask_models
-    from clinometer.audits.auditing import open_plan
-    from clinometer.audits.tabulating import tabulate
-    from clinometer.directory.results import read_detail
-    from clinometer.stimuli import remarks
+    from clinometer.audits.running import Asking, Run
+    from clinometer.cli.watching import Console
 
-    prices, sizes, grader = options["prices"], options["sizes"], options["grader"]
-    budget = build_budget(options, [*plan.models, *filter(None, [grader])])
+    judge = options["grader"]
+    budget = build_budget(options, [*plan.models, *filter(None, [judge])])
     connection = build_connection(options)
-    judge = open_grader(grader, connection) if grader else None
-    if sizes is not None:
-        read_sizes(sizes)
-    costs = estimate_costs(plan.pieces(), plan.models, prices)
-    models = open_plan(plan, directory, connection, " ".join(["clinometer", *sys.argv[1:]]))
-    for study in {part.study.name: part.study for part in plan.selections}.values():
-        for note in remarks(study):
-            remark(f"note: {study.name}: {note}")
-    announce(plan)
-    say_cost(costs, batches=connection.batch)
-    if connection.batch:
-        say_batches(sum(min(cost.calls, connection.waiting) for cost in costs))
-    with progress_bar(sum(cost.trials for cost in costs)) as advance:
-        outcome = ask_models(
-            plan.pieces, models, directory, budget, on_progress=advance, prices=prices
-        )
-    if outcome.stopped_by == "interrupted" or not outcome.complete:
-        failed = f", {outcome.errors} failed" if outcome.errors else ""
-        answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"
-        code = say_unfinished(outcome.stopped_by, outcome.last_error, answered)
-        if outcome.stopped_by == "interrupted":
-            sys.exit(code)
-    if not outcome.answered and not outcome.errors:
-        sys.exit(1)
-    if judge is not None and outcome.complete:
-        _judge(plan, directory, judge, budget, prices)
-    if sizes is not None:
-        record_sizes(directory, sizes)
-    tabulate(directory)
-    say_unscored(read_detail(directory, "compliance"))
-    return outcome.complete
-
-
-def _judge(
-    plan: Plan, directory: Path, grader: tuple[str, Any], budget: Budget, prices: Path | None
-) -> None:
-    """Ask the judge about decisions that the rules cannot read."""
-    from clinometer.asking.sessions import JUDGE, ask_judge
-    from clinometer.audits.tabulating import collect_responses
-    from clinometer.results.tables import pieces
-
-    collect_responses(plan, directory)
-    studies = {part.study.name: part.study for part in plan.selections}
-    responses = pieces(directory / "responses.parquet")
-    judged = ask_judge(responses, studies, grader, directory / JUDGE, budget, prices=prices)
-    echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")
-
-
-def _measure_families(plan: Plan, directory: Path) -> None:
-    """Add what other families measure of a plan's models; an error does not fail the audit."""
-    from clinometer.families import families
-
-    for family in families().values():
-        if not (models := family.measurable(plan)):
-            continue
-        echo(f"{family.title.lower()}: {', '.join(models)}")
-        try:
-            family.measure(plan, directory)
-        except ModelError as error:
-            remark(f"{family.title.lower()} left out: {error}")
+    asking = Asking(connection, budget, options["prices"], judge=judge)
+    command = " ".join(["clinometer", *sys.argv[1:]])
+    run = Run(plan, directory, asking, options["sizes"], with_families, command)
+    return run.complete(Console(run, announce)).complete

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,6 @@ __all__ = [
     "choice",
     "command",
     "connection_options",
-    "open_grader",
     "plan_options",
     "reaching_options",
     "recording_options",
@@ -377,16 +376,3 @@ def build_connection(options: dict[str, Any]) -> Connection:
     names = ("max_connections", "max_retries", "timeout_s", "base_url")
     reached = {name: options[name] for name in names}
     return Connection(**reached, model_args=arguments, batch=options.get("batch", False))
-
-
-def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
-    """Open the judge at temperature 0, without the arguments of the models it judges."""
-    from clinometer.models.opening import Generation, open_model
-    from clinometer.modes import structured
-
-    if structured.MODE.able(name) is False:
-        raise InputError(
-            f"--grader {name}: does not close answers to a JSON schema, which a judge needs"
-        )
-    connection = replace(connection, base_url=None, model_args={}, batch=False)
-    return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)

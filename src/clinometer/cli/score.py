@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.cli.options import FILE, SCORING, TABLE, command, open_grader
+from clinometer.cli.options import FILE, SCORING, TABLE, command
 from clinometer.cli.output import echo
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def score_command(
 
     from clinometer.asking.budget import Budget
     from clinometer.asking.sessions import ask_judge, verdicts
+    from clinometer.audits.running import open_judge
     from clinometer.audits.tabulating import response_pieces, score_responses
     from clinometer.instruments.catalogue import INSTRUMENTS, measure_of, select
     from clinometer.models.opening import Connection
@@ -71,7 +72,7 @@ def score_command(
     studies = {loaded.name: loaded}
     readings = out.with_name(f"{out.name}.judge")
     if grader is not None:
-        judge = open_grader(grader, Connection())
+        judge = open_judge(grader, Connection())
         answers = (
             _named(piece, instrument, options["model"]) for piece in response_pieces(responses)
         )

@@ -12,7 +12,7 @@ import pytest
 from clinometer.report.answers import results
 from clinometer.report.answers.examples import examples
 from clinometer.report.answers.instrument import warned
-from clinometer.report.answers.results import all_asked, read_results
+from clinometer.report.answers.results import instrument_results, read_results
 from clinometer.report.answers.validity import judged
 from clinometer.report.prose import number
 from clinometer.results.records import write_plan
@@ -326,7 +326,7 @@ def test_a_control_with_a_dimension_checks_it_alone(make_contents):
         for dimension, verdict in (("competence", "passed"), ("morality", "failed"))
     )
     pl.concat([frame.filter(~control), *parts]).write_parquet(directory / "estimates.parquet")
-    asked = all_asked(read_results(directory))[0]
+    asked = instrument_results(read_results(directory))[0]
     assert {mode: one.outcomes[0] for (_, mode), one in judged(asked).items()} == {
         "forced, competence": "positive control passed",
         "forced, sociability": "no positive control",

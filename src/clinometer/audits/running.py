@@ -1,0 +1,210 @@
+"""A run of a plan: open the models, ask, judge, write the tables, measure with other families.
+
+The command line and `audit` both go this way. What is said on the way is said by a `Watcher`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clinometer.asking.budget import Budget
+from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, read_sizes, record_sizes
+from clinometer.asking.sessions import JUDGE, Outcome, ask_judge, ask_models
+from clinometer.audits.tabulating import collect_responses, tabulate
+from clinometer.errors import InputError, ModelError
+from clinometer.families import Family, families
+from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.modes import structured
+from clinometer.results.tables import pieces
+
+if TYPE_CHECKING:
+    from clinometer.asking.generating import OnProgress
+
+__all__ = ["Asking", "Run", "Watcher", "open_judge"]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Connection and limits of asking models; they do not change the prompts.
+
+    Parameters
+    ----------
+    connection
+        Requests at a time, retries, time-out, address.
+    budget
+        Limits in calls, tokens and dollars.
+    prices
+        A YAML file of ``model: [input, output]``; None for the shipped list.
+    on_progress
+        Called with the model and each answer or error.
+    judge
+        A model that is asked about decisions that the rules cannot read, once every trial has an
+        answer; None asks none.
+    """
+
+    connection: Connection = field(default_factory=Connection)
+    budget: Budget = field(default_factory=Budget)
+    prices: Path | None = None
+    on_progress: OnProgress = lambda model, answer: None
+    judge: str | None = None
+
+
+class Watcher:
+    """Is told of each step of a run. Subclasses say it; this one keeps quiet."""
+
+    def opened(self) -> None:
+        """Hear that every model can be asked and the directory is bound to the plan."""
+
+    @contextmanager
+    def asking(self) -> Iterator[OnProgress]:
+        """Give what is called with the model and each answer or error, while models are asked."""
+        yield lambda model, answer: None
+
+    def asked(self, outcome: Outcome) -> None:
+        """Hear how far the models were asked, and what stopped them."""
+
+    def judged(self, judge: str, outcome: Outcome) -> None:
+        """Hear what the judge was asked about open decisions."""
+
+    def tabulated(self) -> None:
+        """Hear that the tables of the answers are written."""
+
+    def measuring(self, family: Family, models: Sequence[str]) -> None:
+        """Hear that a family begins to measure models."""
+
+    def left_out(self, family: Family, error: ModelError) -> None:
+        """Hear that a family could not measure a model; what this raises ends the run."""
+        raise error
+
+
+@dataclass(frozen=True)
+class Run:
+    """A plan and everything it takes to carry it out.
+
+    Parameters
+    ----------
+    plan
+        What is asked of which models.
+    directory
+        Where answers and tables are kept; completing the same run again asks nothing twice.
+    asking
+        Connection, limits, prices and judge.
+    sizes
+        A YAML file of ``model: billions of parameters``, for the figure of sizes.
+    with_families
+        Whether other families measure what they can of these models, such as hidden states.
+    command
+        The command line, for the record.
+    """
+
+    plan: Plan
+    directory: Path
+    asking: Asking = field(default_factory=Asking)
+    sizes: Path | None = None
+    with_families: bool = False
+    command: str = ""
+
+    def complete(self, watcher: Watcher | None = None) -> Outcome:
+        """Ask what has no answer yet, and write the tables of all answers.
+
+        Tables are written also where some trials have no answer; not where the user stopped the
+        run or nothing was answered. Other families measure only what is complete.
+
+        Raises
+        ------
+        ModelError
+            If a model or the judge cannot be opened, gives nothing but errors, or does not support
+            a response mode.
+        PlanError
+            If the directory holds another plan, or another process asks there.
+        InputError
+            If a file is malformed, or cannot be written.
+        """
+        watcher = watcher or Watcher()
+        judge = self._open_judge()
+        if self.sizes is not None:
+            read_sizes(self.sizes)  # a malformed file is refused before anything is paid for
+        models = self._open_models()
+        watcher.opened()
+        outcome = self._ask(models, watcher)
+        watcher.asked(outcome)
+        if outcome.stopped_by == "interrupted" or not (outcome.answered or outcome.errors):
+            return outcome
+        if judge is not None and outcome.complete:
+            watcher.judged(judge[0], self._judge(judge))
+        if self.sizes is not None:
+            record_sizes(self.directory, self.sizes)
+        tabulate(self.directory)
+        watcher.tabulated()
+        if self.with_families and outcome.complete:
+            self._measure(watcher)
+        return outcome
+
+    def _open_judge(self) -> tuple[str, Any] | None:
+        if self.asking.judge is None:
+            return None
+        return open_judge(self.asking.judge, self.asking.connection)
+
+    def _open_models(self) -> dict[str, Any]:
+        """Open the models and bind the directory to the plan; see `open_model` and `claim`."""
+        plan, connection = self.plan, self.asking.connection
+        models = {
+            name: open_model(name, plan.generation, plan.connection_of(name, connection))
+            for name in plan.models
+        }
+        claim(self.directory, plan, self.command)
+        return models
+
+    def _ask(self, models: dict[str, Any], watcher: Watcher) -> Outcome:
+        with watcher.asking() as show_progress:
+
+            def on_progress(model: str, answer: dict[str, Any]) -> None:
+                self.asking.on_progress(model, answer)
+                show_progress(model, answer)
+
+            return ask_models(
+                self.plan.pieces,
+                models,
+                self.directory,
+                self.asking.budget,
+                on_progress=on_progress,
+                prices=self.asking.prices,
+            )
+
+    def _judge(self, judge: tuple[str, Any]) -> Outcome:
+        """Ask the judge about decisions that the rules cannot read."""
+        collect_responses(self.plan, self.directory)
+        studies = {selection.study.name: selection.study for selection in self.plan.selections}
+        responses = pieces(self.directory / "responses.parquet")
+        folder, asking = self.directory / JUDGE, self.asking
+        return ask_judge(responses, studies, judge, folder, asking.budget, prices=asking.prices)
+
+    def _measure(self, watcher: Watcher) -> None:
+        """Add what other families measure of the models."""
+        for family in families().values():
+            models = family.measurable(self.plan)
+            if not models:
+                continue
+            watcher.measuring(family, models)
+            try:
+                family.measure(self.plan, self.directory)
+            except ModelError as error:
+                watcher.left_out(family, error)
+
+
+def open_judge(name: str, connection: Connection) -> tuple[str, Any]:
+    """Open a judge at temperature 0, without the arguments of the models it judges.
+
+    Returns its name and model. Raises InputError if it does not close answers to a JSON schema.
+    """
+    if structured.MODE.able(name) is False:
+        raise InputError(
+            f"--grader {name}: does not close answers to a JSON schema, which a judge needs"
+        )
+    connection = replace(connection, base_url=None, model_args={}, batch=False)
+    return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)
