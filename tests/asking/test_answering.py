@@ -37,6 +37,7 @@ from clinometer.asking.requests import inspect_settings, read_output, settings_o
 from clinometer.asking.sessions import ask_models
 from clinometer.audits.answering import Answering, answer_numbered, answer_shards
 from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, InputError, ModelError, PlanError
 from clinometer.families.networks.association_plan import AssociationPlan
@@ -224,13 +225,13 @@ def test_nothing_is_asked_that_costs_too_much(serve: Callable[..., Any], tmp_pat
     server = serve(lambda body: (200, reply(body)))
     one_shard(tmp_path)
     with pytest.raises(InputError, match="the price of 'openai-api/loop/m' is not known"):
-        answer_shards(tmp_path, Answering(max_cost=1))
+        answer_shards(tmp_path, Answering(spending=Spending(1)))
     prices = tmp_path / "prices.yaml"
     prices.write_text(f"{MODEL}: [1000, 1000]\n")
     with pytest.raises(BudgetError, match=r"would cost about \$"):
-        answer_shards(tmp_path, Answering(max_cost=0.01, prices=prices))
+        answer_shards(tmp_path, Answering(spending=Spending(0.01, prices)))
     assert not server.prompts
-    answer_shards(tmp_path, Answering(ONCE.connection, max_cost=1000, prices=prices))
+    answer_shards(tmp_path, Answering(ONCE.connection, spending=Spending(1000, prices)))
     assert server.prompts
 
 

@@ -17,6 +17,7 @@ from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.audits.answering import Answering, answer_shards
 from clinometer.audits.sharding import shard_plan
+from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, ModelError
 from clinometer.models.opening import Connection, Generation, open_model, open_models
@@ -78,7 +79,7 @@ def test_a_batch_costs_half_of_a_limit_in_dollars(
     told = []
     for connection in (Connection(), BATCHED):
         with pytest.raises(BudgetError) as refused:
-            answer_shards(tmp_path / "s", Answering(connection, max_cost=0.01, prices=prices))
+            answer_shards(tmp_path / "s", Answering(connection, spending=Spending(0.01, prices)))
         told.append(float(re.search(r"about \$([\d.]+);", str(refused.value))[1]))
     assert told[0] == pytest.approx(2 * told[1], abs=0.02)
     assert sum(message_batches.sizes) == n and not message_batches.alone

@@ -29,6 +29,7 @@ from clinometer.asking.plan import Plan
 from clinometer.audits import batching, sharding
 from clinometer.audits.batching import Submission, submit_shards
 from clinometer.audits.sharding import collect_answers, shard_plan
+from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, InputError, ModelError, PlanError
 from clinometer.models import batch_files
@@ -518,11 +519,11 @@ def test_a_provider_without_batches_is_refused(tmp_path: Path) -> None:
 def test_what_would_cost_too_much_is_not_submitted(service: BatchService, tmp_path: Path) -> None:
     write(one_turn(), tmp_path)
     with pytest.raises(InputError, match="price of 'openai-api/loop/m' is not known"):
-        submit_shards(tmp_path, Submission(max_cost=1.0), print)
+        submit_shards(tmp_path, Submission(spending=Spending(1.0)), print)
     prices = tmp_path.with_suffix(".yaml")
     prices.write_text(f"{MODEL}: [1000, 4000]")
     with pytest.raises(BudgetError, match=r"about \$\d+\.\d\d, of which \$0.00 are submitted"):
-        submit_shards(tmp_path, Submission(max_cost=1.0, prices=prices), print)
+        submit_shards(tmp_path, Submission(spending=Spending(1.0, prices)), print)
     assert not service.batches
 
 
@@ -534,17 +535,19 @@ def test_a_limit_in_dollars_is_of_all_rounds_and_all_models(
     write(plan, tmp_path / "r")
     prices = tmp_path / "prices.yaml"
     prices.write_text("".join(f"{model}: [1000, 4000]\n" for model in models))
-    submit_shards(tmp_path / "r", Submission(wait=False, prices=prices), said.append)
+    submit_shards(
+        tmp_path / "r", Submission(wait=False, spending=Spending(prices=prices)), said.append
+    )
     first = sum(line["usd"] for line in journal(tmp_path / "r") if line["event"] == "creating")
     with pytest.raises(BudgetError, match=f"of which \\${first:.2f} are submitted"):
-        limited = Submission(poll_s=0.01, max_cost=1.01 * first, prices=prices)
+        limited = Submission(poll_s=0.01, spending=Spending(1.01 * first, prices))
         submit_shards(tmp_path / "r", limited, said.append)
     assert len(service.batches) == len(models)
     for few in (0.51, 0.99):  # of both models, of which each costs half
         write(plan, tmp_path / str(few))
         with pytest.raises(BudgetError, match=r"of which \$0.00 are submitted"):
             submit_shards(
-                tmp_path / str(few), Submission(max_cost=few * first, prices=prices), said.append
+                tmp_path / str(few), Submission(spending=Spending(few * first, prices)), said.append
             )
     assert len(service.batches) == len(models)
     write(plan, tmp_path / "unpriced")

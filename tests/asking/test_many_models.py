@@ -18,6 +18,7 @@ from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.audits.answering import Answering, answer_numbered, answer_shards
 from clinometer.audits.sharding import shard_plan
+from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, ModelError
 from clinometer.models.opening import Connection, open_models
@@ -147,7 +148,7 @@ def test_a_limit_in_dollars_is_of_all_models_and_all_shards(
         estimated(plan, model, [f for f in files if f.parent.name.endswith(model[-2:])], prices)
         for model in MODELS[:3]
     )
-    low, high = (Answering(ONE, max_cost=usd * x, prices=prices) for x in (0.99, 1.01))
+    low, high = (Answering(ONE, spending=Spending(usd * x, prices)) for x in (0.99, 1.01))
     with pytest.raises(BudgetError, match="the shards would cost"):
         answer_shards(tmp_path / "r", low)
     with pytest.raises(BudgetError, match="the shards would cost"):
@@ -163,9 +164,9 @@ def test_a_limit_in_dollars_is_of_all_rounds(serve: Callable[..., Any], tmp_path
     prices = priced(tmp_path)
     first = estimated(plan, MODELS[0], files, prices)
     with pytest.raises(BudgetError, match="the shards would cost"):  # of the second turns
-        answer_shards(tmp_path / "r", Answering(ONE, max_cost=1.01 * first, prices=prices))
+        answer_shards(tmp_path / "r", Answering(ONE, spending=Spending(1.01 * first, prices)))
     assert asked.calls.total() == len(requests_in(files))
     with pytest.raises(BudgetError, match="nothing more was asked"):
-        answer_shards(tmp_path / "r", Answering(ONE, max_cost=1.01 * first, prices=prices))
-    answer_shards(tmp_path / "r", Answering(ONE, max_cost=9 * first, prices=prices))
+        answer_shards(tmp_path / "r", Answering(ONE, spending=Spending(1.01 * first, prices)))
+    answer_shards(tmp_path / "r", Answering(ONE, spending=Spending(9 * first, prices)))
     assert asked.calls.total() == 2 * len(requests_in(files))

@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 
 from clinometer.asking.answering import Engine, Shard, answer_side_by_side
-from clinometer.asking.budget import estimate_requests
 from clinometer.asking.cluster import Cluster, answer_on_cluster
 from clinometer.asking.shards import (
     ANSWERED,
@@ -20,7 +19,8 @@ from clinometer.asking.shards import (
     shard_files,
 )
 from clinometer.audits.sharding import collect_and_tabulate, load_any_plan
-from clinometer.errors import BudgetError, InputError, ModelError
+from clinometer.audits.spending import Spending
+from clinometer.errors import InputError, ModelError
 from clinometer.models.batched import refuse_unbatched
 from clinometer.models.opening import Connection
 from clinometer.results.locks import only_process
@@ -38,15 +38,8 @@ class Answering:
     """How models are reached."""
     cluster: Cluster | None = None
     """A Ray cluster; None: this process."""
-    max_cost: float | None = None
-    """Dollars that all shards of the directory may cost, estimated."""
-    prices: Path | None = None
-    """See `budget.price`."""
-
-    def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
-        if self.max_cost is not None and not self.max_cost >= 0:
-            raise InputError(f"max_cost {self.max_cost}: at least 0")
+    spending: Spending = field(default_factory=Spending)
+    """What all shards of the directory may cost."""
 
 
 @dataclass(frozen=True)
@@ -179,16 +172,15 @@ def _answer(
 
 def _refuse_cost(plan: RequestPlan, out: Path, choices: int | None, answering: Answering) -> None:
     """Raise BudgetError if all shards would cost more than they may."""
-    if (most := answering.max_cost) is None:
+    if answering.spending.max_cost is None:
         return
     usd = 0.0
     for model in plan.models:
         tokens = plan.tokens_of_answer(model, choices)
         for path in shard_files(out, slug(model)):
             with path.open("rb") as lines:
-                cost = estimate_requests(model, lines, tokens, answering.prices)
+                cost = answering.spending.estimate(model, lines, tokens)
             usd += cost.limited(batch=answering.connection.batch)
-    if usd > most:
-        raise BudgetError(
-            f"max_cost {most}: the shards would cost about ${usd:.2f}; nothing more was asked"
-        )
+    answering.spending.refuse(
+        usd, f"the shards would cost about ${usd:.2f}; nothing more was asked"
+    )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from clinometer.asking.batches import Batches
-from clinometer.asking.budget import Cost, estimate_requests
+from clinometer.asking.budget import Cost
 from clinometer.asking.shards import Answers, Collected, RequestPlan, read_setting
 from clinometer.audits.sharding import collect_and_tabulate, load_any_plan
-from clinometer.errors import BudgetError, InputError, ModelError
+from clinometer.audits.spending import Spending
+from clinometer.errors import InputError, ModelError
 from clinometer.models.batch_files import BatchFiles
 from clinometer.models.providers import PROVIDERS, find_provider
 from clinometer.results.locks import only_process
@@ -31,10 +32,8 @@ class Submission:
     """Whether to wait until all is answered."""
     poll_s: float = 60.0
     """Seconds between two looks at the batches."""
-    max_cost: float | None = None
-    """Dollars that all batches of the directory may cost, estimated."""
-    prices: Path | None = None
-    """See `budget.price`."""
+    spending: Spending = field(default_factory=Spending)
+    """What all batches of the directory may cost."""
     retry_failed: bool = False
     """Whether to submit also requests that failed twice with the same error."""
     base_url: str | None = None
@@ -44,8 +43,6 @@ class Submission:
         """Refuse values that mean nothing."""
         if not self.poll_s > 0:
             raise InputError(f"poll {self.poll_s}: more than 0 seconds")
-        if self.max_cost is not None and not self.max_cost >= 0:
-            raise InputError(f"max_cost {self.max_cost}: at least 0")
 
 
 @dataclass(frozen=True)
@@ -179,24 +176,24 @@ class _Asked:
                     yield row.model, path, names
 
     def _cost(self, model: str, path: Path, names: set[str]) -> Cost:
-        lines, prices = _requests(path, names).values(), self.submission.prices
-        return estimate_requests(model, lines, self.tokens(model), prices)
+        requests = _requests(path, names).values()
+        return self.submission.spending.estimate(model, requests, self.tokens(model))
 
     def _refuse_cost(self, costs: Sequence[Cost]) -> None:
         """Raise BudgetError if what is to be submitted would cost more than it may."""
-        most = self.submission.max_cost
-        if most is None or not costs:
+        spending = self.submission.spending
+        if spending.max_cost is None or not costs:
             return
         submitted = sum(
             self._price_again(self.out / shard) if usd is None else usd
             for shard, usd in self.batches.paid
         )
         usd = submitted + sum(cost.limited(batch=True) for cost in costs)
-        if usd > most:
-            raise BudgetError(
-                f"max_cost {most}: the batches would cost about ${usd:.2f}, of which "
-                f"${submitted:.2f} are submitted; nothing more was submitted"
-            )
+        spending.refuse(
+            usd,
+            f"the batches would cost about ${usd:.2f}, of which ${submitted:.2f} are submitted; "
+            "nothing more was submitted",
+        )
 
     def _price_again(self, path: Path) -> float:
         """Return what a batch cost at most that was submitted when no price was known."""

@@ -97,13 +97,14 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
     """
     from clinometer.asking.cluster import Cluster
     from clinometer.audits.answering import Answering, answer_numbered, answer_shards
+    from clinometer.audits.spending import Spending
 
     address, workers, gpus = (options[name] for name in ("address", "workers", "gpus"))
     if address is None and (workers, gpus) != (1, 0):
         raise click.UsageError("--workers and --gpus are of a cluster: name one with --ray")
     cluster = None if address is None else Cluster(address, workers, gpus)
     connection = build_connection(options)
-    how = Answering(connection, cluster, options["max_cost"], options["prices"])
+    how = Answering(connection, cluster, Spending(options["max_cost"], options["prices"]))
     with contextlib.ExitStack() as bars:
 
         def on_round(requests: int) -> Callable[[], None]:
@@ -160,7 +161,9 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
               help="Submit also requests that failed twice with the same error.")  # fmt: skip
 @PRICES
 @BASE_URL
-def submit_command(directory: Path, **options: Any) -> None:
+def submit_command(
+    directory: Path, max_cost: float | None, prices: Path | None, **options: Any
+) -> None:
     """Ask the shards in DIRECTORY as batches of their provider, and collect the answers.
 
     For openai/… and openai-api/…, with the keys of other commands. OpenAI answers within 24 hours
@@ -168,9 +171,11 @@ def submit_command(directory: Path, **options: Any) -> None:
     Exit code 1: answers are missing.
     """
     from clinometer.audits.batching import Submission, submit_shards
+    from clinometer.audits.spending import Spending
 
+    submission = Submission(spending=Spending(max_cost, prices), **options)
     try:
-        done = submit_shards(directory, Submission(**options), remark)
+        done = submit_shards(directory, submission, remark)
     except KeyboardInterrupt:
         remark("stopped; batches go on at the provider, the same command continues")
         sys.exit(130)
