@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
+import random
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,14 +21,17 @@ from hypothesis import strategies as st
 from clinometer.asking.budget import estimate_costs
 from clinometer.cli.group import run_group
 from clinometer.errors import InputError, StudyError
+from clinometer.instruments import contract
 from clinometer.instruments.bbq import items_of
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, add_plug_ins, register, select
+from clinometer.instruments.cells import Cell
+from clinometer.instruments.contract import ContractCheck, cases
 from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Scored
+from clinometer.instruments.instrument import Instrument, Key, Scored, Size
 from clinometer.models.providers import find_provider
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
+from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.report import write_report
-from clinometer.results import REASONS, TRIALS, VERSIONS
+from clinometer.results import VERSIONS
 from clinometer.results.tables import read_table
 from clinometer.stimuli import Study, load_study, parse_study
 
@@ -76,6 +82,17 @@ def scored(name: str, row: Row, response: str) -> list[Scored]:
     return list(INSTRUMENTS[name].score(response, row, key_of(row)).values())
 
 
+# What authors can check of their own instruments, in each mode
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "mode"),
+    [(name, check, mode) for name, one in INSTRUMENTS.items() for check, mode in cases(one)],
+)
+def test_an_instrument_keeps_its_contract(name: str, check: ContractCheck, mode: str) -> None:
+    check(INSTRUMENTS[name], study_of(name), mode)
+
+
 # Draws
 
 
@@ -98,81 +115,10 @@ def test_aligned_group_words_meet_their_partner_only(
     assert met == partners if aligned else met > partners
 
 
-@each
-def test_trials_keep_the_schema_and_have_names_of_their_own(name: str, mode: str) -> None:
-    frame = drawn(name, mode)
-    assert frame.schema == pl.Schema(TRIALS)
-    assert frame["trial_id"].n_unique() == frame.height
-    assert set(frame["instrument"]) == {name} and set(frame["mode"]) == {mode}
-    of_kinds = {"schema": (CHOICES,), "options": (LOGITS, LIKELIHOODS)}
-    for column, kinds in of_kinds.items():
-        assert (frame[column].null_count() == 0) == (MODES[mode].kind in kinds)
-    places = r"\{(attribute|option)\}" if MODES[mode].sentences else r"\{attribute\}"
-    assert not frame["prompt"].str.replace_all(places, "").str.contains(r"\{\w+\}").any()
-
-
-@each
-def test_draws_depend_on_study_and_design_alone(name: str, mode: str) -> None:
-    many, few = drawn(name, mode), drawn(name, mode, 4)
-    assert many.equals(drawn.__wrapped__(name, mode))
-    assert few.equals(many.filter(pl.col("trial_id").is_in(few["trial_id"].implode())))
-    (first,) = many.select(pl.col("stereotype").first()).to_series()
-    alone = INSTRUMENTS[name].trials(study_of(name), Design(mode, 8), stereotypes=[first])
-    assert alone.equals(many.filter(stereotype=first))
-    shown = ["prompt", "options"]
-    assert not drawn(name, mode, seed=1).select(shown).equals(many.select(shown))
-
-
-@each
-def test_a_mirrored_pair_differs_in_its_order_or_its_group_alone(name: str, mode: str) -> None:
-    same = ["stereotype", "dimension", "variation", "marginalized", "default", "tied", "counter"]
-    pairs = drawn(name, mode).group_by("pair_id").agg(
-        pl.struct(*same, "attribute_order", "object", "labels").n_unique().alias("words"),
-        pl.struct("order", "version").n_unique().alias("turns"),
-        pl.col("prompt").n_unique().alias("prompts"),
-        pl.len(),
-    )  # fmt: skip
-    alone = {1} if MODES[mode].sentences else set()  # the sentences of a pair are one trial
-    assert set(pairs["words"]) == {1} and set(pairs["len"]) <= {2, 4} | alone
-    assert (pairs["turns"] == pairs["len"]).all() and (pairs["prompts"] == pairs["len"]).all()
-
-
-@each
-def test_a_system_prompt_changes_no_draw(name: str, mode: str) -> None:
-    plain, led = drawn(name, mode), drawn(name, mode, intervention="kind", system="Be kind.")
-    own = ["trial_id", "pair_id", "intervention", "system"]
-    assert plain.drop(own).equals(led.drop(own))
-    assert set(plain["trial_id"]).isdisjoint(led["trial_id"])
-
-
-@each
-def test_effort_and_temperature_change_no_draw(name: str, mode: str) -> None:
-    plain, led = drawn(name, mode), drawn(name, mode, reasoning_effort="low", temperature="0")
-    own = ["trial_id", "pair_id", "reasoning_effort", "temperature"]
-    assert plain.drop(own).equals(led.drop(own))
-    assert set(plain["trial_id"]).isdisjoint(led["trial_id"])
-    assert not plain["trial_id"].str.contains("effort|temperature").any()
-
-
 @pytest.mark.parametrize("effort", ["hard", "0", "-1", "1.5", ""])
 def test_an_effort_no_provider_takes_is_refused(effort: str) -> None:
     with pytest.raises(InputError, match="reasoning_effort .*: allowed are none, minimal, low"):
         Design(reasoning_effort=effort)
-
-
-@each
-def test_an_instrument_says_what_it_asks_and_what_its_versions_mean(name: str, mode: str) -> None:
-    one = INSTRUMENTS[name]
-    assert one.trial and all(measure.asks and measure.limits for measure in one.measures)
-    assert {*drawn(name, mode)["version"].drop_nulls()} <= {*one.versions}
-    assert one.effect in {"", *one.analysed}
-
-
-@pytest.mark.parametrize("name", INSTRUMENTS)
-def test_what_a_plan_keeps_of_an_instrument_is_strict_json(name: str) -> None:
-    rows = INSTRUMENTS[name].described()
-    assert json.loads(json.dumps(rows, allow_nan=False)) == json.loads(json.dumps(rows))
-    assert [row["name"] for row in rows] == [one.name for one in INSTRUMENTS[name].measures]
 
 
 def test_a_mode_without_a_reader_is_refused() -> None:
@@ -337,20 +283,6 @@ def test_consistent_answers_score_the_top_and_their_mirrors_the_bottom(
                 assert read.score == pytest.approx(measure.high if consistent else measure.low)
 
 
-@each
-@pytest.mark.parametrize(
-    ("response", "stop_reason"),
-    [("", "stop"), ("I'm sorry, but I can't help with that.", "stop"), ("qwertz", "stop"),
-     ("{", "max_tokens"), ("[" * 10_000, "stop"), ("null", "content_filter")],
-)  # fmt: skip
-def test_refusals_and_garbage_give_no_number_and_a_reason(
-    name: str, mode: str, response: str, stop_reason: str
-) -> None:
-    row = drawn(name, mode).row(0, named=True)
-    for read in scored(name, {**row, "stop_reason": stop_reason}, response):
-        assert read.score is None and read.reason in REASONS
-
-
 @given(
     response=st.text()
     | st.dictionaries(
@@ -401,6 +333,20 @@ stereotypes:
     tied: [sly]
     counter: [brave]
 """
+
+
+#: Its control: the answer is known.
+CONTROL = TOYS.replace("name: toys", "name: control_toys\ncontrol: positive").replace(
+    "cats:", "insects:"
+)
+
+
+@pytest.fixture(autouse=True)
+def studies(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the user's studies, with the control of the toy."""
+    folder = tmp_path_factory.mktemp("studies")
+    (folder / "control_toys.yaml").write_text(CONTROL)
+    monkeypatch.setenv("CLINOMETER_STUDIES", str(folder))
 
 
 @pytest.fixture
@@ -512,9 +458,60 @@ def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(
     from clinometer.asking.registry import task_of
 
     assert len(task_of(toy)(study="toys.yaml", mode="forced", iterations=2).dataset) == 2
-    assert "4 trials" in call(
-        "cost", "openai/gpt-4o", "--study", "toys.yaml", "--instrument", "toy", "--size", "quick"
-    )
+    asked = ("--study", "toys.yaml", "--instrument", "toy", "--size", "quick")
+    assert "4 trials" in call("cost", "openai/gpt-4o", *asked)
+    assert "12 trials" in call("cost", "openai/gpt-4o", *asked, "--controls")
+
+
+def test_the_toy_keeps_the_contract_and_each_check_can_fail(toy: Instrument) -> None:
+    study = parse_study(TOYS.replace("[cat]", "[cat, tomcat, kitten, tabby]"), "toys.yaml")
+    for check, mode in cases(toy):
+        check(toy, study, mode)
+    drawn = toy.draw
+
+    def restless(*arguments: Any) -> Iterator[Cell]:
+        for cell in drawn(*arguments):
+            changed = ({**trial, "object": str(random.random())} for trial in cell.trials)
+            yield replace(cell, trials=changed)
+
+    def led(study: Study, design: Design, *names: Any) -> Iterator[Cell]:
+        seed = 9 if design.system or design.temperature else design.seed
+        yield from drawn(study, replace(design, seed=seed), *names)
+
+    def off_scale(*_: Any) -> Scored:
+        return Scored(9.0, None, 1.0)
+
+    endless = {"x": replace(toy.measures[0], name="x", title=math.nan)}
+    broken = {
+        contract.says_what_it_asks: ({"versions": {}}, "does not say what"),
+        contract.is_kept_in_plans: ({"analysed": endless}, "not JSON compliant"),
+        contract.is_controlled_in_quick_audits: ({"control": ""}, "no control"),
+        contract.keeps_the_schema: (
+            {"draw": lambda *names: (replace(c, trials=[*c.trials] * 2) for c in drawn(*names))},
+            "two trials have one",
+        ),
+        contract.draws_from_study_and_design_alone: ({"draw": restless}, "gives other trials"),
+        contract.pairs_differ_in_order_or_group_alone: ({"draw": restless}, "have other words"),
+        contract.conditions_change_no_draw: ({"draw": led}, "changes what is drawn"),
+        contract.reads_any_answer: (
+            {"readers": dict.fromkeys(toy.readers, off_scale)},
+            "has the score 9",
+        ),
+    }
+    assert set(broken) == set(contract.CHECKS)
+    for check, (changed, failure) in broken.items():
+        with pytest.raises((AssertionError, ValueError), match=failure):
+            check(replace(toy, **changed), study, "structured")
+
+
+def test_an_instrument_without_a_control_is_not_for_quick_audits(toy: Instrument) -> None:
+    named = {"name": "toy2", "measures": (replace(toy.measures[0], name="toy_cold"),)}
+    for changed in ({"control": ""}, {"sizes": {"quick": Size(4)}}):
+        with pytest.raises(InputError, match="'toy2': size quick asks it without a positive"):
+            register(replace(toy, **named, **changed))
+    assert "toy2" not in INSTRUMENTS
+    register(replace(toy, **named, control="", sizes={"standard": Size(4)}))
+    del INSTRUMENTS["toy2"], MEASURES["toy_cold"]
 
 
 def test_a_part_is_checked_by_its_instrument_with_file_line_and_field(toy: Instrument) -> None:

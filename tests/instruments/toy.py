@@ -120,5 +120,6 @@ INSTRUMENT = Instrument(
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
     trial="one group, to be called warm or cold",
     versions={group: Version(f"toy: the {group} group", group) for group in GROUPS},
-    sizes={"quick": Size(4)},
+    control="control_toys",
+    sizes={"quick": Size(4, control=8)},
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import StudyError
-from clinometer.stimuli import load_study, parse_study, shipped_studies, study_hash
+from clinometer.stimuli import (
+    load_study,
+    own_studies,
+    parse_study,
+    shipped_studies,
+    study_hash,
+)
+from clinometer.stimuli.loading import STUDIES
 
 PETS = """name: pets
 stereotypes:
@@ -153,3 +161,46 @@ def test_the_hash_is_of_what_reaches_a_prompt_or_a_score() -> None:
 def test_no_text_gets_past_the_check_or_breaks_it(text: str) -> None:
     with pytest.raises(StudyError):
         parse_study(text, "any.yaml")
+
+
+# Folders of the user's own studies
+
+
+def test_a_study_in_a_named_folder_is_loaded_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder, word in ((first, "aloof"), (second, "sly")):
+        folder.mkdir()
+        (folder / "pets.yaml").write_text(broken("aloof", word))
+    (first / "bai2025.yaml").write_text(PETS)  # a shipped study goes before it
+    with pytest.raises(StudyError, match="pets"):
+        load_study("pets")
+    monkeypatch.setenv(STUDIES, os.pathsep.join(map(str, (first, second))))
+    assert own_studies() == {"pets": first / "pets.yaml"}
+    assert load_study("pets").stereotypes["cats"].tied == ["aloof", "null"]
+    assert load_study("bai2025").name == "bai2025"
+    with pytest.raises(StudyError, match="pets"):
+        load_study("pet")
+
+
+def test_a_folder_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(STUDIES, "nowhere")
+    with pytest.raises(StudyError, match="CLINOMETER_STUDIES: nowhere: no such folder"):
+        own_studies()
+
+
+def test_an_installed_package_brings_studies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "warmth_studies").mkdir()
+    (tmp_path / "warmth_studies" / "pets.yaml").write_text(PETS)
+    information = tmp_path / "warmth-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: warmth\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[clinometer.studies]\nwarmth = warmth_studies\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load_study("pets").stereotypes["cats"].marginalized == ["cat"]
+    (information / "entry_points.txt").write_text("[clinometer.studies]\nwarmth = nothing_here\n")
+    with pytest.raises(StudyError, match="studies 'warmth': no package 'nothing_here'"):
+        load_study("pets")

@@ -131,7 +131,8 @@ def _list_everything() -> None:
     from clinometer.modes import MODES
 
     measures = {name: one.measures[0] for name, one in INSTRUMENTS.items()}
-    studies = {name: stimuli.load_study(name) for name in stimuli.shipped_studies()}
+    names = [*stimuli.shipped_studies(), *stimuli.own_studies()]
+    studies = {name: stimuli.load_study(name) for name in names}
     parts: dict[str, Mapping[str, str]] = {
         "instruments": {
             name: f"{one.title.partition(':')[0]} ({one.reference})"

@@ -42,8 +42,13 @@ def register(one: Instrument) -> None:
     Raises
     ------
     InputError
-        If an instrument or a measure of that name exists.
+        If an instrument or a measure of that name exists, or size quick has it without a control.
     """
+    if not one.is_controlled:
+        raise InputError(
+            f"instrument {one.name!r}: size quick asks it without a positive control, so that no "
+            "result would show that it works; name a `control` and its trials in the size"
+        )
     taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & MEASURES.keys()
     if taken:
         raise InputError(f"instrument {one.name!r}: {min(taken)!r} already exists; rename it")

@@ -310,6 +310,12 @@ class Instrument:
         """The response modes it supports."""
         return tuple(mode.name for mode in MODES.values() if mode.kind in self.readers)
 
+    @property
+    def is_controlled(self) -> bool:
+        """Whether an audit of size quick, if it asks it, asks a positive control beside it."""
+        quick = self.sizes.get("quick")
+        return quick is None or bool(self.control and quick.control)
+
     def described(self) -> list[dict[str, Any]]:
         """Return what readers of results need to know, as JSON: a row for each measure.
 

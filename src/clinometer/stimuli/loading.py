@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ __all__ = [
     "check_name",
     "load_study",
     "open_study",
+    "own_studies",
     "parse_mapping",
     "parse_study",
     "read_study",
@@ -34,13 +38,47 @@ __all__ = [
 
 #: A larger study file is refused before it is read.
 MAX_BYTES = 4_000_000
-#: Endings that tell a path from the name of a shipped study.
+#: The environment variable with the folders of the user's studies.
+STUDIES = "CLINOMETER_STUDIES"
+#: Endings that tell a path from the name of a study.
 SUFFIXES = (".yaml", ".yml")
 
 
 def shipped_studies() -> list[str]:
     """Names of the studies that come with Clinometer, in alphabetical order."""
     return _yaml_names("studies")
+
+
+def own_studies() -> dict[str, Path]:
+    """Return the user's studies by name, with their files.
+
+    They are the ``.yaml`` files of the folders in the environment variable `STUDIES`, separated as
+    in ``PATH``, and of the packages that installed packages name in the group of entry points
+    ``clinometer.studies``. The first of a name stays; a shipped study goes before them all.
+
+    Raises
+    ------
+    StudyError
+        If there is no such folder.
+    """
+    named = os.environ.get(STUDIES, "")
+    folders = [(STUDIES, Path(folder)) for folder in named.split(os.pathsep) if folder]
+    for point in entry_points(group="clinometer.studies"):
+        try:
+            spec = find_spec(point.value)
+        except ModuleNotFoundError:  # of the package that would hold it
+            spec = None
+        if spec is None or not spec.submodule_search_locations:
+            raise StudyError(f"studies {point.name!r}: no package {point.value!r}")
+        places = spec.submodule_search_locations
+        folders += [(f"studies {point.name!r}", Path(place)) for place in places]
+    studies: dict[str, Path] = {}
+    for source, folder in folders:
+        if not folder.is_dir():
+            raise StudyError(f"{source}: {folder}: no such folder")
+        for path in sorted(folder.glob("*.yaml")):
+            studies.setdefault(path.stem, path)
+    return {name: path for name, path in studies.items() if name not in shipped_studies()}
 
 
 def _yaml_names(folder: str) -> list[str]:
@@ -58,12 +96,13 @@ def _shipped_study(name: str) -> Study:
 
 
 def load_study(study: str | Path | Study) -> Study:
-    """Load a study by its shipped name or the path of a YAML file.
+    """Load a study by its name or the path of a YAML file.
 
     Parameters
     ----------
     study
-        ``"bai2025"``, or a path ending in ``.yaml`` or ``.yml``. A `Study` is returned as it is.
+        ``"bai2025"``, the name of one of `own_studies`, or a path ending in ``.yaml`` or ``.yml``.
+        A `Study` is returned as it is.
 
     Returns
     -------
@@ -85,11 +124,13 @@ def load_study(study: str | Path | Study) -> Study:
             raise StudyError(
                 f"study {study!r} is one of {family.name}; see clinometer {command} --help"
             )
-    return _shipped_study(check_name("study", str(study), shipped_studies()))
+    shipped, own = shipped_studies(), own_studies()
+    name = check_name("study", str(study), [*shipped, *own])
+    return _shipped_study(name) if name in shipped else load_study(own[name])
 
 
 def check_name(kind: str, name: str, names: Sequence[str]) -> str:
-    """Return a shipped name; StudyError if it is none."""
+    """Return a name if it is one of `names`; StudyError with similar ones if not."""
     if name not in names:
         raise StudyError(f"{unknown(kind, name, names)} (or give a file ending in .yaml)")
     return name
