@@ -103,13 +103,6 @@ def test_an_instrument_draws_when_it_is_asked_to() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_the_report_knows_instruments_by_their_catalogue() -> None:
-    allowed = {"clinometer.instruments.catalogue", "clinometer.instruments.instrument"}
-    for path in (SRC / "report").rglob("*.py"):
-        imported = {name for name in modules(path) if name.startswith("clinometer.instruments")}
-        assert imported <= allowed, path
-
-
 FAMILIES = sorted(
     path.name for path in (SRC / "families").iterdir() if (path / "family.py").exists()
 )
