@@ -160,7 +160,7 @@ def test_associations(
         row |= {**sides, "n": sum(sides[name] for name in shuffled)}
         for layer, numbers in _MEASURES[method](states, test, setting):
             rows.append({**row, "layer": layer, **numbers})
-    flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("at")
+    flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("row")
     estimates = as_estimates(_rows_by_method(flat, setting), MEASURES, "states")
     return Tested(estimates, flat.select(list(ASSOCIATION_TESTS)))
 
@@ -171,27 +171,29 @@ def _rows_by_method(flat: pl.DataFrame, setting: TestSetting) -> pl.DataFrame:
     tests = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
     random_effects = tests.filter(method="random_effects")
     permutations = tests.filter(method="permutation")
-    one_sided = [*_SHARED, *_STATISTIC, "p", "p_holm", "adjusted_over", "at"]
+    one_sided = [*_SHARED, *_STATISTIC, "p", "p_holm", "adjusted_over", "row"]
     parts = [
         random_effects.select(*one_sided, "se", *_INTERVAL, alternative=pl.lit("greater")),
         permutations.select(*one_sided, alternative=pl.lit("greater")),
-        tests.select(*_SHARED, *_STATISTIC, "at", p="p_two_sided", alternative=pl.lit("two-sided")),
+        tests.select(
+            *_SHARED, *_STATISTIC, "row", p="p_two_sided", alternative=pl.lit("two-sided")
+        ),
     ]
     if setting.placebos:
         parts.append(_placebo_rows(tests, setting.placebos))
     if setting.draws:
         bootstrap = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(setting.draws)}
-        parts.append(permutations.select(*_SHARED, *_INTERVAL, "at", **bootstrap))
+        parts.append(permutations.select(*_SHARED, *_INTERVAL, "row", **bootstrap))
     # Parts are in the order of methods; a stable sort sets those of one test and layer together.
     table = pl.concat(parts, how="diagonal_relaxed")
-    return table.sort("at", maintain_order=True).drop("at").collect()
+    return table.sort("row", maintain_order=True).drop("row").collect()
 
 
 def _placebo_rows(tests: pl.LazyFrame, draws: int) -> pl.LazyFrame:
     """Give the rows of tests whose references were shuffled between their sets, or why not."""
     return tests.select(
         *(name for name in _SHARED if name != "note"),
-        *("placebo_mean", "placebo_low", "placebo_high", "confidence", "adjusted_over", "at"),
+        *("placebo_mean", "placebo_low", "placebo_high", "confidence", "adjusted_over", "row"),
         p="p_placebo",
         p_holm=adjusted(holm, "study", "layer", column="p_placebo"),
         n_resamples=pl.when(pl.col("p_placebo").is_not_null()).then(draws),

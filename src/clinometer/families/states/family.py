@@ -60,9 +60,9 @@ def _listing() -> Mapping[str, Mapping[str, str]]:
 
 
 def _measurable(plan: Plan) -> Sequence[str]:
-    from clinometer.families.states.directory import readable
+    from clinometer.families.states.directory import readable_models
 
-    return readable(plan)
+    return readable_models(plan)
 
 
 def _measure(plan: Plan, directory: Path) -> None:
