@@ -254,13 +254,13 @@ def permute(values: Array, n_first: int, setting: TestSetting) -> Partitions:
 def _count_all(centred: Array, n_first: int, observed: Array, tie: Array) -> tuple[Array, Array]:
     """Count the partitions at least as large, and those at least as far out, layer by layer."""
     half = centred.shape[1] // 2
-    left, right = centred[:, :half], centred[:, half:]
+    left_half, right_half = centred[:, :half], centred[:, half:]
     above = np.zeros(len(centred))
     beyond = np.zeros(len(centred))
     # A partition takes some words from the left half, and the rest of the first set from the right.
-    for n_left in range(max(0, n_first - right.shape[1]), min(half, n_first) + 1):
-        left_sums = _subset_sums(left, n_left)
-        right_sums = _subset_sums(right, n_first - n_left)
+    for n_left in range(max(0, n_first - right_half.shape[1]), min(half, n_first) + 1):
+        left_sums = _subset_sums(left_half, n_left)
+        right_sums = _subset_sums(right_half, n_first - n_left)
         size = max(1, _MOST_SUMS // (left_sums.shape[1] * right_sums.shape[1]))
         for begin in range(0, len(centred), size):
             layers = slice(begin, begin + size)

@@ -98,8 +98,9 @@ def read_answers(path: Path) -> ScoredAnswers:
     for instrument in INSTRUMENTS.values():
         if instrument.paired:
             association_names.append(instrument.paired.name)
-            others = [measure for measure in instrument.measures if measure != instrument.paired]
-            decision_names += [measure.name for measure in others]
+            for measure in instrument.measures:
+                if measure != instrument.paired:
+                    decision_names.append(measure.name)
     frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
     controls = pl.col("study").str.starts_with(_CONTROL)
     answers = frame.filter(pl.col("instrument").is_in(association_names), ~controls).collect()
@@ -140,6 +141,7 @@ def _trial_words(plan: Plan) -> pl.DataFrame:
     def halves(
         study: str, stereotype: str, variation: str, dimension: str | None
     ) -> tuple[set[str], set[str]]:
+        """Give the keys of tied and of counter words."""
         words = studies[study].words(stereotype, variation, dimension)
         return {*map(word_key, words.tied)}, {*map(word_key, words.counter)}
 

@@ -337,6 +337,7 @@ def measure_states(
     """
 
     def read_terms(contexts: pl.DataFrame) -> HiddenStates:
+        """Read states with the model, or from the store."""
         return read_states(reader, contexts, store)
 
     model = model_label(reader.name)

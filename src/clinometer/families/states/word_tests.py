@@ -96,9 +96,9 @@ class WordTest:
         """Refuse empty sets, and a word that stands on both sides."""
         targets = (self.first, self.second)
         attributes = (self.toward, self.against)
-        for left, right in (targets, attributes):
-            problem = _overlap(left.words, right.words)
-            if problem or not (left.words and right.words):
+        for first, second in (targets, attributes):
+            problem = _overlap(first.words, second.words)
+            if problem or not (first.words and second.words):
                 raise InputError(f"{self.stereotype}: {problem or 'a set of words is empty'}")
 
     @property
@@ -267,10 +267,17 @@ def _parse_tests(content: Any, root: yaml.Node | None, source: str) -> list[Word
     study = file.name or Path(source).stem
     tests = []
     for key, test in file.tests.items():
-        # A set without a name is called by its role.
-        sets = {role: WordSet(part.name or role, tuple(part.words)) for role, part in test}
-        tests.append(WordTest(study, key, **sets))
+        first = _word_set(test.first, "first")
+        second = _word_set(test.second, "second")
+        toward = _word_set(test.toward, "toward")
+        against = _word_set(test.against, "against")
+        tests.append(WordTest(study, key, first, second, toward, against))
     return tests
+
+
+def _word_set(part: _Set, role: str) -> WordSet:
+    """Make a set of words; without a name it is called by its role."""
+    return WordSet(part.name or role, tuple(part.words))
 
 
 def _check_size(words: list[str]) -> list[str]:
@@ -280,10 +287,10 @@ def _check_size(words: list[str]) -> list[str]:
     return words
 
 
-def _overlap(left: Iterable[str], right: Iterable[str]) -> str | None:
+def _overlap(first: Iterable[str], second: Iterable[str]) -> str | None:
     """Say which word stands on both sides, if any."""
-    right_keys = {word_key(word) for word in right}
-    shared = next((word for word in left if word_key(word) in right_keys), None)
+    second_keys = {word_key(word) for word in second}
+    shared = next((word for word in first if word_key(word) in second_keys), None)
     if shared is None:
         return None
     return f"word {shared!r} stands on both sides; leave it out of one"
@@ -302,9 +309,10 @@ class _Test(Strict):
 
     @model_validator(mode="after")
     def _check_overlap(self) -> _Test:
-        for left, right in (("first", "second"), ("toward", "against")):
-            if problem := _overlap(getattr(self, left).words, getattr(self, right).words):
-                raise ValueError(f"{left} and {right}: {problem}")
+        if problem := _overlap(self.first.words, self.second.words):
+            raise ValueError(f"first and second: {problem}")
+        if problem := _overlap(self.toward.words, self.against.words):
+            raise ValueError(f"toward and against: {problem}")
         return self
 
 
