@@ -158,7 +158,8 @@ def make_contexts(
     InputError
         If `out` has another ending or cannot be written.
     """
-    options, budget = options or ContextOptions(), budget or Budget()
+    options = options or ContextOptions()
+    budget = budget or Budget()
     opened = open_model(model, options.generation, options.connection)
     plan = _Plan(model, senses, options)
     with _hold_contexts(plan, out, budget) as (strategy, ledger, count_sentences):
@@ -359,7 +360,8 @@ class _Senses:
 
     def recall(self, line: Line) -> bool:
         """Take what was answered earlier; False where it is no answer about one of the senses."""
-        sense, text = self._by_key.get(line.get("key", "")), line.get("response")
+        sense = self._by_key.get(line.get("key", ""))
+        text = line.get("response")
         if sense is None or not isinstance(text, str):
             return False
         sense.take(text, self._checks)

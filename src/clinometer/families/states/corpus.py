@@ -224,7 +224,7 @@ def _open(path: Path) -> Iterator[TextIO]:
     """Open a file of text, packed or not; what breaks while it is read is one line, too."""
     try:
         if path.suffix == ".zst":
-            with path.open("rb") as packed, _unpacked(path, packed) as raw:
+            with path.open("rb") as packed, _open_zst(path, packed) as raw:
                 yield io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
         else:
             opener: Any = gzip.open if path.suffix == ".gz" else open
@@ -239,7 +239,7 @@ def _open(path: Path) -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def _unpacked(path: Path, packed: Any) -> Iterator[Any]:
+def _open_zst(path: Path, packed: Any) -> Iterator[Any]:
     """Open what is packed in a ``.zst`` file, as bytes."""
     try:
         zstandard: Any = importlib.import_module("zstandard")

@@ -42,7 +42,8 @@ __all__ = ["BROAD", "SENSES", "Dictionary", "read_dictionary", "read_pole"]
 BROAD = {"Warmth": ("Sociability", "Morality"), "Competence": ("Ability", "Agency")}
 
 #: How files write a direction.
-_HIGH, _LOW = ("high", "1", "1.0"), ("low", "-1", "-1.0")
+_HIGH = ("high", "1", "1.0")
+_LOW = ("low", "-1", "-1.0")
 _DIRECTIONS = {**dict.fromkeys(_HIGH, "high"), **dict.fromkeys(_LOW, "low")}
 
 #: One row per sense and dimension.
@@ -77,7 +78,7 @@ class Dictionary:
         if not self.dimensions:
             raise InputError(f"{self.name}: no rows; each dimension needs words high and low")
         if not self.broad:
-            object.__setattr__(self, "broad", _broad(self.dimensions))
+            object.__setattr__(self, "broad", _broad_dimensions(self.dimensions))
         for part in itertools.chain.from_iterable(self.broad.values()):
             if part not in self.dimensions:
                 raise InputError(f"{self.name}: {unknown('dimension', part, self.dimensions)}")
@@ -183,7 +184,7 @@ def _line_of(path: Path, number: int) -> str:
     return f"{path}:{line}"
 
 
-def _broad(dimensions: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _broad_dimensions(dimensions: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Make up the broad dimensions: by their own name if it is there, else of their parts."""
     broad: dict[str, tuple[str, ...]] = {}
     for name, parts in BROAD.items():

@@ -148,7 +148,7 @@ def predict_directions(
     states = average_contexts(states, dict.fromkeys(map(term_of, states.keys)))
     row_of = {term: row for row, term in enumerate(states.keys)}
     coordinates = axes.coordinates(states)
-    words = _predictable(extended, dictionary, row_of)
+    words = _predictable_words(extended, dictionary, row_of)
     word_rows = np.array([row_of[term] for term in words["term"]])
     high = (words["direction"] == "high").to_numpy()
     dimensions = words["dimension"].to_numpy()
@@ -182,7 +182,7 @@ def _axis_means(values: NDArray[np.float64], word_axes: NDArray[np.intp]) -> NDA
     return means
 
 
-def _predictable(
+def _predictable_words(
     extended: pl.DataFrame, dictionary: Dictionary, terms: Iterable[str]
 ) -> pl.DataFrame:
     """Leave out words that no axis is for or that are not in `terms`, and say how many."""

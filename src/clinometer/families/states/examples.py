@@ -77,8 +77,8 @@ def read_word_examples(path: str | Path, words: Iterable[str], most: int = 5) ->
     sentences = _read_lines(Path(path), terms, most)
     if bare := [word for word in terms if not sentences.get(word)]:
         raise InputError(
-            f"{path}: {len(bare)} of {len(terms)} words have no example: {_few(bare)}; add a "
-            "line for each"
+            f"{path}: {len(bare)} of {len(terms)} words have no example: {_list_first(bare)}; add "
+            "a line for each"
         )
     rows = []
     for word in terms:
@@ -155,7 +155,7 @@ def _contexts(
     if bare := [key for key in terms if not sentences.get(key)]:
         warnings.warn(
             f"{name}: {len(bare)} of {len(terms)} senses have no example and are left out: "
-            f"{_few(bare)}",
+            f"{_list_first(bare)}",
             ClinometerWarning,
             stacklevel=3,
         )
@@ -174,7 +174,7 @@ def _refuse_empty_poles(
             )
 
 
-def _few(keys: Sequence[str]) -> str:
+def _list_first(keys: Sequence[str]) -> str:
     """List the first keys for a message."""
     return ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
 

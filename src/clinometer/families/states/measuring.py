@@ -70,7 +70,7 @@ class Profiling:
         word_states = []
         for words in self.words:
             word_states.append(read_terms(in_templates(words.all, article=words.article)))
-        for poles, held_out in zip(self.poles, self._held_out(), strict=True):
+        for poles, held_out in zip(self.poles, self._held_out_contexts(), strict=True):
             yield Tables(pl.DataFrame(schema=ESTIMATES), self._properties(poles, held_out))
             pole_states = read_terms(poles.frame)
             extended = read_terms(held_out.frame) if held_out else None
@@ -81,7 +81,7 @@ class Profiling:
                 if self.extended is not None and extended is not None:
                     yield self._directions(pole_states, extended, self.extended, source)
 
-    def _held_out(self) -> Sequence[InContext | None]:
+    def _held_out_contexts(self) -> Sequence[InContext | None]:
         """Give the contexts of the extended terms for each kind of contexts of the poles."""
         if self.extended is None:
             return [None] * len(self.poles)
@@ -213,6 +213,7 @@ class ScoredAnswers:
         return [*dict.fromkeys([*self.groups, *self.attributes])]
 
     def _words(self, *columns: str) -> list[str]:
+        """List the words in some columns of the trials, each once."""
         if self.words is None:
             return []
         exploded = [self.words.select(pl.col(name).explode().alias("word")) for name in columns]

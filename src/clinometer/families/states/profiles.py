@@ -144,12 +144,12 @@ def measure_profile(
     index = _index_rows(axes, {**of, "words": words.name})
     terms = check(_word_rows(coordinates, words, setting, index), PROFILE_TERMS, "profile")
     index = index.with_columns(subject=pl.lit(of["model"]), instrument=pl.lit("profile"))
-    means = _spread(_group_parts(coordinates, words, setting), index)
+    means = _table_of_parts(_group_parts(coordinates, words, setting), index)
     placebos = None
     if setting.placebos:
         placebos = _placebo_means(poles, dictionary, states, words, setting)
     parts = _difference_parts(coordinates, placebos, uneven, words, setting)
-    differences = _adjust(_spread(parts, index))
+    differences = _adjust(_table_of_parts(parts, index))
     estimates = pl.concat([means, differences], how="diagonal")
     return Profile(as_estimates(estimates, MEASURES, "states"), terms)
 
@@ -358,8 +358,8 @@ def _index_rows(axes: Axes, columns: Mapping[str, object]) -> pl.DataFrame:
     return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
 
 
-def _spread(parts: Iterable[_Part], index: pl.DataFrame) -> pl.DataFrame:
-    """Set the parts, each with a number at each row of `index`, into one table."""
+def _table_of_parts(parts: Iterable[_Part], index: pl.DataFrame) -> pl.DataFrame:
+    """Make one table of parts, each of which has a number for each row of `index`."""
     numbered = index.with_row_index("index_row")
     tables = []
     for part in parts:

@@ -93,6 +93,7 @@ def _refuse_unwritable(store: Path) -> Iterator[None]:
 
 
 def _save(states: HiddenStates, path: Path) -> None:
+    """Write a file of states, whole or not at all."""
     from safetensors.numpy import save_file
 
     metadata = {"keys": json.dumps(states.keys), "layers": json.dumps(states.layers)}

@@ -25,7 +25,7 @@ A user's file, YAML or JSON, has a name and tests::
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -111,8 +111,14 @@ class WordTest:
         """The same with the sets that WEAT takes for targets first."""
         if not self.by_attributes:
             return self
-        sets = (self.toward, self.against, self.first, self.second)
-        return WordTest(self.study, self.stereotype, *sets, dimension=self.dimension)
+        return replace(
+            self,
+            first=self.toward,
+            second=self.against,
+            toward=self.first,
+            against=self.second,
+            by_attributes=False,
+        )
 
 
 @dataclass(frozen=True)
@@ -192,9 +198,10 @@ def load_tests(named: str | Path) -> list[WordTest]:
     >>> test.stereotype, test.first.name, len(test.first.words), test.toward.name
     ('weat6', 'male names', 8, 'career')
     """
-    text, studies = str(named), shipped_studies()
+    text = str(named)
+    studies = shipped_studies()
     if text in _SHIPPED:
-        return list(_shipped(text))
+        return list(_load_shipped(text))
     if text in studies:
         return _study_tests(load_study(text))
     if not text.endswith((".yaml", ".yml", ".json")):
@@ -213,7 +220,7 @@ def test_words(tests: Iterable[WordTest]) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _shipped(name: str) -> tuple[WordTest, ...]:
+def _load_shipped(name: str) -> tuple[WordTest, ...]:
     """Load a shipped list of tests; a tuple, because it is cached."""
     with resources.as_file(resources.files("clinometer.families.states") / f"{name}.yaml") as path:
         return tuple(_read_tests(path))
@@ -309,6 +316,7 @@ class _Test(Strict):
 
     @model_validator(mode="after")
     def _check_overlap(self) -> _Test:
+        """Refuse a word that stands on both sides."""
         if problem := _overlap(self.first.words, self.second.words):
             raise ValueError(f"first and second: {problem}")
         if problem := _overlap(self.toward.words, self.against.words):

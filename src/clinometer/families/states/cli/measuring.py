@@ -178,10 +178,11 @@ def _build_profiling(options: dict[str, Any]) -> Profiling:
     from clinometer.families.states.words import DEFAULT, read_words
 
     dictionary = read_dictionary(options["dictionary"])
-    path, most = options["extended"], options["per_sense"]
+    path = options["extended"]
     extended = read_extended(path, subset=options["subset"]) if path else None
     # None: `place_terms` takes the examples of the dictionary if it has any.
-    poles = [place_terms(dictionary, source, most) for source in options["contexts"] or [None]]
+    sources = options["contexts"] or [None]
+    poles = [place_terms(dictionary, source, options["per_sense"]) for source in sources]
     kinds = [in_context.kind for in_context in poles]
     if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
         raise InputError(f"contexts: two of the kind {twice[0]!r}; give each kind once")
@@ -232,7 +233,7 @@ def _build_testing(options: dict[str, Any]) -> Testing:
         tests += load_tests(source)
     return Testing(
         tests=tests,
-        words=_place(tests, answers, options),
+        words=_place_test_words(tests, answers, options),
         answers=answers,
         methods=options["methods"] or ("weat",),
         setting=TestSetting(
@@ -245,7 +246,7 @@ def _build_testing(options: dict[str, Any]) -> Testing:
     )
 
 
-def _place(
+def _place_test_words(
     tests: Sequence[WordTest], answers: ScoredAnswers | None, options: dict[str, Any]
 ) -> InContext:
     """Place the words of tests and answers in the contexts that were asked for."""

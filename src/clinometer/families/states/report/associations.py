@@ -104,7 +104,7 @@ def association_section(states: States) -> Section | None:
     methods = " ".join(text for measure, text in _METHODS.items() if measure in measures)
     key, title = "representation-tests", "Association tests"
     text = (_METHOD, methods, _CAUTION)
-    # A note is the same at every layer, and stands once.
+    # A note that is the same at several layers stands once.
     unique_notes = ("Notes", tuple(dict.fromkeys(notes)))
     return Section(key, title, text, named(key, figures), tuple(tables), unique_notes)
 
@@ -233,7 +233,7 @@ def _map_summary(part: pl.DataFrame) -> str:
     """Say how many tests lean which way at the first and last layer, and the extremes."""
     effects = part.drop_nulls("estimate").sort("estimate")
     sentences = []
-    # A model with one layer has one of them.
+    # With one layer the first is the last.
     for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
         of_layer = effects.filter(layer=layer)
         above = of_layer.filter(pl.col("estimate") > 0)

@@ -126,7 +126,8 @@ def state_part(directory: Path) -> Part | None:
         relation_section(states),
     )
     approaches = tuple(term for key, term in _APPROACHES.items() if states.tables[key].height)
-    title, names = "Stereotypes inside the model", states.names
+    title = "Stereotypes inside the model"
+    names = states.names
     return Part(
         key="representation",
         title="Hidden states",

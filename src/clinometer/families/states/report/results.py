@@ -176,7 +176,9 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
     methods = {"welch": _INTERVAL, "permutation": ["p"], "placebo": _PLACED}
     rows = beside(rows, "published", methods)
     for side in ("first", "second"):
-        group, size = pl.col("group").alias(side), pl.col("n").alias(f"n_{side}")
+        # The size of a group stands in the row of its mean.
+        group = pl.col("group").alias(side)
+        size = pl.col("n").alias(f"n_{side}")
         rows = joined(rows, profiles.select(*_COORDINATE, group, size))
     return rows.select(
         *(*_COORDINATE, "first", "second", "estimate"),
