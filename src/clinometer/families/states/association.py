@@ -72,15 +72,15 @@ Array = NDArray[np.float64]
 Rows = list[tuple[str, dict[str, Any]]]
 
 #: What stands in the rows of all methods of a test.
-_STATED = columns(
+_SHARED = columns(
     *("subject", "model", "contexts", "removed", "study", "instrument", "measure", "level"),
     *("stereotype", "dimension", "layer", "first", "second", "toward", "against", "n"),
     *("estimate", "note"),
 )
 _INTERVAL = columns("confidence", "ci_low", "ci_high")
-_TESTED = columns("method", "test", "statistic", "n_resamples")
+_STATISTIC = columns("method", "test", "statistic", "n_resamples")
 #: One row per test and layer, before it is parted into methods.
-_FLAT = {**_STATED, **_TESTED, **_INTERVAL, **columns("p", "se"), **ASSOCIATION_TESTS}
+_FLAT = {**_SHARED, **_STATISTIC, **_INTERVAL, **columns("p", "se"), **ASSOCIATION_TESTS}
 _FLAT |= columns("placebo_mean", "placebo_low", "placebo_high")
 _FLAT |= {"p_two_sided": pl.Float64(), "p_placebo": pl.Float64()}
 
@@ -137,59 +137,63 @@ def test_associations(
     >>> states = HiddenStates(words, ("0",), values, np.ones(8, dtype=np.int64))
     >>> sets = [WordSet(name, tuple(name)) for name in ("ab", "cd", "ef", "gh")]
     >>> of = {"model": "m", "contexts": "none", "removed": 0}
-    >>> found = test_associations(states, [WordTest("mine", "one", *sets)], of=of)
-    >>> found.estimates.select(pl.col("estimate").round(3), "p", "n_resamples").row(0)
+    >>> tested = test_associations(states, [WordTest("mine", "one", *sets)], of=of)
+    >>> tested.estimates.select(pl.col("estimate").round(3), "p", "n_resamples").row(0)
     (1.914, 0.16666666666666666, 6)
     """
     if method not in _MEASURES:
         raise InputError(f"method {method!r}: allowed are {', '.join(_MEASURES)}")
-    how = setting or TestSetting()
+    setting = setting or TestSetting()
     if method != "ceat":
         states = average_contexts(states, test_words(tests))
-    called = "seat" if method == "weat" and of.get("contexts") in SENTENCES else method
-    stated = {**of, "subject": of["model"], "instrument": "association_test", "measure": called}
-    stated |= {"level": "stereotype", "confidence": how.confidence}
-    stated |= {"method": "random_effects" if called == "ceat" else "permutation"}
+    measure = "seat" if method == "weat" and of.get("contexts") in SENTENCES else method
+    row = {**of, "subject": of["model"], "instrument": "association_test", "measure": measure}
+    row |= {"level": "stereotype", "confidence": setting.confidence}
+    row |= {"method": "random_effects" if measure == "ceat" else "permutation"}
     rows: list[dict[str, Any]] = []
-    for given in tests:
-        test = given.as_weat if called in _BY_TARGETS else given
-        stated |= {"study": test.study, "stereotype": test.stereotype, "dimension": test.dimension}
-        sides = _describe(*test.sets)
-        parted = ("n_first", "n_second") if called in _BY_TARGETS else ("n_toward", "n_against")
-        stated |= {**sides, "n": sum(sides[name] for name in parted)}
-        measured = _MEASURES[method](states, test, how)
-        rows += [{**stated, "layer": layer, **row} for layer, row in measured]
-    flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("at")
-    estimates = as_estimates(_parted(flat, how), MEASURES, "states")
+    for stated_test in tests:
+        test = stated_test.as_weat if measure in _BY_TARGETS else stated_test
+        row |= {"study": test.study, "stereotype": test.stereotype, "dimension": test.dimension}
+        # `n` counts the words that are parted into two sets by chance.
+        shuffled = ("n_first", "n_second") if measure in _BY_TARGETS else ("n_toward", "n_against")
+        sides = _describe_sets(*test.sets)
+        row |= {**sides, "n": sum(sides[name] for name in shuffled)}
+        for layer, numbers in _MEASURES[method](states, test, setting):
+            rows.append({**row, "layer": layer, **numbers})
+    flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("row")
+    estimates = as_estimates(_rows_by_method(flat, setting), MEASURES, "states")
     return Tested(estimates, flat.select(list(ASSOCIATION_TESTS)))
 
 
-def _parted(flat: pl.DataFrame, how: TestSetting) -> pl.DataFrame:
+def _rows_by_method(flat: pl.DataFrame, setting: TestSetting) -> pl.DataFrame:
     """Give each method and alternative a row of its own."""
     over = pl.lit("tests of the study in the layer")
-    tested = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
-    sampled = tested.filter(method="random_effects")
-    permuted = tested.filter(method="permutation")
-    one_sided = [*_STATED, *_TESTED, "p", "p_holm", "adjusted_over", "at"]
+    tests = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
+    random_effects = tests.filter(method="random_effects")
+    permutations = tests.filter(method="permutation")
+    one_sided = [*_SHARED, *_STATISTIC, "p", "p_holm", "adjusted_over", "row"]
     parts = [
-        sampled.select(*one_sided, "se", *_INTERVAL, alternative=pl.lit("greater")),
-        permuted.select(*one_sided, alternative=pl.lit("greater")),
-        tested.select(*_STATED, *_TESTED, "at", p="p_two_sided", alternative=pl.lit("two-sided")),
+        random_effects.select(*one_sided, "se", *_INTERVAL, alternative=pl.lit("greater")),
+        permutations.select(*one_sided, alternative=pl.lit("greater")),
+        tests.select(
+            *_SHARED, *_STATISTIC, "row", p="p_two_sided", alternative=pl.lit("two-sided")
+        ),
     ]
-    if how.placebos:
-        parts.append(_placebo_rows(tested, how.placebos))
-    if how.draws:
-        drawn = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(how.draws)}
-        parts.append(permuted.select(*_STATED, *_INTERVAL, "at", **drawn))
-    whole = pl.concat(parts, how="diagonal_relaxed")
-    return whole.sort("at", maintain_order=True).drop("at").collect()
+    if setting.placebos:
+        parts.append(_placebo_rows(tests, setting.placebos))
+    if setting.draws:
+        bootstrap = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(setting.draws)}
+        parts.append(permutations.select(*_SHARED, *_INTERVAL, "row", **bootstrap))
+    # Parts are in the order of methods; a stable sort sets those of one test and layer together.
+    table = pl.concat(parts, how="diagonal_relaxed")
+    return table.sort("row", maintain_order=True).drop("row").collect()
 
 
-def _placebo_rows(tested: pl.LazyFrame, draws: int) -> pl.LazyFrame:
+def _placebo_rows(tests: pl.LazyFrame, draws: int) -> pl.LazyFrame:
     """Give the rows of tests whose references were shuffled between their sets, or why not."""
-    return tested.select(
-        *(name for name in _STATED if name != "note"),
-        *("placebo_mean", "placebo_low", "placebo_high", "confidence", "adjusted_over", "at"),
+    return tests.select(
+        *(name for name in _SHARED if name != "note"),
+        *("placebo_mean", "placebo_low", "placebo_high", "confidence", "adjusted_over", "row"),
         p="p_placebo",
         p_holm=adjusted(holm, "study", "layer", column="p_placebo"),
         n_resamples=pl.when(pl.col("p_placebo").is_not_null()).then(draws),
@@ -199,82 +203,101 @@ def _placebo_rows(tested: pl.LazyFrame, draws: int) -> pl.LazyFrame:
     )
 
 
-def _describe(*sets: WordSet | None) -> dict[str, Any]:
+def _describe_sets(*sets: WordSet | None) -> dict[str, Any]:
     """Name and count the sets of words; None where a measure compares no second group."""
     sides: dict[str, Any] = {}
-    for role, one in zip(("first", "second", "toward", "against"), sets, strict=True):
-        sides[role] = one and one.name
-        sides[f"n_{role}"] = one and len(one.words)
+    for role, word_set in zip(("first", "second", "toward", "against"), sets, strict=True):
+        sides[role] = word_set and word_set.name
+        sides[f"n_{role}"] = word_set and len(word_set.words)
     return sides
 
 
-def _weat(states: HiddenStates, test: WordTest, how: TestSetting) -> Rows:
-    words = [one.words for one in test.sets]
-    if min(map(len, words[:2])) < FEWEST:
-        short = min(test.sets[:2], key=lambda one: len(one.words))
+def _weat(states: HiddenStates, test: WordTest, setting: TestSetting) -> Rows:
+    """Test the association of targets by cosines with attributes."""
+    first, second, toward, against = (word_set.words for word_set in test.sets)
+    if min(len(first), len(second)) < FEWEST:
+        short = min(test.sets[:2], key=lambda word_set: len(word_set.words))
         note = f"too few words for the test: {short.name} has {len(short.words)}"
         return [(layer, {"note": note}) for layer in states.layers]
-    targets, attributes = states.unit(words[0] + words[1]), states.unit(words[2] + words[3])
+    targets = states.unit(first + second)
+    attributes = states.unit(toward + against)
+    # Letters: t target, a attribute, l layer, w width.
     cosines = np.einsum("tlw,alw->lta", targets, attributes, optimize=True)
-    return _contrasted(states, Differential(cosines, len(words[0]), len(words[2])), how)
+    return _contrast_rows(states, Differential(cosines, len(first), len(toward)), setting)
 
 
-def _ripa(states: HiddenStates, test: WordTest, how: TestSetting) -> Rows:
-    first, second, toward, against = (one.words for one in test.sets)
+def _ripa(states: HiddenStates, test: WordTest, setting: TestSetting) -> Rows:
+    """Test the association of attributes by projection on the line through the two groups."""
+    first, second, toward, against = (word_set.words for word_set in test.sets)
     # The length of the line does not matter: the effect is in standard deviations along it.
     groups = np.concatenate([states.of(first), states.of(second)])
     attributes = np.concatenate([states.of(toward), states.of(against)])
     products = np.einsum("alw,tlw->lat", attributes, groups, optimize=True)
-    return _contrasted(states, Differential(products, len(toward), len(first)), how)
+    return _contrast_rows(states, Differential(products, len(toward), len(first)), setting)
 
 
-def _contrasted(states: HiddenStates, differential: Differential, how: TestSetting) -> Rows:
-    placed = place_test(differential.by_reference, differential.n_references, how)
-    return _rows(states, differential, placed, how)
+def _contrast_rows(states: HiddenStates, differential: Differential, setting: TestSetting) -> Rows:
+    """Give the rows of a measure that contrasts two sets of references."""
+    placebos = place_test(differential.by_reference, differential.n_references, setting)
+    return _layer_rows(states, differential, placebos, setting)
 
 
-def _mac(states: HiddenStates, test: WordTest, how: TestSetting) -> Rows:
+def _mac(states: HiddenStates, test: WordTest, setting: TestSetting) -> Rows:
+    """Test each group by itself: its cosines with the attributes of its side, and with the others.
+
+    The attributes are the items here, and the words of the group the references.
+    """
     rows = []
-    turned = (test.second, test.first, test.against, test.toward)
-    for group, beside, own, other in (test.sets, turned):
-        attributes, words = own.words + other.words, group.words + beside.words
-        cosines = np.einsum("alw,tlw->lat", *map(states.unit, (attributes, words)), optimize=True)
-        n, size = len(own.words), len(group.words)
-        alone = Differential(cosines[..., :size], n, size, standardised=False)
-        both = Differential(cosines, n, size, standardised=False).by_reference
-        placed = place_test(both, size, how, contrast=False)
-        sides = _describe(group, None, own, other)
-        rows += [(layer, {**row, **sides}) for layer, row in _rows(states, alone, placed, how)]
+    first_group = (test.first, test.second, test.toward, test.against)
+    second_group = (test.second, test.first, test.against, test.toward)
+    for group, other_group, tied, counter in (first_group, second_group):
+        attributes = states.unit(tied.words + counter.words)
+        words = states.unit(group.words + other_group.words)
+        cosines = np.einsum("alw,tlw->lat", attributes, words, optimize=True)
+        n, size = len(tied.words), len(group.words)
+        of_group = Differential(cosines[..., :size], n, size, standardised=False)
+        # Placebos take words of both groups in place of those of the group.
+        of_all_words = Differential(cosines, n, size, standardised=False)
+        placebos = place_test(of_all_words.by_reference, size, setting, contrast=False)
+        sides = _describe_sets(group, None, tied, counter)
+        for layer, row in _layer_rows(states, of_group, placebos, setting):
+            rows.append((layer, {**row, **sides}))
     return rows
 
 
+#: Measures that part targets, and so need at least two on each side.
 _BY_TARGETS = {"weat": _weat, "seat": _weat, "ceat": combine_samples}
 
-#: All methods; those of _BY_TARGETS part targets and so need at least two on each side.
 #: Contexts that are sentences made for the words, in which WEAT is called SEAT.
 SENTENCES = ("templates", "prompt")
 
+#: All methods.
 _MEASURES = {**_BY_TARGETS, "ripa": _ripa, "mac": _mac}
 
 
-def _rows(
-    states: HiddenStates, differential: Differential, placed: Mapping[str, Array], how: TestSetting
+def _layer_rows(
+    states: HiddenStates,
+    differential: Differential,
+    placebos: Mapping[str, Array],
+    setting: TestSetting,
 ) -> Rows:
     """Set out effect, interval, partitions and placebos of every layer."""
-    values, n = differential.associations, differential.n_items
-    tested = permute(values, n, how)
-    sums = values[:, :n].sum(axis=1), values[:, n:].sum(axis=1)
-    numbers = {"estimate": differential.effect(), "statistic": sums[0] - sums[1]}
-    numbers |= {"p": tested.p, "p_two_sided": tested.p_two_sided}
-    if how.draws:
-        interval = differential.interval(how.confidence, how.draws, how.seed)
-        numbers |= zip(("ci_low", "ci_high"), interval, strict=True)
-    numbers |= placed
-    counted = {"test": "exact" if tested.exact else "drawn", "n_resamples": tested.n_partitions}
+    associations, n = differential.associations, differential.n_items
+    partitions = permute(associations, n, setting)
+    statistic = associations[:, :n].sum(axis=1) - associations[:, n:].sum(axis=1)
+    numbers = {"estimate": differential.effect(), "statistic": statistic}
+    numbers |= {"p": partitions.p, "p_two_sided": partitions.p_two_sided}
+    if setting.draws:
+        low, high = differential.interval(setting.confidence, setting.draws, setting.seed)
+        numbers |= {"ci_low": low, "ci_high": high}
+    numbers |= placebos
+    test = "exact" if partitions.exact else "drawn"
     rows: Rows = []
-    for at, layer in enumerate(states.layers):
-        row: dict[str, Any] = {name: float(of[at]) for name, of in numbers.items()} | counted
+    for index, layer in enumerate(states.layers):
+        row: dict[str, Any] = {name: float(values[index]) for name, values in numbers.items()}
+        row |= {"test": test, "n_resamples": partitions.n_partitions}
         if np.isnan(row["estimate"]):
+            # The statistic is a difference of sums: it is there without a spread, too.
             row |= dict.fromkeys(name for name in numbers if name != "statistic")
             row["note"] = "no word is closer than another"
         rows.append((layer, row))

@@ -70,10 +70,10 @@ class Axes:
                 f"have {len(self.layers)}, {self.inverse.shape[2]} wide: read both with one model"
             )
         # One layer at a time: float64 copies of all layers of a large model would not fit.
-        projected = [
-            inverse @ (values if rows is None else values[rows]).T.astype(np.float64)
-            for inverse, values in zip(self.inverse, states.values.swapaxes(0, 1), strict=True)
-        ]
+        projected = []
+        for inverse, values in zip(self.inverse, states.values.swapaxes(0, 1), strict=True):
+            vectors = values if rows is None else values[rows]
+            projected.append(inverse @ vectors.T.astype(np.float64))
         return np.stack([*projected, np.mean(projected, axis=0)])
 
 
@@ -82,10 +82,12 @@ def build_axes(poles: HiddenStates, dictionary: Dictionary) -> Axes:
 
     Raises InputError if no word of a pole has a state, or the axes of a space do not span it.
     """
-    of = spaces(dictionary)
-    inverse = np.concatenate([_inverse(poles, dictionary, space) for space in of.values()], 1)
-    labels = tuple((space, name) for space, dimensions in of.items() for name in dimensions)
-    return Axes(labels, poles.layers, inverse)
+    labels = []
+    inverses = []
+    for space, dimensions in spaces(dictionary).items():
+        labels += [(space, dimension) for dimension in dimensions]
+        inverses.append(_inverse(poles, dictionary, dimensions))
+    return Axes(tuple(labels), poles.layers, np.concatenate(inverses, axis=1))
 
 
 def spaces(dictionary: Dictionary) -> dict[str, Mapping[str, tuple[str, ...]]]:
@@ -98,11 +100,12 @@ def _inverse(
     poles: HiddenStates, dictionary: Dictionary, space: Mapping[str, tuple[str, ...]]
 ) -> Array:
     """Invert the axes of one space, shape (layers, coordinates, width)."""
-    ends = [
-        [pole_states(poles, dictionary, of, way).mean(axis=0) for way in ("high", "low")]
-        for of in space.values()
-    ]
-    basis = np.stack([high - low for high, low in ends], axis=1)
+    axes = []
+    for parts in space.values():
+        high = pole_states(poles, dictionary, parts, "high").mean(axis=0)
+        low = pole_states(poles, dictionary, parts, "low").mean(axis=0)
+        axes.append(high - low)
+    basis = np.stack(axes, axis=1)  # (layers, coordinates, width)
     singular = np.linalg.svd(basis, compute_uv=False)
     ranks = (singular > RANK * singular[:, :1]).sum(axis=1)
     for layer, rank in zip(poles.layers, ranks.tolist(), strict=True):
@@ -111,6 +114,7 @@ def _inverse(
                 f"layer {layer}: the poles of {', '.join(space)} span {rank} of {len(space)} "
                 "dimensions; give the dictionary other words or drop one"
             )
+    # The axes as columns: the inverse then takes a state to its coordinates.
     return np.asarray(np.linalg.pinv(basis.swapaxes(1, 2)))
 
 
@@ -118,8 +122,8 @@ def pole_states(
     poles: HiddenStates, dictionary: Dictionary, parts: Iterable[str], direction: str
 ) -> Array:
     """Return the states of a pole's words, shape (words, layers, width)."""
-    known = set(poles.keys)
-    keys = [key for key in dictionary.pole(parts, direction) if key in known]
+    in_states = set(poles.keys)
+    keys = [key for key in dictionary.pole(parts, direction) if key in in_states]
     if not keys:
         raise InputError(
             f"{dictionary.name}: no state of any {direction} word of {'/'.join(parts)}; give its "
@@ -161,34 +165,37 @@ def remove_components(states: HiddenStates, k: int, of: HiddenStates | None = No
         raise InputError(f"components {k}: a whole number, 0 or more")
     if k == 0:
         return states
-    of = states if of is None else of
-    if of.layers != states.layers or of.values.shape[2] != states.values.shape[2]:
+    source = states if of is None else of
+    if source.layers != states.layers or source.values.shape[2] != states.values.shape[2]:
         raise InputError("components of states of other layers, or of another width")
     values = np.empty_like(states.values)
-    for at, layer in enumerate(states.layers):
-        whose = of.values[:, at].astype(np.float64)
-        mean = whose.mean(axis=0)
-        directions = _leading(whose - mean, k)
+    # One layer at a time, as in `Axes.coordinates`; both arrays have shape (keys, width).
+    for index, layer in enumerate(states.layers):
+        source_vectors = source.values[:, index].astype(np.float64)
+        mean = source_vectors.mean(axis=0)
+        directions = _leading_directions(source_vectors - mean, k)
         if directions is None:
             raise InputError(
-                f"components {k}: states of {len(of.keys)} words vary in no more directions at "
-                f"layer {layer}; remove fewer"
+                f"components {k}: states of {len(source.keys)} words vary in no more directions "
+                f"at layer {layer}; remove fewer"
             )
-        own = states.values[:, at].astype(np.float64)
-        values[:, at] = own - ((own - mean) @ directions) @ directions.T
+        vectors = states.values[:, index].astype(np.float64)
+        values[:, index] = vectors - ((vectors - mean) @ directions) @ directions.T
     return replace(states, values=values)
 
 
-def _leading(centred: Array, k: int) -> Array | None:
+def _leading_directions(centred: Array, k: int) -> Array | None:
     """Give the `k` directions of most variance, shape (width, k); None where it has no more."""
     words, width = centred.shape
-    if k >= min(words, width):
+    if k >= min(words, width):  # there are no k + 1 variances to look at
         return None
     # The smaller of the two matrices of products; a whole decomposition of long states is slow.
     few = words < width
     products = centred @ centred.T if few else centred.T @ centred
     size = len(products)
+    # The k + 1 largest, in ascending order: the first of them tells whether more than k vary.
     variance, vectors = eigh(products, subset_by_index=[size - k - 1, size - 1])
+    # States were read in float32; variances are squares, so their rounding is squared below.
     rounding = max(words, width) * float(np.finfo(np.float32).eps)
     if variance[0] <= variance[-1] * rounding**2:
         return None

@@ -158,12 +158,14 @@ def make_contexts(
     InputError
         If `out` has another ending or cannot be written.
     """
-    options, budget = options or ContextOptions(), budget or Budget()
+    options = options or ContextOptions()
+    budget = budget or Budget()
     opened = open_model(model, options.generation, options.connection)
-    with _asking(_Plan(model, senses, options), out, budget) as (strategy, ledger, written):
+    plan = _Plan(model, senses, options)
+    with _hold_contexts(plan, out, budget) as (strategy, ledger, count_sentences):
         on_progress(model, {"trials": strategy.sentences, "calls": 0})
         ask_all([Session(opened, strategy, ledger, on_progress)])
-    return written()
+    return count_sentences()
 
 
 def shard_contexts(
@@ -195,32 +197,36 @@ def shard_contexts(
     """
     options = options or ContextOptions()
     plan = _Plan(model, senses, options)
-    with _asking(plan, out, Budget()) as (strategy, ledger, written):
-        folder = _folder(out)
+    with _hold_contexts(plan, out, Budget()) as (strategy, ledger, count_sentences):
+        folder = _answers_folder(out)
         questions = CallQuestions(strategy, ledger, options.generation, strategy.progress)
         if has_shards(folder):
-            (found,), _ = collect(folder, [questions])
-            files = found.files
+            (collection,), _ = collect(folder, [questions])
+            files = collection.files
         else:
             write_setting(folder, {"shards": shards})
             files = write_shards(folder, questions.left(Answers()), shards)
-    return written(), files
+    return count_sentences(), files
 
 
-def _folder(out: Path) -> Path:
+def _answers_folder(out: Path) -> Path:
     """Return where the answers behind a file of contexts are kept."""
     return out.with_name(f"{out.name}.answers")
 
 
 @contextmanager
-def _asking(
+def _hold_contexts(
     plan: _Plan, out: Path, budget: Budget
 ) -> Iterator[tuple[_Senses, Ledger, Callable[[], Written]]]:
-    """Hold a file of contexts, with what there is; record what came, and write it if it is all."""
+    """Hold a file of contexts while its sentences are asked for.
+
+    Gives the senses with their earlier sentences, the ledger, and a function that counts what there
+    is. Afterwards the record is written, and the file itself if all senses have had their calls.
+    """
     if out.suffix != ".jsonl":
         raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
     record = claim(out, plan)
-    folder = _folder(out)
+    folder = _answers_folder(out)
     folder.mkdir(exist_ok=True)
     with only_process(folder):
         ledger = Ledger(Journal(folder, plan.model), budget, patience=PATIENCE)
@@ -228,15 +234,23 @@ def _asking(
         for line in ledger.journal.lines():
             ledger.replay(line)
             ledger.answers += strategy.recall(line)
-        written = partial(_outcome, strategy.senses, ledger)
-        yield strategy, ledger, written
-        write_plan(plan.file(out), {**record, **_counts(written(), ledger.journal)})
+        count_sentences = partial(_count_sentences, strategy.senses, ledger)
+        yield strategy, ledger, count_sentences
+        outcome = count_sentences()
+        # Before a fatal error is raised: the record tells of the calls that were made.
+        write_plan(plan.file(out), {**record, **_record_counts(outcome, ledger.journal)})
         if ledger.fatal is not None:
             raise ledger.fatal
-        if written().finished:
-            rows = [(s.key, s.term, text) for s in strategy.senses for text in s.sentences]
-            contexts = pl.DataFrame(rows, schema=CONTEXTS, orient="row")
-            write_examples(contexts, plan.senses, out, plan.model)
+        if outcome.finished:
+            write_examples(_contexts(strategy.senses), plan.senses, out, plan.model)
+
+
+def _contexts(senses: Sequence[_Sense]) -> pl.DataFrame:
+    """Set out the accepted sentences: columns CONTEXTS."""
+    rows = []
+    for sense in senses:
+        rows += [(sense.key, sense.term, text) for text in sense.sentences]
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
 def cost_of_contexts(
@@ -246,13 +260,15 @@ def cost_of_contexts(
 
     `senses` as of `make_contexts`, `prices` as of `budget.price`.
     """
-    asked = senses.unique("key").select("term", "definition").rows()
-    prompts = (context_messages(term, text, options.per_sense) for term, text in asked)
-    characters = sum(len(message["content"]) for prompt in prompts for message in prompt)
-    tokens_in = math.ceil(characters / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT * len(asked))
-    sentences = len(asked) * options.per_sense
-    tokens = tokens_in, sentences * TOKENS_PER_SENTENCE
-    return Cost.of(model, (sentences, len(asked)), tokens, prices)
+    terms = senses.unique("key").select("term", "definition").rows()
+    characters = 0
+    for term, definition in terms:
+        messages = context_messages(term, definition, options.per_sense)
+        characters += sum(len(message["content"]) for message in messages)
+    input_tokens = math.ceil(characters / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT * len(terms))
+    sentences = len(terms) * options.per_sense
+    output_tokens = sentences * TOKENS_PER_SENTENCE
+    return Cost.of(model, (sentences, len(terms)), (input_tokens, output_tokens), prices)
 
 
 @dataclass(frozen=True)
@@ -265,18 +281,20 @@ class _Plan(Claimant):
 
     def __post_init__(self) -> None:
         """Take each sense once."""
-        once = self.senses.unique("key", keep="first", maintain_order=True)
-        object.__setattr__(self, "senses", once)
+        senses = self.senses.unique("key", keep="first", maintain_order=True)
+        object.__setattr__(self, "senses", senses)
 
     def file(self, out: Path) -> Path:
+        """Return the path of the record."""
         return out.with_name(f"{out.name}.record.json")
 
     def identity(self) -> dict[str, Any]:
-        asked = self.senses.select("key", "term", "definition").rows()
+        """Return what tells this plan from another, for the record."""
+        senses = self.senses.select("key", "term", "definition").rows()
         return {
             "model": self.model,
             "prompt_hash": short_hash(wording()),
-            "senses_hash": short_hash(json.dumps(asked)),
+            "senses_hash": short_hash(json.dumps(senses)),
             "seed": self.options.seed,
             **asdict(self.options.generation),
         }
@@ -289,7 +307,8 @@ class _Sense:
     key: str
     term: str
     definition: str | None
-    wanted: int
+    target: int
+    """Sentences that it shall have."""
     rounds: int
     """Calls it may take."""
     answers: int = 0
@@ -299,7 +318,7 @@ class _Sense:
     @property
     def lacks(self) -> int:
         """How many sentences are missing."""
-        return self.wanted - len(self.sentences)
+        return self.target - len(self.sentences)
 
     @property
     def open(self) -> bool:
@@ -309,11 +328,12 @@ class _Sense:
     def take(self, answer: str, checks: Checks) -> int:
         """Take the sentences of an answer that pass; return how many were missing and came."""
         self.answers += 1
-        found = read_contexts(final_answer(answer).text, self.term, checks, self.sentences)
-        taken = found.sentences[: max(self.lacks, 0)]
-        self.sentences += taken
-        self.rejected += found.rejected
-        return len(taken)
+        reading = read_contexts(final_answer(answer).text, self.term, checks, self.sentences)
+        # An answer may have more sentences than are missing.
+        new_sentences = reading.sentences[: max(self.lacks, 0)]
+        self.sentences += new_sentences
+        self.rejected += reading.rejected
+        return len(new_sentences)
 
 
 class _Senses:
@@ -321,10 +341,9 @@ class _Senses:
 
     def __init__(self, senses: pl.DataFrame, options: ContextOptions) -> None:
         self.options = options
-        self.senses = [
-            _Sense(key, term, definition, options.per_sense, options.rounds)
-            for key, term, definition in senses.select("key", "term", "definition").iter_rows()
-        ]
+        self.senses: list[_Sense] = []
+        for key, term, definition in senses.select("key", "term", "definition").iter_rows():
+            self.senses.append(_Sense(key, term, definition, options.per_sense, options.rounds))
         self._by_key = {sense.key: sense for sense in self.senses}
         # The most frequent given names, and what words there are.
         names = frozenset(read_words("names").compared)
@@ -337,29 +356,35 @@ class _Senses:
 
     def progress(self) -> tuple[int, int]:
         """Return how many sentences there are in the end, and how many there are."""
-        return sum(sense.wanted for sense in self.senses), self.sentences
+        return sum(sense.target for sense in self.senses), self.sentences
 
     def recall(self, line: Line) -> bool:
         """Take what was answered earlier; False where it is no answer about one of the senses."""
-        sense, text = self._by_key.get(line.get("key", "")), line.get("response")
+        sense = self._by_key.get(line.get("key", ""))
+        text = line.get("response")
         if sense is None or not isinstance(text, str):
             return False
         sense.take(text, self._checks)
         return True
 
     def passes(self) -> Iterator[Callable[[], _Sense | None]]:
+        """Yield what gives the open senses, one at a call, and None after the last."""
         for _ in range(self.options.rounds):
-            waiting = iter([sense for sense in self.senses if sense.open])
-            yield partial(next, waiting, None)
+            # Those that are open when the pass begins.
+            open_senses = iter([sense for sense in self.senses if sense.open])
+            yield partial(next, open_senses, None)
 
     def name(self, sense: _Sense) -> tuple[str, str]:
+        """Name a call: the sense, and how many answers came before."""
         return sense.key, str(sense.answers)
 
     def prompts(self, sense: _Sense) -> Iterator[Prompt]:
+        """Yield the one prompt of a call."""
         messages = context_messages(sense.term, sense.definition, sense.lacks, sense.sentences)
         yield messages, {"seed": draw_seed(self.options.seed, sense.key, sense.answers)}
 
     def answers(self, sense: _Sense, prompt: Prompt, output: ModelOutput) -> list[Line]:
+        """Make the line of the journal for an answer."""
         from clinometer.asking.trials import encodable
 
         usage = output.usage
@@ -374,14 +399,17 @@ class _Senses:
         ]
 
     def failures(self, sense: _Sense, error: str) -> list[Line]:
+        """Make the line of the journal for a call that failed."""
         return [{"key": sense.key, "error": error}]
 
     def take(self, sense: _Sense, lines: Sequence[Line]) -> int:
+        """Take the sentences of a call's line; return how many were missing and came."""
         (line,) = lines
         return 0 if "error" in line else sense.take(line["response"], self._checks)
 
 
-def _outcome(senses: Sequence[_Sense], ledger: Ledger) -> Written:
+def _count_sentences(senses: Sequence[_Sense], ledger: Ledger) -> Written:
+    """Count sentences, calls and errors so far."""
     rejected = sum((sense.rejected for sense in senses), Counter[str]())
     finished = not any(sense.open for sense in senses)
     return Written(
@@ -397,18 +425,18 @@ def _outcome(senses: Sequence[_Sense], ledger: Ledger) -> Written:
     )
 
 
-def _counts(written: Written, journal: Journal) -> dict[str, Any]:
+def _record_counts(outcome: Written, journal: Journal) -> dict[str, Any]:
     """Return the outcome, and calls and tokens of all sessions, for the record."""
     totals = dict.fromkeys(("calls", "input_tokens", "output_tokens"), 0)
     for line in journal.lines():
         for name in totals:
             totals[name] += line.get(name) or 0
     return {
-        "senses": written.senses,
-        "sentences": written.sentences,
-        "rejected": dict(written.rejected),
-        "incomplete": len(written.incomplete),
-        "incomplete_senses": list(written.incomplete[:NAMED]),
-        "finished": written.finished,
+        "senses": outcome.senses,
+        "sentences": outcome.sentences,
+        "rejected": dict(outcome.rejected),
+        "incomplete": len(outcome.incomplete),
+        "incomplete_senses": list(outcome.incomplete[:NAMED]),
+        "finished": outcome.finished,
         **totals,
     }

@@ -49,21 +49,26 @@ def describe_contexts(contexts: pl.DataFrame, kind: str, role: str, n_terms: int
     >>> describe_contexts(frame, "corpus", "poles", 1).select("property", "value", "n").rows()[:3]
     [('contexts per term', 2, 1), ('words', 1, 1), ('words', 3, 1)]
     """
-    begins = [begin for begin, _ in find_terms(contexts)]
-    texts = contexts["context"]
+    spans = find_terms(contexts)
+    texts = contexts["context"].to_list()
+    positions = []
+    for text, (begin, _) in zip(texts, spans, strict=True):
+        positions.append(1 + len(text[:begin].split()))
     per_term = contexts["key"].map_elements(term_of, pl.String).value_counts()["count"].to_list()
-    values = {
-        "contexts per term": [*per_term, *[0] * (n_terms - len(per_term))],
-        "words": [len(text.split()) for text in texts],
-        "position": [
-            1 + len(text[:begin].split()) for text, begin in zip(texts, begins, strict=True)
-        ],
-    }
-    counted = [
-        pl.DataFrame({"value": of_property}, schema={"value": pl.Int64})
-        .group_by("value").agg(n=pl.len()).sort("value")
-        .with_columns(property=pl.lit(name))
-        for name, of_property in values.items()
-    ]  # fmt: skip
-    whole = pl.concat(counted).with_columns(contexts=pl.lit(kind), role=pl.lit(role))
-    return check(whole, CONTEXT_PROPERTIES, "contexts")
+    # Terms without a context have no row here, and count as 0.
+    per_term += [0] * (n_terms - len(per_term))
+    counts = [
+        _count_values("contexts per term", per_term),
+        _count_values("words", [len(text.split()) for text in texts]),
+        _count_values("position", positions),
+    ]
+    table = pl.concat(counts).with_columns(contexts=pl.lit(kind), role=pl.lit(role))
+    return check(table, CONTEXT_PROPERTIES, "contexts")
+
+
+def _count_values(name: str, values: list[int]) -> pl.DataFrame:
+    """Count how often a property has each value."""
+    # The type is stated: an empty list would have none.
+    frame = pl.DataFrame({"value": values}, schema={"value": pl.Int64})
+    counts = frame.group_by("value").agg(n=pl.len()).sort("value")
+    return counts.with_columns(property=pl.lit(name))

@@ -223,7 +223,7 @@ def read_contexts(
     folded_earlier = {_fold_words(sentence) for sentence in earlier}
     passed: list[str] = []
     rejected: Counter[str] = Counter()
-    for sentence in _sentences(text):
+    for sentence in _split_sentences(text):
         folded = _fold_words(sentence)
         if reason := find_fault(sentence, term, checks) or (
             "repeated" if folded in folded_earlier else None
@@ -251,10 +251,11 @@ def find_fault(sentence: str, term: str, checks: Checks) -> str | None:
     >>> find_fault("The teacher thanked Mary for being kind.", "kind", Checks())
     'name'
     """
-    place = _whole_word(term).search(sentence)
-    if place is None:
+    match = _term_pattern(term).search(sentence)
+    if match is None:
         return "no_term"
-    rest = f"{sentence[: place.start()]}{'_' * len(place[0])}{sentence[place.end() :]}"
+    # Underscores, which no pattern takes for letters, keep the places of the other words.
+    rest = f"{sentence[: match.start()]}{'_' * len(match[0])}{sentence[match.end() :]}"
     if any(word.casefold() in GENDERED for word in _WORD.findall(rest)):
         return "gendered"
     if _names_someone(rest, checks):
@@ -267,7 +268,8 @@ def find_fault(sentence: str, term: str, checks: Checks) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _whole_word(term: str) -> re.Pattern[str]:
+def _term_pattern(term: str) -> re.Pattern[str]:
+    """Make the pattern of a term as separate words; cached, as many sentences hold one term."""
     spaced = r"\s+".join(map(re.escape, term.split()))
     inside = r"\w\u0300-\u036f\u2010\u2011-"  # letters, marks over them, hyphens
     return re.compile(rf"(?<![{inside}]){spaced}(?![{inside}])", re.IGNORECASE)
@@ -292,14 +294,18 @@ def _names_someone(sentence: str, checks: Checks) -> bool:
 
 
 def _fold_words(sentence: str) -> str:
+    """Reduce a sentence to its words in lower case, to tell it from others."""
     return " ".join(_WORD.findall(sentence.casefold()))
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     """Split an answer into sentences; text that only introduces them is dropped."""
     values = json_values(text.strip().removeprefix("```json").strip("`").strip())
-    texts = [value for value in values or () if isinstance(value, str)]
-    for line in _LINES.split(text) if values is None else texts:
+    if values is None:
+        lines = _LINES.split(text)
+    else:
+        lines = [value for value in values if isinstance(value, str)]
+    for line in lines:
         point = _unquote(" ".join(_POINT.sub("", _MARKS.sub("", line)).split()))
         for piece in _BETWEEN.split(point):
             sentence = _unquote(piece.strip())

@@ -77,6 +77,7 @@ PRONOUNS = frozenset(
     "ze zir zirs hir hirs xe xem xyr ey em eirs fae faer ve ver vis".split()
 )
 
+#: Terms that have their article, or another word in its place.
 _DETERMINED = re.compile(r"(a|an|the|my|your|his|her|its|our|their|this|that|some|any)\s", re.I)
 
 
@@ -98,7 +99,7 @@ def alone(terms: Iterable[str] | Mapping[str, str]) -> pl.DataFrame:
     >>> alone(["friendly"]).rows()
     [('friendly', 'friendly', 'friendly')]
     """
-    rows = [(key, term, term) for key, term in _keyed(terms).items()]
+    rows = [(key, term, term) for key, term in _terms_by_key(terms).items()]
     return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
@@ -136,12 +137,15 @@ def in_templates(
     ['this is Mary', 'the mother is here', 'the person is she']
     """
     rows = []
-    for key, term in _keyed(terms).items():
-        before = _article(term) if article is None else article.strip()
-        phrase = f"{before} {term}" if before else term
-        within = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.I)
+    for key, term in _terms_by_key(terms).items():
+        term_article = _article(term) if article is None else article.strip()
+        phrase = f"{term_article} {term}" if term_article else term
+        as_word = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.I)
         for number, template in enumerate(TEMPLATES, start=1):
-            if within.search(template.format("")) or (template.startswith("{}") and not leading):
+            # Else the template's own word would be read in place of the term.
+            if as_word.search(template.format("")):
+                continue
+            if template.startswith("{}") and not leading:
                 continue
             rows.append((f"{key}|{number}" if apart else key, term, template.format(phrase)))
     return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
@@ -166,10 +170,9 @@ def in_prompt(groups: Iterable[str], attributes: Iterable[str]) -> pl.DataFrame:
     >>> in_prompt(["black"], ["agony"])["context"].to_list()[0]
     'Here is a list of words. For each word pick a word — black.'
     """
-    halves = zip(PROMPT, (groups, attributes), strict=True)
-    rows = [
-        (word, word, half.format(word)) for half, words in halves for word in dict.fromkeys(words)
-    ]
+    rows = []
+    for half, words in zip(PROMPT, (groups, attributes), strict=True):
+        rows += [(word, word, half.format(word)) for word in dict.fromkeys(words)]
     return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
@@ -190,23 +193,25 @@ def rows_of(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find the rows of states of some terms, whether apart by context (``Mary|3``) or averaged.
 
-    No term stands twice. Gives rows of `states` and for each the place of its term in `terms`, both
-    of shape (rows,). Raises InputError if a term has no state.
+    No term stands twice. Gives rows of `states` and for each the position of its term in `terms`,
+    both of shape (rows,). Raises InputError if a term has no state.
     """
-    place = {term: at for at, term in enumerate(terms)}
-    pairs = [
-        (row, place[term])
-        for row, key in enumerate(states.keys)
-        if (term := key if key in place else term_of(key)) in place
-    ]
-    rows, of = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    seen = set(of.tolist())
-    if absent := [term for term, at in place.items() if at not in seen]:
+    position_of = {term: position for position, term in enumerate(terms)}
+    rows: list[int] = []
+    positions: list[int] = []
+    for row, key in enumerate(states.keys):
+        # The whole key first: a term may itself end in a bar and a number.
+        term = key if key in position_of else term_of(key)
+        if term in position_of:
+            rows.append(row)
+            positions.append(position_of[term])
+    present = set(positions)
+    if absent := [term for term, position in position_of.items() if position not in present]:
         raise InputError(
             f"no states of {len(absent)} terms: {', '.join(map(repr, absent[:5]))}; give each a "
             "context"
         )
-    return rows, of
+    return np.array(rows, dtype=np.intp), np.array(positions, dtype=np.intp)
 
 
 def average_contexts(states: HiddenStates, terms: Iterable[str]) -> HiddenStates:
@@ -215,25 +220,28 @@ def average_contexts(states: HiddenStates, terms: Iterable[str]) -> HiddenStates
     Each row weighs as many contexts as it is of; `terms`, none twice, give the order. States that
     have a row for each term are handed back as they are. Raises InputError if a term has no state.
     """
-    listed = tuple(terms)
-    if set(listed) <= set(states.keys):
+    keys = tuple(terms)
+    if set(keys) <= set(states.keys):
         return states
-    rows, of = rows_of(states, listed)
-    counts = np.bincount(of, weights=states.counts[rows]).astype(np.int64)
-    values = np.empty((len(listed), *states.values.shape[1:]), dtype=np.float32)
-    for at in range(len(listed)):
-        own = rows[of == at]
-        weighed = states.values[own] * states.counts[own, None, None]
-        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
-    return HiddenStates(listed, states.layers, values, counts)
+    rows, positions = rows_of(states, keys)
+    counts = np.bincount(positions, weights=states.counts[rows]).astype(np.int64)
+    values = np.empty((len(keys), *states.values.shape[1:]), dtype=np.float32)
+    # Term by term: weighted copies of all states of a large model would not fit.
+    for position in range(len(keys)):
+        term_rows = rows[positions == position]
+        weighted = states.values[term_rows] * states.counts[term_rows, None, None]
+        values[position] = weighted.sum(axis=0, dtype=np.float64) / counts[position]
+    return HiddenStates(keys, states.layers, values, counts)
 
 
 def _article(term: str) -> str:
+    """Give the article that a template sets before a term; empty for none."""
     bare = term.casefold() in PRONOUNS or term[:1].isupper() or _DETERMINED.match(term)
     return "" if bare else "the"
 
 
-def _keyed(terms: Iterable[str] | Mapping[str, str]) -> dict[str, str]:
+def _terms_by_key(terms: Iterable[str] | Mapping[str, str]) -> dict[str, str]:
+    """Give key → term; a term without a key is its own."""
     return dict(terms) if isinstance(terms, Mapping) else {term: term for term in terms}
 
 
@@ -259,54 +267,60 @@ def digest(frame: pl.DataFrame) -> str:
     return hashlib.sha256(frame.write_json().encode()).hexdigest()
 
 
-def place_terms(dictionary: Dictionary, named: str | None = None, most: int = 5) -> InContext:
+def place_terms(dictionary: Dictionary, source: str | None = None, most: int = 5) -> InContext:
     """Place the senses of a dictionary in contexts, at most `most` of a file for each.
 
-    `named`: ``"none"``, each term alone; ``"templates"``, the neutral ones; ``"dictionary"``, the
+    `source`: ``"none"``, each term alone; ``"templates"``, the neutral ones; ``"dictionary"``, the
     dictionary's own examples; or the path of a file (`read_examples`). By default the dictionary's
     examples where it has any, else none. Raises InputError if the file is missing or malformed, or
     a pole is left without contexts.
     """
-    if named is None:
-        named = "dictionary" if dictionary.senses["examples"].list.len().sum() else "none"
-    if named == "dictionary":
-        return InContext(named, dictionary_examples(dictionary, most))
+    if source is None:
+        source = "dictionary" if dictionary.senses["examples"].list.len().sum() else "none"
+    if source == "dictionary":
+        return InContext(source, dictionary_examples(dictionary, most))
     terms = dictionary.terms
-    if named == "none":
-        return InContext(named, alone(terms))
-    if named == "templates":
-        return InContext(named, in_templates(terms, apart=False))
-    return _from_file(named, lambda path: read_examples(path, dictionary, most), KINDS)
+    if source == "none":
+        return InContext(source, alone(terms))
+    if source == "templates":
+        return InContext(source, in_templates(terms, apart=False))
+    return _read_contexts(source, lambda path: read_examples(path, dictionary, most), KINDS)
 
 
-def place_words(words: Iterable[str], named: str = "none", most: int = 5) -> InContext:
+def place_words(words: Iterable[str], source: str = "none", most: int = 5) -> InContext:
     """Place the words of association tests in contexts, at most `most` of a file for each.
 
-    `named`: ``"none"``, ``"templates"``, or the path of a file; contexts are kept apart, as
+    `source`: ``"none"``, ``"templates"``, or the path of a file; contexts are kept apart, as
     ``ceat`` needs them. Raises InputError if the file is missing or malformed, or a word has no
     context in it.
     """
-    listed = list(dict.fromkeys(words))
-    if named == "none":
-        return InContext(named, alone(listed))
-    if named == "templates":
-        return InContext(named, in_templates(listed))
-    return _from_file(named, lambda path: read_word_examples(path, listed, most), OF_TESTS)
+    distinct = list(dict.fromkeys(words))
+    if source == "none":
+        return InContext(source, alone(distinct))
+    if source == "templates":
+        return InContext(source, in_templates(distinct))
+    return _read_contexts(source, lambda path: read_word_examples(path, distinct, most), OF_TESTS)
 
 
-def _from_file(named: str, read: Callable[[Path], pl.DataFrame], kinds: Iterable[str]) -> InContext:
-    """Read a file of contexts; its first line tells what it holds."""
-    path = Path(named)
+def _read_contexts(
+    source: str, read_file: Callable[[Path], pl.DataFrame], kinds: Iterable[str]
+) -> InContext:
+    """Read a file of contexts, of the kind that its first line says.
+
+    `kinds` are what may stand in place of a path, for the message if there is no such file.
+    """
+    path = Path(source)
     if not path.is_file():
         raise InputError(
-            f"contexts {named!r}: no such file; allowed are {', '.join(kinds)} or a file of JSON "
+            f"contexts {source!r}: no such file; allowed are {', '.join(kinds)} or a file of JSON "
             "lines (clinometer profile contexts makes one)"
         )
     with path.open(encoding="utf-8-sig", errors="replace") as file:
-        first = next((line for line in file if line.strip()), "{}")
+        first_line = next((line for line in file if line.strip()), "{}")
     try:
-        source = json.loads(first).get("example_source")
+        writer = json.loads(first_line).get("example_source")
     except (ValueError, AttributeError, RecursionError):
-        source = None  # what reads the file will say what is wrong with it
-    kind = source if source in ("corpus", "dictionary") else "generated"
-    return InContext(kind, read(path), path)
+        writer = None  # `read_file` will say what is wrong with the line
+    # Any other writer is a model, by its name.
+    kind = writer if writer in ("corpus", "dictionary") else "generated"
+    return InContext(kind, read_file(path), path)

@@ -101,24 +101,27 @@ def sample_corpus(  # noqa: PLR0913 - what a sample is of, and how it is drawn
     """
     if most < 1:
         raise InputError(f"most {most}: at least 1 sentence per term")
-    wanted = list(dict.fromkeys(" ".join(term.split()) for term in terms))
-    longest = max((len(term.split()) for term in wanted), default=0)
-    if not wanted or longest > LONGEST_TERM or width < longest:
+    # Terms that differ in white space alone are one.
+    terms = list(dict.fromkeys(" ".join(term.split()) for term in terms))
+    longest = max((len(term.split()) for term in terms), default=0)
+    if not terms or longest > LONGEST_TERM or width < longest:
         raise InputError(
-            f"{len(wanted)} terms of up to {longest} words, width {width}: at least one term is "
+            f"{len(terms)} terms of up to {longest} words, width {width}: at least one term is "
             f"needed, a term has up to {LONGEST_TERM} words, and width holds the longest"
         )
-    reservoirs = {term: _Reservoir(term, most, seed) for term in wanted}
-    finder = _Finder(wanted)
-    names = [Path(path) for path in paths]
-    for path in names:
+    reservoirs = {term: _Reservoir(term, most, seed) for term in terms}
+    finder = _Finder(terms)
+    files = [Path(path) for path in paths]
+    for path in files:
         for text in texts(path, column):
             for term, context in finder.contexts(text, width):
                 reservoirs[term].offer(context)
-    rows = [(term, term, text) for term in wanted for text in reservoirs[term].sample()]
+    rows = []
+    for term, reservoir in reservoirs.items():
+        rows += [(term, term, text) for text in reservoir.sample()]
     if not rows:
-        listed = ", ".join(map(str, names)) or "no files"
-        raise InputError(f"{listed}: none of the {len(wanted)} terms stands in the texts")
+        names = ", ".join(map(str, files)) or "no files"
+        raise InputError(f"{names}: none of the {len(terms)} terms stands in the texts")
     return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
@@ -126,6 +129,7 @@ class _Finder:
     """Finds the sentences of a text that hold a term."""
 
     def __init__(self, terms: Iterable[str]) -> None:
+        # First word → the words of each term that begins with it, and the term as it is spelt.
         self.by_first: dict[str, list[tuple[list[str], str]]] = {}
         for term in terms:
             words = _WORD.findall(term.lower())
@@ -134,25 +138,33 @@ class _Finder:
 
     def contexts(self, text: str, width: int) -> Iterator[tuple[str, str]]:
         """Yield terms and the sentences they stand in, each term once a sentence."""
+        # Most texts hold no term: they need not be parted into sentences.
         if self.by_first.keys().isdisjoint(_WORD.findall(text.lower())):
             return
         for sentence in _BETWEEN.split(" ".join(text.split())):
-            spans = [found.span() for found in _WORD.finditer(sentence)]
+            spans = [match.span() for match in _WORD.finditer(sentence)]
             words = [sentence[start:end].lower() for start, end in spans]
-            seen = set()
-            for at, word in enumerate(words):
-                for form, term in self.by_first.get(word, ()):
-                    if term not in seen and words[at : at + len(form)] == form:
-                        seen.add(term)
-                        yield term, _cut(sentence, spans, (at, at + len(form)), width)
+            terms_of_sentence = set()
+            for start, word in enumerate(words):
+                for term_words, term in self.by_first.get(word, ()):
+                    stop = start + len(term_words)
+                    if term not in terms_of_sentence and words[start:stop] == term_words:
+                        terms_of_sentence.add(term)
+                        yield term, _cut(sentence, spans, (start, stop), width)
 
 
 def _cut(sentence: str, spans: list[tuple[int, int]], term: tuple[int, int], width: int) -> str:
-    """Keep `width` words, those around the term; a whole sentence keeps its marks."""
+    """Keep `width` words, those around the term; a whole sentence keeps its marks.
+
+    `spans` are the characters of each word, `term` the numbers of its first word and of the word
+    after its last.
+    """
     if len(spans) <= width:
         return sentence
-    first = term[0] - (width - (term[1] - term[0])) // 2
+    term_start, term_stop = term
+    first = term_start - (width - (term_stop - term_start)) // 2
     first = max(0, min(first, len(spans) - width))
+    # From space to space, so that the marks at a word come with it.
     start = sentence.rfind(" ", 0, spans[first][0] + 1) + 1
     end = sentence.find(" ", spans[first + width - 1][1])
     return sentence[start:] if end < 0 else sentence[start:end]
@@ -162,32 +174,36 @@ class _Reservoir:
     """The sentences of one term with the smallest keys, largest key first."""
 
     def __init__(self, term: str, most: int, seed: int) -> None:
-        self.term, self.most = term, most
+        self.term = term
+        self.most = most
         self.salt = hashlib.blake2b(f"{seed}\0{term}".encode(), digest_size=16).digest()
-        self.kept: list[tuple[int, str]] = []
+        # Keys are negative: the least of a heap comes first, and the largest key has to go first.
+        self.heap: list[tuple[int, str]] = []
 
     def offer(self, context: str) -> None:
         """Keep a sentence if its key is small, and it is not there yet."""
+        # Sentences that differ in case or marks alone have one key.
         folded = " ".join(_WORD.findall(context.lower()))
-        data = folded.encode("utf-8", "surrogatepass")
-        key = -int.from_bytes(hashlib.blake2b(data, key=self.salt, digest_size=8).digest(), "big")
-        if len(self.kept) == self.most and key <= self.kept[0][0]:
+        encoded = folded.encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(encoded, key=self.salt, digest_size=8).digest()
+        key = -int.from_bytes(digest, "big")
+        if len(self.heap) == self.most and key <= self.heap[0][0]:
             return
         # What reads the states must find the term.
-        if not holds(self.term, context) or any(key == other for other, _ in self.kept):
+        if not holds(self.term, context) or key in [heap_key for heap_key, _ in self.heap]:
             return
-        keep = heapq.heappush if len(self.kept) < self.most else heapq.heappushpop
-        keep(self.kept, (key, context))
+        push = heapq.heappush if len(self.heap) < self.most else heapq.heappushpop
+        push(self.heap, (key, context))
 
     def sample(self) -> list[str]:
         """Return the sentences, smallest key first."""
-        return [context for _, context in sorted(self.kept, reverse=True)]
+        return [context for _, context in sorted(self.heap, reverse=True)]
 
 
 def texts(path: Path, column: str | None = None) -> Iterator[str]:
     """Yield the texts of a file; `column` is as of `sample_corpus`."""
     if path.suffix in FORMATS:
-        yield from _of_table(path, column)
+        yield from _table_texts(path, column)
         return
     plain = path.with_suffix("") if path.suffix in PACKED else path
     if plain.suffix not in ENDINGS:
@@ -197,7 +213,10 @@ def texts(path: Path, column: str | None = None) -> Iterator[str]:
             f"{' or '.join(PACKED)}"
         )
     with _open(path) as file:
-        yield from _of_lines(file) if plain.suffix == ".txt" else _of_json(path, file, column)
+        if plain.suffix == ".txt":
+            yield from _line_texts(file)
+        else:
+            yield from _json_texts(path, file, column)
 
 
 @contextlib.contextmanager
@@ -205,7 +224,7 @@ def _open(path: Path) -> Iterator[TextIO]:
     """Open a file of text, packed or not; what breaks while it is read is one line, too."""
     try:
         if path.suffix == ".zst":
-            with path.open("rb") as packed, _unpacked(path, packed) as raw:
+            with path.open("rb") as packed, _open_zst(path, packed) as raw:
                 yield io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
         else:
             opener: Any = gzip.open if path.suffix == ".gz" else open
@@ -220,7 +239,8 @@ def _open(path: Path) -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def _unpacked(path: Path, packed: Any) -> Iterator[Any]:
+def _open_zst(path: Path, packed: Any) -> Iterator[Any]:
+    """Open what is packed in a ``.zst`` file, as bytes."""
     try:
         zstandard: Any = importlib.import_module("zstandard")
     except ImportError:
@@ -236,19 +256,24 @@ def _unpacked(path: Path, packed: Any) -> Iterator[Any]:
         raise InputError(f"{path}: broken zst file: {error}") from None
 
 
-def _of_lines(file: TextIO) -> Iterator[str]:
-    rest = ""
+def _line_texts(file: TextIO) -> Iterator[str]:
+    """Yield the lines of a file; of a very long line pieces, cut between words."""
+    rest = ""  # the beginning of a word, whose end is in the next piece
     while piece := file.readline(PIECE):
-        piece, rest = rest + piece, ""
+        piece = rest + piece
+        rest = ""
         if not piece.endswith("\n") and len(piece) >= PIECE:
-            before, space, after = piece.rpartition(" ")
-            piece, rest = (before, after) if space and len(after) < PIECE else (piece, "")
+            words, space, last_word = piece.rpartition(" ")
+            # A word without an end is cut anywhere, so that memory stays bounded.
+            if space and len(last_word) < PIECE:
+                piece, rest = words, last_word
         yield piece
     if rest:
         yield rest
 
 
-def _of_json(path: Path, file: TextIO, column: str | None) -> Iterator[str]:
+def _json_texts(path: Path, file: TextIO, column: str | None) -> Iterator[str]:
+    """Yield the texts in a field of JSON lines."""
     lines = iter(lambda: file.readline(LONGEST_JSON), "")
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -259,27 +284,29 @@ def _of_json(path: Path, file: TextIO, column: str | None) -> Iterator[str]:
             row = None
         if not isinstance(row, dict):
             raise InputError(f'{path}:{number}: not a line of JSON, such as {{"text": "…"}}')
+        # The field is looked for in the first line, and has to be in all.
         if column not in row:
-            column = _column(column, row, f"{path}:{number}", "field")
+            column = _text_column(column, row, f"{path}:{number}", "field")
         if isinstance(text := row[column], str):  # a comment that was deleted is null
             yield from text.splitlines()
 
 
-def _of_table(path: Path, column: str | None) -> Iterator[str]:
+def _table_texts(path: Path, column: str | None) -> Iterator[str]:
+    """Yield the texts in a column of a table, read in pieces."""
     for piece in pieces(path):
         if column not in piece.columns:
-            column = _column(column, piece.columns, str(path), "column")
+            column = _text_column(column, piece.columns, str(path), "column")
         for text in piece[column]:
             if isinstance(text, str):
                 yield from text.splitlines()
 
 
-def _column(named: str | None, known: Iterable[str], where: str, kind: str) -> str:
-    """Find the column of the text where none is named; refuse a name that is not known."""
-    if named is not None:
-        raise InputError(f"{where}: {unknown(kind, named, known)}")
-    listed = list(known)
+def _text_column(column: str | None, columns: Iterable[str], where: str, kind: str) -> str:
+    """Find the column of the text where none is named; refuse one that is not among `columns`."""
+    if column is not None:
+        raise InputError(f"{where}: {unknown(kind, column, columns)}")
+    names = list(columns)
     for name in COLUMNS:
-        if name in listed:
+        if name in names:
             return name
-    raise InputError(f"{where}: no {kind} {' or '.join(COLUMNS)}; name one of {shortened(listed)}")
+    raise InputError(f"{where}: no {kind} {' or '.join(COLUMNS)}; name one of {shortened(names)}")

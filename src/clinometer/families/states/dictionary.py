@@ -42,7 +42,8 @@ __all__ = ["BROAD", "SENSES", "Dictionary", "read_dictionary", "read_pole"]
 BROAD = {"Warmth": ("Sociability", "Morality"), "Competence": ("Ability", "Agency")}
 
 #: How files write a direction.
-_HIGH, _LOW = ("high", "1", "1.0"), ("low", "-1", "-1.0")
+_HIGH = ("high", "1", "1.0")
+_LOW = ("low", "-1", "-1.0")
 _DIRECTIONS = {**dict.fromkeys(_HIGH, "high"), **dict.fromkeys(_LOW, "low")}
 
 #: One row per sense and dimension.
@@ -77,7 +78,7 @@ class Dictionary:
         if not self.dimensions:
             raise InputError(f"{self.name}: no rows; each dimension needs words high and low")
         if not self.broad:
-            object.__setattr__(self, "broad", _broad(self.dimensions))
+            object.__setattr__(self, "broad", _broad_dimensions(self.dimensions))
         for part in itertools.chain.from_iterable(self.broad.values()):
             if part not in self.dimensions:
                 raise InputError(f"{self.name}: {unknown('dimension', part, self.dimensions)}")
@@ -85,15 +86,17 @@ class Dictionary:
             self._check_poles(dimension)
 
     def _check_poles(self, dimension: str) -> None:
-        high, low = (self.pole([dimension], direction) for direction in ("high", "low"))
+        """Refuse a dimension with an empty pole, or with a word that stands twice."""
+        high = self.pole([dimension], "high")
+        low = self.pole([dimension], "low")
         if not high or not low:
             raise InputError(
                 f"{self.name}: dimension {dimension!r} has no {'low' if high else 'high'} words; "
                 "both poles are needed"
             )
-        if both := sorted(set(high) & set(low)):
+        if shared := sorted(set(high) & set(low)):
             raise InputError(
-                f"{self.name}: {both[0]!r} stands at both poles of {dimension!r}; keep one, or "
+                f"{self.name}: {shared[0]!r} stands at both poles of {dimension!r}; keep one, or "
                 "tell its senses apart by their synsets"
             )
         for key, count in Counter(high + low).items():
@@ -112,8 +115,8 @@ class Dictionary:
 
     def pole(self, dimensions: Iterable[str], direction: str) -> list[str]:
         """Give the keys of the words at one pole; one in two dimensions counts twice."""
-        at = pl.col("dimension").is_in([*dimensions]) & (pl.col("direction") == direction)
-        return self.senses.filter(at)["key"].to_list()
+        of_pole = pl.col("dimension").is_in([*dimensions]) & (pl.col("direction") == direction)
+        return self.senses.filter(of_pole)["key"].to_list()
 
 
 def read_dictionary(path: str | Path | None = None) -> Dictionary:
@@ -146,7 +149,7 @@ def read_dictionary(path: str | Path | None = None) -> Dictionary:
         ) as shipped:
             return replace(read_dictionary(shipped), name="clinometer")
     path = Path(path)
-    rows = [_sense(row, path, number) for number, row in enumerate(_rows(path))]
+    rows = [_read_sense(row, path, number) for number, row in enumerate(_read_rows(path))]
     return Dictionary(str(path), pl.DataFrame(rows, schema=SENSES, orient="row"))
 
 
@@ -158,11 +161,12 @@ def read_pole(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, str
     for name in ("dimension", "term"):
         if row[name] is None or not str(row[name]).strip():
             raise InputError(f"{_line_of(path, number)}: {name} is empty; some text is needed")
-    given = "" if row["direction"] is None else str(row["direction"]).strip()
-    direction = _DIRECTIONS.get(given.lower())
+    # Not `or ""`: a direction of 0 is no empty cell, and is refused by its name.
+    text = "" if row["direction"] is None else str(row["direction"]).strip()
+    direction = _DIRECTIONS.get(text.lower())
     if direction is None:
         raise InputError(
-            f"{_line_of(path, number)}: direction {given!r}; allowed are high and low, or 1 and -1"
+            f"{_line_of(path, number)}: direction {text!r}; allowed are high and low, or 1 and -1"
         )
     return str(row["term"]).strip(), str(row["dimension"]).strip(), direction
 
@@ -171,27 +175,33 @@ def _line_of(path: Path, number: int) -> str:
     """Say where row `number` (from 0) of a table stands: the line of a CSV file, else the row."""
     if path.suffix != ".csv":
         return f"{path}: row {number + 1}"
+    # Cells may hold line breaks, and blank lines are no rows: so the file is read again.
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file)
-        records = (reader.line_num for record in reader if record)
-        return f"{path}:{next(itertools.islice(records, number + 1, None))}"
+        lines = (reader.line_num for record in reader if record)
+        # The header comes before row 0.
+        line = next(itertools.islice(lines, number + 1, None))
+    return f"{path}:{line}"
 
 
-def _broad(dimensions: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _broad_dimensions(dimensions: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Make up the broad dimensions: by their own name if it is there, else of their parts."""
-    broad = {
-        name: (name,) if name in dimensions else tuple(p for p in parts if p in dimensions)
-        for name, parts in BROAD.items()
-    }
+    broad: dict[str, tuple[str, ...]] = {}
+    for name, parts in BROAD.items():
+        if name in dimensions:
+            broad[name] = (name,)
+        else:
+            broad[name] = tuple(part for part in parts if part in dimensions)
     return broad if all(broad.values()) else {}
 
 
-def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
+def _read_rows(path: Path) -> Iterable[Mapping[str, Any]]:
     """Read the rows of a file; `dir` is called `direction`."""
     if path.suffix == ".json":
         rows = read_json(path)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise InputError(f'{path}: expected a list of rows, as [{{"dimension": …, "term": …}}]')
+        # A row that lacks a field has null there, which `read_pole` refuses with its number.
         needed = dict.fromkeys(("dimension", "term"))
         return [{**needed, "direction": row.get("dir"), **row} for row in rows]
     frame = read_table(path)
@@ -201,24 +211,25 @@ def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
     return frame.iter_rows(named=True)
 
 
-def _sense(row: Mapping[str, Any], path: Path, number: int) -> tuple[Any, ...]:
-    """Make a row of SENSES from one of a file."""
+def _read_sense(row: Mapping[str, Any], path: Path, number: int) -> tuple[Any, ...]:
+    """Make a row of SENSES from a row of a file."""
     term, dimension, direction = read_pole(row, path, number)
     if "|" in term:
         raise InputError(f"{_line_of(path, number)}: term {term!r}: '|' is not allowed")
-    examples = _examples(row.get("examples"))
+    examples = _read_phrases(row.get("examples"))
     if examples is None:
         raise InputError(
             f"{_line_of(path, number)}: examples of {term!r}: expected a list of phrases, as "
             "['a warm welcome']"
         )
-    synset, definition = (str(row.get(c) or "").strip() or None for c in ("synset", "definition"))
+    synset = str(row.get("synset") or "").strip() or None
+    definition = str(row.get("definition") or "").strip() or None
     key = f"{term}|{synset}" if synset else term
     return key, term, synset, definition, dimension, direction, examples
 
 
-def _examples(value: Any) -> list[str] | None:
-    """Read a list of phrases; None where it is none. A literal is parsed, never run."""
+def _read_phrases(value: Any) -> list[str] | None:
+    """Read a list of phrases; None where it is not a list. A literal is parsed, never run."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = ast.literal_eval(value.strip())
@@ -226,6 +237,7 @@ def _examples(value: Any) -> list[str] | None:
             return None
     if value is None or isinstance(value, str):
         return [part.strip() for part in (value or "").split(" | ") if part.strip()]
+    # Polars gives a list in a cell as a series.
     if isinstance(value, pl.Series):
         value = value.to_list()
     if not isinstance(value, list) or not all(isinstance(phrase, str) for phrase in value):

@@ -40,8 +40,10 @@ __all__ = ["Differential", "Partitions", "difference", "permute"]
 
 Array = NDArray[np.float64]
 
-#: Numbers held at a time while drawing words, and sums of partitions.
-_AT_ONCE, _SUMS_AT_ONCE = 4_000_000, 2_000_000
+#: Associations held at a time while drawing words.
+_MOST_ASSOCIATIONS = 4_000_000
+#: Sums of partitions held at a time.
+_MOST_SUMS = 2_000_000
 #: A spread this small beside the largest association is rounding.
 _FLAT = 1e-12
 #: Sums closer than this are ties, relative to the largest value where that is above 1.
@@ -79,15 +81,20 @@ class Differential:
         Shape (2, layers); nan where draws have no effect or do not differ.
         """
         rng = np.random.default_rng(seed)
-        drawn = self._weighted([_resample(n, draws, rng) for n in self._sizes()])
-        observed, acceleration = self.effect()[:, None], self._acceleration()
-        below = (drawn < observed).mean(axis=1) + (drawn == observed).mean(axis=1) / 2
+        # Shape (layers, draws).
+        effects = self._weighted_effects([_resample(n, draws, rng) for n in self._sizes()])
+        observed = self.effect()[:, None]
+        acceleration = self._acceleration()
+        # A draw equal to the observed effect counts half, so that few distinct draws give no bias.
+        below = (effects < observed).mean(axis=1) + (effects == observed).mean(axis=1) / 2
+        # Clipped, because a share of 0 or 1 has an infinite quantile.
         bias = ndtri(np.clip(below, 0.5 / draws, 1 - 0.5 / draws))
         tails = np.array([[0.5 - confidence / 2], [0.5 + confidence / 2]])
         with np.errstate(invalid="ignore", divide="ignore"):
             shifted = bias + ndtri(tails)
-            ends = ndtr(bias + shifted / (1 - acceleration * shifted))
-        return np.array([list(map(_quantile, drawn, end)) for end in ends])
+            shares = ndtr(bias + shifted / (1 - acceleration * shifted))
+        low, high = (list(map(_quantile, effects, side)) for side in shares)
+        return np.array([low, high])
 
     @property
     def by_reference(self) -> Array:
@@ -95,58 +102,74 @@ class Differential:
 
         The effect is the mean of these over the first references minus that over the others.
         """
-        n, values = self.n_items, self.associations
+        n = self.n_items
         change = self.products[:, :n].mean(axis=1) - self.products[:, n:].mean(axis=1)
         if not self.standardised:
             return np.asarray(change)
-        spread, largest = values.std(axis=1), np.abs(values).max(axis=1)
+        associations = self.associations
+        spread = associations.std(axis=1)
+        largest = np.abs(associations).max(axis=1)
         return _divide(change, spread[:, None], largest[:, None])
 
     def _sizes(self) -> tuple[int, int, int, int]:
+        """Give the words of each set: first and second items, first and second references."""
         _, items, references = self.products.shape
         return self.n_items, items - self.n_items, self.n_references, references - self.n_references
 
-    def _weighted(self, weights: list[Array]) -> Array:
-        """Give the effect under weights of each set's words, shape (layers, draws)."""
+    def _weighted_effects(self, weights: list[Array]) -> Array:
+        """Give the effect under weights of the words, shape (layers, draws).
+
+        `weights`: of each set of `_sizes`, shape (draws, words of the set).
+        """
         layers, items, references = self.products.shape
         flat = self.products.reshape(layers * items, references)
+        # One product gives the mean over the first references minus that over the second.
         signed = np.concatenate([weights[2], -weights[3]], axis=1)
-        size = max(1, _AT_ONCE // (layers * items))
+        size = max(1, _MOST_ASSOCIATIONS // (layers * items))
         parts = []
         for begin in range(0, len(signed), size):
-            at = slice(begin, begin + size)
-            associations = (flat @ signed[at].T).reshape(layers, items, -1)
-            first, second = weights[0][at].T, weights[1][at].T
-            one = np.einsum("lid,id->ld", associations[:, : self.n_items], first)
-            other = np.einsum("lid,id->ld", associations[:, self.n_items :], second)
+            draws = slice(begin, begin + size)
+            associations = (flat @ signed[draws].T).reshape(layers, items, -1)
+            first = weights[0][draws].T
+            second = weights[1][draws].T
+            # Letters: l layer, i item, d draw.
+            first_mean = np.einsum("lid,id->ld", associations[:, : self.n_items], first)
+            second_mean = np.einsum("lid,id->ld", associations[:, self.n_items :], second)
+            change = first_mean - second_mean
             if not self.standardised:
-                parts.append(one - other)
+                parts.append(change)
                 continue
+            # The spread is over all items: each set weighs by its share of them.
             share = self.n_items / items
             pooled = np.concatenate([share * first, (1 - share) * second])
-            middle = share * one + (1 - share) * other
-            spread = np.einsum("lid,id->ld", (associations - middle[:, None]) ** 2, pooled)
-            parts.append(_divide(one - other, np.sqrt(spread), np.abs(associations).max(axis=1)))
+            centre = share * first_mean + (1 - share) * second_mean
+            variance = np.einsum("lid,id->ld", (associations - centre[:, None]) ** 2, pooled)
+            parts.append(_divide(change, np.sqrt(variance), np.abs(associations).max(axis=1)))
         return np.concatenate(parts, axis=1)
 
     def _acceleration(self) -> Array:
         """Give the acceleration of each layer from effects that leave out one word at a time."""
         sizes = self._sizes()
         cubes = squares = np.zeros(len(self.products))
-        for place, n in enumerate(sizes):
-            if n < 2:
+        for index, n in enumerate(sizes):
+            if n < 2:  # without its only word a set has no mean
                 continue
-            weights = [np.full((n, max(k, 1)), 1 / max(k, 1))[:, :k] for k in sizes]
-            weights[place] = (1 - np.eye(n)) / (n - 1)
-            left = self._weighted(weights)
-            influence = (n - 1) * (left.mean(axis=1, keepdims=True) - left) / n
+            # Equal weights for the words of the other sets; an empty set keeps shape (n, 0).
+            weights = [np.full((n, max(size, 1)), 1 / max(size, 1))[:, :size] for size in sizes]
+            # Row k leaves out word k of this set.
+            weights[index] = (1 - np.eye(n)) / (n - 1)
+            effects = self._weighted_effects(weights)
+            influence = (n - 1) * (effects.mean(axis=1, keepdims=True) - effects) / n
             cubes = cubes + (influence**3).sum(axis=1)
             squares = squares + (influence**2).sum(axis=1)
         return np.divide(cubes, 6 * squares**1.5, out=np.zeros_like(cubes), where=squares > 0)
 
 
 def _resample(words: int, draws: int, rng: np.random.Generator) -> Array:
-    """Draw as many words as there are, with replacement: a mean's weights, shape (draws, words)."""
+    """Draw as many words as there are, with replacement.
+
+    Gives the weights of the words in a mean, shape (draws, words).
+    """
     if not words:
         return np.empty((draws, 0))
     return np.asarray(rng.multinomial(words, np.full(words, 1 / words), size=draws) / words)
@@ -166,17 +189,18 @@ def difference(associations: Array, n_first: int, standardised: bool = True) -> 
 
 def _divide(means: Array, spread: Array, largest: Array) -> Array:
     """Divide by a spread; nan where there is none."""
-    known = np.broadcast_to(spread > _FLAT * largest, means.shape)
-    out = np.full(means.shape, np.nan)
-    np.divide(means, spread, out=out, where=known)
-    return out
+    varied = np.broadcast_to(spread > _FLAT * largest, means.shape)
+    quotients = np.full(means.shape, np.nan)
+    np.divide(means, spread, out=quotients, where=varied)
+    return quotients
 
 
-def _quantile(drawn: Array, share: float) -> float:
-    drawn = drawn[np.isfinite(drawn)]
-    if not np.isfinite(share) or not drawn.size or drawn.min() == drawn.max():
+def _quantile(effects: Array, share: float) -> float:
+    """Give a quantile of the effects of draws; nan where they do not differ."""
+    finite = effects[np.isfinite(effects)]
+    if not np.isfinite(share) or not finite.size or finite.min() == finite.max():
         return float("nan")
-    return float(np.quantile(drawn, share))
+    return float(np.quantile(finite, share))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +225,8 @@ def permute(values: Array, n_first: int, setting: TestSetting) -> Partitions:
 
     Examples
     --------
-    >>> found = permute(np.array([[4.0, 3.0, 1.0, 2.0]]), 2, TestSetting())
-    >>> found.p.tolist(), found.n_partitions
+    >>> partitions = permute(np.array([[4.0, 3.0, 1.0, 2.0]]), 2, TestSetting())
+    >>> partitions.p.tolist(), partitions.n_partitions
     ([0.16666666666666666], 6)
     """
     total = comb(values.shape[1], n_first)
@@ -213,40 +237,51 @@ def permute(values: Array, n_first: int, setting: TestSetting) -> Partitions:
     if total <= setting.most_partitions or total - 1 <= setting.drawn_partitions:
         above, beyond = _count_all(centred, n_first, observed, tie)
         return Partitions(above / total, beyond / total, True, total)
-    drawn = _drawn(values.shape[1], n_first, setting.drawn_partitions, setting.seed)
-    above, beyond = np.ones(len(values)), np.ones(len(values))
-    size = max(1, _SUMS_AT_ONCE // values.shape[1])
-    for begin in range(0, len(drawn), size):
-        sums = centred @ drawn[begin : begin + size].T.astype(np.float64)
-        more, further = _count(sums, observed[:, None], tie[:, None])
-        above, beyond = above + more, beyond + further
-    return Partitions(above / (len(drawn) + 1), beyond / (len(drawn) + 1), False, len(drawn) + 1)
+    subsets = _draw_subsets(values.shape[1], n_first, setting.drawn_partitions, setting.seed)
+    # From 1, not 0: the observed partition counts as one of them.
+    above = np.ones(len(values))
+    beyond = np.ones(len(values))
+    size = max(1, _MOST_SUMS // values.shape[1])
+    for begin in range(0, len(subsets), size):
+        sums = centred @ subsets[begin : begin + size].T.astype(np.float64)
+        more_above, more_beyond = _count_extreme(sums, observed[:, None], tie[:, None])
+        above = above + more_above
+        beyond = beyond + more_beyond
+    n_partitions = len(subsets) + 1
+    return Partitions(above / n_partitions, beyond / n_partitions, False, n_partitions)
 
 
 def _count_all(centred: Array, n_first: int, observed: Array, tie: Array) -> tuple[Array, Array]:
     """Count the partitions at least as large, and those at least as far out, layer by layer."""
     half = centred.shape[1] // 2
-    left, right = centred[:, :half], centred[:, half:]
-    above, beyond = np.zeros(len(centred)), np.zeros(len(centred))
-    for taken in range(max(0, n_first - right.shape[1]), min(half, n_first) + 1):
-        one, other = _sums(left, taken), _sums(right, n_first - taken)
-        size = max(1, _SUMS_AT_ONCE // (one.shape[1] * other.shape[1]))
+    left_half, right_half = centred[:, :half], centred[:, half:]
+    above = np.zeros(len(centred))
+    beyond = np.zeros(len(centred))
+    # A partition takes some words from the left half, and the rest of the first set from the right.
+    for n_left in range(max(0, n_first - right_half.shape[1]), min(half, n_first) + 1):
+        left_sums = _subset_sums(left_half, n_left)
+        right_sums = _subset_sums(right_half, n_first - n_left)
+        size = max(1, _MOST_SUMS // (left_sums.shape[1] * right_sums.shape[1]))
         for begin in range(0, len(centred), size):
-            at = slice(begin, begin + size)
-            sums = (one[at, :, None] + other[at, None, :]).reshape(len(one[at]), -1)
-            more, further = _count(sums, observed[at, None], tie[at, None])
-            above[at] += more
-            beyond[at] += further
+            layers = slice(begin, begin + size)
+            outer = left_sums[layers, :, None] + right_sums[layers, None, :]
+            sums = outer.reshape(len(outer), -1)
+            more_above, more_beyond = _count_extreme(
+                sums, observed[layers, None], tie[layers, None]
+            )
+            above[layers] += more_above
+            beyond[layers] += more_beyond
     return above, beyond
 
 
-def _count(sums: Array, observed: Array, tie: Array) -> tuple[Array, Array]:
+def _count_extreme(sums: Array, observed: Array, tie: Array) -> tuple[Array, Array]:
+    """Count sums at least as large as the observed one, and those at least as far from 0."""
     above = np.count_nonzero(sums >= observed - tie, axis=-1)
     beyond = np.count_nonzero(np.abs(sums) >= np.abs(observed) - tie, axis=-1)
     return above.astype(np.float64), beyond.astype(np.float64)
 
 
-def _sums(values: Array, size: int) -> Array:
+def _subset_sums(values: Array, size: int) -> Array:
     """Sum all subsets of one size, shape (layers, subsets)."""
     return np.asarray(values[:, _subsets(values.shape[1], size)].sum(axis=-1), dtype=np.float64)
 
@@ -259,19 +294,21 @@ def _subsets(count: int, size: int) -> NDArray[np.intp]:
 
 
 @lru_cache(maxsize=4)
-def _drawn(count: int, size: int, wanted: int, seed: int) -> NDArray[np.bool_]:
-    """Draw distinct subsets other than the first `size`, shape (wanted, count)."""
+def _draw_subsets(count: int, size: int, draws: int, seed: int) -> NDArray[np.bool_]:
+    """Draw distinct subsets other than the first `size`, shape (draws, count)."""
     rng = np.random.default_rng(seed)
     subsets = np.zeros((1, count), dtype=bool)
     subsets[0, :size] = True
-    while len(subsets) <= wanted:
-        more = np.zeros((wanted, count), dtype=bool)
-        picked = rng.random((wanted, count)).argpartition(size - 1, axis=1)[:, :size]
-        np.put_along_axis(more, picked, True, axis=1)
+    while len(subsets) <= draws:
+        more = np.zeros((draws, count), dtype=bool)
+        # The places of the smallest of random numbers are a random subset.
+        members = rng.random((draws, count)).argpartition(size - 1, axis=1)[:, :size]
+        np.put_along_axis(more, members, True, axis=1)
         subsets = np.concatenate([subsets, more])
-        # Without sorting: the first of each stays where it was drawn.
+        # A subset as one value of a few bytes: np.unique is much slower on rows of bits.
         packed = np.packbits(subsets, axis=1)
-        whole = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
-        _, first = np.unique(whole, return_index=True)
+        codes = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first = np.unique(codes, return_index=True)
+        # In the order of drawing, not of the codes: sorted subsets would be no random sample.
         subsets = subsets[np.sort(first)]
-    return subsets[1 : wanted + 1]
+    return subsets[1 : draws + 1]

@@ -18,7 +18,7 @@ Table 2 of the paper rests on contexts that were not released.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,8 +90,10 @@ def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFram
     of_paper = subset == "paper" or (subset is None and set(_PAPER) <= set(frame.columns))
     if of_paper:
         need_columns(frame, tuple(_PAPER), f"{path}: subset paper")
+    # As lower-case text: a flag may be written as True, "TRUE" or 1.
     text = check(frame, dict.fromkeys(frame.columns, pl.String()), str(path))
     text = text.with_columns(pl.all().str.strip_chars().str.to_lowercase())
+    # Numbers of rows in the file, which errors name.
     numbers = text.with_row_index("row").filter(*(_PAPER.values() if of_paper else ()))["row"]
     if numbers.is_empty():
         raise InputError(f"{path}: no row is left of {frame.height}; give subset='all'")
@@ -144,44 +146,52 @@ def predict_directions(
     check_confidence(confidence)
     axes = build_axes(poles, dictionary)
     states = average_contexts(states, dict.fromkeys(map(term_of, states.keys)))
-    terms = {term: at for at, term in enumerate(states.keys)}
+    row_of = {term: row for row, term in enumerate(states.keys)}
     coordinates = axes.coordinates(states)
-    words = _usable(extended, dictionary, terms)
-    at = np.array([terms[term] for term in words["term"]])
+    words = _predictable_words(extended, dictionary, row_of)
+    word_rows = np.array([row_of[term] for term in words["term"]])
     high = (words["direction"] == "high").to_numpy()
-    own = words["dimension"].to_numpy()
+    dimensions = words["dimension"].to_numpy()
     layers = [*axes.layers, "mean"]
-    stated = {**of, "subject": of["model"], "instrument": "direction", "level": "dimension"}
+    shared = {**of, "subject": of["model"], "instrument": "direction", "level": "dimension"}
     rows: list[dict[str, object]] = []
     counts: list[dict[str, object]] = []
     for space, dimension, axis_of in _predictions(axes.labels, dictionary):
-        chosen = np.flatnonzero(np.isin(own, [*axis_of]))
-        if not chosen.size:
+        members = np.flatnonzero(np.isin(dimensions, [*axis_of]))
+        if not members.size:
             continue
-        columns = np.array([axis_of[name] for name in own[chosen]])
+        word_axes = np.array([axis_of[name] for name in dimensions[members]])
         # Shape (layers + 1, words): each word on the axis it is predicted by.
-        values = coordinates[:, columns, at[chosen]]
-        centre = np.zeros_like(values)
-        for column in np.unique(columns):
-            same = columns == column
-            centre[:, same] = values[:, same].mean(axis=1, keepdims=True)
-        key = {"space": space, "dimension": dimension, "n": chosen.size}
-        counts.append({**of, **key, "n_high": int(high[chosen].sum())})
-        for cut, above in (("zero", values > 0), ("centred", values > centre)):
-            measured = _counted(above, high[chosen], layers, confidence)
-            rows += ({**stated, **key, "cut": cut, **row} for row in measured)
-    counted = check(pl.DataFrame(counts), DIRECTION_TERMS, "directions")
-    return Predicted(as_estimates(rows, MEASURES, "states"), counted)
+        values = coordinates[:, word_axes, word_rows[members]]
+        key = {"space": space, "dimension": dimension, "n": members.size}
+        counts.append({**of, **key, "n_high": int(high[members].sum())})
+        centres = _axis_means(values, word_axes)
+        for cut, above in (("zero", values > 0), ("centred", values > centres)):
+            for row in _accuracy_rows(above, high[members], layers, confidence):
+                rows.append({**shared, **key, "cut": cut, **row})
+    terms = check(pl.DataFrame(counts), DIRECTION_TERMS, "directions")
+    return Predicted(as_estimates(rows, MEASURES, "states"), terms)
 
 
-def _usable(
-    extended: pl.DataFrame, dictionary: Dictionary, terms: Mapping[str, int]
+def _axis_means(values: NDArray[np.float64], word_axes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Give for each word the mean of all words on its axis, shape (layers + 1, words)."""
+    means = np.zeros_like(values)
+    for axis in np.unique(word_axes):
+        on_axis = word_axes == axis
+        means[:, on_axis] = values[:, on_axis].mean(axis=1, keepdims=True)
+    return means
+
+
+def _predictable_words(
+    extended: pl.DataFrame, dictionary: Dictionary, terms: Iterable[str]
 ) -> pl.DataFrame:
-    """Leave out words that no axis is for or that have no state, and say how many."""
+    """Leave out words that no axis is for or that are not in `terms`, and say how many."""
     need_columns(extended, _COLUMNS, "extended")
-    parts = [part for dimension in dictionary.broad for part in _parts(dictionary, dimension)]
-    kept = extended.filter(pl.col("dimension").is_in([*dictionary.dimensions, *parts]))
-    words = kept.filter(pl.col("term").is_in([*terms]))
+    dimensions = [*dictionary.dimensions]
+    for broad in dictionary.broad:
+        dimensions += _parts(dictionary, broad)
+    with_axis = extended.filter(pl.col("dimension").is_in(dimensions))
+    words = with_axis.filter(pl.col("term").is_in([*terms]))
     if words.is_empty():
         raise InputError(
             f"extended: none of {extended.height} words has a state and a dimension of "
@@ -190,8 +200,8 @@ def _usable(
     if words.height < extended.height:
         warnings.warn(
             f"{extended.height - words.height} of {extended.height} words left out of direction "
-            f"prediction: {extended.height - kept.height} of dimensions that {dictionary.name} "
-            f"does not have, {kept.height - words.height} without a state",
+            f"prediction: {extended.height - with_axis.height} of dimensions that "
+            f"{dictionary.name} does not have, {with_axis.height - words.height} without a state",
             ClinometerWarning,
             stacklevel=3,
         )
@@ -206,20 +216,28 @@ def _parts(dictionary: Dictionary, broad: str) -> set[str]:
 def _predictions(
     labels: tuple[tuple[str, str], ...], dictionary: Dictionary
 ) -> Iterator[tuple[str, str, dict[str, int]]]:
-    """Yield space, dimension, and by which coordinate the words of which dimensions are tried."""
-    for column, (space, dimension) in enumerate(labels):
+    """Yield space, dimension, and dimension of words → number of the coordinate they are tried on.
+
+    Last "all": the words of every fine dimension, each on its own coordinate.
+    """
+    fine = {}
+    for axis, (space, dimension) in enumerate(labels):
+        if space == "fine":
+            fine[dimension] = axis
         parts = _parts(dictionary, dimension) if space == "broad" else {dimension}
-        yield space, dimension, dict.fromkeys(parts, column)
-    fine = {dimension: at for at, (space, dimension) in enumerate(labels) if space == "fine"}
+        yield space, dimension, dict.fromkeys(parts, axis)
     yield "fine", "all", fine
 
 
-def _counted(
+def _accuracy_rows(
     above: NDArray[np.bool_], high: NDArray[np.bool_], layers: list[str], confidence: float
 ) -> Iterator[dict[str, object]]:
-    """Count what was predicted rightly: rows of both measures per layer."""
+    """Count the words that are on their side of the cut: rows of both measures per layer.
+
+    `above` has shape (layers, words), `high` (words,).
+    """
     n, n_high = high.size, int(high.sum())
-    right = (above == high).sum(axis=1)
+    n_right = (above == high).sum(axis=1)
     accuracy = {"measure": "direction_accuracy", "method": "wilson", "confidence": confidence}
     accuracy |= {"neutral": max(n_high, n - n_high) / n}
     balanced = {"measure": "direction_balanced_accuracy", "method": "descriptive"}
@@ -228,8 +246,9 @@ def _counted(
         by_side = (above[:, high].mean(axis=1) + (~above[:, ~high]).mean(axis=1)) / 2
     else:
         balanced["note"] = "all terms have one direction"
-    numbers = (right / n, *wilson(right / n, n, confidence), by_side)
-    for layer, share, ci_low, ci_high, value in zip(layers, *numbers, strict=True):
-        interval = {"estimate": share, "ci_low": ci_low, "ci_high": ci_high}
+    shares = n_right / n
+    lows, highs = wilson(shares, n, confidence)
+    for index, layer in enumerate(layers):
+        interval = {"estimate": shares[index], "ci_low": lows[index], "ci_high": highs[index]}
         yield {"layer": layer, **accuracy, **interval}
-        yield {"layer": layer, **balanced, "estimate": value}
+        yield {"layer": layer, **balanced, "estimate": by_side[index]}

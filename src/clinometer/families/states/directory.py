@@ -25,9 +25,9 @@ from clinometer.families.states.measuring import (
     Profiling,
     ScoredAnswers,
     Testing,
-    called,
     join_tables,
     measure_states,
+    model_label,
     stereotype_name,
 )
 from clinometer.families.states.readers.opening import open_reader, shows_states
@@ -42,7 +42,7 @@ from clinometer.results.tables import scan_table
 from clinometer.stimuli import word_key
 from clinometer.texts import write_text
 
-__all__ = ["audit_states", "check_names", "measure_models", "read_answers", "readable"]
+__all__ = ["audit_states", "check_names", "measure_models", "read_answers", "readable_models"]
 
 #: Tests with a known outcome in most models, added to those of the plan's studies.
 KNOWN_TESTS = "caliskan2017"
@@ -51,7 +51,7 @@ KNOWN_TESTS = "caliskan2017"
 _CONTROL = "control_"
 
 
-def readable(plan: Plan) -> list[str]:
+def readable_models(plan: Plan) -> list[str]:
     """List the models of a plan with readable states; none without the extra ``local``."""
     needed = ("torch", "transformers")
     if any(importlib.util.find_spec(library) is None for library in needed):
@@ -65,14 +65,17 @@ def audit_states(plan: Plan, directory: Path) -> None:
     Reads the plan's scores from the directory and writes the tables there, unless it already has
     them. Raises ModelError if a model cannot be read.
     """
-    models = readable(plan)
-    if not models or _measured(directory, models):
+    models = readable_models(plan)
+    if not models or _is_measured(directory, models):
         return
-    tests = [test for part in plan.selections for test in _tests_of(directory, part)]
-    tests = [*dict.fromkeys(tests), *load_tests(KNOWN_TESTS)]
+    study_tests: list[WordTest] = []
+    for selection in plan.selections:
+        study_tests += _tests_of(directory, selection)
+    # A study may be selected twice, with other instruments.
+    tests = [*dict.fromkeys(study_tests), *load_tests(KNOWN_TESTS)]
     try:
         answers = read_answers(directory)
-    except InputError:
+    except InputError:  # the audit has no word associations
         answers = None
     dictionary = read_dictionary()
     profiling = Profiling(dictionary, [place_terms(dictionary)], [read_words(n) for n in DEFAULT])
@@ -89,12 +92,18 @@ def read_answers(path: Path) -> ScoredAnswers:
     holds no plan.
     """
     table = path / "scores.parquet" if path.is_dir() else path
-    pairing = [one for one in INSTRUMENTS.values() if one.paired]
-    associations = [one.paired.name for one in pairing if one.paired]
-    decided = [m.name for one in pairing for m in one.measures if m != one.paired]
+    # Instruments that ask for associations, and for a decision about the same words.
+    association_names: list[str] = []
+    decision_names: list[str] = []
+    for instrument in INSTRUMENTS.values():
+        if instrument.paired:
+            association_names.append(instrument.paired.name)
+            for measure in instrument.measures:
+                if measure != instrument.paired:
+                    decision_names.append(measure.name)
     frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
     controls = pl.col("study").str.starts_with(_CONTROL)
-    answers = frame.filter(pl.col("instrument").is_in(associations), ~controls).collect()
+    answers = frame.filter(pl.col("instrument").is_in(association_names), ~controls).collect()
     if answers.is_empty():
         raise InputError(f"{table}: no scores of word associations; ask for some first")
     for name in CONDITIONS:  # never pooled
@@ -102,76 +111,90 @@ def read_answers(path: Path) -> ScoredAnswers:
     mode = next((mode for mode in MODES if mode in answers["mode"]), None)  # never pooled
     keys = ["model", "trial_id", "variation"]
     decisions = (
-        frame.filter(pl.col("instrument").is_in(decided))
+        frame.filter(pl.col("instrument").is_in(decision_names))
         .select(*keys, decision="score")
         .collect()
         .unique(keys, keep="first")
     )
-    chosen = answers.filter(pl.col("mode").eq_missing(pl.lit(mode)))
-    joined = chosen.drop("decision", strict=False).join(
+    answers = answers.filter(pl.col("mode").eq_missing(pl.lit(mode)))
+    # The decision of an association is that of its trial, not a column that stands there already.
+    decided = answers.drop("decision", strict=False).join(
         decisions, on=keys, how="left", maintain_order="left"
     )
-    scores = joined.select("model", stereotype_name(), _trial_name(), "score", "decision")
+    scores = decided.select("model", stereotype_name(), _trial_name(), "score", "decision")
     scores = scores.unique(["model", "stereotype", "trial"], keep="first", maintain_order=True)
     words = _trial_words(load_plan(path)) if path.is_dir() else None
     return ScoredAnswers(scores, words, str(mode))
 
 
 def _trial_name() -> pl.Expr:
+    """Name a trial with its variation and iteration, where it has them."""
     parts = [pl.col(name).cast(pl.String) for name in ("trial_id", "variation", "iteration")]
     return pl.concat_str(parts, separator=" ", ignore_nulls=True).alias("trial")
 
 
 def _trial_words(plan: Plan) -> pl.DataFrame:
     """List the words of each trial, divided into tied and counter: columns TRIAL_WORDS."""
-    studies = {part.study.name: part.study for part in plan.selections}
+    studies = {selection.study.name: selection.study for selection in plan.selections}
 
-    @cache
-    def halves(study: str, *of: Any) -> tuple[set[str], set[str]]:
-        words = studies[study].words(*of)
+    @cache  # many trials are about the same stereotype, variation and dimension
+    def halves(
+        study: str, stereotype: str, variation: str, dimension: str | None
+    ) -> tuple[set[str], set[str]]:
+        """Give the keys of tied and of counter words."""
+        words = studies[study].words(stereotype, variation, dimension)
         return {*map(word_key, words.tied)}, {*map(word_key, words.counter)}
 
-    named = pl.concat(
-        trials.filter(pl.col("attributes").list.len() > 0).select(
-            *("study", "stereotype", "variation", "dimension"),
-            *("attributes", "marginalized", "default"),
-            stereotype_name().alias("name"),
-            _trial_name(),
+    # Piece by piece, because all trials of a plan with all their columns may not fit into memory.
+    tables = []
+    for trials in plan.pieces():
+        associations = trials.filter(pl.col("attributes").list.len() > 0)
+        tables.append(
+            associations.select(
+                *("study", "stereotype", "variation", "dimension"),
+                *("attributes", "marginalized", "default"),
+                stereotype_name().alias("name"),
+                _trial_name(),
+            )
         )
-        for trials in plan.pieces()
-    )
     rows = []
-    for *of, attributes, first, second, name, trial in named.iter_rows():
-        tied, counter = ([w for w in attributes if word_key(w) in half] for half in halves(*of))
-        if first and second and tied and counter:
-            rows.append((name, trial, first, second, tied, counter))
+    for row in pl.concat(tables).iter_rows(named=True):
+        tied_keys, counter_keys = halves(
+            row["study"], row["stereotype"], row["variation"], row["dimension"]
+        )
+        tied = [word for word in row["attributes"] if word_key(word) in tied_keys]
+        counter = [word for word in row["attributes"] if word_key(word) in counter_keys]
+        words = (row["marginalized"], row["default"], tied, counter)
+        if all(words):
+            rows.append((row["name"], row["trial"], *words))
     return pl.DataFrame(rows, schema=TRIAL_WORDS, orient="row")
 
 
-def _measured(directory: Path, models: list[str]) -> bool:
+def _is_measured(directory: Path, models: list[str]) -> bool:
     """Return whether this version has already measured these models."""
     try:
         facts = json.loads((directory / FAMILY.record).read_text(encoding="utf-8"))
-        named = [model["name"] for model in facts["models"]]
+        labels = [model["name"] for model in facts["models"]]
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return named == [*map(called, models)] and facts.get("clinometer") == clinometer.__version__
+    same_models = labels == [*map(model_label, models)]
+    return same_models and facts.get("clinometer") == clinometer.__version__
 
 
-def _tests_of(directory: Path, part: Selection) -> list[WordTest]:
+def _tests_of(directory: Path, selection: Selection) -> list[WordTest]:
     """Make association tests from a study in the plan; none for controls or without words."""
-    if part.study.control:
+    if selection.study.control:
         return []
     try:
-        tests = load_tests(directory / "studies" / f"{part.study.name}.yaml")
+        tests = load_tests(directory / "studies" / f"{selection.study.name}.yaml")
     except InputError:
         return []
-    return [test for test in tests if test.stereotype in part.stereotypes]
+    return [test for test in tests if test.stereotype in selection.stereotypes]
 
 
 def check_names(models: Sequence[str]) -> None:
     """Raise InputError if two models would have the same name."""
-    names = [called(model) for model in models]
+    names = [model_label(model) for model in models]
     for model, name in zip(models, names, strict=True):
         if names.count(name) > 1:
             raise InputError(f"model {model}: two are called {name!r}; give each model once")
@@ -201,10 +224,10 @@ def measure_models(
         for reader in readers:
             names.append(reader.name)
             check_names(names)
-            own = measure_states(reader, measurements, removed=removed, store=store)
-            tables = join_tables([tables, own])
+            model_tables = measure_states(reader, measurements, removed=removed, store=store)
+            tables = join_tables([tables, model_tables])
             models.append(_describe_reader(reader))
-            del reader
+            del reader  # its memory is free before the next is opened
             if directory is not None:
                 write_results(directory, FAMILY.name, tables.estimates, tables.details)
                 facts = _facts(models, measurements, removed)
@@ -220,9 +243,14 @@ def measure_models(
 def _describe_reader(reader: Reader) -> dict[str, Any]:
     """Record which model was read, and how."""
     names = ("width", "last", "causal", "dtype")
-    known = {name: getattr(reader, name) for name in names if hasattr(reader, name)}
-    stated = {"fingerprint": reader.fingerprint, "layers": list(reader.layers)}
-    return {"name": called(reader.name), **stated, **known}
+    # Not every reader has all of them.
+    properties = {name: getattr(reader, name) for name in names if hasattr(reader, name)}
+    return {
+        "name": model_label(reader.name),
+        "fingerprint": reader.fingerprint,
+        "layers": list(reader.layers),
+        **properties,
+    }
 
 
 def _facts(
@@ -239,7 +267,7 @@ def _facts(
         "tests": [],
     }
     setting: dict[str, Any] = {"removed": list(removed)}
-    for one in measurements:
-        facts |= one.describe()
+    for measurement in measurements:
+        facts |= measurement.describe()
         setting |= facts["setting"]
     return {**facts, "setting": setting}

@@ -72,18 +72,18 @@ def read_word_examples(path: str | Path, words: Iterable[str], most: int = 5) ->
     states of one sentence can be told from those of another. Raises InputError if a word has no
     sentence, too.
     """
-    wanted = {word: word for word in words}
-    sentences = _read_lines(Path(path), wanted, most)
-    if bare := [word for word in wanted if not sentences.get(word)]:
+    # A word is its own key: it has no senses.
+    terms = {word: word for word in words}
+    sentences = _read_lines(Path(path), terms, most)
+    if bare := [word for word in terms if not sentences.get(word)]:
         raise InputError(
-            f"{path}: {len(bare)} of {len(wanted)} words have no example: {_few(bare)}; add a "
-            "line for each"
+            f"{path}: {len(bare)} of {len(terms)} words have no example: {_list_first(bare)}; add "
+            "a line for each"
         )
-    rows = [
-        (f"{word}|{number}", word, text)
-        for word in wanted
-        for number, text in enumerate(sentences[word], start=1)
-    ]
+    rows = []
+    for word in terms:
+        for number, text in enumerate(sentences[word], start=1):
+            rows.append((f"{word}|{number}", word, text))
     return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
@@ -93,10 +93,10 @@ def dictionary_examples(dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
     Columns CONTEXTS; senses without such an example are left out, with a warning. Raises InputError
     if all senses of a pole are without one.
     """
-    sentences = {
-        key: [text for text in given or () if holds(term, text)][:most]
-        for key, term, given in dictionary.senses.select("key", "term", "examples").iter_rows()
-    }
+    sentences = {}
+    for key, term, examples in dictionary.senses.select("key", "term", "examples").iter_rows():
+        # A sense without examples has null.
+        sentences[key] = [text for text in examples or () if holds(term, text)][:most]
     name = f"examples of {dictionary.name}"
     _refuse_empty_poles(sentences, dictionary, name)
     return _contexts(sentences, dictionary.terms, name)
@@ -108,9 +108,10 @@ def for_senses(contexts: pl.DataFrame, senses: pl.DataFrame, name: str) -> pl.Da
     `contexts` have terms for keys, `senses` the columns `key` and `term`; those without a context
     are left out, with a warning that calls the contexts by `name`. In the order of the senses.
     """
-    given = _by_key(contexts, name)
+    by_term = _sentences_by_key(contexts, name)
     terms = dict(senses.select("key", "term").iter_rows())
-    return _contexts({key: given.get(term, []) for key, term in terms.items()}, terms, name)
+    sentences = {key: by_term.get(term, []) for key, term in terms.items()}
+    return _contexts(sentences, terms, name)
 
 
 def senses_of(terms: Iterable[str]) -> pl.DataFrame:
@@ -128,31 +129,33 @@ def write_examples(
     a dictionary, and set the order; `source`: who wrote the sentences. An earlier file at `path` is
     replaced. Raises InputError if the file cannot be written.
     """
-    given = _by_key(contexts, "contexts")
+    sentences = _sentences_by_key(contexts, "contexts")
+    # A sense in two dimensions has two rows, and one line.
     first = senses.select(_SENSE).unique("key", keep="first", maintain_order=True)
     lines = []
-    for key, *values in first.filter(pl.col("key").is_in([*given])).iter_rows():
+    for key, *values in first.filter(pl.col("key").is_in([*sentences])).iter_rows():
         row = dict(zip(_SENSE[1:], values, strict=True))
-        row |= {"examples": given[key], "example_source": source}
+        row |= {"examples": sentences[key], "example_source": source}
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     write_text(Path(path), "".join(lines))
 
 
-def _by_key(contexts: pl.DataFrame, name: str) -> dict[str, list[str]]:
+def _sentences_by_key(contexts: pl.DataFrame, name: str) -> dict[str, list[str]]:
+    """Collect the sentences of each key; `name` is what errors call the contexts."""
     need_columns(contexts, list(CONTEXTS), name)
     by_key = contexts.group_by("key", maintain_order=True).agg("context")
     return dict(by_key.iter_rows())
 
 
 def _contexts(
-    sentences: Mapping[str, Sequence[str]], wanted: Mapping[str, str], name: str
+    sentences: Mapping[str, Sequence[str]], terms: Mapping[str, str], name: str
 ) -> pl.DataFrame:
-    """Make the table, in the order of what is wanted; say what has no context."""
-    rows = [(key, term, text) for key, term in wanted.items() for text in sentences.get(key, ())]
-    if bare := [key for key in wanted if not sentences.get(key)]:
+    """Make the table, in the order of `terms` (key → term); warn of senses without a sentence."""
+    rows = [(key, term, text) for key, term in terms.items() for text in sentences.get(key, ())]
+    if bare := [key for key in terms if not sentences.get(key)]:
         warnings.warn(
-            f"{name}: {len(bare)} of {len(wanted)} senses have no example and are left out: "
-            f"{_few(bare)}",
+            f"{name}: {len(bare)} of {len(terms)} senses have no example and are left out: "
+            f"{_list_first(bare)}",
             ClinometerWarning,
             stacklevel=3,
         )
@@ -162,6 +165,7 @@ def _contexts(
 def _refuse_empty_poles(
     sentences: Mapping[str, Sequence[str]], dictionary: Dictionary, name: str
 ) -> None:
+    """Raise InputError if all senses of a pole are without a sentence."""
     for dimension, direction in itertools.product(dictionary.dimensions, ("high", "low")):
         if not any(sentences.get(key) for key in dictionary.pole([dimension], direction)):
             raise InputError(
@@ -170,35 +174,41 @@ def _refuse_empty_poles(
             )
 
 
-def _few(keys: Sequence[str]) -> str:
+def _list_first(keys: Sequence[str]) -> str:
+    """List the first keys for a message."""
     return ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
 
 
-def _read_lines(path: Path, wanted: Mapping[str, str], most: int) -> dict[str, list[str]]:
-    """Read the sentences of the senses `wanted` (key → term), by key; only what the file has."""
+def _read_lines(path: Path, terms: Mapping[str, str], most: int) -> dict[str, list[str]]:
+    """Read the sentences of senses, by key: of those of `terms` (key → term) that the file has."""
     if most < 1:
         raise InputError(f"most {most}: at least 1 example per sense")
-    by_key: dict[str, tuple[int, list[str]]] = {}
-    for number, row in _lines(path):
-        key, given = _sense(row, f"{path}:{number}")
-        if key not in wanted:
+    by_key: dict[str, tuple[int, list[str]]] = {}  # key → its line, and all its sentences
+    for number, row in _json_lines(path):
+        key, sentences = _read_sense(row, f"{path}:{number}")
+        if key not in terms:
             continue
-        line, earlier = by_key.setdefault(key, (number, given))
-        if earlier != given:
+        line, earlier = by_key.setdefault(key, (number, sentences))
+        # The same sense twice with the same sentences, as in two dimensions, is no fault.
+        if earlier != sentences:
             raise InputError(
                 f"{path}:{number}: {key!r} has other examples in line {line}; keep one line"
             )
-    for key, (line, given) in by_key.items():
-        for text in given[:most]:
-            if not holds(wanted[key], text):
+    examples = {}
+    for key, (line, sentences) in by_key.items():
+        term = terms[key]
+        examples[key] = sentences[:most]
+        for text in examples[key]:
+            if not holds(term, text):
                 raise InputError(
-                    f"{path}:{line}: {wanted[key]!r} is no word of the example {text!r}; correct it"
+                    f"{path}:{line}: {term!r} is no word of the example {text!r}; correct it"
                 )
-    return {key: given[:most] for key, (_, given) in by_key.items()}
+    return examples
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield what stands in the lines of a file that are not blank, with their numbers."""
+def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the value of each line of a file that is not blank."""
+    # Not splitlines: a sentence may hold characters that it takes for the end of a line.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             try:
@@ -210,19 +220,22 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
                 ) from None
 
 
-def _sense(row: Any, where: str) -> tuple[str, list[str]]:
+def _read_sense(row: Any, where: str) -> tuple[str, list[str]]:
     """Read a line: the key and the examples."""
     if not isinstance(row, dict):
         raise InputError(f"{where}: expected an object with term and examples")
-    term, synset, given = row.get("term"), row.get("synset"), row.get("examples")
+    term = row.get("term")
+    synset = row.get("synset")
+    examples = row.get("examples")
     if not isinstance(term, str) or not term.strip():
         raise InputError(f"{where}: term {term!r}: expected a word")
     if synset is not None and not isinstance(synset, str):
         raise InputError(f"{where}: synset {synset!r}: expected a text such as warm.a.02, or null")
-    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+    if not isinstance(examples, list) or not all(isinstance(text, str) for text in examples):
         raise InputError(f"{where}: examples of {term!r}: expected a list of sentences")
     term = term.strip()
-    return (f"{term}|{synset}" if synset else term), [text for text in given if text.strip()]
+    key = f"{term}|{synset}" if synset else term
+    return key, [text for text in examples if text.strip()]
 
 
 def holds(term: str, text: str) -> bool:

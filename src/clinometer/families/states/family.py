@@ -17,18 +17,21 @@ __all__ = ["FAMILY"]
 
 
 def _tables() -> Mapping[str, Table]:
+    """Give the tables of this family."""
     from clinometer.families.states.tables import TABLES
 
     return TABLES
 
 
 def _part(directory: Path) -> Part | None:
+    """Make the part of the report of a results directory."""
     from clinometer.families.states.report.part import state_part
 
     return state_part(directory)
 
 
 def _findings(directory: Path) -> Sequence[tuple[str, str, str]]:
+    """Say what a results directory shows: about what, of which model, and in words."""
     from clinometer.families.states.report.part import findings
     from clinometer.families.states.report.results import read_states
 
@@ -37,6 +40,7 @@ def _findings(directory: Path) -> Sequence[tuple[str, str, str]]:
 
 
 def _measure_again(directory: Path, inputs: Path | None) -> None:
+    """Read the models of an audit anew; nothing of `inputs` is needed."""
     from clinometer.asking.plan import load_plan
     from clinometer.families.states.directory import audit_states
 
@@ -45,6 +49,7 @@ def _measure_again(directory: Path, inputs: Path | None) -> None:
 
 
 def _listing() -> Mapping[str, Mapping[str, str]]:
+    """Describe the shipped tests and sets of words for ``clinometer list``."""
     from clinometer.families.states.word_tests import load_tests
     from clinometer.families.states.words import SHIPPED, read_words
 
@@ -60,12 +65,14 @@ def _listing() -> Mapping[str, Mapping[str, str]]:
 
 
 def _measurable(plan: Plan) -> Sequence[str]:
-    from clinometer.families.states.directory import readable
+    """List the models of a plan whose states can be read."""
+    from clinometer.families.states.directory import readable_models
 
-    return readable(plan)
+    return readable_models(plan)
 
 
 def _measure(plan: Plan, directory: Path) -> None:
+    """Measure the states of a plan's models."""
     from clinometer.families.states.directory import audit_states
 
     audit_states(plan, directory)

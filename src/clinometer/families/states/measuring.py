@@ -39,9 +39,9 @@ __all__ = [
     "Profiling",
     "ScoredAnswers",
     "Testing",
-    "called",
     "join_tables",
     "measure_states",
+    "model_label",
     "stereotype_name",
 ]
 
@@ -64,21 +64,24 @@ class Profiling:
     """The extended terms in contexts, one for each kind of `poles`; empty: without context."""
     setting: ProfileSetting = field(default_factory=ProfileSetting)
 
-    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
+    def measure(self, model: str, removed: Sequence[int], read_terms: Read) -> Iterator[Tables]:
         """Measure profiles and directions in each kind of contexts, with components removed."""
-        placed = [read(in_templates(words.all, article=words.article)) for words in self.words]
-        for poles, held_out in zip(self.poles, self._held_out(), strict=True):
+        # The compared words stand in the templates, whatever the contexts of the poles.
+        word_states = []
+        for words in self.words:
+            word_states.append(read_terms(in_templates(words.all, article=words.article)))
+        for poles, held_out in zip(self.poles, self._held_out_contexts(), strict=True):
             yield Tables(pl.DataFrame(schema=ESTIMATES), self._properties(poles, held_out))
-            axes = read(poles.frame)
-            extended = read(held_out.frame) if held_out else None
+            pole_states = read_terms(poles.frame)
+            extended = read_terms(held_out.frame) if held_out else None
             for k in removed:
-                of = {"model": model, "contexts": poles.kind, "removed": k}
-                for words, states in zip(self.words, placed, strict=True):
-                    yield self._profile(axes, states, words, of)
+                source = {"model": model, "contexts": poles.kind, "removed": k}
+                for words, states in zip(self.words, word_states, strict=True):
+                    yield self._profile(pole_states, states, words, source)
                 if self.extended is not None and extended is not None:
-                    yield self._directions(axes, extended, self.extended, of)
+                    yield self._directions(pole_states, extended, self.extended, source)
 
-    def _held_out(self) -> Sequence[InContext | None]:
+    def _held_out_contexts(self) -> Sequence[InContext | None]:
         """Give the contexts of the extended terms for each kind of contexts of the poles."""
         if self.extended is None:
             return [None] * len(self.poles)
@@ -95,23 +98,29 @@ class Profiling:
         return {"state_contexts": pl.concat(tables)}
 
     def _profile(
-        self, axes: HiddenStates, states: HiddenStates, words: Words, of: dict[str, Any]
+        self, poles: HiddenStates, states: HiddenStates, words: Words, source: dict[str, Any]
     ) -> Tables:
-        k = of["removed"]
-        each = average_contexts(states, words.all) if k else states
-        axes, without = _remove_jointly(k, axes, states, each)
+        """Measure the profiles of a set of words; `source` is `of` of `measure_profile`."""
+        k = source["removed"]
+        averaged = average_contexts(states, words.all) if k else states
+        poles, states = _remove_jointly(k, poles, states, averaged)
         profile = measure_profile(
-            axes, self.dictionary, without, words, of=of, setting=self.setting
+            poles, self.dictionary, states, words, of=source, setting=self.setting
         )
         return Tables(profile.estimates, {"state_terms": profile.terms})
 
     def _directions(
-        self, axes: HiddenStates, states: HiddenStates, terms: pl.DataFrame, of: dict[str, Any]
+        self,
+        poles: HiddenStates,
+        states: HiddenStates,
+        terms: pl.DataFrame,
+        source: dict[str, Any],
     ) -> Tables:
-        axes, without = _remove_jointly(of["removed"], axes, states, states)
+        """Predict the directions of held-out terms; `source` is `of` of `predict_directions`."""
+        poles, states = _remove_jointly(source["removed"], poles, states, states)
         confidence = self.setting.confidence
         predicted = predict_directions(
-            axes, self.dictionary, without, terms, of=of, confidence=confidence
+            poles, self.dictionary, states, terms, of=source, confidence=confidence
         )
         return Tables(predicted.estimates, {"state_directions": predicted.terms})
 
@@ -127,39 +136,41 @@ class Profiling:
                 "sha256": digest(dictionary.senses),
             },
             "contexts": [poles.describe() for poles in self.poles],
-            "words": [
-                {
-                    "name": words.name,
-                    "groups": {group: len(members) for group, members in words.groups.items()},
-                    "individuals": list(words.individuals),
-                }
-                for words in self.words
-            ],
+            "words": [_describe_words(words) for words in self.words],
             "setting": asdict(self.setting),
         }
         if self.extended is not None:
+            contexts = [terms.describe() for terms in self.extended_in]
             facts["extended"] = {
                 "terms": self.extended["term"].n_unique(),
                 "sha256": digest(self.extended),
-                "contexts": [of.describe() for of in self.extended_in] or [{"kind": "none"}],
+                "contexts": contexts or [{"kind": "none"}],
             }
         return facts
 
 
+def _describe_words(words: Words) -> dict[str, Any]:
+    """Name a set of words and count those of its groups, for the record."""
+    sizes = {group: len(members) for group, members in words.groups.items()}
+    return {"name": words.name, "groups": sizes, "individuals": list(words.individuals)}
+
+
 def _remove_jointly(
-    k: int, poles: HiddenStates, states: HiddenStates, placed: HiddenStates
+    k: int, poles: HiddenStates, states: HiddenStates, averaged: HiddenStates
 ) -> tuple[HiddenStates, HiddenStates]:
     """Remove components from the poles and from other states.
 
-    The components are computed from the poles and the placed words together; each word has the same
-    weight, however many contexts it has.
+    The components are computed from the poles and `averaged` together, the same states with a row
+    for each word: so it has the same weight, however many contexts it has.
     """
     if not k:
         return poles, states
-    keys = (*(f"pole {key}" for key in poles.keys), *placed.keys)
-    values = np.concatenate([poles.values, placed.values])
-    both = HiddenStates(keys, poles.layers, values, np.concatenate([poles.counts, placed.counts]))
-    return remove_components(poles, k, of=both), remove_components(states, k, of=both)
+    # A compared word may be a word of a pole as well, and keys have to differ.
+    keys = (*(f"pole {key}" for key in poles.keys), *averaged.keys)
+    values = np.concatenate([poles.values, averaged.values])
+    counts = np.concatenate([poles.counts, averaged.counts])
+    source = HiddenStates(keys, poles.layers, values, counts)
+    return remove_components(poles, k, of=source), remove_components(states, k, of=source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +189,8 @@ class ScoredAnswers:
     @property
     def studies(self) -> tuple[str, ...]:
         """The studies of the stereotypes."""
-        named = self.scores["stereotype"].str.split("/").list.first()
-        return tuple(named.unique(maintain_order=True))
+        studies = self.scores["stereotype"].str.split("/").list.first()
+        return tuple(studies.unique(maintain_order=True))
 
     @property
     def missing_as(self) -> tuple[str, ...]:
@@ -202,6 +213,7 @@ class ScoredAnswers:
         return [*dict.fromkeys([*self.groups, *self.attributes])]
 
     def _words(self, *columns: str) -> list[str]:
+        """List the words in some columns of the trials, each once."""
         if self.words is None:
             return []
         exploded = [self.words.select(pl.col(name).explode().alias("word")) for name in columns]
@@ -210,15 +222,15 @@ class ScoredAnswers:
 
 def stereotype_name() -> pl.Expr:
     """Name a stereotype with its study and dimension, as in ``mist2025/African.competence``."""
-    named = pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True)
-    return pl.concat_str("study", named, separator="/", ignore_nulls=True).alias("stereotype")
+    content = pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True)
+    return pl.concat_str("study", content, separator="/", ignore_nulls=True).alias("stereotype")
 
 
 @dataclass(frozen=True)
 class Testing:
     """The associations to test, with methods of `test_associations`."""
 
-    __test__ = False
+    __test__ = False  # the name looks like a test of pytest's
 
     tests: Sequence[WordTest]
     words: InContext
@@ -228,25 +240,29 @@ class Testing:
     """Scored answers to relate to the effects; `words` include the words of their trials."""
     setting: TestSetting = field(default_factory=TestSetting)
 
-    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
+    def measure(self, model: str, removed: Sequence[int], read_terms: Read) -> Iterator[Tables]:
         """Test associations and relate answers to them, for each number of removed components."""
-        contexts = read(self.words.frame)
+        in_contexts = read_terms(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
-        words, setting = average_contexts(contexts, terms), self.setting
+        averaged = average_contexts(in_contexts, terms)
         effects = []
         for k in removed:
-            of = {"model": model, "contexts": self.words.kind, "removed": k}
-            averaged = remove_components(words, k)
-            tested: list[pl.DataFrame] = []
+            source = {"model": model, "contexts": self.words.kind, "removed": k}
+            reduced = remove_components(averaged, k)
+            estimates: list[pl.DataFrame] = []
             for method in self.methods:
-                states = remove_components(contexts, k, of=words) if method == "ceat" else averaged
-                one = test_associations(states, self.tests, of=of, method=method, setting=setting)
-                yield Tables(one.estimates, {"state_tests": one.tests})
-                tested.append(one.estimates)
+                states = reduced
+                if method == "ceat":  # needs each context; the components are those of the words
+                    states = remove_components(in_contexts, k, of=averaged)
+                tested = test_associations(
+                    states, self.tests, of=source, method=method, setting=self.setting
+                )
+                yield Tables(tested.estimates, {"state_tests": tested.tests})
+                estimates.append(tested.estimates)
             if self.answers is not None:
-                effects.append(_effects(self.answers, averaged, k, tested[0]))
+                effects.append(_answer_effects(self.answers, reduced, k, estimates[0]))
         if self.answers is not None:
-            yield from _relate(self.answers, pl.concat(effects), model, setting.confidence)
+            yield from _relate(self.answers, pl.concat(effects), model, self.setting.confidence)
 
     def describe(self) -> dict[str, Any]:
         """Describe what is tested, for the record; paths without their folders."""
@@ -290,18 +306,21 @@ def _relate(
             missing_as=answers.missing_as,
             confidence=confidence,
         )
-        both = pl.lit(name if name == reader else f"{name}, in the states of {reader}")
-        estimates, fits = (one.with_columns(model=both) for one in related)
-        yield Tables(estimates, {"state_fits": fits})
+        model = pl.lit(name if name == reader else f"{name}, in the states of {reader}")
+        fits = related.fits.with_columns(model=model)
+        yield Tables(related.estimates.with_columns(model=model), {"state_fits": fits})
 
 
-def _effects(
-    answers: ScoredAnswers, states: HiddenStates, k: int, tested: pl.DataFrame
+def _answer_effects(
+    answers: ScoredAnswers, states: HiddenStates, k: int, estimates: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compute effects in the states: per prompt if its words are known, else per test."""
+    """Compute effects in the states: per prompt if its words are known, else per test.
+
+    `estimates` are those of the first method.
+    """
     if answers.words is not None:
         return trial_effects(states, answers.words, k)
-    weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
+    weat = estimates.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
     return weat.select(stereotype_name(), "layer", "removed", "estimate")
 
 
@@ -318,14 +337,18 @@ def measure_states(
     cached in the folder `store`, if given.
     """
 
-    def read(contexts: pl.DataFrame) -> HiddenStates:
+    def read_terms(contexts: pl.DataFrame) -> HiddenStates:
+        """Read states with the model, or from the store."""
         return read_states(reader, contexts, store)
 
-    model = called(reader.name)
-    return join_tables(part for one in measurements for part in one.measure(model, removed, read))
+    model = model_label(reader.name)
+    tables: list[Tables] = []
+    for measurement in measurements:
+        tables += measurement.measure(model, removed, read_terms)
+    return join_tables(tables)
 
 
-def called(model: str) -> str:
+def model_label(model: str) -> str:
     """Return the name of a model in tables; for a folder or a file, only its last part."""
     path = Path(model).expanduser()
     return path.resolve().name if path.exists() else model
@@ -336,11 +359,15 @@ def join_tables(parts: Iterable[Tables]) -> Tables:
 
     Rows that stand in several, as those about contexts do, are kept once.
     """
-    estimates, details = [pl.DataFrame(schema=ESTIMATES)], dict[str, list[pl.DataFrame]]()
+    # The empty table gives the columns where there are no parts.
+    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    tables_by_name: dict[str, list[pl.DataFrame]] = {}
     for part in parts:
         estimates.append(part.estimates)
         for name, table in part.details.items():
             if not table.is_empty():
-                details.setdefault(name, []).append(table)
-    once = {name: pl.concat(of).unique(maintain_order=True) for name, of in details.items()}
-    return Tables(pl.concat(estimates), once)
+                tables_by_name.setdefault(name, []).append(table)
+    details = {}
+    for name, tables in tables_by_name.items():
+        details[name] = pl.concat(tables).unique(maintain_order=True)
+    return Tables(pl.concat(estimates), details)

@@ -73,37 +73,48 @@ def shuffle_poles(
         In the unit of the axes as labelled, shape (layers + 1, dimensions, states, draws); the last
         layer is the mean over layers, and dimensions are as of `build_axes`.
     """
-    rng, found = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    coordinates: list[Array] = []  # of each dimension, shape (layers + 1, states, draws)
     for space in spaces(dictionary).values():
-        ends = [
-            [pole_states(poles, dictionary, of, way) for way in ("high", "low")]
-            for of in space.values()
-        ]
-        axes = np.stack([high.mean(axis=0) - low.mean(axis=0) for high, low in ends])
-        for at, pair in enumerate(ends):
-            weights = shuffle_labels(len(pair[0]), len(pair[1]), draws, rng)
-            words, others = np.concatenate(pair), np.delete(axes, at, axis=0)
-            layers = [
-                _coordinates(words[:, layer], axis, others[:, layer], states[:, layer], weights)
-                for layer, axis in enumerate(axes[at])
-            ]
-            found.append(np.stack([*layers, np.mean(layers, axis=0)]))
-    return np.stack(found, axis=1)
+        pole_pairs = []
+        for parts in space.values():
+            high = pole_states(poles, dictionary, parts, "high")
+            low = pole_states(poles, dictionary, parts, "low")
+            pole_pairs.append((high, low))
+        # Shape (dimensions, layers, width).
+        axes = np.stack([high.mean(axis=0) - low.mean(axis=0) for high, low in pole_pairs])
+        for dimension, (high, low) in enumerate(pole_pairs):
+            weights = shuffle_labels(len(high), len(low), draws, rng)
+            words = np.concatenate([high, low])
+            other_axes = np.delete(axes, dimension, axis=0)
+            layers = []
+            for layer, axis in enumerate(axes[dimension]):
+                layers.append(
+                    _coordinates(
+                        words[:, layer], axis, other_axes[:, layer], states[:, layer], weights
+                    )
+                )
+            coordinates.append(np.stack([*layers, np.mean(layers, axis=0)]))
+    return np.stack(coordinates, axis=1)
 
 
-def _coordinates(words: Array, axis: Array, others: Array, states: Array, weights: Array) -> Array:
+def _coordinates(
+    words: Array, axis: Array, other_axes: Array, states: Array, weights: Array
+) -> Array:
     """Give coordinates of states on the axes that weights of words make, shape (states, draws).
 
-    `axis` is as labelled and gives the unit; `others` are the axes that stay. All but `weights`
+    `axis` is as labelled and gives the unit; `other_axes` are those that stay. All but `weights`
     have the shape (…, width).
     """
-    basis = np.linalg.qr(others.T)[0]
-    left, own = (of - (of @ basis) @ basis.T for of in (words, axis))
-    return np.asarray(states @ left.T @ weights.T / (own @ own))
+    # What the other axes leave of words and axis; see the theorem in the module's docstring.
+    basis = np.linalg.qr(other_axes.T)[0]
+    words_rest = words - (words @ basis) @ basis.T
+    axis_rest = axis - (axis @ basis) @ basis.T
+    return np.asarray(states @ words_rest.T @ weights.T / (axis_rest @ axis_rest))
 
 
 def place_test(
-    by_reference: Array, n_first: int, how: TestSetting, *, contrast: bool = True
+    by_reference: Array, n_first: int, setting: TestSetting, *, contrast: bool = True
 ) -> dict[str, Array]:
     """Find effects among those with the references shuffled between two sets.
 
@@ -113,7 +124,7 @@ def place_test(
         The effect of each reference alone, shape (…, references), the first set first.
     n_first
         References of the first set.
-    how
+    setting
         With the number of shuffles, seed and confidence level.
     contrast
         Whether an effect is the mean over the first set minus that over the second; else it is the
@@ -126,11 +137,15 @@ def place_test(
         empty with too few references to shuffle.
     """
     n_second = by_reference.shape[-1] - n_first
-    if not how.placebos or comb(n_first + n_second, n_first) < _FEWEST_SPLITS:
+    if not setting.placebos or comb(n_first + n_second, n_first) < _FEWEST_SPLITS:
         return {}
-    weights = shuffle_labels(n_first, n_second, how.placebos, np.random.default_rng(how.seed))
-    own = np.repeat([1 / n_first, -1 / n_second], [n_first, n_second])
-    every = by_reference @ np.vstack([own, weights]).clip(-1 if contrast else 0).T
+    rng = np.random.default_rng(setting.seed)
+    weights = shuffle_labels(n_first, n_second, setting.placebos, rng)
+    unshuffled = np.repeat([1 / n_first, -1 / n_second], [n_first, n_second])
+    # Without a contrast the second set has no weight: its negative weights become 0.
+    weights = np.vstack([unshuffled, weights]).clip(-1 if contrast else 0)
+    # Shape (…, 1 + draws): the effect itself, then its placebos.
+    effects = by_reference @ weights.T
     names = ("p_placebo", "placebo_mean", "placebo_low", "placebo_high")
-    placed = place(every[..., 0], every[..., 1:], confidence=how.confidence)
-    return dict(zip(names, placed, strict=True))
+    placement = place(effects[..., 0], effects[..., 1:], confidence=setting.confidence)
+    return dict(zip(names, placement, strict=True))

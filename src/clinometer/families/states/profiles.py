@@ -136,17 +136,21 @@ def measure_profile(
     InputError
         If a word has no state, a pole none either, or the two kinds of states do not fit.
     """
-    how = setting or ProfileSetting()
+    setting = setting or ProfileSetting()
     axes = build_axes(poles, dictionary)
-    coordinates = _Coordinates.of(axes, states, words)
-    uneven = np.repeat(_uneven(poles, states), len(axes.labels))
-    index = _index(axes, {**of, "words": words.name})
-    terms = check(_terms(coordinates, words, how, index), PROFILE_TERMS, "profile")
-    named = index.with_columns(subject=pl.lit(of["model"]), instrument=pl.lit("profile"))
-    means = _spread(_groups(coordinates, words, how), named)
-    placebos = _placebos(poles, dictionary, states, words, how) if how.placebos else None
-    differences = _spread(_differences(coordinates, placebos, uneven, words, how), named)
-    estimates = pl.concat([means, _adjust(differences)], how="diagonal")
+    coordinates = _Coordinates.project(axes, states, words)
+    # Per layer, and so the same for all dimensions of one.
+    uneven = np.repeat(_uneven_layers(poles, states), len(axes.labels))
+    index = _index_rows(axes, {**of, "words": words.name})
+    terms = check(_word_rows(coordinates, words, setting, index), PROFILE_TERMS, "profile")
+    index = index.with_columns(subject=pl.lit(of["model"]), instrument=pl.lit("profile"))
+    means = _table_of_parts(_group_parts(coordinates, words, setting), index)
+    placebos = None
+    if setting.placebos:
+        placebos = _placebo_means(poles, dictionary, states, words, setting)
+    parts = _difference_parts(coordinates, placebos, uneven, words, setting)
+    differences = _adjust(_table_of_parts(parts, index))
+    estimates = pl.concat([means, differences], how="diagonal")
     return Profile(as_estimates(estimates, MEASURES, "states"), terms)
 
 
@@ -162,96 +166,127 @@ class _Coordinates:
     n_contexts: NDArray[np.int64]  # per word
 
     @classmethod
-    def of(cls, axes: Axes, states: HiddenStates, words: Words) -> _Coordinates:
+    def project(cls, axes: Axes, states: HiddenStates, words: Words) -> _Coordinates:
         """Project the states of words and average their contexts."""
-        rows, word = rows_of(states, words.all)
+        rows, word_of_row = rows_of(states, words.all)
         projected = axes.coordinates(states, rows)
-        projected = projected.reshape(-1, len(rows))
+        projected = projected.reshape(-1, len(rows))  # (layers × dimensions, rows)
         counts = states.counts[rows]
         size = len(words.all)
-        # A row may be the mean of several contexts: it weighs as many.
+        # A product with this matrix, (rows, words), sums the rows of each word.
         member = np.zeros((len(rows), size))
-        member[np.arange(len(rows)), word] = 1.0
-        n_contexts = np.bincount(word, weights=counts, minlength=size)
-        n_rows = np.bincount(word, minlength=size)
+        member[np.arange(len(rows)), word_of_row] = 1.0
+        n_contexts = np.bincount(word_of_row, weights=counts, minlength=size)
+        n_rows = np.bincount(word_of_row, minlength=size)
+        # A row may be the mean of several contexts: it weighs as many.
         raw = (projected * counts) @ member / n_contexts
-        own = projected @ member / n_rows
-        squares = (projected - own[:, word]) ** 2 @ member
+        row_mean = projected @ member / n_rows
+        squares = (projected - row_mean[:, word_of_row]) ** 2 @ member
         sd = np.sqrt(squares / np.maximum(n_rows - 1, 1))
-        sd = np.where(sd > ROUNDING * np.abs(own), sd, 0.0)
+        # Equal contexts differ by rounding; a spread that small is none.
+        sd = np.where(sd > ROUNDING * np.abs(row_mean), sd, 0.0)
         compared = raw[:, : len(words.compared)]
         scale = compared.std(axis=1, keepdims=True)
         scale[scale <= ROUNDING * np.abs(compared).max(axis=1, keepdims=True)] = np.nan
-        value = (raw - compared.mean(axis=1, keepdims=True)) / scale
-        n_of = (n_rows.astype(np.int64), n_contexts.astype(np.int64))
-        return cls(raw, value, sd / scale, scale, *n_of)
+        return cls(
+            raw=raw,
+            value=(raw - compared.mean(axis=1, keepdims=True)) / scale,
+            spread=sd / scale,
+            scale=scale,
+            n_rows=n_rows.astype(np.int64),
+            n_contexts=n_contexts.astype(np.int64),
+        )
 
 
+#: Column → its value in all rows of an estimate, or one for each layer and dimension.
 _Part = dict[str, object]
 
 
-def _groups(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> Iterator[_Part]:
-    for group, at in _members(words).items():
-        value = coordinates.value[:, at]
-        n, mean = value.shape[1], value.mean(axis=1)
-        half = margin(value.std(axis=1, ddof=1), n, confidence=how.confidence)
-        interval = {"ci_low": mean - half, "ci_high": mean + half, "confidence": how.confidence}
-        about: _Part = {"level": "group", "group": group, "n": n}
+def _group_parts(
+    coordinates: _Coordinates, words: Words, setting: ProfileSetting
+) -> Iterator[_Part]:
+    """Give the means of each group, standardised and raw."""
+    for group, members in _members(words).items():
+        value = coordinates.value[:, members]
+        n = value.shape[1]
+        mean = value.mean(axis=1)
+        half = margin(value.std(axis=1, ddof=1), n, confidence=setting.confidence)
+        part: _Part = {"level": "group", "group": group, "n": n}
+        interval = {"ci_low": mean - half, "ci_high": mean + half, "confidence": setting.confidence}
         student = {"measure": "profile_mean", "method": "student", "estimate": mean}
-        yield {**about, **student, **interval, "sd": value.std(axis=1)}
-        raw = coordinates.raw[:, at].mean(axis=1)
-        yield {**about, "measure": "profile_raw", "method": "descriptive", "estimate": raw}
+        # The interval takes the spread with n − 1; `sd` is in the unit of the coordinates, with n.
+        yield {**part, **student, **interval, "sd": value.std(axis=1)}
+        raw = coordinates.raw[:, members].mean(axis=1)
+        yield {**part, "measure": "profile_raw", "method": "descriptive", "estimate": raw}
 
 
-def _placebos(
+def _placebo_means(
     poles: HiddenStates,
     dictionary: Dictionary,
     states: HiddenStates,
     words: Words,
-    how: ProfileSetting,
+    setting: ProfileSetting,
 ) -> dict[str, Array]:
     """Give the raw mean of each group on shuffled axes, shape (layers × dimensions, draws)."""
     averaged = average_contexts(states, words.compared)
+    # Projection is linear: the mean of a group's states has the mean of their coordinates.
     means = np.stack([averaged.of(group).mean(axis=0) for group in words.groups.values()])
-    shuffled = shuffle_poles(poles, dictionary, means, draws=how.placebos, seed=how.seed)
-    of_groups = shuffled.reshape(-1, *shuffled.shape[2:]).swapaxes(0, 1)
-    return dict(zip(words.groups, of_groups, strict=True))
+    shuffled = shuffle_poles(poles, dictionary, means, draws=setting.placebos, seed=setting.seed)
+    # (layers, dimensions, groups, draws) → (groups, layers × dimensions, draws).
+    by_group = shuffled.reshape(-1, *shuffled.shape[2:]).swapaxes(0, 1)
+    return dict(zip(words.groups, by_group, strict=True))
 
 
-def _differences(
+def _difference_parts(
     coordinates: _Coordinates,
     placebos: Mapping[str, Array] | None,
     uneven: NDArray[np.bool_],
     words: Words,
-    how: ProfileSetting,
+    setting: ProfileSetting,
 ) -> Iterator[_Part]:
+    """Compare each pair of groups, with a part for each method."""
     members = _members(words)
+    confidence = setting.confidence
     for first, second in itertools.combinations(members, 2):
         a, b = coordinates.value[:, members[first]], coordinates.value[:, members[second]]
-        tested = compare_groups(a, b, confidence=how.confidence)
-        shuffled = permute_groups(a, b, draws=how.draws, seed=how.seed)
+        t_test = compare_groups(a, b, confidence=confidence)
+        permutations = permute_groups(a, b, draws=setting.draws, seed=setting.seed)
         notes = [
-            _CONSTANT if np.isnan(value) else _STILL if np.isnan(p) else _LONG if long else None
-            for value, p, long in zip(a[:, 0], tested.p, uneven, strict=True)
+            _note(value, p, is_uneven)
+            for value, p, is_uneven in zip(a[:, 0], t_test.p, uneven, strict=True)
         ]
-        about: _Part = {"measure": "profile_difference", "level": "groups", "first": first}
-        about |= {"second": second, "estimate": tested.difference, "n": a.shape[1] + b.shape[1]}
-        about |= {"note": pl.Series(notes, dtype=pl.String)}
-        two_sided = {**about, "alternative": "two-sided"}
-        student = {"statistic": tested.t, "df": tested.df, "p": tested.p, "effect_size": tested.d}
+        part: _Part = {"measure": "profile_difference", "level": "groups", "first": first}
+        part |= {"second": second, "estimate": t_test.difference, "n": a.shape[1] + b.shape[1]}
+        part |= {"note": pl.Series(notes, dtype=pl.String)}
+        two_sided = {**part, "alternative": "two-sided"}
+        student = {"statistic": t_test.t, "df": t_test.df, "p": t_test.p, "effect_size": t_test.d}
         yield {**two_sided, "method": "published", "test": "t", **student}
-        interval = {"ci_low": tested.ci_low, "ci_high": tested.ci_high}
-        yield {**about, "method": "welch", **interval, "confidence": how.confidence}
-        drawn = {"test": "exact" if shuffled.exact else "drawn", "p": shuffled.p}
-        n_resamples = shuffled.n_permutations
-        yield {**two_sided, "method": "permutation", **drawn, "n_resamples": n_resamples}
+        interval = {"ci_low": t_test.ci_low, "ci_high": t_test.ci_high, "confidence": confidence}
+        yield {**part, "method": "welch", **interval}
+        test = {"test": "exact" if permutations.exact else "drawn", "p": permutations.p}
+        n_resamples = permutations.n_permutations
+        yield {**two_sided, "method": "permutation", **test, "n_resamples": n_resamples}
         if placebos is not None:
-            drawn_differences = (placebos[first] - placebos[second]) / coordinates.scale
-            placed = place(tested.difference, drawn_differences, confidence=how.confidence)
-            p, mean, low, high = placed
-            ends = {"placebo_mean": mean, "placebo_low": low, "placebo_high": high}
-            shown = {"p": p, **ends, "confidence": how.confidence, "n_resamples": how.placebos}
-            yield {**two_sided, "method": "placebo", **shown}
+            # In the unit of the axes as labelled, see `placebos`.
+            placebo_differences = (placebos[first] - placebos[second]) / coordinates.scale
+            p, mean, low, high = place(
+                t_test.difference, placebo_differences, confidence=confidence
+            )
+            rank: _Part = {"p": p, "placebo_mean": mean, "placebo_low": low, "placebo_high": high}
+            rank |= {"confidence": confidence, "n_resamples": setting.placebos}
+            yield {**two_sided, "method": "placebo", **rank}
+
+
+def _note(value: float, p: float, is_uneven: bool) -> str | None:
+    """Say why a difference has no number, or of what states it is; None if there is no more to say.
+
+    `value` is any coordinate there: all are nan where the compared words do not vary.
+    """
+    if np.isnan(value):
+        return _CONSTANT
+    if np.isnan(p):
+        return _STILL
+    return _LONG if is_uneven else None
 
 
 def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
@@ -259,61 +294,84 @@ def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
     if rows.is_empty():  # a single group
         return rows
     family = ("layer", "space", "method")
-    over = pl.lit("dimensions of the space and pairs of groups in the layer")
-    p_holm, p_bh = adjusted(holm, *family), adjusted(benjamini_hochberg, *family)
+    columns = {
+        "p_holm": adjusted(holm, *family),
+        "p_bh": adjusted(benjamini_hochberg, *family),
+        "adjusted_over": pl.lit("dimensions of the space and pairs of groups in the layer"),
+    }
     adjusts = pl.when(pl.col("method").is_in(("published", "placebo")))
-    columns = {"p_holm": p_holm, "p_bh": p_bh, "adjusted_over": over}
-    return rows.with_columns(adjusts.then(of).alias(name) for name, of in columns.items())
+    return rows.with_columns(adjusts.then(value).alias(name) for name, value in columns.items())
 
 
-def _uneven(*of: HiddenStates) -> NDArray[np.bool_]:
-    """Say in which layers, and in the mean over them, some states are far longer than most."""
-    squares = np.concatenate([np.einsum("klw,klw->kl", s.values, s.values) for s in of])
+def _uneven_layers(poles: HiddenStates, states: HiddenStates) -> NDArray[np.bool_]:
+    """Say in which layers, and in the mean over them, some states are far longer than most.
+
+    Shape (layers + 1,).
+    """
+    # Squared lengths, (keys, layers): 10 times as long is 100 times as large here.
+    pole_squares = np.einsum("klw,klw->kl", poles.values, poles.values)
+    word_squares = np.einsum("klw,klw->kl", states.values, states.values)
+    squares = np.concatenate([pole_squares, word_squares])
     layers = squares.max(axis=0) > 100.0 * np.median(squares, axis=0)
     return np.append(layers, layers.any())
 
 
-def _terms(
-    coordinates: _Coordinates, words: Words, how: ProfileSetting, index: pl.DataFrame
+def _word_rows(
+    coordinates: _Coordinates, words: Words, setting: ProfileSetting, index: pl.DataFrame
 ) -> pl.DataFrame:
-    """Set out the coordinates of each word at each place of `index`, which is as of `_index`."""
+    """Set out the coordinates of each word at each row of `index`, which is as of `_index_rows`."""
     value = coordinates.value
-    half = margin(coordinates.spread, coordinates.n_rows, confidence=how.confidence)
+    half = margin(coordinates.spread, coordinates.n_rows, confidence=setting.confidence)
     numbers = {"coordinate": value, "ci_low": value - half, "ci_high": value + half}
     numbers["raw"] = coordinates.raw
     group_of = {term: group for group, terms in words.groups.items() for term in terms}
-    of_words = [(group_of.get(term), term) for term in words.all]
-    named = pl.DataFrame(of_words, schema=dict.fromkeys(("group", "term"), pl.String), orient="row")
-    named = named.with_columns(n_contexts=coordinates.n_contexts)
-    return index.join(named, how="cross", maintain_order="left_right").with_columns(
-        *(pl.Series(name, of.ravel(), nan_to_null=True) for name, of in numbers.items()),
-        confidence=pl.lit(how.confidence),
+    pairs = [(group_of.get(term), term) for term in words.all]
+    schema = dict.fromkeys(("group", "term"), pl.String)
+    terms = pl.DataFrame(pairs, schema=schema, orient="row")
+    terms = terms.with_columns(n_contexts=coordinates.n_contexts)
+    # The order of the cross join is that of the raveled arrays: word by word within an index row.
+    return index.join(terms, how="cross", maintain_order="left_right").with_columns(
+        *(pl.Series(name, array.ravel(), nan_to_null=True) for name, array in numbers.items()),
+        confidence=pl.lit(setting.confidence),
     )
 
 
 def _members(words: Words) -> dict[str, slice]:
-    """Return where the words of each group stand."""
-    ends = list(itertools.accumulate(map(len, words.groups.values()), initial=0))
-    return {g: slice(*span) for g, span in zip(words.groups, itertools.pairwise(ends), strict=True)}
+    """Return the columns of each group's words."""
+    members = {}
+    start = 0
+    for group, group_words in words.groups.items():
+        members[group] = slice(start, start + len(group_words))
+        start += len(group_words)
+    return members
 
 
-def _index(axes: Axes, stated: Mapping[str, object]) -> pl.DataFrame:
-    """List the layers and the dimensions of each, as the coordinates have them."""
-    places = [(at, *label) for at, label in itertools.product([*axes.layers, "mean"], axes.labels)]
-    frame = pl.DataFrame(places, schema=["layer", "space", "dimension"], orient="row")
-    return frame.with_columns(pl.lit(value).alias(name) for name, value in stated.items())
+def _index_rows(axes: Axes, columns: Mapping[str, object]) -> pl.DataFrame:
+    """List the layers and the dimensions of each, as the coordinates have them.
+
+    `columns` have the same value in all rows.
+    """
+    rows = []
+    for layer in [*axes.layers, "mean"]:
+        rows += [(layer, space, dimension) for space, dimension in axes.labels]
+    frame = pl.DataFrame(rows, schema=["layer", "space", "dimension"], orient="row")
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
 
 
-def _spread(parts: Iterable[_Part], index: pl.DataFrame) -> pl.DataFrame:
-    """Set the parts, each with a number at each place of `index`, into one table."""
-    places = index.with_row_index("at")
-    tables = [
-        places.with_columns(
-            pl.Series(c, v) if isinstance(v, np.ndarray | pl.Series) else pl.lit(v).alias(c)
-            for c, v in part.items()
-        )
-        for part in parts
-    ]
-    whole = pl.concat([places.clear(), *tables], how="diagonal_relaxed")
-    whole = whole.sort("at", maintain_order=True).drop("at")
-    return whole.with_columns(pl.selectors.float().fill_nan(None))
+def _table_of_parts(parts: Iterable[_Part], index: pl.DataFrame) -> pl.DataFrame:
+    """Make one table of parts, each of which has a number for each row of `index`."""
+    numbered = index.with_row_index("index_row")
+    tables = []
+    for part in parts:
+        columns: list[pl.Series | pl.Expr] = []
+        for name, value in part.items():
+            if isinstance(value, np.ndarray | pl.Series):
+                columns.append(pl.Series(name, value))
+            else:
+                columns.append(pl.lit(value).alias(name))
+        tables.append(numbered.with_columns(columns))
+    # The empty table first: it gives the columns where there are no parts.
+    table = pl.concat([numbered.clear(), *tables], how="diagonal_relaxed")
+    # Row by row of the index, the parts of one together and in their order.
+    table = table.sort("index_row", maintain_order=True).drop("index_row")
+    return table.with_columns(pl.selectors.float().fill_nan(None))

@@ -111,33 +111,36 @@ def relate(
     ...                        "score": [0.1, 0.4, 0.3, 0.9]})
     >>> effects = pl.DataFrame({"stereotype": list("abcd"), "layer": "3",
     ...                         "estimate": [0.0, 1.0, 0.5, 1.5]})
-    >>> found = relate(scores, effects, missing_as=["left_out"]).estimates
-    >>> found.select("layer", "level", "measure", pl.col("estimate").round(3), "n").rows()
+    >>> estimates = relate(scores, effects, missing_as=["left_out"]).estimates
+    >>> estimates.select("layer", "level", "measure", pl.col("estimate").round(3), "n").rows()
     [('3', 'stereotype', 'correlation', 0.948, 4), ('3', 'stereotype', 'rank_correlation', 1.0, 4)]
     """
     check_confidence(confidence)
-    for way in missing_as:
-        if way not in MISSING:
-            raise InputError(f"missing_as {way!r}: allowed are {', '.join(MISSING)}")
-    answers, effects = _scores(scores), _effects(associations, scores)
+    for treatment in missing_as:
+        if treatment not in MISSING:
+            raise InputError(f"missing_as {treatment!r}: allowed are {', '.join(MISSING)}")
+    answers = _check_scores(scores)
+    effects = _check_effects(associations, scores)
     keys = [key for key in _KEYS if key in effects.columns]
     correlations: list[dict[str, Any]] = []
     regressions: list[dict[str, Any]] = []
-    for way in missing_as:
-        counted = pl.col("score").fill_null(pl.lit(MISSING[way], pl.Float64))
-        filled = answers.with_columns(counted).drop_nulls("score")
-        joined = effects.join(filled, on=keys, how="inner", maintain_order="left_right")
-        if joined.is_empty() and way != "left_out":
+    for treatment in missing_as:
+        filled_score = pl.col("score").fill_null(pl.lit(MISSING[treatment], pl.Float64))
+        filled = answers.with_columns(filled_score).drop_nulls("score")
+        pairs = effects.join(filled, on=keys, how="inner", maintain_order="left_right")
+        # Where missing scores are left out, it may be that no answer has one.
+        if pairs.is_empty() and treatment != "left_out":
             raise InputError("scores and associations: no stereotype and trial is in both")
-        correlations += _correlations(joined, way, confidence, "trial" in keys)
+        correlations += _correlations(pairs, treatment, confidence, "trial" in keys)
         if answers["decision"].is_not_null().any():
-            regressions += _regressions(joined, way, confidence)
+            regressions += _regressions(pairs, treatment, confidence)
     rows = pl.DataFrame([*correlations, *regressions], schema={**ESTIMATES, **FITS})
-    tested = pl.when(measure="correlation")
-    p_holm = tested.then(adjusted(holm, "model", "measure", "removed", "missing_as", "level"))
+    # Of the p that there are only Pearson's is adjusted.
+    of_pearson = pl.when(measure="correlation")
+    p_holm = of_pearson.then(adjusted(holm, "model", "measure", "removed", "missing_as", "level"))
     estimates = rows.select(list(ESTIMATES)).with_columns(
         p_holm=p_holm,
-        adjusted_over=tested.then(pl.lit("layers")),
+        adjusted_over=of_pearson.then(pl.lit("layers")),
         alternative=pl.when(pl.col("p").is_not_null()).then(pl.lit("two-sided")),
     )
     fits = rows.filter(measure="log_odds", method="published").select(list(FITS))
@@ -148,7 +151,8 @@ def relate(
     )
 
 
-def _scores(scores: pl.DataFrame) -> pl.DataFrame:
+def _check_scores(scores: pl.DataFrame) -> pl.DataFrame:
+    """Check the table of scores: a row per answer, with a column of decisions."""
     need_columns(scores, [*_KEYS, "score"], "scores")
     _check_once(scores, _KEYS, "scores")
     if "decision" not in scores.columns:
@@ -157,13 +161,14 @@ def _scores(scores: pl.DataFrame) -> pl.DataFrame:
     return scores.select(pl.col(_KEYS).cast(pl.String), numbers)
 
 
-def _effects(associations: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    several = ["model"] * (scores["model"].n_unique() > 1)
-    need_columns(associations, ["stereotype", "layer", "estimate", *several], "associations")
+def _check_effects(associations: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """Check the table of effects, a row per layer; `model` is needed if scores are of several."""
+    model = ["model"] if scores["model"].n_unique() > 1 else []
+    need_columns(associations, ["stereotype", "layer", "estimate", *model], "associations")
     if "removed" not in associations.columns:
         associations = associations.with_columns(removed=pl.lit(0))
-    trial = ["trial"] * ("trial" in associations.columns)
-    keys = [*several, "stereotype", *trial, "layer"]
+    trial = ["trial"] if "trial" in associations.columns else []
+    keys = [*model, "stereotype", *trial, "layer"]
     _check_once(associations, [*keys, "removed"], "associations")
     return associations.select(
         pl.col(keys).cast(pl.String),
@@ -173,6 +178,7 @@ def _effects(associations: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _check_once(frame: pl.DataFrame, keys: Sequence[str], name: str) -> None:
+    """Raise InputError if several rows have the same keys."""
     twice = frame.filter(frame.select(keys).is_duplicated())
     if not twice.is_empty():
         row = ", ".join(str(value) for value in twice.select(keys).row(0))
@@ -180,50 +186,58 @@ def _check_once(frame: pl.DataFrame, keys: Sequence[str], name: str) -> None:
 
 
 def _correlations(
-    joined: pl.DataFrame, way: str, confidence: float, by_trial: bool
+    pairs: pl.DataFrame, treatment: str, confidence: float, by_trial: bool
 ) -> Iterator[dict[str, Any]]:
     """Correlate at each layer and level."""
     keys = ["model", "removed", "layer"]
-    known = joined.filter(pl.col("effect").is_not_null())
-    by_stereotype = known.group_by([*keys, "stereotype"], maintain_order=True)
+    trials = pairs.filter(pl.col("effect").is_not_null())
+    by_stereotype = trials.group_by([*keys, "stereotype"], maintain_order=True)
     means = by_stereotype.agg(pl.col("score", "effect").mean())
-    levels = ({"trial": known} if by_trial else {}) | {"stereotype": means}
+    levels = ({"trial": trials} if by_trial else {}) | {"stereotype": means}
     for level, points in levels.items():
         for key, part in points.group_by(keys, maintain_order=True):
-            stated = dict(zip(keys, key, strict=True)) | {"missing_as": way, "level": level}
-            stated |= {"subject": stated["model"], "instrument": "relation", "n": part.height}
-            numbers = part["score"].to_numpy(), part["effect"].to_numpy()
-            constant = "scores or effects do not vary"
-            yield from (stated | row for row in correlate(*numbers, constant, confidence))
+            row = dict(zip(keys, key, strict=True)) | {"missing_as": treatment, "level": level}
+            row |= {"subject": row["model"], "instrument": "relation", "n": part.height}
+            scores = part["score"].to_numpy()
+            effects = part["effect"].to_numpy()
+            note = "scores or effects do not vary"
+            for correlation in correlate(scores, effects, note, confidence):
+                yield row | correlation
 
 
-def _regressions(joined: pl.DataFrame, way: str, confidence: float) -> Iterator[dict[str, Any]]:
+def _regressions(
+    pairs: pl.DataFrame, treatment: str, confidence: float
+) -> Iterator[dict[str, Any]]:
     """Fit every predictor of decisions to the rows that have them all."""
-    known = joined.drop_nulls(["decision", "effect"])
+    complete = pairs.drop_nulls(["decision", "effect"])
     index = [*_KEYS, "score", "decision"]
-    for (model,), part in known.group_by(["model"], maintain_order=True):
-        places = part.select("removed", "layer").unique(maintain_order=True).rows()
+    for (model,), part in complete.group_by(["model"], maintain_order=True):
+        layers = part.select("removed", "layer").unique(maintain_order=True).rows()
+        # A column of effects for each layer, so that all predictors have the same rows.
         wide = part.pivot(on=["removed", "layer"], index=index, values="effect")
         effects = [column for column in wide.columns if column not in index]
         sample = next(samples(wide, ["score", *effects], "decision", "stereotype", None))
-        stated = {"subject": model, "model": model, "instrument": "relation", "level": "trial"}
-        stated |= {"measure": "log_odds", "response_variable": "decision", "missing_as": way}
-        stated |= {"component": "total"}
-        stated |= {"confidence": confidence, **sample.counts()}
-        for at, (removed, layer) in enumerate([(None, None), *places]):
-            predictor = "hidden_states" if at else "word_association"
-            own = {"predictor": predictor, "formula": f"1 + {predictor}"}
-            own |= {"removed": removed, "layer": layer}
-            yield from ({**stated, **own, **row} for row in _fit(sample, at, confidence))
+        row = {"subject": model, "model": model, "instrument": "relation", "level": "trial"}
+        row |= {"measure": "log_odds", "response_variable": "decision", "missing_as": treatment}
+        row |= {"component": "total"}
+        row |= {"confidence": confidence, **sample.counts()}
+        # The first column of the sample is the score, which is of no layer.
+        for column, (removed, layer) in enumerate([(None, None), *layers]):
+            predictor = "hidden_states" if column else "word_association"
+            row |= {"predictor": predictor, "formula": f"1 + {predictor}"}
+            row |= {"removed": removed, "layer": layer}
+            for coefficient in _fit_rows(sample, column, confidence):
+                yield row | coefficient
 
 
-def _fit(sample: Sample, at: int, confidence: float) -> Iterator[dict[str, Any]]:
+def _fit_rows(sample: Sample, column: int, confidence: float) -> Iterator[dict[str, Any]]:
     """Give a row for each method; AIC and BIC are of the first."""
-    x = sample.x[:, [at]]
+    x = sample.x[:, [column]]
     published = fit(sample, x, "published")
     criteria = {} if published.note else published.criteria(len(sample.y))
     yield {"method": "published", **published.coefficient(1, confidence), **criteria}
     clustered = {"clustered_by": "stereotype", "n_clusters": sample.n_clusters}
+    # The estimate is that of the published fit: the methods differ in their errors alone.
     estimate = None if published.note else float(published.coefficients[1])
     robust = fit(sample, x, "clustered").coefficient(1, confidence)
     yield {"method": "clustered", **clustered, **robust, "estimate": estimate}
@@ -238,26 +252,34 @@ def trial_effects(states: HiddenStates, trials: pl.DataFrame, removed: int = 0) 
     missing, or a word has no state.
     """
     need_columns(trials, list(TRIAL_WORDS), "trials")
-    asked = trials.select(pl.concat_list(list(TRIAL_WORDS)[2:]), n_tied=pl.col("tied").list.len())
-    place: dict[str, int] = {}
-    rows = [
-        ([place.setdefault(word, len(place)) for word in words], n_tied)
-        for words, n_tied in asked.iter_rows()
-    ]
-    known = states.unit(place).swapaxes(0, 1)
-    cosines = np.stack([layer @ layer.T for layer in known])
-    effects = [_trial_effect(cosines, *row) for row in rows]
-    named = trials.select(pl.col("stereotype", "trial").cast(pl.String), removed=removed)
-    layers = pl.DataFrame({"layer": states.layers}).join(named, how="cross")
+    # All words of a trial in one list: the two groups, then tied and counter attributes.
+    all_words = pl.concat_list(list(TRIAL_WORDS)[2:])
+    words_of_trials = trials.select(all_words, n_tied=pl.col("tied").list.len())
+    position_of: dict[str, int] = {}
+    word_positions: list[tuple[list[int], int]] = []
+    for words, n_tied in words_of_trials.iter_rows():
+        positions = [position_of.setdefault(word, len(position_of)) for word in words]
+        word_positions.append((positions, n_tied))
+    vectors = states.unit(position_of).swapaxes(0, 1)  # (layers, words, width)
+    # All cosines once, (layers, words, words): trials share most of their words.
+    cosines = np.stack([layer @ layer.T for layer in vectors])
+    effects = [_trial_effect(cosines, positions, n_tied) for positions, n_tied in word_positions]
+    names = trials.select(pl.col("stereotype", "trial").cast(pl.String), removed=removed)
+    layers = pl.DataFrame({"layer": states.layers}).join(names, how="cross")
+    # A row per trial becomes a row per layer, in the order of the cross join.
     values = np.array(effects).reshape(-1, len(states.layers)).T.ravel()
     estimate = pl.Series("estimate", values, nan_to_null=True)
     return layers.select("stereotype", "trial", "layer", "removed", estimate)
 
 
-def _trial_effect(cosines: Array, places: Sequence[int], n_tied: int) -> Array:
-    """Compare the associations of tied and counter attributes with the two group words."""
-    first, second, *attributes = places
+def _trial_effect(cosines: Array, positions: Sequence[int], n_tied: int) -> Array:
+    """Compare the associations of tied and counter attributes with the two group words.
+
+    `cosines` has shape (layers, words, words); the effect is nan where a side has no attribute.
+    """
+    first, second, *attributes = positions
     if not 0 < n_tied < len(attributes):
         return np.full(len(cosines), np.nan)
-    between = cosines[:, attributes, first] - cosines[:, attributes, second]
-    return difference(np.ascontiguousarray(between), n_tied)
+    associations = cosines[:, attributes, first] - cosines[:, attributes, second]
+    # Contiguous: the order in which numpy sums, and so the last digit, depends on the layout.
+    return difference(np.ascontiguousarray(associations), n_tied)

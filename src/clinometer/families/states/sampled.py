@@ -43,8 +43,8 @@ __all__ = ["combine", "combine_samples"]
 
 Array = NDArray[np.float64]
 
-#: Numbers held at a time while drawing.
-_AT_ONCE = 4_000_000
+#: Cosines held at a time while drawing.
+_MOST_COSINES = 4_000_000
 
 
 def combine(effects: Array, variances: Array) -> tuple[float, float, float]:
@@ -69,47 +69,56 @@ def combine(effects: Array, variances: Array) -> tuple[float, float, float]:
 
 
 def combine_samples(
-    states: HiddenStates, test: WordTest, how: TestSetting
+    states: HiddenStates, test: WordTest, setting: TestSetting
 ) -> list[tuple[str, dict[str, Any]]]:
     """Draw contexts of words (keys ``word|number``) and combine the effects.
 
-    Each layer, the columns of `results.ESTIMATES` that hold its numbers, and τ². Raises InputError
-    if a word has no state, or no word has two contexts, so that all draws would be the same.
+    Gives each layer, and the columns of `results.ESTIMATES` that hold its numbers, and τ². Raises
+    InputError if a word has no state, or no word has two contexts, so that all draws would be the
+    same.
     """
-    sizes = [len(one.words) for one in test.sets]
+    sizes = [len(word_set.words) for word_set in test.sets]
     if min(sizes[:2]) < FEWEST:
         return [(layer, {"note": "too few words for the test"}) for layer in states.layers]
-    places = _places(states, [word for one in test.sets for word in one.words])
-    if max(map(len, places)) < 2:
+    word_rows = _word_rows(states, [word for word_set in test.sets for word in word_set.words])
+    if max(map(len, word_rows)) < 2:
         raise InputError(
             f"{test.stereotype}: every word has one context; ceat needs several of each"
         )
-    sides = places[: sizes[0] + sizes[1]], places[sizes[0] + sizes[1] :]
-    starts = [np.cumsum([0, *map(len, side[:-1])]) for side in sides]
+    n_targets = sizes[0] + sizes[1]
+    target_rows, attribute_rows = word_rows[:n_targets], word_rows[n_targets:]
     # One draw of contexts serves all layers, so that layers differ by their states alone.
-    rng = np.random.default_rng(how.seed)
-    picks = np.stack([rng.integers(0, len(at), how.samples) for at in places], axis=1)
-    picks += np.concatenate(starts)
-    rows = [np.concatenate(side) for side in sides]
+    rng = np.random.default_rng(setting.seed)
+    # Shape (draws, words): which of its contexts each word has in a draw, counted from 0 …
+    picks = np.stack([rng.integers(0, len(rows), setting.samples) for rows in word_rows], axis=1)
+    # … and from here on among the contexts of all targets, or of all attributes.
+    picks += np.concatenate([_first_rows(target_rows), _first_rows(attribute_rows)])
+    targets, attributes = np.concatenate(target_rows), np.concatenate(attribute_rows)
     combined = []
-    for at, layer in enumerate(states.layers):
-        drawn = _effects(_cosines(states, at, *rows), picks, sizes)
-        combined.append((layer, _combined(*drawn, sizes, how)))
+    for index, layer in enumerate(states.layers):
+        cosines = _cosines(states, index, targets, attributes)
+        effects, by_attribute = _draw_effects(cosines, picks, sizes)
+        combined.append((layer, _combined_row(effects, by_attribute, sizes, setting)))
     return combined
 
 
-def _places(states: HiddenStates, words: Sequence[str]) -> list[NDArray[np.intp]]:
-    """Find the rows of each word's contexts."""
-    known = list(dict.fromkeys(words))
-    rows, of = rows_of(states, known)
-    by_word = {word: rows[of == at] for at, word in enumerate(known)}
+def _word_rows(states: HiddenStates, words: Sequence[str]) -> list[NDArray[np.intp]]:
+    """Find the rows of each word's contexts; a word may be in two sets."""
+    distinct = list(dict.fromkeys(words))
+    rows, positions = rows_of(states, distinct)
+    by_word = {word: rows[positions == index] for index, word in enumerate(distinct)}
     return [by_word[word] for word in words]
+
+
+def _first_rows(word_rows: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Say where the contexts of each word begin when those of all words are laid end to end."""
+    return np.cumsum([0, *map(len, word_rows[:-1])])
 
 
 def _cosines(
     states: HiddenStates, layer: int, targets: NDArray[np.intp], attributes: NDArray[np.intp]
 ) -> Array:
-    """Give the cosines of targets' contexts with attributes'."""
+    """Give the cosines of targets' contexts with attributes', shape (targets, attributes)."""
     sides = []
     for rows in (targets, attributes):
         vectors = states.values[rows, layer].astype(np.float64)
@@ -120,41 +129,48 @@ def _cosines(
     return np.asarray(sides[0] @ sides[1].T)
 
 
-def _effects(cosines: Array, picks: NDArray[np.intp], sizes: Sequence[int]) -> tuple[Array, Array]:
+def _draw_effects(
+    cosines: Array, picks: NDArray[np.intp], sizes: Sequence[int]
+) -> tuple[Array, Array]:
     """Give the WEAT effect of each draw, nan where no target differs, and that of each attribute.
 
     Shapes (draws,) and (attributes,); the effect of an attribute alone is in mean standard
     deviations of the draws.
     """
-    split = sizes[0] + sizes[1]
-    size = max(1, _AT_ONCE // (split * (sizes[2] + sizes[3])))
-    effects, alone, spread = [], [], []
+    n_targets = sizes[0] + sizes[1]
+    size = max(1, _MOST_COSINES // (n_targets * (sizes[2] + sizes[3])))
+    effects: list[Array] = []
+    by_attribute: list[Array] = []
+    spreads: list[Array] = []
     for begin in range(0, len(picks), size):
         part = picks[begin : begin + size]
-        products = cosines[part[:, :split, None], part[:, None, split:]]
-        drawn = Differential(products, sizes[0], sizes[2])
-        effects.append(drawn.effect())
-        alone.append(replace(drawn, standardised=False).by_reference)
-        spread.append(drawn.associations.std(axis=1))
-    unit = np.concatenate(spread).mean() or np.nan
-    return np.concatenate(effects), np.concatenate(alone).mean(axis=0) / unit
+        # Draws take the place of layers: shape (draws, targets, attributes).
+        products = cosines[part[:, :n_targets, None], part[:, None, n_targets:]]
+        differential = Differential(products, sizes[0], sizes[2])
+        effects.append(differential.effect())
+        by_attribute.append(replace(differential, standardised=False).by_reference)
+        spreads.append(differential.associations.std(axis=1))
+    # One unit for all draws, see `placebos`; nan, not 0, where no word is closer than another.
+    unit = np.concatenate(spreads).mean() or np.nan
+    return np.concatenate(effects), np.concatenate(by_attribute).mean(axis=0) / unit
 
 
-def _combined(
-    effects: Array, by_attribute: Array, sizes: Sequence[int], how: TestSetting
+def _combined_row(
+    effects: Array, by_attribute: Array, sizes: Sequence[int], setting: TestSetting
 ) -> dict[str, Any]:
-    """Set out the combined effect of one layer."""
+    """Give the columns of the combined effect of one layer."""
     if not np.isfinite(effects).all():
-        return {"n_resamples": how.samples, "note": "no word is closer than another"}
+        return {"n_resamples": setting.samples, "note": "no word is closer than another"}
     effect, se, between = combine(effects, _variances(effects, sizes[0], sizes[1]))
-    z, half = effect / se, ndtri(0.5 + how.confidence / 2) * se
-    placed = place_test(by_attribute, sizes[2], how)
-    return {
-        **{name: float(value) for name, value in placed.items()},
-        **{"estimate": effect, "se": se, "ci_low": effect - half, "ci_high": effect + half},
-        **{"test": "z", "statistic": z, "n_resamples": how.samples, "between_variance": between},
-        **{"p": float(ndtr(-z)), "p_two_sided": float(2 * ndtr(-abs(z)))},
-    }
+    z = effect / se
+    half = ndtri(0.5 + setting.confidence / 2) * se
+    placebos = place_test(by_attribute, sizes[2], setting)
+    row: dict[str, Any] = {name: float(value) for name, value in placebos.items()}
+    row |= {"estimate": effect, "se": se, "ci_low": effect - half, "ci_high": effect + half}
+    row |= {"test": "z", "statistic": z, "n_resamples": setting.samples}
+    row |= {"between_variance": between}
+    row |= {"p": float(ndtr(-z)), "p_two_sided": float(2 * ndtr(-abs(z)))}
+    return row
 
 
 def _variances(effects: Array, first: int, second: int) -> Array:
@@ -162,8 +178,9 @@ def _variances(effects: Array, first: int, second: int) -> Array:
     total = first + second
     pq = first * second / total**2
     # The largest effect is 1 / √pq, where d is without bound and its variance carries over as 0.
-    left = np.maximum(1 - pq * effects**2, 1e-6)
-    d_squared = effects**2 / left
+    rest = np.maximum(1 - pq * effects**2, 1e-6)
+    d_squared = effects**2 / rest
     # WEAT's spread has ddof 0, that of Cohen's d n − 2.
-    sampled = total / (total - 2) * total / (first * second) + d_squared / (2 * total)
-    return np.asarray(sampled * left**3)
+    of_d = total / (total - 2) * total / (first * second) + d_squared / (2 * total)
+    # The derivative of effect = d / √(1 + pq d²) is rest^(3/2), squared here.
+    return np.asarray(of_d * rest**3)

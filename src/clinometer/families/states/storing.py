@@ -61,13 +61,13 @@ def read_states(reader: Reader, contexts: pl.DataFrame, store: Path | None = Non
         return reader.read(contexts)
     require_libraries(reader.name, "safetensors")
     path = store_path(reader, contexts, store)
-    kept = _load(path, reader.layers) if path.is_file() else None
-    if kept is not None:
-        return kept
-    with _writing(store):  # first, because reading may take hours
+    stored = _load(path, reader.layers) if path.is_file() else None
+    if stored is not None:
+        return stored
+    with _refuse_unwritable(store):  # first, because reading may take hours
         store.mkdir(parents=True, exist_ok=True)
     states = reader.read(contexts)
-    with _writing(store):
+    with _refuse_unwritable(store):
         _save(states, path)
     return states
 
@@ -76,13 +76,15 @@ def store_path(reader: Reader, contexts: pl.DataFrame, store: Path) -> Path:
     """Name the file of some contexts' states, whether or not it is there."""
     need_columns(contexts, list(CONTEXTS), "contexts")
     digest = hashlib.sha256(json.dumps([LAYOUT, reader.fingerprint, *reader.layers]).encode())
+    # As JSON, so that no two tables run together into the same bytes.
     for row in contexts.select(list(CONTEXTS)).iter_rows():
         digest.update(json.dumps(row).encode())
     return store / f"states-{digest.hexdigest()[:32]}.safetensors"
 
 
 @contextmanager
-def _writing(store: Path) -> Iterator[None]:
+def _refuse_unwritable(store: Path) -> Iterator[None]:
+    """Raise InputError if the folder cannot be written."""
     try:
         yield
     except OSError as error:
@@ -91,25 +93,27 @@ def _writing(store: Path) -> Iterator[None]:
 
 
 def _save(states: HiddenStates, path: Path) -> None:
+    """Write a file of states, whole or not at all."""
     from safetensors.numpy import save_file
 
-    about = {"keys": json.dumps(states.keys), "layers": json.dumps(states.layers)}
+    metadata = {"keys": json.dumps(states.keys), "layers": json.dumps(states.layers)}
     tensors: dict[str, NDArray[Any]] = {"values": states.values, "counts": states.counts}
+    # Beside the file, not in the system's folder: a file moves at once only within a disk.
     with tempfile.TemporaryDirectory(prefix=".clinometer-", dir=path.parent) as folder:
-        save_file(tensors, Path(folder) / path.name, metadata=about)
+        save_file(tensors, Path(folder) / path.name, metadata=metadata)
         os.replace(Path(folder) / path.name, path)
 
 
 def _load(path: Path, layers: tuple[str, ...]) -> HiddenStates | None:
-    """Load what was stored; None, with a warning, where it is broken."""
+    """Load stored states; None, with a warning, where the file is broken."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            about = file.metadata()
+            metadata = file.metadata()
             states = HiddenStates(
-                tuple(json.loads(about["keys"])),
-                tuple(json.loads(about["layers"])),
+                tuple(json.loads(metadata["keys"])),
+                tuple(json.loads(metadata["layers"])),
                 np.asarray(file.get_tensor("values"), dtype=np.float32),
                 np.asarray(file.get_tensor("counts"), dtype=np.int64),
             )

@@ -24,8 +24,8 @@ A user's file, YAML or JSON, has a name and tests::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -47,6 +47,7 @@ __test__: dict[str, str] = {}
 
 __all__ = ["TestSetting", "WordSet", "WordTest", "load_tests", "test_words"]
 
+#: Words of a set, at least; and of targets, that partitions and a spread need.
 FEWEST = 2
 _SHIPPED = ("caliskan2017",)
 
@@ -93,9 +94,11 @@ class WordTest:
 
     def __post_init__(self) -> None:
         """Refuse empty sets, and a word that stands on both sides."""
-        for one, other in ((self.first, self.second), (self.toward, self.against)):
-            problem = _overlap(one.words, other.words)
-            if problem or not (one.words and other.words):
+        targets = (self.first, self.second)
+        attributes = (self.toward, self.against)
+        for first, second in (targets, attributes):
+            problem = _overlap(first.words, second.words)
+            if problem or not (first.words and second.words):
                 raise InputError(f"{self.stereotype}: {problem or 'a set of words is empty'}")
 
     @property
@@ -108,8 +111,14 @@ class WordTest:
         """The same with the sets that WEAT takes for targets first."""
         if not self.by_attributes:
             return self
-        sets = (self.toward, self.against, self.first, self.second)
-        return WordTest(self.study, self.stereotype, *sets, dimension=self.dimension)
+        return replace(
+            self,
+            first=self.toward,
+            second=self.against,
+            toward=self.first,
+            against=self.second,
+            by_attributes=False,
+        )
 
 
 @dataclass(frozen=True)
@@ -147,16 +156,17 @@ class TestSetting:
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         check_confidence(self.confidence)
-        least = {
+        # ceat needs two samples for a variance between them.
+        least_of = {
             "draws": 0,
             "most_partitions": 0,
             "drawn_partitions": 1,
             "samples": 2,
             "placebos": 0,
         }
-        for name, fewest in least.items():
-            if getattr(self, name) < fewest:
-                raise InputError(f"{name} {getattr(self, name)}: at least {fewest}")
+        for name, least in least_of.items():
+            if getattr(self, name) < least:
+                raise InputError(f"{name} {getattr(self, name)}: at least {least}")
 
 
 def load_tests(named: str | Path) -> list[WordTest]:
@@ -188,89 +198,114 @@ def load_tests(named: str | Path) -> list[WordTest]:
     >>> test.stereotype, test.first.name, len(test.first.words), test.toward.name
     ('weat6', 'male names', 8, 'career')
     """
-    text, studies = str(named), shipped_studies()
+    text = str(named)
+    studies = shipped_studies()
     if text in _SHIPPED:
-        return list(_shipped(text))
+        return list(_load_shipped(text))
     if text in studies:
-        return _of_study(load_study(text))
+        return _study_tests(load_study(text))
     if not text.endswith((".yaml", ".yml", ".json")):
         message = unknown("tests", text, sorted([*_SHIPPED, *studies]))
         raise InputError(f"{message} (or give a file ending in .yaml or .json)")
-    return _read(Path(named))
+    return _read_tests(Path(named))
 
 
 def test_words(tests: Iterable[WordTest]) -> list[str]:
     """List the words of tests, each once: those whose states are needed."""
-    return list(dict.fromkeys(w for test in tests for one in test.sets for w in one.words))
+    words: list[str] = []
+    for test in tests:
+        for word_set in test.sets:
+            words += word_set.words
+    return list(dict.fromkeys(words))
 
 
 @lru_cache(maxsize=4)
-def _shipped(name: str) -> tuple[WordTest, ...]:
+def _load_shipped(name: str) -> tuple[WordTest, ...]:
+    """Load a shipped list of tests; a tuple, because it is cached."""
     with resources.as_file(resources.files("clinometer.families.states") / f"{name}.yaml") as path:
-        return tuple(_read(path))
+        return tuple(_read_tests(path))
 
 
-def _of_study(study: Study) -> list[WordTest]:
+def _study_tests(study: Study) -> list[WordTest]:
+    """Make a test for each stereotype of a study and each of its dimensions."""
     tests = []
     for key in study.stereotypes:
         for dimension in study.dimensions_of(key):
-            words = study.words(key, "", dimension)
-            roles = ("marginalized", "default", "tied", "counter")
-            sets = _sets((role, getattr(words, role)) for role in roles)
-            tests.append(WordTest(study.name, key, *sets, dimension=dimension, by_attributes=True))
+            words = study.words(key, "", dimension)  # "": the main lists, of no variation
+            tests.append(
+                WordTest(
+                    study.name,
+                    key,
+                    first=WordSet("marginalized", tuple(words.marginalized)),
+                    second=WordSet("default", tuple(words.default)),
+                    toward=WordSet("tied", tuple(words.tied)),
+                    against=WordSet("counter", tuple(words.counter)),
+                    dimension=dimension,
+                    by_attributes=True,
+                )
+            )
     if not tests:
         raise InputError(f"{study.name}: no stereotype has attributes; nothing to test")
     return tests
 
 
-def _read(path: Path) -> list[WordTest]:
+def _read_tests(path: Path) -> list[WordTest]:
+    """Read a file of tests, or of a study."""
     if path.suffix == ".json":
-        return _checked(read_json(path), None, str(path))
+        return _parse_tests(read_json(path), None, str(path))
     try:
         text = read_study(path)
         content, root = parse_yaml(text, str(path))
     except StudyError as error:
         raise InputError(str(error)) from None
     if isinstance(content, dict) and "tests" in content:
-        return _checked(content, root, str(path))
+        return _parse_tests(content, root, str(path))
     if isinstance(content, dict) and "stereotypes" in content:
-        return _of_study(parse_study(text, str(path)))
+        return _study_tests(parse_study(text, str(path)))
     raise InputError(f"{path}: expected tests, or the stereotypes of a study")
 
 
-def _checked(content: Any, root: yaml.Node | None, source: str) -> list[WordTest]:
+def _parse_tests(content: Any, root: yaml.Node | None, source: str) -> list[WordTest]:
+    """Make tests from the content of a file; `root` has its lines, for messages."""
     try:
         file = validate(_File, content, root, source)
     except StudyError as error:
         raise InputError(str(error)) from None
     study = file.name or Path(source).stem
-    return [
-        WordTest(study, key, *_sets((one.name or role, one.words) for role, one in test))
-        for key, test in file.tests.items()
-    ]
+    tests = []
+    for key, test in file.tests.items():
+        first = _word_set(test.first, "first")
+        second = _word_set(test.second, "second")
+        toward = _word_set(test.toward, "toward")
+        against = _word_set(test.against, "against")
+        tests.append(WordTest(study, key, first, second, toward, against))
+    return tests
 
 
-def _sets(named: Iterable[tuple[str, Sequence[str]]]) -> Sets:
-    first, second, toward, against = (WordSet(name, tuple(words)) for name, words in named)
-    return first, second, toward, against
+def _word_set(part: _Set, role: str) -> WordSet:
+    """Make a set of words; without a name it is called by its role."""
+    return WordSet(part.name or role, tuple(part.words))
 
 
-def _enough(words: list[str]) -> list[str]:
+def _check_size(words: list[str]) -> list[str]:
+    """Refuse too few words for a set."""
     if len(words) < FEWEST:
         raise ValueError(f"{len(words)} words: too few words for the test; at least {FEWEST}")
     return words
 
 
-def _overlap(one: Iterable[str], other: Iterable[str]) -> str | None:
+def _overlap(first: Iterable[str], second: Iterable[str]) -> str | None:
     """Say which word stands on both sides, if any."""
-    seen = {word_key(word) for word in other}
-    both = next((word for word in one if word_key(word) in seen), None)
-    return None if both is None else f"word {both!r} stands on both sides; leave it out of one"
+    second_keys = {word_key(word) for word in second}
+    shared = next((word for word in first if word_key(word) in second_keys), None)
+    if shared is None:
+        return None
+    return f"word {shared!r} stands on both sides; leave it out of one"
 
 
 class _Set(Strict):
     name: str = ""
-    words: Annotated[MaybeWords, AfterValidator(_enough)]
+    words: Annotated[MaybeWords, AfterValidator(_check_size)]
 
 
 class _Test(Strict):
@@ -280,10 +315,12 @@ class _Test(Strict):
     against: _Set
 
     @model_validator(mode="after")
-    def _apart(self) -> _Test:
-        for one, other in (("first", "second"), ("toward", "against")):
-            if problem := _overlap(getattr(self, one).words, getattr(self, other).words):
-                raise ValueError(f"{one} and {other}: {problem}")
+    def _check_overlap(self) -> _Test:
+        """Refuse a word that stands on both sides."""
+        if problem := _overlap(self.first.words, self.second.words):
+            raise ValueError(f"first and second: {problem}")
+        if problem := _overlap(self.toward.words, self.against.words):
+            raise ValueError(f"toward and against: {problem}")
         return self
 
 

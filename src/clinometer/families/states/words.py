@@ -126,17 +126,18 @@ def read_words(named: str | Path) -> Words:
         with resources.as_file(
             resources.files("clinometer.families.states") / "words.json"
         ) as shipped:
-            return _words(read_json(shipped)[str(named)], str(named), str(named))
+            return _parse_words(read_json(shipped)[str(named)], str(named), str(named))
     path = Path(named)
     if not path.is_file() and path.suffix != ".json":
         raise InputError(f"{unknown('words', str(named), SHIPPED)} (or give a .json file)")
-    return _words(read_json(path), path.stem, str(path))
+    return _parse_words(read_json(path), path.stem, str(path))
 
 
-def _words(content: Any, name: str, source: str) -> Words:
-    """Make a set of what a file holds; `source` is what errors call it."""
+def _parse_words(content: Any, name: str, source: str) -> Words:
+    """Make a set from the content of a file; `source` is its name in error messages."""
     if not isinstance(content, dict):
         raise InputError(f"{source}: expected groups and their words, as {{group: [word, …]}}")
+    # The short form of a file is the groups themselves.
     if not isinstance(content.get("groups"), dict):
         content = {"groups": content}
     if extra := sorted(content.keys() - {"groups", "individuals", "article", "source"}):
@@ -146,16 +147,18 @@ def _words(content: Any, name: str, source: str) -> Words:
     article = content.get("article")
     if not isinstance(article, str | None):
         raise InputError(f'{source}: article {article!r}; a word is expected, or "" for none')
-    groups = {group: _listed(words, group, source) for group, words in content["groups"].items()}
-    individuals = _listed(content.get("individuals", []), "individuals", source)
+    groups = {group: _word_list(words, group, source) for group, words in content["groups"].items()}
+    individuals = _word_list(content.get("individuals", []), "individuals", source)
     try:
         return Words(name, groups, individuals, article)
     except InputError as error:
+        # `Words` names the set; a user looks for the file.
         message = str(error).removeprefix(f"{name}: ")
         raise InputError(f"{source}: {message}") from None
 
 
-def _listed(words: Any, place: str, source: str) -> tuple[str, ...]:
+def _word_list(words: Any, place: str, source: str) -> tuple[str, ...]:
+    """Read the list of words at one place of a file."""
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise InputError(f"{source}: {place}: expected a list of words in quotes")
     return tuple(map(str.strip, words))
@@ -168,17 +171,19 @@ def read_json(path: Path) -> Any:
     """
     text = read_text(path)
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _mapping(pairs, path))
+        # By default json keeps the last of two equal fields without a word.
+        return json.loads(text, object_pairs_hook=lambda pairs: _unique_fields(pairs, path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: malformed JSON: {error.msg}") from None
     except RecursionError:
         raise InputError(f"{path}: malformed JSON: nested too deeply") from None
 
 
-def _mapping(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
-    mapping: dict[str, Any] = {}
+def _unique_fields(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
+    """Make a dictionary of fields and values; refuse a field that stands twice."""
+    fields: dict[str, Any] = {}
     for name, value in pairs:
-        if name in mapping:
+        if name in fields:
             raise InputError(f"{path}: {name!r} stands twice; give it once")
-        mapping[name] = value
-    return mapping
+        fields[name] = value
+    return fields

@@ -123,7 +123,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
     from clinometer.models.opening import Generation
 
     senses = _senses(options)
-    how = ContextOptions(
+    context_options = ContextOptions(
         options["per_sense"],
         options["rounds"],
         options["seed"],
@@ -131,35 +131,37 @@ def _ask(model: str, options: dict[str, Any]) -> None:
         build_connection(options),
     )
     budget = build_budget(options)
-    cost = cost_of_contexts(model, senses, how, options["prices"])
+    cost = cost_of_contexts(model, senses, context_options, options["prices"])
     say_cost([cost], f"sentences of {cost.calls:,} senses")
     out: Path = options["out"]
     if (shards := options["shards"]) is not None:
-        written, files = shard_contexts(model, senses, out, shards, options=how)
+        outcome, files = shard_contexts(model, senses, out, shards, options=context_options)
         if files:
             say_shards(files, "the same command")
-        _report(written, how, out)
+        _report(outcome, context_options, out)
         return
     with progress_bar(cost.trials) as advance:
-        written = make_contexts(model, senses, out, options=how, budget=budget, on_progress=advance)
-    _report(written, how, out)
+        outcome = make_contexts(
+            model, senses, out, options=context_options, budget=budget, on_progress=advance
+        )
+    _report(outcome, context_options, out)
 
 
-def _report(written: Written, how: ContextOptions, out: Path) -> None:
+def _report(outcome: Written, options: ContextOptions, out: Path) -> None:
     """Print how many sentences were written or rejected; exit as `run` does."""
-    rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
+    rejected = ", ".join(f"{count:,} {reason}" for reason, count in outcome.rejected.items())
     echo(
-        f"{written.sentences:,} of {written.senses * how.per_sense:,} sentences passed the "
-        f"checks, in {written.calls:,} calls" + (f"; not taken: {rejected}" if rejected else "")
+        f"{outcome.sentences:,} of {outcome.senses * options.per_sense:,} sentences passed the "
+        f"checks, in {outcome.calls:,} calls" + (f"; not taken: {rejected}" if rejected else "")
     )
-    if not written.finished:
-        sys.exit(say_unfinished(written.stopped_by, written.last_error))
-    if written.incomplete:
-        few = ", ".join(written.incomplete[:NAMED])
-        more = ", …" if len(written.incomplete) > NAMED else ""
+    if not outcome.finished:
+        sys.exit(say_unfinished(outcome.stopped_by, outcome.last_error))
+    if outcome.incomplete:
+        first_keys = ", ".join(outcome.incomplete[:NAMED])
+        more = ", …" if len(outcome.incomplete) > NAMED else ""
         echo(
-            f"{len(written.incomplete):,} senses have fewer than {how.per_sense}: {few}{more}; "
-            f"--rounds {2 * how.rounds} asks again for these"
+            f"{len(outcome.incomplete):,} senses have fewer than {options.per_sense}: "
+            f"{first_keys}{more}; --rounds {2 * options.rounds} asks again for these"
         )
     echo(f"contexts: {out}")
 
@@ -183,6 +185,6 @@ def _sample(options: dict[str, Any]) -> None:
     )
     contexts = for_senses(sentences, senses, "corpus")
     write_examples(contexts, senses, out, CORPUS)
-    listed = contexts["key"].n_unique()
-    echo(f"{sentences.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses")
+    n_senses = contexts["key"].n_unique()
+    echo(f"{sentences.height:,} sentences for {n_senses:,} of {senses['key'].n_unique():,} senses")
     echo(f"contexts: {out}")

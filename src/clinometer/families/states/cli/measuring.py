@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,20 +178,25 @@ def _build_profiling(options: dict[str, Any]) -> Profiling:
     from clinometer.families.states.words import DEFAULT, read_words
 
     dictionary = read_dictionary(options["dictionary"])
-    path, most = options["extended"], options["per_sense"]
+    path = options["extended"]
     extended = read_extended(path, subset=options["subset"]) if path else None
-    poles = [place_terms(dictionary, named, most) for named in options["contexts"] or [None]]
-    kinds = [one.kind for one in poles]
+    # None: `place_terms` takes the examples of the dictionary if it has any.
+    sources = options["contexts"] or [None]
+    poles = [place_terms(dictionary, source, options["per_sense"]) for source in sources]
+    kinds = [in_context.kind for in_context in poles]
     if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
         raise InputError(f"contexts: two of the kind {twice[0]!r}; give each kind once")
     return Profiling(
         dictionary=dictionary,
         poles=poles,
-        words=[read_words(named) for named in options["words"] or DEFAULT],
+        words=[read_words(source) for source in options["words"] or DEFAULT],
         extended=extended,
         extended_in=_place_extended(extended, options, len(poles)),
         setting=ProfileSetting(
-            **{name: options[name] for name in ("confidence", "draws", "seed", "placebos")}
+            confidence=options["confidence"],
+            draws=options["draws"],
+            seed=options["seed"],
+            placebos=options["placebos"],
         ),
     )
 
@@ -201,15 +207,15 @@ def _place_extended(
     """Place held-out words in contexts, for each of some kinds of contexts of the poles."""
     from clinometer.families.states.contexts import place_words
 
-    given = options["extended_contexts"]
-    if extended is None or not given:
+    sources = options["extended_contexts"]
+    if extended is None or not sources:
         return []
-    if len(given) != kinds:
+    if len(sources) != kinds:
         raise InputError(
-            f"extended-contexts: {len(given)} for {kinds} kinds of contexts; give one for each"
+            f"extended-contexts: {len(sources)} for {kinds} kinds of contexts; give one for each"
         )
     terms = extended["term"]
-    return [place_words(terms, named, options["per_sense"]) for named in given]
+    return [place_words(terms, source, options["per_sense"]) for source in sources]
 
 
 def _build_testing(options: dict[str, Any]) -> Testing:
@@ -220,11 +226,14 @@ def _build_testing(options: dict[str, Any]) -> Testing:
     from clinometer.families.states.word_tests import load_tests
 
     answers = read_answers(options["scores"]) if options["scores"] else None
-    named = options["tests"] or (answers.studies if answers else ("caliskan2017",))
-    tests = [test for name in named for test in load_tests(name)]
+    # Answers are related to tests of the same words, those of their studies.
+    sources = options["tests"] or (answers.studies if answers else ("caliskan2017",))
+    tests: list[WordTest] = []
+    for source in sources:
+        tests += load_tests(source)
     return Testing(
         tests=tests,
-        words=_place(tests, answers, options),
+        words=_place_test_words(tests, answers, options),
         answers=answers,
         methods=options["methods"] or ("weat",),
         setting=TestSetting(
@@ -237,16 +246,20 @@ def _build_testing(options: dict[str, Any]) -> Testing:
     )
 
 
-def _place(
+def _place_test_words(
     tests: Sequence[WordTest], answers: ScoredAnswers | None, options: dict[str, Any]
 ) -> InContext:
     """Place the words of tests and answers in the contexts that were asked for."""
     from clinometer.families.states.contexts import InContext, in_prompt, place_words
 
-    groups = [w for test in tests for one in (test.first, test.second) for w in one.words]
-    attributes = [w for test in tests for one in (test.toward, test.against) for w in one.words]
+    groups: list[str] = []
+    attributes: list[str] = []
+    for test in tests:
+        groups += [*test.first.words, *test.second.words]
+        attributes += [*test.toward.words, *test.against.words]
     if answers is not None:
-        groups, attributes = [*groups, *answers.groups], [*attributes, *answers.attributes]
+        groups += answers.groups
+        attributes += answers.attributes
     if options["contexts"] == "prompt":
         return InContext("prompt", in_prompt(groups, attributes))
     return place_words([*groups, *attributes], options["contexts"], options["per_word"])
@@ -260,23 +273,24 @@ def _measure(
     `kind` is the suffix of the default folder's name.
     """
     from clinometer.families.states.directory import check_names, measure_models
-    from clinometer.families.states.measuring import called
+    from clinometer.families.states.measuring import model_label
     from clinometer.report import found, write_report
     from clinometer.results.tables import FORMATS, write_table
 
     distinct = list(dict.fromkeys(models))
     check_names(distinct)
-    how: dict[str, Any] = {"removed": _read_removed(options["removed"]), "store": options["store"]}
+    removed = _read_removed(options["removed"])
+    measure = partial(measure_models, removed=removed, store=options["store"])
     readers = open_readers(distinct, options)
     out: Path | None = options["out"]
     if out is not None and out.suffix in FORMATS:
-        table = measure_models(readers, [measurement], **how).estimates
+        table = measure(readers, [measurement]).estimates
         write_table(table, out)
         echo(f"{table.height} rows: {out}")
         return
-    slug = called(models[0]).strip("/.").replace("/", "-")
+    slug = model_label(models[0]).strip("/.").replace("/", "-")
     directory = out or Path("results") / f"{slug}-{kind}"
-    tables = measure_models(readers, [measurement], directory, **how)
+    tables = measure(readers, [measurement], directory)
     report = write_report(directory)
     for line in found(directory):
         echo(line)
@@ -290,6 +304,7 @@ def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Rea
 
     names = ("dtype", "device", "device_map", "revision", "batch_tokens", "last", "first")
     loading = Loading(**{name: options[name] for name in names})
+    # A generator: a model is opened when it is its turn.
     return (open_reader(model, loading) for model in models)
 
 

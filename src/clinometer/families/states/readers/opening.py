@@ -159,6 +159,7 @@ class EmbeddingService:
         return embeddings
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Embed the texts of one request: shape (texts, width)."""
         from openai import OpenAIError
 
         try:
@@ -177,6 +178,7 @@ class EmbeddingService:
         return vectors
 
     def _malformed(self, sent: str) -> str:
+        """Write the message about an answer of another form."""
         return f"model {self.name!r}: {self._host} sent {sent}; is it an embedding model?"
 
     def _reason(self, error: Any) -> str:

@@ -106,7 +106,7 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
     """
     require_libraries(name, *LIBRARIES, *(["accelerate"] if loading.device_map else []))
     _check_folder(name, source)
-    with quiet(), _one_line(name):
+    with quiet(), _one_line_errors(name):
         from transformers import AutoConfig, AutoTokenizer
 
         revision = loading.revision or "main"
@@ -128,6 +128,7 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
 
 
 def _check_folder(name: str, source: str) -> None:
+    """Raise ModelError if the source is a folder without a model that can be read."""
     folder = Path(source)
     if not (folder.is_dir() or folder.is_absolute() or source.startswith(".")):
         return
@@ -144,6 +145,7 @@ def _check_folder(name: str, source: str) -> None:
 
 
 def _load_model(name: str, source: str, revision: str, loading: Loading) -> Any:
+    """Load weights, and refuse a checkpoint that lacks some of those that are used."""
     import torch
     from transformers import AutoModel
 
@@ -201,16 +203,21 @@ def _commit(source: str, revision: str) -> str:
 
 
 def _identity(source: str, revision: str) -> str:
+    """Name the commit of a model on the hub; hash the files of a folder."""
     if not Path(source).is_dir():
         return f"{source}@{revision}"
     digest = hashlib.sha256()
-    for path in sorted({path for pattern in HASHED for path in Path(source).glob(pattern)}):
+    paths: set[Path] = set()
+    for pattern in HASHED:
+        paths |= set(Path(source).glob(pattern))
+    # Sorted, because the order of a folder differs between machines.
+    for path in sorted(paths):
         digest.update(f"{path.name} ".encode() + bytes.fromhex(hash_file(path)))
     return digest.hexdigest()
 
 
 @contextmanager
-def _one_line(name: str) -> Iterator[None]:
+def _one_line_errors(name: str) -> Iterator[None]:
     """Raise what transformers raises as an error of one line."""
     try:
         yield

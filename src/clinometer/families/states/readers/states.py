@@ -170,6 +170,7 @@ def find_terms(contexts: pl.DataFrame) -> list[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=4096)
 def _pattern(term: str) -> re.Pattern[str]:
+    """Make the pattern of a term as words of its own; cached, as many contexts hold one term."""
     words = r"\s+".join(map(re.escape, term.split()))
     return re.compile(
         rf"(?<!\w)(?<!\w[{HYPHENS}]){words}(?!{LETTER})(?![{HYPHENS}]\w)", re.IGNORECASE

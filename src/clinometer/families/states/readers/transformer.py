@@ -175,6 +175,7 @@ class TransformerReader:
             values[key] = sums[row] / counts[key]
 
     def _run(self, batch: Any) -> Array:
+        """Give the mean states of a batch; raise ModelError if memory does not suffice."""
         import torch
 
         try:
@@ -344,11 +345,13 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
         if not isinstance(blocks, ModuleList) or not len(blocks) == len(states) - 1 > 0:
             continue
         normed = replace(depth, blocks=blocks, last="normed")
-        if _gives(model, normed, all_tokens, expected):
+        if _gives_expected(model, normed, all_tokens, expected):
             block = replace(normed, last="block")
             # Without a norm of its own a model has the same last state either way.
             return (
-                block if last == "block" or _gives(model, block, all_tokens, expected) else normed
+                block
+                if last == "block" or _gives_expected(model, block, all_tokens, expected)
+                else normed
             )
     if last == "block":
         raise ModelError("last='block': its blocks cannot be told apart; use last='normed'")
@@ -363,7 +366,7 @@ def _every_token(texts: Sequence[tuple[int, ...]]) -> Batch:
     return Batch(list(texts), spans, [[number] for number in range(len(spans))])
 
 
-def _gives(model: Any, depth: Depth, batch: Batch, expected: Array) -> bool:
+def _gives_expected(model: Any, depth: Depth, batch: Batch, expected: Array) -> bool:
     """Read through blocks that may be the wrong ones: they raise or give what they like."""
     try:
         return _close(mean_states(model, depth, batch), expected)
@@ -372,6 +375,7 @@ def _gives(model: Any, depth: Depth, batch: Batch, expected: Array) -> bool:
 
 
 def _close(a: Array, b: Array) -> bool:
+    """Tell whether states are alike but for rounding, measured by the largest of `b`."""
     return a.shape == b.shape and bool(np.abs(a - b).max() <= 1e-5 * np.abs(b).max())
 
 

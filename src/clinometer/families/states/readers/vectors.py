@@ -111,6 +111,7 @@ class WordVectors:
         return vectors
 
     def _numbers(self, number: int, word: bytes, rest: bytes) -> Vector:
+        """Read the numbers of a line; `number` and `word` are for errors."""
         numbers = rest.split()
         where = f"model {self.name!r}: line {number}: {shortened([word.decode(errors='replace')])}"
         if len(numbers) != self.width:
@@ -144,10 +145,14 @@ class WordVectors:
 
 def _forms(term: str) -> Iterable[str]:
     """List the words whose vectors may serve for a term."""
-    return [form for word in (term, *_parts(term)) for form in (word, word.lower())]
+    forms = []
+    for word in (term, *_parts(term)):
+        forms += [word, word.lower()]
+    return forms
 
 
 def _parts(term: str) -> list[str]:
+    """Part a phrase, or a word with hyphens, into its words."""
     return [part for part in re.split(r"[\s-]+", term) if part]
 
 

@@ -83,146 +83,167 @@ _CAUTION = (
     "adjusted for the selection. Effects of few words have wide intervals."
 )
 _SIDES = ("first group alone", "second group alone")
-_SURE = "p (Holm) below .05 in its layer"
+_SIGNIFICANT = "p (Holm) below .05 in its layer"
 _COMPARABLE = pl.col("measure").is_in(COMPARABLE)
 
 
 def association_section(states: States) -> Section | None:
     """Show the effects of association tests by layer; None where there are no such tests."""
-    parts = [_titled(part) for part in states.of("associations", "study", where=ONE_LAYER)]
+    parts = states.by_model("associations", "study", where=ONE_LAYER)
     if not parts:
         return None
-    key, title = "representation-tests", "Association tests"
-    measures = {measure for part in parts for measure in part["measure"]}
+    measures: set[str] = set()
+    figures: list[Figure] = []
+    tables: list[tuple[str, Table]] = []
+    notes: list[str] = []
+    for part in map(_with_titles, parts):
+        measures |= set(part["measure"])
+        figures += _figures(part)
+        tables += _tables(part)
+        notes += _notes(part)
     methods = " ".join(text for measure, text in _METHODS.items() if measure in measures)
-    figures = named(key, (figure for part in parts for figure in _figures(part)))
-    tables = tuple(table for part in parts for table in _tables(part))
-    notes = tuple(dict.fromkeys(note for part in parts for note in _notes(part)))
+    key, title = "representation-tests", "Association tests"
     text = (_METHOD, methods, _CAUTION)
-    return Section(key, title, text, figures, tables, ("Notes", notes))
+    # A note that is the same at several layers stands once.
+    unique_notes = ("Notes", tuple(dict.fromkeys(notes)))
+    return Section(key, title, text, named(key, figures), tuple(tables), unique_notes)
 
 
-def _titled(part: pl.DataFrame) -> pl.DataFrame:
+def _with_titles(part: pl.DataFrame) -> pl.DataFrame:
     """Write the names of tests: with what they are about, where their sets have names.
 
     Adds `about`, the model and study, and `expected`: which targets with which attributes.
     """
-    about = pl.format("{} ({}, {})", "stereotype", "first", "toward")
+    # Names are those of WEAT: MAC turns the sets of its second group round.
     weat = _COMPARABLE & ~pl.col("first").is_in(_ROLES)
-    names = part.filter(weat).select("stereotype", named=about).drop_nulls().unique("stereotype")
-    both = pl.format("{} with {}, {} with {}", "first", "toward", "second", "against")
-    alone = pl.format("{} with {}, not {}", "first", "toward", "against")
-    return part.join(names, on="stereotype", how="left", maintain_order="left").with_columns(
-        stereotype=pl.coalesce("named", "stereotype").str.replace_all("_", " ", literal=True),
-        expected=pl.when(pl.col("second").fill_null("") == "").then(alone).otherwise(both),
+    title = pl.format("{} ({}, {})", "stereotype", "first", "toward")
+    titles = part.filter(weat).select("stereotype", title=title).drop_nulls().unique("stereotype")
+    two_groups = pl.format("{} with {}, {} with {}", "first", "toward", "second", "against")
+    one_group = pl.format("{} with {}, not {}", "first", "toward", "against")
+    has_one_group = pl.col("second").fill_null("") == ""
+    return part.join(titles, on="stereotype", how="left", maintain_order="left").with_columns(
+        stereotype=pl.coalesce("title", "stereotype").str.replace_all("_", " ", literal=True),
+        expected=pl.when(has_one_group).then(one_group).otherwise(two_groups),
         about=pl.format("{}, {}", "model", "study"),
     )
 
 
-def _at_the_end(part: pl.DataFrame) -> pl.DataFrame:
+def _last_layer(part: pl.DataFrame) -> pl.DataFrame:
     """Keep the last layer."""
     return part.filter(layer=layers(part)[-1])
 
 
 def _figures(part: pl.DataFrame) -> list[Figure]:
+    """Draw the effects that share a scale together, those of other measures each by itself."""
     figures: list[Figure] = []
-    others = [own for _, own in split(part.filter(~_COMPARABLE), "measure")]
-    for family in (part.filter(_COMPARABLE), *others):
+    families = [part.filter(_COMPARABLE)]
+    families += [rows for _, rows in split(part.filter(~_COMPARABLE), "measure")]
+    for family in families:
         if family["estimate"].count() == 0:
             continue
         if family["stereotype"].n_unique() <= MOST_CURVES and len(layers(family)) > 1:
             figures.append(_curves(family))
+        # The classes of a map are made for −2 to 2.
         elif family["measure"][0] in COMPARABLE:
             figures += _maps(family)
     return figures
 
 
 def _curves(part: pl.DataFrame) -> Figure:
+    """Draw a panel for each test, with a line for each measure and way of reading."""
     lines = split(part, "measure", *READING)
     if len(lines) > MOST_LINES:
-        each = [first_reading(own) for _, own in split(part, "measure")]
-        lines = split(pl.concat(each), "measure", *READING)
-    drawn = pl.concat([_with_lines(own, line) for line, own in lines])
-    panels = [
-        ((mine["stereotype"][0], mine["expected"][0]), mine)
-        for mine in drawn.partition_by("stereotype", maintain_order=True)
-    ]
-    comparable, method = part["measure"][0] in COMPARABLE, in_words("measure", part["measure"][0])
+        first_readings = [first_reading(rows) for _, rows in split(part, "measure")]
+        lines = split(pl.concat(first_readings), "measure", *READING)
+    curves = pl.concat([_with_lines(rows, line) for line, rows in lines])
+    panels = []
+    for rows in curves.partition_by("stereotype", maintain_order=True):
+        panels.append(((rows["stereotype"][0], rows["expected"][0]), rows))
+    comparable = part["measure"][0] in COMPARABLE
+    method = in_words("measure", part["measure"][0])
     scale = "Range −2 to 2, neutral 0" if comparable else f"{method}: unit cosine, neutral 0"
     caption = (
         f"Effects of association tests by layer: {part['about'][0]}. {scale}; above 0: the "
         f"expected direction. Band: {interval_title(part)}; grey: that of the placebos; filled "
-        f"points: {_SURE}."
+        f"points: {_SIGNIFICANT}."
     )
 
     def axis(rows: Sequence[Row]) -> Axis:
-        wide = around("Effect", rows, 0.5)
-        return replace(wide, low=-2, high=2) if comparable and wide.high > 2 else wide
+        """Make an axis that fits the rows, no wider than the range of an effect."""
+        fitted = around("Effect", rows, 0.5)
+        # Intervals may end outside the range; effects cannot.
+        return replace(fitted, low=-2, high=2) if comparable and fitted.high > 2 else fitted
 
     return layer_figure(panels, lambda r: str(r["line"]), axis, caption)
 
 
-def _with_lines(own: pl.DataFrame, line: str) -> pl.DataFrame:
+def _with_lines(rows: pl.DataFrame, line: str) -> pl.DataFrame:
     """Name the line of each row; a test of one group at a time has one for each group."""
     first = pl.col("first").first().over("stereotype")
     side = pl.when(pl.col("first") == first).then(pl.lit(_SIDES[0])).otherwise(pl.lit(_SIDES[1]))
-    several = pl.col("first").n_unique().over("stereotype") > 1
-    return own.with_columns(
-        line=pl.concat_str(pl.lit(line or None), pl.when(several).then(side), separator=", ",
-                           ignore_nulls=True),
+    several_groups = pl.col("first").n_unique().over("stereotype") > 1
+    # Null where a part of the name says nothing, so that it leaves no comma.
+    names = (pl.lit(line or None), pl.when(several_groups).then(side))
+    return rows.with_columns(
+        line=pl.concat_str(*names, separator=", ", ignore_nulls=True),
         n=pl.sum_horizontal("n_first", "n_second"),
-    )  # fmt: skip
+    )
 
 
 def _maps(part: pl.DataFrame) -> list[Figure]:
+    """Draw a map of tests by layers for each measure and way of reading."""
     readings = split(part, "measure", *READING)
-    left = first_drawn(MOST_MAPS, len(readings), "ways of reading")
+    only_first = first_drawn(MOST_MAPS, len(readings), "ways of reading")
     figures = []
-    for reading, own in readings[:MOST_MAPS]:
-        order, tests = layers(own), list(own["stereotype"].unique(maintain_order=True))
-        full = len(order) <= MOST_NUMBERED
-        rows = [_cell(row, full) for row in own.iter_rows(named=True)]
+    for reading, effects in readings[:MOST_MAPS]:
+        order = layers(effects)
+        tests = list(effects["stereotype"].unique(maintain_order=True))
+        numbered = len(order) <= MOST_NUMBERED
+        rows = [_cell(row, numbered) for row in effects.iter_rows(named=True)]
         grid = Grid(
             legend="Effect",
             edges=EDGES,
             across=("Layer", order),
             down=("", tests),
-            width=52 if full else 25,
+            width=52 if numbered else 25,
             height=22,
             tips=(("Test", "down"), ("Layer", "across"), ("Effect", "shown"),
                   ("Interval", "interval"), ("p", "p"), ("p (Holm)", "p_holm"),
                   ("Expected", "words")),
         )  # fmt: skip
-        about = ", ".join(filter(None, (own["about"][0], reading)))
+        title = ", ".join(filter(None, (effects["about"][0], reading)))
         caption = (
-            f"Effects of {len(tests)} association tests by layer: {about}. Range −2 to 2, neutral "
+            f"Effects of {len(tests)} association tests by layer: {title}. Range −2 to 2, neutral "
             "0 (middle class); orange: expected direction, blue: opposite direction. *: "
-            f"{_SURE}.{left}"
+            f"{_SIGNIFICANT}.{only_first}"
         )
-        figures.append(Figure("", caption, _map_summary(own), cells(rows, grid)))
+        figures.append(Figure("", caption, _map_summary(effects), cells(rows, grid)))
     return figures
 
 
-def _cell(row: Mapping[str, Any], full: bool) -> Row:
-    shown = "–" if row["estimate"] is None else number(row["estimate"])
-    text = shown if full or row["estimate"] is None else ""
+def _cell(row: Mapping[str, Any], numbered: bool) -> Row:
+    """Give a cell of a map; without its number a dash still marks a missing effect."""
+    effect = "–" if row["estimate"] is None else number(row["estimate"])
+    text = effect if numbered or row["estimate"] is None else ""
     place = (row["layer"], row["stereotype"])
-    return map_cell(row, EDGES, place, text, shown=shown, words=row["expected"])
+    return map_cell(row, EDGES, place, text, shown=effect, words=row["expected"])
 
 
 def _map_summary(part: pl.DataFrame) -> str:
     """Say how many tests lean which way at the first and last layer, and the extremes."""
-    known = part.drop_nulls("estimate").sort("estimate")
+    effects = part.drop_nulls("estimate").sort("estimate")
     sentences = []
+    # With one layer the first is the last.
     for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
-        own = known.filter(layer=layer)
-        above, sure = own.filter(pl.col("estimate") > 0), own.filter(pl.col("p_claim") < ALPHA)
+        of_layer = effects.filter(layer=layer)
+        above = of_layer.filter(pl.col("estimate") > 0)
+        significant = of_layer.filter(pl.col("p_claim") < ALPHA)
         sentences.append(
-            f"{layer_name(layer)}: {above.height} of {own.height} effects above 0, {sure.height} "
-            "with p (Holm) below .05"
+            f"{layer_name(layer)}: {above.height} of {of_layer.height} effects above 0, "
+            f"{significant.height} with p (Holm) below .05"
         )
-    for word, place in (("lowest", 0), ("highest", -1)):
-        row = known.row(place, named=True)
+    for word, position in (("lowest", 0), ("highest", -1)):
+        row = effects.row(position, named=True)
         where = f"{row['stereotype']}, {layer_name(row['layer'])}"
         sentences.append(f"{word} {number(row['estimate'])} ({where})")
     return f"{'; '.join(sentences)}."
@@ -230,34 +251,31 @@ def _map_summary(part: pl.DataFrame) -> str:
 
 def _tables(part: pl.DataFrame) -> list[tuple[str, Table]]:
     """Set out the last layer, and for each test the layer with its largest effect."""
-    last, about = _at_the_end(part), part["about"][0]
+    last = _last_layer(part)
+    title = part["about"][0]
     where = f"the last layer, {last['layer'][0]}"
-    summary = f"Table of effects: {about}, {where}" if last.height > MOST_OPEN else ""
-    tables = [(summary, _table(last, f"{about}: effects at {where}."))]
+    summary = f"Table of effects: {title}, {where}" if last.height > MOST_OPEN else ""
+    tables = [(summary, _table(last, f"{title}: effects at {where}."))]
     keys = ["stereotype", "measure", "first", *READING]
     size = pl.col("estimate").abs()
-    largest = last.select(keys).join(
-        part.drop_nulls("estimate")
-        .sort(size, descending=True, maintain_order=True)
-        .unique(keys, keep="first", maintain_order=True),
-        on=keys,
-        nulls_equal=True,
-        maintain_order="left",
-    )
+    by_size = part.drop_nulls("estimate").sort(size, descending=True, maintain_order=True)
+    largest = by_size.unique(keys, keep="first", maintain_order=True)
+    # In the order of the first table.
+    largest = last.select(keys).join(largest, on=keys, nulls_equal=True, maintain_order="left")
     if len(layers(part)) > 1 and not largest.is_empty():
         caption = (
-            f"{about}: each test at the layer where its effect is largest in size. Selecting a "
+            f"{title}: each test at the layer where its effect is largest in size. Selecting a "
             "layer is not a test: p is not adjusted for the selection."
         )
-        tables.append((f"Table of largest effects: {about}", _table(largest, caption, layer=True)))
+        tables.append((f"Table of largest effects: {title}", _table(largest, caption, layer=True)))
     return tables
 
 
 def _notes(part: pl.DataFrame) -> list[str]:
-    noted = part.filter(pl.col("note") != "")
+    """List the notes of effects that have one."""
     return [
         f"{row['about']}, {row['stereotype']}, {in_words('measure', row['measure'])}: {row['note']}"
-        for row in noted.iter_rows(named=True)
+        for row in part.filter(pl.col("note") != "").iter_rows(named=True)
     ]
 
 
@@ -265,8 +283,12 @@ def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
     """Set out tests; with a column of layers where they differ."""
 
     def size(row: Mapping[str, Any]) -> str:
+        """Write the sizes of the four sets; empty for a test that has fewer."""
         sizes = [row[key] for key in ("n_first", "n_second", "n_toward", "n_against")]
-        return "" if None in sizes else "{} + {}, {} + {}".format(*map(count, sizes))
+        if None in sizes:
+            return ""
+        first, second, toward, against = map(count, sizes)
+        return f"{first} + {second}, {toward} + {against}"
 
     return render_table(
         frame,
@@ -291,27 +313,29 @@ def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
 def association_finding(part: pl.DataFrame) -> str:
     """Say how many tests lean the stereotypical way at the last layer, and how strongly."""
     texts = []
-    for method, own in split(part.filter(_COMPARABLE), "measure"):
-        texts.append((f"{method}: " if method else "") + _lean(_at_the_end(first_reading(own))))
+    for method, rows in split(part.filter(_COMPARABLE), "measure"):
+        text = _lean_text(_last_layer(first_reading(rows)))
+        texts.append(f"{method}: {text}" if method else text)
     return " ".join(texts)
 
 
-def _lean(last: pl.DataFrame) -> str:
-    where, known = f"At the last layer ({last['layer'][0]})", last.drop_nulls("estimate")
-    if known.is_empty():
+def _lean_text(last: pl.DataFrame) -> str:
+    """Say how many effects of the last layer lean which way, and name the largest."""
+    where = f"At the last layer ({last['layer'][0]})"
+    effects = last.drop_nulls("estimate")
+    if effects.is_empty():
         return f"{where} no effect could be measured; see the notes."
-    sure = known.filter(pl.col("p_claim") < ALPHA).height
-    against = known.filter(pl.col("estimate") < 0).height
-    effects = ", ".join(
-        f"{name.replace('_', ' ')} {bracketed(*values)}"
-        for name, *values in known.sort(pl.col("estimate").abs(), descending=True)
-        .head(MOST_NAMED)
-        .select("stereotype", "estimate", "ci_low", "ci_high")
-        .iter_rows()
-    )
-    lead = "Effects" if known.height <= MOST_NAMED else "Largest effects"
+    # A claim is one-sided: an effect of the opposite sign is never significant.
+    significant = effects.filter(pl.col("p_claim") < ALPHA).height
+    opposite = effects.filter(pl.col("estimate") < 0).height
+    largest = effects.sort(pl.col("estimate").abs(), descending=True).head(MOST_NAMED)
+    texts = []
+    for row in largest.iter_rows(named=True):
+        name = row["stereotype"].replace("_", " ")
+        texts.append(f"{name} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}")
+    lead = "Effects" if effects.height <= MOST_NAMED else "Largest effects"
     return (
-        f"{where}: {sure} of {known.height} significant (p (Holm) below .05) in the expected, "
-        f"stereotypical direction, {against} with the opposite sign. {lead} (−2 to 2, neutral 0): "
-        f"{effects}."
+        f"{where}: {significant} of {effects.height} significant (p (Holm) below .05) in the "
+        f"expected, stereotypical direction, {opposite} with the opposite sign. {lead} (−2 to 2, "
+        f"neutral 0): {', '.join(texts)}."
     )

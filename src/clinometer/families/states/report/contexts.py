@@ -47,25 +47,22 @@ def context_section(states: States) -> Section | None:
     return Section(key, "Contexts", (_METHOD,), (figure,), (("", _table(table)),))
 
 
-def _kind(name: str) -> str:
+def _kind_text(name: str) -> str:
+    """Say a kind of contexts in words."""
     return in_words("contexts", name)
 
 
 def _figure(poles: pl.DataFrame, name: str) -> Figure:
     """Draw histograms: a row of panels per kind, a column per property."""
-    every = poles.filter(pl.col("contexts") != "none")["contexts"].unique(maintain_order=True)
-    kinds = every[:MOST_KINDS].to_list()
-    panels = {
-        f"{_PROPERTIES[of]}, {_kind(kind)}": poles.filter(contexts=kind, property=of)
-        for kind in kinds
-        for of in _PROPERTIES
-    }
-    rows: list[Row] = [
-        {"panel": panel, "kind": _kind(row["contexts"]), "value": row["value"], "n": row["n"],
-         "from": row["value"] - 0.45, "to": row["value"] + 0.45}
-        for panel, part in panels.items()
-        for row in part.iter_rows(named=True)
-    ]  # fmt: skip
+    kinds = poles.filter(pl.col("contexts") != "none")["contexts"].unique(maintain_order=True)
+    panels: dict[str, pl.DataFrame] = {}
+    for kind in kinds[:MOST_KINDS]:
+        for name_of_property, title in _PROPERTIES.items():
+            part = poles.filter(contexts=kind, property=name_of_property)
+            panels[f"{title}, {_kind_text(kind)}"] = part
+    rows: list[Row] = []
+    for panel, part in panels.items():
+        rows += [_bar(row, panel) for row in part.iter_rows(named=True)]
     axis = alt.Axis(tickMinStep=1, tickCount=6, grid=False, title=None)
     bars = alt.Chart().mark_rect(color="var(--soft)").encode(
         x=alt.X("from:Q", axis=axis, scale=alt.Scale(zero=True)),
@@ -74,9 +71,9 @@ def _figure(poles: pl.DataFrame, name: str) -> Figure:
         y2=alt.Y2(datum=0),
         tooltip=charts.tooltips(rows, *_TIPS),
     )  # fmt: skip
-    drawn = charts.in_layers([bars])
+    chart = charts.in_layers([bars])
     titles = {panel: {"text": panel} for panel in panels}
-    drawing = charts.in_panels(rows, titles, lambda *_: drawn, (285, 120))
+    drawing = charts.in_panels(rows, titles, lambda *_: chart, (285, 120))
     caption = (
         "Contexts of the terms of the poles: number of terms by their number of contexts, and of "
         "contexts by their number of words and by the position of the term (1: first word)."
@@ -85,38 +82,49 @@ def _figure(poles: pl.DataFrame, name: str) -> Figure:
     return Figure(name, caption, summary, drawing)
 
 
+def _bar(row: Mapping[str, Any], panel: str) -> Row:
+    """Give a bar of a histogram, a little narrower than 1, so that bars stand apart."""
+    return {
+        "panel": panel,
+        "kind": _kind_text(row["contexts"]),
+        "value": row["value"],
+        "n": row["n"],
+        "from": row["value"] - 0.45,
+        "to": row["value"] + 0.45,
+    }
+
+
 def _mean(part: pl.DataFrame) -> float | None:
+    """Give the mean of the values of a property; None where nothing has one."""
     total = float(part["n"].sum())
     return float((part["value"] * part["n"]).sum()) / total if total else None
 
 
 def _table(table: pl.DataFrame) -> Table:
-    rows = [
-        {
-            "contexts": kind,
-            "role": role,
-            "total": part.filter(property="words")["n"].sum(),
-            **{of: _mean(part.filter(property=of)) for of in _PROPERTIES},
-            "bare": part.filter(property="contexts per term", value=0)["n"].sum(),
-        }
-        for (kind, role), part in table.group_by("contexts", "role", maintain_order=True)
-    ]
+    """Set out the means of properties, a row per kind of contexts and role of terms."""
+    rows = []
+    for (kind, role), part in table.group_by("contexts", "role", maintain_order=True):
+        row = {"contexts": kind, "role": role}
+        # Every context has a number of words: so many contexts there are.
+        row["total"] = part.filter(property="words")["n"].sum()
+        for name_of_property in _PROPERTIES:
+            row[name_of_property] = _mean(part.filter(property=name_of_property))
+        row["bare"] = part.filter(property="contexts per term", value=0)["n"].sum()
+        rows.append(row)
 
-    def mean(of: str) -> Column:
-        return Column(f"{_PROPERTIES[of]}, mean", lambda r: number(r[of], 1))
+    def mean(name_of_property: str) -> Column:
+        """Make the column of a property's mean."""
+        title = f"{_PROPERTIES[name_of_property]}, mean"
+        return Column(title, lambda r: number(r[name_of_property], 1))
 
     return render_table(
         pl.DataFrame(rows),
         "Contexts in which terms were read, of the poles of dimensions and, where their direction "
         "is predicted, of held-out terms.",
         [
-            Column("Contexts", lambda r: _kind(r["contexts"]), "head"),
-            Column("Terms", lambda r: _role(r), "text"),
+            Column("Contexts", lambda r: _kind_text(r["contexts"]), "head"),
+            Column("Terms", lambda r: "poles" if r["role"] == "poles" else "held-out", "text"),
             *alike(count, {"Number": "total", "Terms without": "bare"}),
             *map(mean, _PROPERTIES),
         ],
     )
-
-
-def _role(row: Mapping[str, Any]) -> str:
-    return "poles" if row["role"] == "poles" else "held-out"

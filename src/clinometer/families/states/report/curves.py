@@ -61,43 +61,57 @@ def layer_figure(
         ``reference``.
     """
     order = layers(pl.concat([part.select("layer") for _, part in panels]))
-    alone = Counter(title for (title, _), _ in panels)
-    titles = {
-        title if alone[title] == 1 else ", ".join(filter(None, (title, below))): (title, below)
-        for (title, below), _ in panels[:MOST_PANELS]
-    }
-    rows = [
-        _point(name, line(row), row, digits)
-        for name, (_, part) in zip(titles, panels, strict=False)
-        for row in by_layer(part).iter_rows(named=True)
-    ]
+    titles = _panel_titles([title for title, _ in panels])
+    rows: list[Row] = []
+    # Panels beyond the titles are not drawn.
+    for name, (_, part) in zip(titles, panels, strict=False):
+        for row in by_layer(part).iter_rows(named=True):
+            rows.append(_point(name, line(row), row, digits))
     width = _WIDTHS[min(len(titles), charts.COLUMNS) - 1]
-    axes = {True: axis(rows), False: replace(axis(rows), title="")}
-    marks = {first: charts.in_layers(_layer_marks(rows, its, order)) for first, its in axes.items()}
-    headings = {panel: _title(texts, width) for panel, texts in titles.items()}
-    drawing = charts.in_panels(rows, headings, lambda _, first: marks[first], (width, 210))
-    left = first_drawn(MOST_PANELS, len(panels), "panels")
-    return Figure("", caption + left, _summary(rows), drawing)
+    full_axis = axis(rows)
+    # Only the first panel of a row has the title of the axis.
+    first_marks = charts.in_layers(_layer_marks(rows, full_axis, order))
+    other_marks = charts.in_layers(_layer_marks(rows, replace(full_axis, title=""), order))
+    headings = {panel: _heading(texts, width) for panel, texts in titles.items()}
+    drawing = charts.in_panels(
+        rows, headings, lambda _, first: first_marks if first else other_marks, (width, 210)
+    )
+    only_first = first_drawn(MOST_PANELS, len(panels), "panels")
+    return Figure("", caption + only_first, _summary(rows), drawing)
+
+
+def _panel_titles(titles: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Name the panels that are drawn: by title, or with the text below it where two are alike."""
+    counts = Counter(title for title, _ in titles)
+    by_name = {}
+    for title, below in titles[:MOST_PANELS]:
+        name = title if counts[title] == 1 else ", ".join(filter(None, (title, below)))
+        by_name[name] = (title, below)
+    return by_name
 
 
 def _point(panel: str, series: str, row: Mapping[str, Any], digits: int) -> Row:
-    p, n = row.get("p_claim", row.get("p_holm")), row.get("n")
-    ends = (row.get("placebo_low"), row.get("placebo_high"))
+    """Give a point of a line, with its interval, its placebos and the texts of its tooltip."""
+    p = row.get("p_claim", row.get("p_holm"))
+    n = row.get("n")
+    low, high = row.get("placebo_low"), row.get("placebo_high")
     return {
         **charts.measured(row, digits),
-        "placebo_low": ends[0],
-        "placebo_high": ends[1],
-        "placebo": None if None in ends else interval(*ends, digits),
+        "placebo_low": low,
+        "placebo_high": high,
+        "placebo": None if None in (low, high) else interval(low, high, digits),
         "panel": panel,
         "series": series,
         "layer": row["layer"],
+        # Estimates without a test, such as accuracies, have filled points.
         "sure": "p_holm" not in row or (p is not None and p < ALPHA),
         "reference": row.get("reference"),
         "n": "n/a" if n is None else f"{n:,}",
     }
 
 
-def _title(texts: tuple[str, str], width: int) -> Row:
+def _heading(texts: tuple[str, str], width: int) -> Row:
+    """Make the title of a panel, in lines that fit its width."""
     text, below = texts
     letters = int(width / _LETTER)
     title: Row = {"text": textwrap.wrap(text, letters, max_lines=2, placeholder="…") or [""]}
@@ -108,6 +122,7 @@ def _title(texts: tuple[str, str], width: int) -> Row:
 
 
 def _layer_marks(rows: Sequence[Row], axis: Axis, order: Sequence[str]) -> list[Any]:
+    """Make the marks of a panel; later ones lie over earlier ones."""
     series = list(dict.fromkeys(row["series"] for row in rows))
     legend = alt.Legend(title=None, symbolSize=90, symbolStrokeWidth=0, symbolOpacity=1, columns=4)
     several = len(series) > 1
@@ -143,17 +158,23 @@ def _summary(rows: Sequence[Row]) -> str:
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         lines.setdefault((row["panel"], row["series"]), []).append(row)
-    parts = []
-    for line, own in list(lines.items())[:_MOST_LISTED]:
-        known = [row for row in own if row["mean"] is not None]
-        text = "no values"
-        if known:
-            low, high = (pick(known, key=lambda row: row["mean"]) for pick in (min, max))
-            text = (
-                f"lowest {low['shown']} (layer {low['layer']}), highest {high['shown']} (layer "
-                f"{high['layer']}), last {known[-1]['shown']}"
-            )
-        parts.append(f"{', '.join(filter(None, line))}: {text}")
-    left = len(lines) - _MOST_LISTED
-    parts += [f"{left} more {'line' if left == 1 else 'lines'}"] if left > 0 else []
-    return f"{'; '.join(parts)}."
+    texts = []
+    for line, points in list(lines.items())[:_MOST_LISTED]:
+        texts.append(f"{', '.join(filter(None, line))}: {_line_text(points)}")
+    n_more = len(lines) - _MOST_LISTED
+    if n_more > 0:
+        texts.append(f"{n_more} more {'line' if n_more == 1 else 'lines'}")
+    return f"{'; '.join(texts)}."
+
+
+def _line_text(points: Sequence[Row]) -> str:
+    """Say where a line is lowest and highest, and where it ends."""
+    values = [row for row in points if row["mean"] is not None]
+    if not values:
+        return "no values"
+    low = min(values, key=lambda row: row["mean"])
+    high = max(values, key=lambda row: row["mean"])
+    return (
+        f"lowest {low['shown']} (layer {low['layer']}), highest {high['shown']} (layer "
+        f"{high['layer']}), last {values[-1]['shown']}"
+    )

@@ -14,7 +14,7 @@ from clinometer.families.states.report.results import (
     first_reading,
     in_words,
     layer_name,
-    pairs,
+    pair_label,
     placebo_ends,
 )
 from clinometer.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
@@ -27,85 +27,97 @@ MOST_NAMED = 3
 
 def profile_finding(part: pl.DataFrame) -> str:
     """Say on which dimensions groups differ, where the mean hides signs, and under other ways."""
-    every = at_one_layer(part)
-    own = first_reading(every)
-    known = own.drop_nulls("estimate").to_dicts()
-    if not known:
+    differences = at_one_layer(part)
+    in_first_reading = first_reading(differences)
+    rows = in_first_reading.drop_nulls("estimate").to_dicts()
+    if not rows:
         return "No difference could be measured; see the notes."
-    sure = [row for row in known if row["p_claim"] is not None and row["p_claim"] < ALPHA]
-    unsure = [row for row in known if row not in sure]
-    parts = [_higher(row, interval_title(own)) for row in sure]
-    if len(unsure) > MOST_NAMED:
-        parts.append(f"No difference is shown in {len(unsure)} comparisons.")
-    elif unsure:
-        parts.append(f"No difference is shown for {'; '.join(map(_difference, unsure))}.")
-    chance = [_compared(row) for row in sure if (row["p_permutation"] or 0) > ALPHA]
-    if chance:
-        parts.append(
-            f"In the permutation test (words shuffled between groups) p is above .05 for "
-            f"{'; '.join(chance)}."
+    significant = [row for row in rows if row["p_claim"] is not None and row["p_claim"] < ALPHA]
+    inconclusive = [row for row in rows if row not in significant]
+    sentences = [_higher_text(row, interval_title(in_first_reading)) for row in significant]
+    if len(inconclusive) > MOST_NAMED:
+        sentences.append(f"No difference is shown in {len(inconclusive)} comparisons.")
+    elif inconclusive:
+        sentences.append(
+            f"No difference is shown for {'; '.join(map(_difference_text, inconclusive))}."
         )
-    return " ".join([*parts, *_hidden(first_reading(part)), *_changed(every, own)])
+    by_chance = [_comparison(row) for row in significant if (row["p_permutation"] or 0) > ALPHA]
+    if by_chance:
+        sentences.append(
+            f"In the permutation test (words shuffled between groups) p is above .05 for "
+            f"{'; '.join(by_chance)}."
+        )
+    sentences += _opposite_signs(first_reading(part))
+    sentences += _sign_changes(differences, in_first_reading)
+    return " ".join(sentences)
 
 
-def _higher(row: Mapping[str, Any], title: str) -> str:
+def _higher_text(row: Mapping[str, Any], title: str) -> str:
+    """Say which group is higher; `title` is what the interval is called."""
     first, second = row["first"], row["second"]
     low, high = row["ci_low"], row["ci_high"]
+    # The group that is higher comes first, so the interval is turned as well.
     if row["estimate"] < 0:
         first, second = second, first
         low, high = (None, None) if None in (low, high) else (-high, -low)
     ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
     return (
         f"{row['dimension']}: {first} {number(abs(row['estimate']))} standard deviations above "
-        f"{second} ({ends}p (Holm) {p_value(row['p_claim'])}{_beside_placebos(row)})."
+        f"{second} ({ends}p (Holm) {p_value(row['p_claim'])}{_placebo_text(row)})."
     )
 
 
-def _compared(row: Mapping[str, Any]) -> str:
-    return f"{row['dimension']}, {pairs(row)}"
+def _comparison(row: Mapping[str, Any]) -> str:
+    """Name the dimension and the groups that are compared on it."""
+    return f"{row['dimension']}, {pair_label(row)}"
 
 
-def _difference(row: Mapping[str, Any]) -> str:
+def _difference_text(row: Mapping[str, Any]) -> str:
+    """Write a difference with its interval and that of its placebos."""
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
-    return f"{_compared(row)} {value}{_beside_placebos(row)}"
+    return f"{_comparison(row)} {value}{_placebo_text(row)}"
 
 
-def _beside_placebos(row: Mapping[str, Any]) -> str:
+def _placebo_text(row: Mapping[str, Any]) -> str:
+    """Write the interval and the p of the placebos, where there are any."""
     if row["p_placebo"] is None:
         return ""
     return f", placebos {placebo_ends(row)} with p {p_value(row['p_placebo'])}"
 
 
-def _hidden(part: pl.DataFrame) -> list[str]:
+def _opposite_signs(part: pl.DataFrame) -> list[str]:
     """Name the dimensions on which layers differ significantly in opposite directions."""
-    sure = part.filter(ONE_LAYER, pl.col("p_claim") < ALPHA)
-    both = []
-    for mine in sure.partition_by("first", "second", "dimension", maintain_order=True):
-        low, high = (
-            mine.sort("estimate", descending=down).row(0, named=True) for down in (False, True)
-        )
+    significant = part.filter(ONE_LAYER, pl.col("p_claim") < ALPHA)
+    texts = []
+    for layers in significant.partition_by("first", "second", "dimension", maintain_order=True):
+        low = layers.sort("estimate").row(0, named=True)
+        high = layers.sort("estimate", descending=True).row(0, named=True)
         if low["estimate"] < 0 < high["estimate"]:
-            both.append(
-                f"{_compared(low)}: {number(low['estimate'])} at {layer_name(low['layer'])}, "
+            texts.append(
+                f"{_comparison(low)}: {number(low['estimate'])} at {layer_name(low['layer'])}, "
                 f"{number(high['estimate'])} at {layer_name(high['layer'])}"
             )
-    examples = "; ".join(both[:MOST_NAMED])
-    return [f"The mean hides opposite signs at single layers ({examples})."] if both else []
+    examples = "; ".join(texts[:MOST_NAMED])
+    return [f"The mean hides opposite signs at single layers ({examples})."] if texts else []
 
 
-def _changed(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
+def _sign_changes(differences: pl.DataFrame, in_first_reading: pl.DataFrame) -> list[str]:
     """Say whether other contexts, or removed components, change a sign."""
     keys = ["dimension", "first", "second"]
-    usual = own.select(*keys, usual=pl.col("estimate").sign())
-    others = every.join(own, on=[*keys, *READING], how="anti", nulls_equal=True)
-    compared = others.drop_nulls("estimate").join(usual, on=keys)
-    if compared.is_empty():
+    first_signs = in_first_reading.select(*keys, first_sign=pl.col("estimate").sign())
+    in_other_readings = differences.join(
+        in_first_reading, on=[*keys, *READING], how="anti", nulls_equal=True
+    )
+    pairs = in_other_readings.drop_nulls("estimate").join(first_signs, on=keys)
+    if pairs.is_empty():
         return []
-    changed = compared.filter(pl.col("estimate").sign() != pl.col("usual"))
+    changed = pairs.filter(pl.col("estimate").sign() != pl.col("first_sign"))
     if changed.is_empty():
         return ["Other contexts or removed components change no sign."]
-    ways = dict.fromkeys(
-        f"{row['dimension']}: {', '.join(in_words(key, row[key]) for key in READING)}"
-        for row in changed.iter_rows(named=True)
-    )
-    return [f"Signs change with how the model is read ({'; '.join(list(ways)[:MOST_NAMED])})."]
+    texts = []
+    for row in changed.iter_rows(named=True):
+        reading = ", ".join(in_words(key, row[key]) for key in READING)
+        texts.append(f"{row['dimension']}: {reading}")
+    # Several pairs of groups may change on a dimension: each text once.
+    examples = "; ".join(list(dict.fromkeys(texts))[:MOST_NAMED])
+    return [f"Signs change with how the model is read ({examples})."]

@@ -21,7 +21,7 @@ from clinometer.families.states.report.results import (
     in_words,
     layer_name,
     layers,
-    pairs,
+    pair_label,
     reading_columns,
     split,
 )
@@ -54,22 +54,26 @@ _BY_LAYER = (
 
 def direction_section(states: States) -> Section | None:
     """Show how well directions place terms, by layer; None where it was not measured."""
-    parts = states.of("directions")
+    parts = states.by_model("directions")
     if not parts:
         return None
-    tables = [
-        (f"Table of accuracies: {part['model'][0]}" if parts[1:] else "", _direction_table(part))
-        for part in parts
-    ]
-    published = _published(pl.concat(parts)["dimension"])
-    tables += [("Table of published accuracies", published)] if published.rows else []
-    drawn = [_drawn(part) for part in parts]
-    figures = (_direction_figure(part) for part in drawn if len(layers(part)) > 1)
+    tables = []
+    figures = []
+    for part in parts:
+        # A single table stands open: it has no summary.
+        summary = f"Table of accuracies: {part['model'][0]}" if len(parts) > 1 else ""
+        tables.append((summary, _direction_table(part)))
+        space = _figure_space(part)
+        if len(layers(space)) > 1:
+            figures.append(_direction_figure(space))
+    published = _published_table(pl.concat(parts)["dimension"])
+    if published.rows:
+        tables.append(("Table of published accuracies", published))
     key, title = "representation-directions", "Accuracy of the directions"
     return Section(key, title, (_ACCURACY,), named(key, figures), tuple(tables))
 
 
-def _published(dimensions: pl.Series) -> Table:
+def _published_table(dimensions: pl.Series) -> Table:
     """Set out what the models of the paper reach on the same dimensions."""
     accuracy = pl.col("accuracy")
     published = (
@@ -90,43 +94,49 @@ def _published(dimensions: pl.Series) -> Table:
     )
 
 
-def _cut(row: Mapping[str, Any]) -> str:
+def _cut_text(row: Mapping[str, Any]) -> str:
     """Say where the cut between high and low is."""
     return in_words("cut", row["cut"])
 
 
-def _drawn(part: pl.DataFrame) -> pl.DataFrame:
-    """Keep the layers of the broad space, or of another where that is not there."""
-    every = part.filter(ONE_LAYER)
-    broad = every.filter(space="broad")
-    return every if broad.is_empty() else broad
+def _figure_space(part: pl.DataFrame) -> pl.DataFrame:
+    """Keep the single layers of the broad space, or of another where that is not there."""
+    rows = part.filter(ONE_LAYER)
+    broad = rows.filter(space="broad")
+    return rows if broad.is_empty() else broad
 
 
 def _direction_figure(part: pl.DataFrame) -> Figure:
-    kinds = part["contexts"].n_unique() > 1
-    panels = [
-        ((_dimension(mine["dimension"][0]), reading), mine.with_columns(reference="neutral"))
-        for reading, own in split(by_layer(part), *(("removed", "cut") if kinds else READING))
-        for _, mine in split(own, "space", "dimension")
-    ]
+    """Draw accuracies by layer: lines are kinds of contexts if there are several, else cuts."""
+    several_kinds = part["contexts"].n_unique() > 1
+    # What is a line cannot tell panels apart.
+    panel_columns = ("removed", "cut") if several_kinds else READING
+    panels = []
+    for reading, reading_rows in split(by_layer(part), *panel_columns):
+        for _, rows in split(reading_rows, "space", "dimension"):
+            title = _dimension_title(rows["dimension"][0])
+            panels.append(((title, reading), rows.with_columns(reference="neutral")))
     caption = (
         f"Accuracy of the directions by layer: {part['model'][0]}. Share of terms on the right "
         f"side, 0 to 1. Band: {interval_title(part)} (Wilson); dashed line: majority baseline."
     )
     axis = Axis("Accuracy", 0, 1, None)
-    line = _contexts if kinds else _cut
+    line = _contexts_text if several_kinds else _cut_text
     return layer_figure(panels, line, lambda _: axis, caption, digits=3)
 
 
-def _contexts(row: Mapping[str, Any]) -> str:
+def _contexts_text(row: Mapping[str, Any]) -> str:
+    """Say in which contexts terms were read."""
     return in_words("contexts", row["contexts"])
 
 
-def _dimension(name: str) -> str:
+def _dimension_title(name: str) -> str:
+    """Name a dimension, or all of them."""
     return "All dimensions" if name == "all" else name
 
 
 def _direction_table(part: pl.DataFrame) -> Table:
+    """Set out the accuracies of a model, at one layer."""
     frame = at_one_layer(part)
     title = interval_title(frame)
     return render_table(
@@ -135,9 +145,9 @@ def _direction_table(part: pl.DataFrame) -> Table:
         "balanced accuracy, and the majority baseline. All dimensions: each term on its own "
         "dimension.",
         [
-            Column("Dimension", lambda r: _dimension(r["dimension"]), "head"),
+            Column("Dimension", lambda r: _dimension_title(r["dimension"]), "head"),
             Column("Space", lambda r: r["space"], "text"),
-            Column("Cut", _cut, "text"),
+            Column("Cut", _cut_text, "text"),
             *reading_columns(frame),
             Column("Accuracy", lambda r: number(r["estimate"], 3)),
             Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
@@ -154,8 +164,8 @@ def layer_section(states: States) -> Section | None:
     None where no model has two layers with differences.
     """
     broad = ONE_LAYER & (pl.col("space") == "broad")
-    every = states.of("differences", "words", where=broad)
-    parts = [part for part in every if len(layers(part)) > 1]
+    differences = states.by_model("differences", "words", where=broad)
+    parts = [part for part in differences if len(layers(part)) > 1]
     if not parts:
         return None
     figures = named("representation-layers", map(_difference_figure, parts))
@@ -163,11 +173,11 @@ def layer_section(states: States) -> Section | None:
 
 
 def _difference_figure(part: pl.DataFrame) -> Figure:
-    panels = [
-        ((pairs(mine.row(0, named=True)), reading), mine)
-        for reading, own in split(by_layer(part), *READING)
-        for _, mine in split(own, "first", "second")
-    ]
+    """Draw differences by layer, a panel for each pair of groups, a line for each dimension."""
+    panels = []
+    for reading, reading_rows in split(by_layer(part), *READING):
+        for _, rows in split(reading_rows, "first", "second"):
+            panels.append(((pair_label(rows.row(0, named=True)), reading), rows))
     caption = (
         f"Difference between groups by layer: {part['model'][0]}, {part['words'][0]}. Unit: "
         "standard deviations of the compared words at that layer; dotted line: neutral 0. Above: "
@@ -184,12 +194,14 @@ def _difference_figure(part: pl.DataFrame) -> Figure:
 
 def direction_finding(part: pl.DataFrame) -> str:
     """Say how well the directions place terms, beside the majority baseline."""
-    own = first_reading(at_one_layer(part).filter(dimension="all"))
-    own = own.filter(pl.col("space") == pl.col("space").first())
-    rows = own.drop_nulls("estimate").to_dicts()
+    accuracies = first_reading(at_one_layer(part).filter(dimension="all"))
+    accuracies = accuracies.filter(pl.col("space") == pl.col("space").first())
+    rows = accuracies.drop_nulls("estimate").to_dicts()
     if not rows:
         return ""
-    shares = [f"{number(row['estimate'], 3)} {_cut(row)}{_against(row)}" for row in rows]
+    shares = [
+        f"{number(row['estimate'], 3)} {_cut_text(row)}{_baseline_verdict(row)}" for row in rows
+    ]
     return (
         f"Share of {rows[0]['n'] or 0:,} terms on the side where the dictionary has them, "
         f"{layer_name(rows[0]['layer'])}: {'; '.join(shares)}. The majority baseline, always the "
@@ -197,7 +209,8 @@ def direction_finding(part: pl.DataFrame) -> str:
     )
 
 
-def _against(row: Mapping[str, Any]) -> str:
+def _baseline_verdict(row: Mapping[str, Any]) -> str:
+    """Say whether the interval of an accuracy lies above, below or around the baseline."""
     low, high, majority = row["ci_low"], row["ci_high"], row["neutral"]
     if None in (low, high, majority):
         return ""

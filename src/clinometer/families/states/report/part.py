@@ -76,7 +76,7 @@ LIMITS = (
     "A difference that is not shown is not shown to be absent. No result here clears a model.",
 )
 
-#: Frame, and a column with its value where only that is meant → what it comes from.
+#: Table; a column with its value where only these rows are meant; and the work they come from.
 SOURCES: tuple[tuple[str, dict[str, str], str], ...] = (
     ("profiles", {}, "Schuster, C. M., Dinisor, M.-A., Ghatiwala, S. & Groh, G. "
      "(2024). Profiling bias in LLMs: Stereotype dimensions in contextual word embeddings. "
@@ -126,7 +126,8 @@ def state_part(directory: Path) -> Part | None:
         relation_section(states),
     )
     approaches = tuple(term for key, term in _APPROACHES.items() if states.tables[key].height)
-    title, names = "Stereotypes inside the model", states.names
+    title = "Stereotypes inside the model"
+    names = states.names
     return Part(
         key="representation",
         title="Hidden states",
@@ -153,52 +154,67 @@ def findings(states: States) -> list[tuple[str, str, str]]:
 
     Result: what it is about, model, text; the models of a kind one after the other.
     """
-    profiles = states.of("differences", "words", where=pl.col("space") == "broad")
-    tests = states.of("associations", "study", where=ONE_LAYER)
-    relations, directions = states.of("relations"), states.of("directions")
-    rows = [
-        *((f"Profile of {one['words'][0]}", one, profile_finding(one)) for one in profiles),
-        *((f"Association tests of {one['study'][0]}", one, association_finding(one))
-          for one in tests),
-        *(("Answers and hidden states", one, relation_finding(one)) for one in relations),
-        *(("Accuracy of the directions", one, direction_finding(one)) for one in directions),
-    ]  # fmt: skip
-    return [(about, part["model"][0], text) for about, part, text in rows if text]
+    rows: list[tuple[str, pl.DataFrame, str]] = []
+    for part in states.by_model("differences", "words", where=pl.col("space") == "broad"):
+        rows.append((f"Profile of {part['words'][0]}", part, profile_finding(part)))
+    for part in states.by_model("associations", "study", where=ONE_LAYER):
+        rows.append((f"Association tests of {part['study'][0]}", part, association_finding(part)))
+    for part in states.by_model("relations"):
+        rows.append(("Answers and hidden states", part, relation_finding(part)))
+    for part in states.by_model("directions"):
+        rows.append(("Accuracy of the directions", part, direction_finding(part)))
+    # A finding without text could not be measured.
+    return [(title, part["model"][0], text) for title, part, text in rows if text]
 
 
 def _sources(states: States) -> tuple[str, ...]:
     """Give the works that what was measured comes from, and the sources of its words."""
-    works = [work for name, of, work in SOURCES if states.tables[name].filter(**of).height]
-    removed = any((frame["removed"].fill_null(0) > 0).any() for frame in states.tables.values())
+    works = []
+    for table, condition, work in SOURCES:
+        if states.tables[table].filter(**condition).height:
+            works.append(work)
+    if any((frame["removed"].fill_null(0) > 0).any() for frame in states.tables.values()):
+        works.append(_REMOVAL)
     facts = states.facts
-    given = [facts.part("dictionary").text("citation")]
-    given += [one.text("citation") for one in facts.parts("tests")]
-    given += [one.text("source") for one in facts.parts("words")]
-    every = [*works, *([_REMOVAL] if removed else []), *filter(None, given)]
-    return tuple(dict.fromkeys(every))
+    works.append(facts.part("dictionary").text("citation"))
+    works += [tests.text("citation") for tests in facts.parts("tests")]
+    works += [words.text("source") for words in facts.parts("words")]
+    # Where a record names no source, the text is empty.
+    return tuple(dict.fromkeys(filter(None, works)))
 
 
 def _setting(facts: Plan) -> tuple[Term, ...]:
     """Say what was read, and how."""
-    setting, sha = facts.part("setting"), "SHA-256 {}"
-    terms = [
-        *((f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")),
-        ("Dictionary", _stated(facts.part("dictionary"), name="{}", file="{}", terms="{} terms",
-                               senses="{} senses", sha256=sha)),
-        *(("Contexts", _stated(one, kind="{}", file="{}", contexts="{} contexts", sha256=sha))
-          for one in facts.parts("contexts")),
-        *((f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")),
-        *((f"Tests: {one.text('study')}", _stated(one, tests="{} tests"))
-          for one in facts.parts("tests")),
-        *((spaced(key), value or ", ".join(setting.texts(key)))
-          for key, value in facts.pairs("setting")),
-    ]  # fmt: skip
-    return (*(Term(name, text) for name, text in terms if text), *made_with(facts))
+    sha256 = "SHA-256 {}"
+    texts: list[tuple[str, str]] = []
+    for model in facts.parts("models"):
+        texts.append((f"Model {model.text('name')}", _model_text(model)))
+    dictionary = _filled_texts(
+        facts.part("dictionary"),
+        name="{}",
+        file="{}",
+        terms="{} terms",
+        senses="{} senses",
+        sha256=sha256,
+    )
+    texts.append(("Dictionary", dictionary))
+    for contexts in facts.parts("contexts"):
+        text = _filled_texts(contexts, kind="{}", file="{}", contexts="{} contexts", sha256=sha256)
+        texts.append(("Contexts", text))
+    for words in facts.parts("words"):
+        texts.append((f"Words: {words.text('name')}", _words_text(words)))
+    for tests in facts.parts("tests"):
+        texts.append((f"Tests: {tests.text('study')}", _filled_texts(tests, tests="{} tests")))
+    setting = facts.part("setting")
+    for key, value in facts.pairs("setting"):
+        # A list, such as the numbers of removed components, has no single value.
+        texts.append((spaced(key), value or ", ".join(setting.texts(key))))
+    return (*(Term(name, text) for name, text in texts if text), *made_with(facts))
 
 
-def _stated(one: Plan, **templates: str) -> str:
-    """Write the texts that there are, each in the template of its key."""
-    texts = {key: one.text(key) for key in templates}
+def _filled_texts(part: Plan, **templates: str) -> str:
+    """Write the texts of a part of the record that it has, each in the template of its key."""
+    texts = {key: part.text(key) for key in templates}
     return "; ".join(templates[key].format(text) for key, text in texts.items() if text)
 
 
@@ -209,18 +225,21 @@ _LAST = {
 }
 
 
-def _model(one: Plan) -> str:
-    layers, last = len(one.texts("layers")), one.text("last")
+def _model_text(model: Plan) -> str:
+    """Write how a model was read."""
+    layers = len(model.texts("layers"))
+    last = model.text("last")
     texts = (
         counted(layers, "layer") if layers else "",
-        _stated(one, width="width {}", dtype="{}"),
+        _filled_texts(model, width="width {}", dtype="{}"),
         _LAST.get(last, last),
-        _stated(one, fingerprint="fingerprint {}"),
+        _filled_texts(model, fingerprint="fingerprint {}"),
     )
     return "; ".join(filter(None, texts))
 
 
-def _words(one: Plan) -> str:
-    groups = ", ".join(f"{group} {n}" for group, n in one.pairs("groups"))
-    alone = ", ".join(one.texts("individuals"))
-    return "; ".join(filter(None, (groups, f"single words: {alone}" if alone else "")))
+def _words_text(words: Plan) -> str:
+    """Write the sizes of groups of words, and the words that stand alone."""
+    groups = ", ".join(f"{group} {n}" for group, n in words.pairs("groups"))
+    individuals = ", ".join(words.texts("individuals"))
+    return "; ".join(filter(None, (groups, f"single words: {individuals}" if individuals else "")))

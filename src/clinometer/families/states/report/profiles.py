@@ -15,7 +15,7 @@ from clinometer.families.states.report.results import (
     States,
     at_one_layer,
     layer_name,
-    pairs,
+    pair_label,
     placebo_columns,
     reading_columns,
     split,
@@ -86,35 +86,40 @@ def profile_section(states: States, space: str) -> Section | None:
     `space`: ``broad`` or ``fine``.
     None where no profile was measured in it.
     """
-    parts = states.of("profiles", "words", where=pl.col("space") == space)
+    parts = states.by_model("profiles", "words", where=pl.col("space") == space)
     if not parts:
         return None
     key, title, short, method = _SPACES[space]
-    figures, tables = [], []
+    figures: list[Figure | None] = []
+    tables: list[tuple[str, Table]] = []
     for part in parts:
-        of = {"model": part["model"][0], "words": part["words"][0], "space": space}
-        differences = at_one_layer(states.tables["differences"].filter(**of))
-        words = at_one_layer(states.tables["terms"].filter(pl.col("group").is_null(), **of))
+        keys = {"model": part["model"][0], "words": part["words"][0], "space": space}
+        differences = at_one_layer(states.tables["differences"].filter(**keys))
+        # Words of no group are those that stand for themselves.
+        words = at_one_layer(states.tables["terms"].filter(pl.col("group").is_null(), **keys))
         figures.append(_figure(at_one_layer(part), differences, words))
-        tables += _tables(differences, words, f"{of['model']}, {of['words']}")
+        tables += _tables(differences, words, f"{keys['model']}, {keys['words']}")
+    paragraphs = [method, _TESTS, _PLACEBOS]
     most = max(len(split(part, *READING)) for part in parts)
-    left = (
-        f"Only the first {MOST_READINGS} of {most} ways of reading a model are drawn; "
-        "estimates.parquet has all."
-    )
-    text = (method, _TESTS, _PLACEBOS, *([left] if most > MOST_READINGS else []))
+    if most > MOST_READINGS:
+        paragraphs.append(
+            f"Only the first {MOST_READINGS} of {most} ways of reading a model are drawn; "
+            "estimates.parquet has all."
+        )
     notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
-    return Section(key, title, text, named(key, figures), tuple(tables), notes, short=short)
+    return Section(
+        key, title, tuple(paragraphs), named(key, figures), tuple(tables), notes, short=short
+    )
 
 
 def _notes(frame: pl.DataFrame) -> tuple[str, ...]:
-    noted = at_one_layer(frame).filter(pl.col("note") != "")
-    return tuple(
-        dict.fromkeys(
-            f"{row['model']}, {row['dimension']}, {pairs(row)}: {row['note']}"
-            for row in noted.iter_rows(named=True)
-        )
-    )
+    """List the notes of differences, each once: those of several readings may be alike."""
+    rows_with_note = at_one_layer(frame).filter(pl.col("note") != "")
+    notes = [
+        f"{row['model']}, {row['dimension']}, {pair_label(row)}: {row['note']}"
+        for row in rows_with_note.iter_rows(named=True)
+    ]
+    return tuple(dict.fromkeys(notes))
 
 
 def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) -> Figure | None:
@@ -122,29 +127,34 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
     first = words["term"].unique(maintain_order=True)[:MOST_INDIVIDUALS]
     words = words.filter(pl.col("term").is_in(first.implode()))
     rows: list[Row] = []
-    for panel, own in split(part, *READING)[:MOST_READINGS]:
-        mine = {key: own[key][0] for key in READING}
-        placebos = _placebo_means(differences.filter(**mine))
-        rows += [_group(row, panel, placebos) for row in own.iter_rows(named=True)]
-        rows += [_word(row, panel) for row in words.filter(**mine).iter_rows(named=True)]
-        rows += _stars(differences.filter(**mine), panel)
+    for panel, groups in split(part, *READING)[:MOST_READINGS]:
+        reading = {key: groups[key][0] for key in READING}
+        reading_differences = differences.filter(**reading)
+        placebos = _placebo_means(reading_differences)
+        rows += [_group_mark(row, panel, placebos) for row in groups.iter_rows(named=True)]
+        rows += [_word_mark(row, panel) for row in words.filter(**reading).iter_rows(named=True)]
+        rows += _stars(reading_differences, panel)
     if all(row["mean"] is None for row in rows):
         return None
     kinds = {row["kind"] for row in rows}
     caption = (
         f"Profile of {part['words'][0]}: {part['model'][0]}, {layer_name(part['layer'][0])}. "
         f"{SCALE} Dot: mean of a group; line: its {interval_title(part)}."
-        + (" Diamond: a single word; line: interval over its contexts." * ("individual" in kinds))
-        + (f" {STAR}: groups differ, p (Holm) below .05." * ("star" in kinds))
-        + _GREY * any(row.get("placebo_low") is not None for row in rows)
     )
+    # Only the marks that are drawn are explained.
+    if "individual" in kinds:
+        caption += " Diamond: a single word; line: interval over its contexts."
+    if "star" in kinds:
+        caption += f" {STAR}: groups differ, p (Holm) below .05."
+    if any(row.get("placebo_low") is not None for row in rows):
+        caption += _GREY
     axis = around("← low · standard deviations · high →", rows, 0.5)
     return Figure("", caption, _summary(rows), profile_rows(rows, axis))
 
 
 def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float | None) -> Row:
     """Give what every mark has: its place, its value and interval, and their texts."""
-    known = None not in (value, row["ci_low"], row["ci_high"])
+    has_interval = None not in (value, row["ci_low"], row["ci_high"])
     return {
         "kind": kind,
         "block": "",
@@ -152,10 +162,10 @@ def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float
         "dimension": row["dimension"],
         "lane": lane,
         "mean": value,
-        "low": row["ci_low"] if known else None,
-        "high": row["ci_high"] if known else None,
+        "low": row["ci_low"] if has_interval else None,
+        "high": row["ci_high"] if has_interval else None,
         "shown": number(value),
-        "interval": interval(row["ci_low"], row["ci_high"]) if known else None,
+        "interval": interval(row["ci_low"], row["ci_high"]) if has_interval else None,
     }
 
 
@@ -169,18 +179,23 @@ def _placebo_means(differences: pl.DataFrame) -> Placebos:
     Their means lie around 0 in proportion to the size of the other group.
     """
     ends: dict[tuple[str, str], tuple[float, float]] = {}
-    known = differences.drop_nulls(["placebo_low", "placebo_high", "n_first", "n_second"])
     if differences.select("first", "second").n_unique() != 1:
         return ends
-    for row in known.iter_rows(named=True):
-        low, high, n = row["placebo_low"], row["placebo_high"], row["n_first"] + row["n_second"]
-        first, second = row["n_second"] / n, row["n_first"] / n
-        ends[row["dimension"], row["first"]] = (low * first, high * first)
-        ends[row["dimension"], row["second"]] = (-high * second, -low * second)
+    complete = differences.drop_nulls(["placebo_low", "placebo_high", "n_first", "n_second"])
+    for row in complete.iter_rows(named=True):
+        low, high = row["placebo_low"], row["placebo_high"]
+        n = row["n_first"] + row["n_second"]
+        # The larger group lies nearer to 0, the mean of all words.
+        first_share = row["n_second"] / n
+        second_share = row["n_first"] / n
+        ends[row["dimension"], row["first"]] = (low * first_share, high * first_share)
+        # The second group lies on the other side, so its ends change places.
+        ends[row["dimension"], row["second"]] = (-high * second_share, -low * second_share)
     return ends
 
 
-def _group(row: Mapping[str, Any], panel: str, placebos: Placebos) -> Row:
+def _group_mark(row: Mapping[str, Any], panel: str, placebos: Placebos) -> Row:
+    """Give the mark of a group's mean."""
     low, high = placebos.get((row["dimension"], row["group"]), (None, None))
     return {
         **_mark(row, "group", panel, f"group {row['group']}", row["estimate"]),
@@ -192,85 +207,93 @@ def _group(row: Mapping[str, Any], panel: str, placebos: Placebos) -> Row:
     }
 
 
-def _word(row: Mapping[str, Any], panel: str) -> Row:
-    placed = _mark(row, "individual", panel, f"word {row['term']}", row["coordinate"])
+def _word_mark(row: Mapping[str, Any], panel: str) -> Row:
+    """Give the mark of a single word."""
+    mark = _mark(row, "individual", panel, f"word {row['term']}", row["coordinate"])
     return {
-        **placed,
+        **mark,
         "individual": row["term"],
         "label": shortened(row["term"]),
-        "end_low": placed["mean"] if placed["low"] is None else placed["low"],
-        "end_high": placed["mean"] if placed["high"] is None else placed["high"],
+        # The label stands beside the interval; without one, beside the word itself.
+        "end_low": mark["mean"] if mark["low"] is None else mark["low"],
+        "end_high": mark["mean"] if mark["high"] is None else mark["high"],
         "contexts": count(row["n_contexts"]),
     }
 
 
 def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
     """Give a star for each dimension on which any two groups differ."""
-    sure = differences.filter(pl.col("p_claim") < ALPHA)
-    return [
-        {
+    significant = differences.filter(pl.col("p_claim") < ALPHA)
+    stars: list[Row] = []
+    for pairs in significant.partition_by("dimension", maintain_order=True):
+        texts = [
+            f"{pair_label(row)} {number(row['estimate'], signed=True)}, p (Holm) "
+            f"{p_value(row['p_claim'])}"
+            for row in pairs.iter_rows(named=True)
+        ]
+        star: Row = {
             **dict.fromkeys(("mean", "low", "high")),
             **{"kind": "star", "block": "", "panel": panel, "lane": "", "label": STAR},
-            "dimension": part["dimension"][0],
-            "about": "; ".join(
-                f"{pairs(row)} {number(row['estimate'], signed=True)}, p (Holm) "
-                f"{p_value(row['p_claim'])}"
-                for row in part.iter_rows(named=True)
-            ),
+            "dimension": pairs["dimension"][0],
+            "about": "; ".join(texts),
         }
-        for part in sure.partition_by("dimension", maintain_order=True)
-    ]
+        stars.append(star)
+    return stars
 
 
 def _summary(rows: Sequence[Row]) -> str:
     """Say where each group stands in the first column, and in all columns where groups differ."""
-    placed: dict[str, list[str]] = {}
-    starred: dict[str, list[str]] = {row["panel"]: [] for row in rows}
+    values_by_dimension: dict[str, list[str]] = {}
+    stars_by_panel: dict[str, list[str]] = {row["panel"]: [] for row in rows}
     for row in rows:
         if row["kind"] == "star":
-            starred[row["panel"]].append(row["dimension"])
+            stars_by_panel[row["panel"]].append(row["dimension"])
         elif row["panel"] == rows[0]["panel"]:
-            who = row.get("group") or row.get("individual")
-            placed.setdefault(row["dimension"], []).append(f"{who} {row['shown']}")
-    parts = [f"{dimension}: {', '.join(values)}" for dimension, values in placed.items()]
-    for panel, dimensions in starred.items():
+            name = row.get("group") or row.get("individual")
+            values = values_by_dimension.setdefault(row["dimension"], [])
+            values.append(f"{name} {row['shown']}")
+    parts = []
+    for dimension, values in values_by_dimension.items():
+        parts.append(f"{dimension}: {', '.join(values)}")
+    for panel, dimensions in stars_by_panel.items():
         differ = f"groups differ ({STAR}) on {', '.join(dimensions)}"
         stars = differ if dimensions else "no significant difference between groups"
         parts.append(f"{panel}: {stars}" if panel else stars)
     return f"{'; '.join(parts)}."
 
 
-def _tables(differences: pl.DataFrame, words: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
-    """Set out differences, and single words."""
+def _tables(differences: pl.DataFrame, words: pl.DataFrame, title: str) -> list[tuple[str, Table]]:
+    """Set out differences, and single words; `title`: of which model and set of words."""
     tables = []
     if not differences.is_empty():
-        summary = f"Table of differences: {about}" if differences.height > MOST_OPEN else ""
-        tables.append((summary, _difference_table(differences, about)))
+        summary = f"Table of differences: {title}" if differences.height > MOST_OPEN else ""
+        tables.append((summary, _difference_table(differences, title)))
     if not words.is_empty():
-        tables.append((f"Table of single words: {about}", _word_table(words, about)))
+        tables.append((f"Table of single words: {title}", _word_table(words, title)))
     return tables
 
 
-def _first_rows(frame: pl.DataFrame) -> str:
+def _rows_note(frame: pl.DataFrame) -> str:
+    """Say how many rows are shown, where these are not all."""
     return f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""
 
 
-def _difference_table(frame: pl.DataFrame, about: str) -> Table:
+def _difference_table(frame: pl.DataFrame, title: str) -> Table:
     """Set out differences of groups, at one layer."""
-    title = interval_title(frame)
+    interval_name = interval_title(frame)
     return render_table(
         frame.head(MOST_ROWS),
-        f"{about}, {layer_name(frame['layer'][0])}: differences of means in standard deviations of "
-        f"the compared words, neutral 0, with their {title} (Welch). t: Student’s, equal "
+        f"{title}, {layer_name(frame['layer'][0])}: differences of means in standard deviations of "
+        f"the compared words, neutral 0, with their {interval_name} (Welch). t: Student’s, equal "
         "variances, as published. p (Holm), p (BH): adjusted for all dimensions and pairs. p "
         "(shuffled): words shuffled between groups. Placebos: differences on directions whose high "
-        f"and low terms were shuffled. d: Cohen’s.{_first_rows(frame)}",
+        f"and low terms were shuffled. d: Cohen’s.{_rows_note(frame)}",
         [
             Column("Dimension", lambda r: r["dimension"], "head"),
-            Column("Compared", pairs, "head"),
+            Column("Compared", pair_label, "head"),
             *reading_columns(frame),
             Column("Difference", lambda r: number(r["estimate"])),
-            Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("t", lambda r: number(r["statistic"])),
             Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
             *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
@@ -282,20 +305,20 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
     )
 
 
-def _word_table(frame: pl.DataFrame, about: str) -> Table:
+def _word_table(frame: pl.DataFrame, title: str) -> Table:
     """Set out single words, at one layer."""
-    title = interval_title(frame)
+    interval_name = interval_title(frame)
     return render_table(
         frame.head(MOST_ROWS),
-        f"{about}, {layer_name(frame['layer'][0])}: single words, in standard deviations of the "
-        f"compared words; neutral 0. The {title} is over contexts; it needs at least two."
-        f"{_first_rows(frame)}",
+        f"{title}, {layer_name(frame['layer'][0])}: single words, in standard deviations of the "
+        f"compared words; neutral 0. The {interval_name} is over contexts; it needs at least two."
+        f"{_rows_note(frame)}",
         [
             Column("Word", lambda r: r["term"], "head"),
             Column("Dimension", lambda r: r["dimension"], "head"),
             *reading_columns(frame),
             Column("Value", lambda r: number(r["coordinate"])),
-            Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("Contexts of the word", lambda r: count(r["n_contexts"])),
         ],
     )

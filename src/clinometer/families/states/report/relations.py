@@ -55,7 +55,8 @@ _FITS = (
 
 def relation_section(states: States) -> Section | None:
     """Show how answers and states go together by layer; None where they were not joined."""
-    parts, fits = states.of("relations", where=ONE_LAYER), states.of("fits")
+    parts = states.by_model("relations", where=ONE_LAYER)
+    fits = states.by_model("fits")
     if not parts and not fits:
         return None
     maps = [figure for part in parts if (figure := _map(part))]
@@ -70,30 +71,35 @@ def relation_section(states: States) -> Section | None:
 
 def _strongest(part: pl.DataFrame) -> dict[str, Any] | None:
     """Give the row with the largest correlation in size; None where there is none."""
-    known = part.drop_nulls("estimate")
-    by = pl.col("estimate").abs()
-    return next(known.sort(by, descending=True, maintain_order=True).iter_rows(named=True), None)
+    size = pl.col("estimate").abs()
+    # A stable sort: of equal correlations the lowest layer's.
+    by_size = part.drop_nulls("estimate").sort(size, descending=True, maintain_order=True)
+    return next(by_size.iter_rows(named=True), None)
 
 
-def _at_the_end(part: pl.DataFrame) -> dict[str, Any]:
+def _last_layer(part: pl.DataFrame) -> dict[str, Any]:
+    """Give the first row of the last layer."""
     return part.filter(layer=layers(part)[-1]).row(0, named=True)
 
 
 def _map(part: pl.DataFrame) -> Figure | None:
+    """Draw correlations by layer, a column for each treatment of missing scores."""
     level = "stereotype" if "stereotype" in part["level"] else part["level"][0]
-    own = part.filter(level=level).drop_nulls("estimate")
-    if own.is_empty():
+    correlations = part.filter(level=level).drop_nulls("estimate")
+    if correlations.is_empty():
         return None
-    columns = {
-        name or in_words("missing_as", mine["missing_as"][0]): mine
-        for name, mine in split(own, "removed", "missing_as")
-    }
-    rows = [row for name, mine in columns.items() for row in _cells(name, mine)]
+    columns: dict[str, pl.DataFrame] = {}
+    for name, column in split(correlations, "removed", "missing_as"):
+        # A single column is set apart by nothing, and still needs a name.
+        columns[name or in_words("missing_as", column["missing_as"][0])] = column
+    cell_rows: list[Row] = []
+    for title, column in columns.items():
+        cell_rows += _cells(title, column)
     grid = Grid(
         legend="Correlation r",
         edges=EDGES,
         across=("", list(columns)),
-        down=("Layer", layers(own)),
+        down=("Layer", layers(correlations)),
         width=118 if len(columns) <= _MOST_WIDE else 62,
         height=21,
         tips=(("Layer", "down"), ("", "across"), ("r", "shown"), ("Interval", "interval"),
@@ -105,12 +111,14 @@ def _map(part: pl.DataFrame) -> Figure | None:
         "answers without a score are counted, and components removed from the states. Bold: the "
         "strongest of its column; *: p (Holm) below .05."
     )
-    ends = "; ".join(_ends(name, mine) for name, mine in columns.items())
-    return Figure("", caption, f"{ends}.", cells(rows, grid))
+    texts = [_column_text(title, column) for title, column in columns.items()]
+    return Figure("", caption, f"{'; '.join(texts)}.", cells(cell_rows, grid))
 
 
-def _ends(name: str, part: pl.DataFrame) -> str:
-    top, last = _strongest(part) or {}, _at_the_end(part)
+def _column_text(name: str, part: pl.DataFrame) -> str:
+    """Say where the correlation of a column is strongest, and what it is at the last layer."""
+    top = _strongest(part) or {}
+    last = _last_layer(part)
     return (
         f"{name}: strongest {number(top['estimate'])} ({layer_name(top['layer'])}), last "
         f"{number(last['estimate'])}"
@@ -118,9 +126,11 @@ def _ends(name: str, part: pl.DataFrame) -> str:
 
 
 def _cells(name: str, part: pl.DataFrame) -> list[Row]:
+    """Give the cells of a column of the map, the strongest of them bold."""
     top = _strongest(part) or {}
-    return [
-        map_cell(
+    cell_rows = []
+    for row in part.iter_rows(named=True):
+        cell = map_cell(
             row,
             EDGES,
             (name, row["layer"]),
@@ -130,16 +140,16 @@ def _cells(name: str, part: pl.DataFrame) -> list[Row]:
             rho=number(row["estimate_spearman"]),
             n=count(row["n"]),
         )
-        for row in part.iter_rows(named=True)
-    ]
+        cell_rows.append(cell)
+    return cell_rows
 
 
 def _curves(part: pl.DataFrame) -> Figure:
-    panels = [
-        ((f"Level: {mine['level'][0]}", reading), mine)
-        for reading, own in split(by_layer(part), "removed")
-        for _, mine in split(own, "level")
-    ]
+    """Draw correlations by layer, a panel for each level, a line for each treatment."""
+    panels = []
+    for reading, reading_rows in split(by_layer(part), "removed"):
+        for _, rows in split(reading_rows, "level"):
+            panels.append(((f"Level: {rows['level'][0]}", reading), rows))
     caption = (
         f"Correlation of answers and hidden states by layer: {part['model'][0]}. r: −1 to 1; "
         "dotted line: neutral 0. Lines: how answers without a score are counted. Band: "
@@ -152,14 +162,15 @@ def _curves(part: pl.DataFrame) -> Figure:
 
 
 def _table(part: pl.DataFrame) -> Table:
-    """Set out the strongest and the last layer of each way."""
-    picked = []
-    for _, mine in split(part, "level", "removed", "missing_as"):
-        top = _strongest(mine)
-        picked += [{**top, "which": "strongest"}] if top else []
-        picked += [{**_at_the_end(mine), "which": "last"}]
+    """Set out the strongest and the last layer of each level, removal and treatment."""
+    table_rows = []
+    for _, correlations in split(part, "level", "removed", "missing_as"):
+        top = _strongest(correlations)
+        if top:
+            table_rows.append({**top, "which": "strongest"})
+        table_rows.append({**_last_layer(correlations), "which": "last"})
     return render_table(
-        picked,
+        table_rows,
         f"{part['model'][0]}: correlation at the layer where it is strongest and at the last, with "
         f"its {interval_title(part)} (Fisher’s z). Selecting the strongest layer is not a test; p "
         "(Holm) is adjusted for all layers.",
@@ -180,18 +191,17 @@ def _table(part: pl.DataFrame) -> Table:
 
 def _fit_table(part: pl.DataFrame) -> Table:
     """Set out the answers as predictor, and the states at the best and the last layer."""
-    picked: list[dict[str, Any]] = []
-    for _, mine in split(part, "removed", "missing_as"):
-        spoken, states = mine.filter(pl.col("layer").is_null()), mine.drop_nulls("layer")
+    table_rows: list[dict[str, Any]] = []
+    for _, fits in split(part, "removed", "missing_as"):
+        # The score of an answer is of no layer.
+        answers = fits.filter(pl.col("layer").is_null())
+        states = fits.drop_nulls("layer")
         best = states.drop_nulls("aic").sort("aic", maintain_order=True).head(1)
-        end = states.filter(layer=layers(states)[-1]) if layers(states) else states
-        picked += [
-            {**row, "which": which}
-            for which, rows in (("answers", spoken), ("best layer", best), ("last layer", end))
-            for row in rows.iter_rows(named=True)
-        ]
+        last = states.filter(layer=layers(states)[-1]) if layers(states) else states
+        for which, rows in (("answers", answers), ("best layer", best), ("last layer", last)):
+            table_rows += [{**row, "which": which} for row in rows.iter_rows(named=True)]
     return render_table(
-        picked,
+        table_rows,
         f"{part['model'][0]}: decisions predicted from answers and from hidden states. "
         f"Coefficient: log odds per unit, with its {interval_title(part)}; Δ AIC: difference from "
         "the best model on the same rows. p (clustered): by stereotype. Selecting the best layer "
@@ -213,29 +223,29 @@ def _fit_table(part: pl.DataFrame) -> Table:
 
 def relation_finding(part: pl.DataFrame) -> str:
     """Say where answers and states agree most, and how much missing answers matter."""
-    known = part.filter(ONE_LAYER)
-    level = "stereotype" if "stereotype" in known["level"] else "trial"
+    single_layers = part.filter(ONE_LAYER)
+    level = "stereotype" if "stereotype" in single_layers["level"] else "trial"
     fewest = pl.col("removed") == pl.col("removed").min()
-    own = known.filter(fewest, level=level).drop_nulls("estimate")
-    if own.is_empty():
+    correlations = single_layers.filter(fewest, level=level).drop_nulls("estimate")
+    if correlations.is_empty():
         return ""
-    _, first = split(own, "missing_as")[0]
-    top, last = _strongest(first), _at_the_end(first)
+    _, first = split(correlations, "missing_as")[0]
+    top, last = _strongest(first), _last_layer(first)
     if top is None:
         return ""
-    at = layer_name(top["layer"])
+    top_layer = layer_name(top["layer"])
     text = (
-        f"The correlation of answers and hidden states is strongest at {at} (r "
+        f"The correlation of answers and hidden states is strongest at {top_layer} (r "
         f"{bracketed(top['estimate'], top['ci_low'], top['ci_high'])}; p (Holm) "
         f"{p_value(top['p_holm'])}; {in_words('missing_as', top['missing_as'])})"
     )
     if top["layer"] != last["layer"]:
         text += f"; at the last layer, {last['layer']}, r is {number(last['estimate'])}"
-    same = own.filter(layer=top["layer"])
-    if same.height == 1:
+    # The same layer, with missing answers counted otherwise.
+    treatments = correlations.filter(layer=top["layer"]).select("missing_as", "estimate")
+    if treatments.height == 1:
         return f"{text}."
-    values = ", ".join(
-        f"{in_words('missing_as', name)} {number(value)}"
-        for name, value in same.select("missing_as", "estimate").iter_rows()
+    values = [f"{in_words('missing_as', name)} {number(r)}" for name, r in treatments.iter_rows()]
+    return (
+        f"{text}. At {top_layer} r depends on how missing answers are counted: {', '.join(values)}."
     )
-    return f"{text}. At {at} r depends on how missing answers are counted: {values}."

@@ -28,7 +28,7 @@ from clinometer.results import beside
 from clinometer.texts import visible
 
 __all__ = ["ONE_LAYER", "READING", "States", "at_one_layer", "by_layer", "first_reading",
-           "in_words", "interval_column", "layer_name", "layers", "pairs", "placebo_columns",
+           "in_words", "interval_column", "layer_name", "layers", "pair_label", "placebo_columns",
            "placebo_ends", "read_states", "reading_columns", "split"]  # fmt: skip
 
 #: The layer of rows over all layers.
@@ -40,6 +40,8 @@ READING = ("contexts", "removed")
 
 #: Characters shown of a word, and of a model's name in drawings and tables.
 _LONGEST = 60
+#: Characters shown of a note.
+_LONGEST_NOTE = 400
 #: Null there says something: a word of no group, what a model says and not one of its layers, a
 #: test of one group.
 _MAY_BE_NULL = ("group", "layer", "note", "second")
@@ -54,8 +56,8 @@ _MISSING = {
 }
 
 #: What stands in the rows of every measure of profiles.
-_OF = ("model", *READING)
-_AT = (*_OF, "words", "layer", "space", "dimension")
+_READ = ("model", *READING)
+_COORDINATE = (*_READ, "words", "layer", "space", "dimension")
 _INTERVAL = ("ci_low", "ci_high", "confidence")
 #: Columns of the method ``placebo``, and what of them stands beside an estimate.
 _PLACED = ("p", "p_holm", "placebo_mean", "placebo_low", "placebo_high")
@@ -85,17 +87,19 @@ class States:
     tables: Mapping[str, pl.DataFrame]
     contexts: pl.DataFrame
 
-    def of(self, table: str, *by: str, where: pl.Expr | None = None) -> list[pl.DataFrame]:
-        """Give the rows of each model, in their order, and of each value of other columns.
+    def by_model(
+        self, table: str, *columns: str, where: pl.Expr | None = None
+    ) -> list[pl.DataFrame]:
+        """Part the rows of a table by model, in the order of `names`, and by other columns.
 
         `where`: which rows; all where it is not given.
         """
         frame = self.tables[table] if where is None else self.tables[table].filter(where)
-        return [
-            part
-            for name in self.names
-            for part in frame.filter(model=name).partition_by("model", *by, maintain_order=True)
-        ]
+        parts = []
+        for name in self.names:
+            rows = frame.filter(model=name)
+            parts += rows.partition_by("model", *columns, maintain_order=True)
+        return parts
 
 
 def read_states(directory: str | Path) -> States | None:
@@ -105,66 +109,79 @@ def read_states(directory: str | Path) -> States | None:
     Raises InputError if a table or ``states.json`` is malformed.
     """
     path = Path(directory)
-    read = read_family(path, "states")
-    if read is None:
+    family_tables = read_family(path, "states")
+    if family_tables is None:
         return None
+    estimates, details = family_tables
     facts = read_facts(path / FAMILY.record)
-    frames = _frames(*read)
-    models = [one.text("name") for one in facts.parts("models")]
-    models += [model for frame in frames.values() for model in _texts(frame, "model")]
-    words = [
-        text
-        for frame in frames.values()
-        for column, kind in frame.schema.items()
-        if kind == pl.String and column not in ("model", "note")
-        for text in _texts(frame, column)
-    ]
-    # texts that are shown as they stand come first, so that none of them is renamed
+    frames = _frames(estimates, details)
+    # First in the order of the record, then those that only the tables have.
+    models = [model.text("name") for model in facts.parts("models")]
+    words: list[str] = []
+    for frame in frames.values():
+        models += _texts(frame, "model")
+        for column, kind in frame.schema.items():
+            if kind == pl.String and column not in ("model", "note"):
+                words += _texts(frame, column)
+    # Texts that are shown as they stand come first, so that none of them is renamed.
     texts = sorted([*models, *words], key=lambda text: " ".join(visible(text).split()) != text)
-    shown = shown_names(texts, "unnamed", _LONGEST)
-    tables = {name: _shown(frame, shown) for name, frame in frames.items()}
-    known = set().union(*(frame["model"] for frame in tables.values()))
-    names = dict.fromkeys(shown[model] for model in models)
+    labels = shown_names(texts, "unnamed", _LONGEST)
+    tables = {name: _with_labels(frame, labels) for name, frame in frames.items()}
+    in_tables = set().union(*(frame["model"] for frame in tables.values()))
+    names = dict.fromkeys(labels[model] for model in models)
     contexts = with_shown_texts(
-        read[1]["state_contexts"], lambda _, text: cut(visible(text), _LONGEST), ()
+        details["state_contexts"], lambda _, text: cut(visible(text), _LONGEST), ()
     )
-    return States(facts, tuple(name for name in names if name in known), tables, contexts)
+    return States(facts, tuple(name for name in names if name in in_tables), tables, contexts)
 
 
 def _texts(frame: pl.DataFrame, column: str) -> list[str]:
+    """List the texts of a column, each once; null is an empty text."""
     return frame[column].fill_null("").unique(maintain_order=True).to_list()
 
 
-def _shown(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    def shown(column: str, text: str) -> str:
-        return cut(visible(text), 400) if column == "note" else names[text]
+def _with_labels(frame: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
+    """Replace the texts of a table by those that are shown; `labels` has all but the notes."""
 
-    return with_shown_texts(frame, shown, _MAY_BE_NULL)
+    def label(column: str, text: str) -> str:
+        """Give the text that is shown in place of one."""
+        return cut(visible(text), _LONGEST_NOTE) if column == "note" else labels[text]
+
+    return with_shown_texts(frame, label, _MAY_BE_NULL)
 
 
-def _frames(own: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def _frames(
+    estimates: pl.DataFrame, details: Mapping[str, pl.DataFrame]
+) -> dict[str, pl.DataFrame]:
     """Set what the methods of an estimate say side by side."""
-    profiles = own.filter(measure="profile_mean", method="student").select(
-        *_AT, "group", "estimate", *_INTERVAL, "sd", "n"
+    profiles = estimates.filter(measure="profile_mean", method="student").select(
+        *_COORDINATE, "group", "estimate", *_INTERVAL, "sd", "n"
     )
+    differences = estimates.filter(measure="profile_difference")
+    directions = estimates.filter(instrument="direction")
+    tests = estimates.filter(instrument="association_test")
+    relations = estimates.filter(instrument="relation")
     return {
         "profiles": profiles,
-        "differences": _differences(own.filter(measure="profile_difference"), profiles),
+        "differences": _differences(differences, profiles),
         "terms": details["state_terms"],
-        "directions": _directions(own.filter(instrument="direction"), details["state_directions"]),
-        "associations": _tests(own.filter(instrument="association_test"), details["state_tests"]),
-        **_relations(own.filter(instrument="relation"), details["state_fits"]),
+        "directions": _directions(directions, details["state_directions"]),
+        "associations": _tests(tests, details["state_tests"]),
+        **_relations(relations, details["state_fits"]),
     }
 
 
 def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
-    others = {"welch": _INTERVAL, "permutation": ["p"], "placebo": _PLACED}
-    rows = beside(rows, "published", others)
+    """Give differences of groups: the published test, with the others' columns beside it."""
+    methods = {"welch": _INTERVAL, "permutation": ["p"], "placebo": _PLACED}
+    rows = beside(rows, "published", methods)
     for side in ("first", "second"):
-        sizes = profiles.select(*_AT, pl.col("group").alias(side), pl.col("n").alias(f"n_{side}"))
-        rows = joined(rows, sizes)
+        # The size of a group stands in the row of its mean.
+        group = pl.col("group").alias(side)
+        size = pl.col("n").alias(f"n_{side}")
+        rows = joined(rows, profiles.select(*_COORDINATE, group, size))
     return rows.select(
-        *(*_AT, "first", "second", "estimate"),
+        *(*_COORDINATE, "first", "second", "estimate"),
         *(pl.col(f"{name}_welch").alias(name) for name in _INTERVAL),
         *("statistic", "df", "p", "p_holm", "p_bh", "p_permutation", "effect_size"),
         *("n_first", "n_second", "note"),
@@ -173,7 +190,8 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
 
 
 def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
-    keys = (*_OF, "layer", "space", "dimension", "cut")
+    """Give accuracies, with the balanced ones and the number of terms beside them."""
+    keys = (*_READ, "layer", "space", "dimension", "cut")
     balanced = rows.filter(measure="direction_balanced_accuracy")
     rows = joined(
         rows.filter(measure="direction_accuracy"),
@@ -188,21 +206,25 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     """Give tests, under names that tell the dimensions of a stereotype apart."""
     sides = {"greater": "tested", "two-sided": "two_sided"}
     side = pl.col("alternative").replace_strict(sides, default=None, return_dtype=pl.String)
+    # Placebos are two-sided too, but a method of their own; bootstrap rows have no alternative.
     method = pl.when(method="placebo").then("method").otherwise(pl.coalesce(side, "method"))
-    others = {"two_sided": ["p"], "bootstrap": _INTERVAL, "placebo": _PLACED}
-    rows = beside(rows.with_columns(method=method), "tested", others)
-    short = pl.col("estimate") <= pl.col("placebo_mean_placebo")
+    methods = {"two_sided": ["p"], "bootstrap": _INTERVAL, "placebo": _PLACED}
+    rows = beside(rows.with_columns(method=method), "tested", methods)
+    # The rank of a placebo is two-sided, a claim is not: an effect below them claims nothing.
+    below_placebos = pl.col("estimate") <= pl.col("placebo_mean_placebo")
+    p_claim = pl.when(below_placebos).then(1.0).otherwise(_PLACEBOS["p_claim"])
     return joined(rows, sizes.drop("between_variance")).select(
-        *(*_OF, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
+        *(*_READ, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
         *(pl.coalesce(name, f"{name}_bootstrap") for name in _INTERVAL),
         *("p", "p_two_sided", "p_holm", *_SIZES, "note"),
         stereotype=pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True),
         exact=pl.col("test") == "exact",
-        **{**_PLACEBOS, "p_claim": pl.when(short).then(1.0).otherwise(_PLACEBOS["p_claim"])},
+        **{**_PLACEBOS, "p_claim": p_claim},
     )
 
 
 def _relations(rows: pl.DataFrame, fits: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Give correlations, with Spearman's beside them, and regressions with their criteria."""
     keys = ("model", "removed", "layer", "missing_as")
     ranks = rows.filter(measure="rank_correlation")
     spearman = ranks.select(*keys, "level", estimate_spearman="estimate")
@@ -224,11 +246,15 @@ def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
 
     Result: each part, and in words what sets it apart from the others; empty where there is one.
     """
-    varied = [column for column in columns if frame[column].n_unique() > 1]
-    return [
-        (", ".join(in_words(c, v) for c, v in zip(columns, key, strict=True) if c in varied), part)
-        for key, part in frame.group_by(columns, maintain_order=True)
-    ]
+    varied = {column for column in columns if frame[column].n_unique() > 1}
+    parts = []
+    for key, part in frame.group_by(columns, maintain_order=True):
+        texts = []
+        for column, value in zip(columns, key, strict=True):
+            if column in varied:
+                texts.append(in_words(column, value))
+        parts.append((", ".join(texts), part))
+    return parts
 
 
 def in_words(column: str, value: Any) -> str:
@@ -258,7 +284,11 @@ def first_reading(frame: pl.DataFrame) -> pl.DataFrame:
 def layers(frame: pl.DataFrame) -> list[str]:
     """Give the layers, those that are numbers first and by size; the mean is none."""
     names = set(frame["layer"].drop_nulls()) - {MEAN}
-    return sorted(names, key=lambda one: (not (one.isascii() and one.isdigit()), len(one), one))
+    # By length, then as text: numbers without leading zeros are then in their order. The digits of
+    # other scripts count as text.
+    return sorted(
+        names, key=lambda name: (not (name.isascii() and name.isdigit()), len(name), name)
+    )
 
 
 def by_layer(frame: pl.DataFrame) -> pl.DataFrame:
@@ -279,8 +309,9 @@ def layer_name(layer: str) -> str:
     return "mean over layers" if layer == MEAN else f"layer {layer}"
 
 
-def pairs(row: Mapping[str, Any]) -> str:
+def pair_label(row: Mapping[str, Any]) -> str:
     """Name the groups that are compared."""
+    # A test of one group has no second.
     return " − ".join(filter(None, (row["first"], row["second"])))
 
 

@@ -10,7 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.families.states.report.results import States, at_one_layer, first_reading, pairs
+from clinometer.families.states.report.results import (
+    States,
+    at_one_layer,
+    first_reading,
+    pair_label,
+)
 from clinometer.reference import load_published
 from clinometer.report.prose import ALPHA
 from clinometer.report.sections import Section
@@ -32,30 +37,34 @@ _KEYS = ("words", "space", "dimension", "first", "second")
 
 def tally_section(states: States) -> Section | None:
     """Count models by what was found in each; None with fewer than two models."""
-    differences = _one_reading(states, "differences")
+    differences = _first_readings(states, "differences")
     if differences.select("model").n_unique() < 2:
         return None
     tables = [("", _difference_table(differences))]
-    words = _places(states)
+    words = _count_positions(states)
     if not words.is_empty():
         tables.append(("Table of single words", _word_table(words)))
-    published = _published(differences)
+    published = _published_table(differences)
     if published.rows:
         tables.append(("Table of the published tally", published))
     text = (_METHOD, *([_WORDS] if not words.is_empty() else []))
     return Section("representation-tally", "Over models", text, (), tuple(tables))
 
 
-def _one_reading(states: States, table: str) -> pl.DataFrame:
+def _first_readings(states: States, table: str) -> pl.DataFrame:
     """Keep the mean over layers and the first way of reading, of each model."""
-    parts = [first_reading(at_one_layer(part)) for part in states.of(table)]
+    parts = [first_reading(at_one_layer(part)) for part in states.by_model(table)]
+    # The empty table first: it gives the columns where there are no parts.
     return pl.concat([states.tables[table].clear(), *parts])
 
 
 def _difference_table(differences: pl.DataFrame) -> Table:
-    above, below = pl.col("estimate") > 0, pl.col("estimate") < 0
-    published, claimed = pl.col("p") < ALPHA, pl.col("p_claim") < ALPHA
-    counted = differences.group_by(_KEYS, maintain_order=True).agg(
+    """Count the models in which each group of a pair is higher."""
+    above = pl.col("estimate") > 0
+    below = pl.col("estimate") < 0
+    published = pl.col("p") < ALPHA
+    claimed = pl.col("p_claim") < ALPHA
+    counts = differences.group_by(_KEYS, maintain_order=True).agg(
         models=pl.col("estimate").count(),
         first_p=(published & above).sum(),
         second_p=(published & below).sum(),
@@ -64,13 +73,13 @@ def _difference_table(differences: pl.DataFrame) -> Table:
         higher=above.sum(),
     )
     return render_table(
-        counted,
+        counts,
         "Models in which the first or the second of two groups is higher, at the mean over layers. "
         "Higher: by any amount; p: as published; shown: by both tests, adjusted.",
         [
             Column("Words", lambda r: r["words"], "head"),
             Column("Dimension", lambda r: r["dimension"], "head"),
-            Column("Compared", pairs, "head"),
+            Column("Compared", pair_label, "head"),
             *alike(count, {"Models": "models", "First higher": "higher"}),
             *alike(count, {"First, p": "first_p", "Second, p": "second_p"}),
             *alike(count, {"First, shown": "first_claim", "Second, shown": "second_claim"}),
@@ -78,10 +87,10 @@ def _difference_table(differences: pl.DataFrame) -> Table:
     )
 
 
-def _places(states: States) -> pl.DataFrame:
+def _count_positions(states: States) -> pl.DataFrame:
     """Count for each single word the models in which it is below, between and above groups."""
-    words = _one_reading(states, "terms").filter(pl.col("group").is_null())
-    means = _one_reading(states, "profiles")
+    words = _first_readings(states, "terms").filter(pl.col("group").is_null())
+    means = _first_readings(states, "profiles")
     keys = ("model", "words", "space", "dimension")
     ends = means.group_by(keys).agg(
         least=pl.col("estimate").min(), greatest=pl.col("estimate").max()
@@ -102,6 +111,7 @@ def _places(states: States) -> pl.DataFrame:
 
 
 def _word_table(words: pl.DataFrame) -> Table:
+    """Set out where single words stand; `words` as of `_count_positions`."""
     return render_table(
         words,
         "Models in which a single word stands below the means of all groups, between them, or "
@@ -115,13 +125,14 @@ def _word_table(words: pl.DataFrame) -> Table:
     )
 
 
-def _published(differences: pl.DataFrame) -> Table:
+def _published_table(differences: pl.DataFrame) -> Table:
     """Set out the counts of the paper, of the words that were measured."""
     counts = load_published("schuster2024", "tally").filter(
         pl.col("words").is_in(differences["words"].unique().implode())
     )
 
     def models(row: Mapping[str, Any]) -> str:
+        """Write of how many models how many are meant."""
         return f"{row['n_models']} of {row['of_models']}"
 
     return render_table(
