@@ -307,14 +307,16 @@ def _approaches(
     for approach in asked or ():
         if approach not in APPROACHES:
             raise InputError(unknown("approach", approach, APPROACHES))
-        if not study.of(approach):
+        if not study.identities_of(approach):
             raise InputError(f"study {study.name!r} has no identity for the approach {approach!r}")
         if not lexicons.serve(approach):
             raise InputError(
                 f"approach {approach!r} needs a lexicon of {approach}; give its path "
                 f"(--{approach} FILE)"
             )
-    every = asked or [name for name in APPROACHES if study.of(name) and lexicons.serve(name)]
+    every = asked or [
+        name for name in APPROACHES if study.identities_of(name) and lexicons.serve(name)
+    ]
     if not every:
         raise InputError(f"study {study.name!r} needs lexicons; give their paths (--valence FILE)")
     return every

@@ -168,13 +168,13 @@ def compare_command(
     Networks of people are compared like those of models. Valence and emotions are measured if
     their lexicon is given.
     """
-    from clinometer.families.networks.directory import Comparison, write_networks
+    from clinometer.families.networks.directory import NetworkComparison, write_networks
     from clinometer.families.networks.study import load_network_study
     from clinometer.report import found, write_report
 
     study = load_network_study(options["study"])
     shown = streams or (STREAMS if study.name == "abramski2025" else ())
-    comparison = Comparison(
+    comparison = NetworkComparison(
         study=study,
         setting=_build_setting(options),
         networks=named_paths(networks),
