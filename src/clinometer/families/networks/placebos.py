@@ -183,7 +183,7 @@ def _with_primes(
     primes, pools = _numbered(network, pools)
     activation = activate(network, primes, made.setting.spreading, targets=made.targets)
     for drawn in draw_words(pools, draws, rng):
-        yield activation.of(drawn).normalised(made.setting.norm or "l2")
+        yield activation.select_primes(drawn).normalised(made.setting.norm or "l2")
 
 
 def _of_targets(
