@@ -125,10 +125,10 @@ def stream(
     >>> {name: count for name, count in found.types.items() if count}
     {'positive': 1, 'negative': 1}
     """
-    (found,), _ = several(
+    (only_stream,), _ = several(
         network, [(source, target)], valence=valence, neutral=neutral, most_nodes=most_nodes
     )
-    return found
+    return only_stream
 
 
 def several(
