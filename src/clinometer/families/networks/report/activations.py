@@ -35,7 +35,7 @@ def heat_maps(networks: Networks) -> tuple[tuple[Figure, ...], str]:
     """
     parts = [
         (frame["label"][0], network, part)
-        for frame in networks.of("network_activations")
+        for frame in networks.by_identity("network_activations")
         for (network,), part in frame.drop_nulls(["normalised", "prime"]).group_by(
             "network", maintain_order=True
         )
