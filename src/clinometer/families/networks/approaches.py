@@ -151,7 +151,8 @@ def activate_sides(
     if isinstance(identity, Stereotypes):
         first, second = identity.categories
         primes, sets = matched_words(network, identity, setting)
-        signs, measure = {first: 1, second: -1}, "activation_effect"
+        signs = {first: 1, second: -1}
+        measure = "activation_effect"
     else:
         first, second = identity.primes
         nodes = setting.present(network, [first, second], "prime")
@@ -159,7 +160,8 @@ def activate_sides(
         sets = {}
         for emotion, words in lexicon.items():
             sets[emotion] = sorted(word for word in words if word in network)
-        signs, measure = {}, "emotion_effect"
+        signs = {}
+        measure = "emotion_effect"
         setting = replace(setting, norm=setting.norm or identity.norm)
     targets = list(dict.fromkeys(word for words in sets.values() for word in words))
     places = {word: place for place, word in enumerate(targets)}

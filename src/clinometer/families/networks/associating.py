@@ -131,7 +131,7 @@ def associate(
     sessions = []
     with only_process(directory):
         for name, model in models.items():
-            ledger, tally = _recall(plan, name, directory, budget)
+            ledger, tally = _count_recorded(plan, name, directory, budget)
             on_progress(name, {"trials": tally.answered, "calls": 0})
             strategy = _Cues(plan, name, tally, choices_of[name])
             strategies.append(strategy)
@@ -144,7 +144,7 @@ def associate(
     return [_outcome(strategy, session) for strategy, session in pairs]
 
 
-def _recall(
+def _count_recorded(
     plan: AssociationPlan, model: str, directory: Path, budget: Budget
 ) -> tuple[Ledger, Tally]:
     """Count the answers that a model has given already."""
@@ -163,7 +163,7 @@ def cue_questions(
 
     `choices` as of `associate`; one where the provider gives no more.
     """
-    ledger, tally = _recall(plan, model, directory, Budget())
+    ledger, tally = _count_recorded(plan, model, directory, Budget())
     answers_per_call = (choices or CHOICES) if find_provider(model).choices else 1
     strategy = _Cues(plan, model, tally, answers_per_call)
     strategy.proven = True  # calls stay as they were written, whatever their answers hold

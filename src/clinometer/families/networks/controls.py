@@ -122,7 +122,8 @@ def _rank_estimates(
     estimates: pl.DataFrame, rewired: pl.DataFrame, confidence: float
 ) -> pl.DataFrame:
     """Compute the rewired p of each estimate and the false alarm rates."""
-    estimate, tail = pl.col("estimate"), (1 - confidence) / 2
+    estimate = pl.col("estimate")
+    tail = (1 - confidence) / 2
     observed = estimates.select(*_KEYS, observed="estimate")
     comparisons = (
         rewired.join(observed, on=_KEYS, nulls_equal=True)
@@ -189,7 +190,8 @@ def rewire(network: Network, rng: np.random.Generator) -> Network:
 
 def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network) -> None:
     """Pair all edges at random; each pair swaps targets, in place, if allowed."""
-    order, pairs = rng.permutation(len(source)), len(source) // 2
+    order = rng.permutation(len(source))
+    pairs = len(source) // 2
     first, second = order[:pairs], order[pairs : 2 * pairs]
     # Edges as they are, and the two new edges of each pair.
     present = _number_edges(source, target, network)

@@ -74,7 +74,8 @@ def _levels(
     bits = np.uint64(1) << np.arange(len(starts), dtype=np.uint64)
     visited = np.zeros(edges.size, dtype=np.uint64)
     np.bitwise_or.at(visited, starts, bits)
-    front, hops = visited.copy(), 0
+    front = visited.copy()
+    hops = 0
     while edges.targets.size:
         reached = np.bitwise_or.reduceat(front[edges.origins], edges.first)
         if reached.size < edges.size:
@@ -100,7 +101,8 @@ def _unpack(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 def count_by_hops(network: Network, starts: NDArray[np.integer]) -> NDArray[np.int64]:
     """Count the ordered pairs (source, reached node) by distance; entry h: pairs h hops apart."""
-    edges, counts = _arrivals(network), [0]
+    edges = _arrivals(network)
+    counts = [0]
     for first in range(0, len(starts), SOURCES):
         for hops, reached in _levels(edges, starts[first : first + SOURCES]):
             if hops == len(counts):

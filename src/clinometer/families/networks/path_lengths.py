@@ -193,7 +193,7 @@ def _test_rows(pairs: _Pairs, setting: Setting) -> Iterator[Row]:
     sides = _sides(pairs.hops, pairs.rows)
     arrangements = _swap_primes(sides, setting.seed)
     bootstraps = _draw_targets(sides, setting)
-    for name, row in _described_rows(pairs).items():
+    for name, row in _shared_columns(pairs).items():
         permutation: Row = {**row, "method": "permutation", "alternative": "greater"}
         bootstrap: Row = {**row, "method": "bootstrap", "confidence": setting.confidence}
         if row["estimate"] is not None:
@@ -213,7 +213,7 @@ def _test_rows(pairs: _Pairs, setting: Setting) -> Iterator[Row]:
             yield {**bootstrap, "clustered_by": "target"}
 
 
-def _described_rows(pairs: _Pairs) -> dict[_Targets, Row]:
+def _shared_columns(pairs: _Pairs) -> dict[_Targets, Row]:
     """Give the columns that all methods share, of both sets and of each."""
     sides = _sides(pairs.hops, pairs.rows)
     rows = {}
@@ -271,7 +271,7 @@ def _placebo_rows(network: Network, pairs: _Pairs, setting: Setting) -> Iterator
     note = FEW_WORDS if too_few else _FEW_PLACEBOS
     for method, means in placebos.items():
         method_rows = []
-        for name, row in _described_rows(pairs).items():
+        for name, row in _shared_columns(pairs).items():
             finite = means[name][np.isfinite(means[name])] if name in means else np.empty(0)
             enough = row["estimate"] is not None and len(finite) >= FEWEST
             ranked = place_row(row, finite if enough else None, setting, note)

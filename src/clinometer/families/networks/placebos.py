@@ -104,7 +104,8 @@ def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
     Rows of `results.ESTIMATES`, as of `placebo_effects`; `n_resamples` counts the placebos that
     have a slope.
     """
-    setting, primes = rated.setting, list(rated.primes)
+    setting = rated.setting
+    primes = list(rated.primes)
     if not setting.placebos:
         return []
     estimate_rows = slopes(rated)
@@ -120,7 +121,7 @@ def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
         placebos = np.array(estimates)
     rows = []
     note = FEW_WORDS if too_few else f"fewer than {FEWEST} placebos with a number"
-    for row, effects in zip(_published(estimate_rows), placebos.T, strict=True):
+    for row, effects in zip(_published_rows(estimate_rows), placebos.T, strict=True):
         finite = effects[np.isfinite(effects)]
         enough = row.get("estimate") is not None and len(finite) >= FEWEST
         columns = {name: value for name, value in row.items() if name not in _TEST_COLUMNS}
@@ -133,13 +134,13 @@ def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
 _TEST_COLUMNS = ("se", "p", "statistic", "df")
 
 
-def _published(rows: Sequence[Row]) -> list[Row]:
+def _published_rows(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["method"] == "published"]
 
 
 def _estimates(rows: Sequence[Row]) -> list[float]:
     """Return the slopes and their joint statistic, nan where there is no number."""
-    return [row.get("estimate", np.nan) for row in _published(rows)]
+    return [row.get("estimate", np.nan) for row in _published_rows(rows)]
 
 
 def place_row(row: Row, effects: Array | None, setting: Setting, note: str) -> Row:

@@ -82,13 +82,15 @@ def find_followers(step: sp.csc_array, places: Places, retention: float, most: i
     # Most neighbours that a follower may have: first any number, then fewer until memory suffices.
     limits = sorted({*range(1, 9), int(degree.max(initial=1))}, reverse=True)
     for limit in limits:
-        following = _choose(shares, places, candidates[degree[candidates] <= limit], is_prime)
+        following = _choose_followers(
+            shares, places, candidates[degree[candidates] <= limit], is_prime
+        )
         if limit == 1 or _count_simultaneous(following) <= most:
             break
     return following
 
 
-def _choose(
+def _choose_followers(
     shares: sp.csc_array, places: Places, candidates: Places, is_prime: NDArray[np.bool_]
 ) -> Following:
     starts, indices = shares.indptr, shares.indices

@@ -262,12 +262,15 @@ def _prepare(
         order = np.asarray(reverse_cuthill_mckee(matrix, symmetric_mode=False), dtype=np.intp)
         step = sp.csc_array(matrix[order][:, order])
         step.sort_indices()
-        prepared = _PREPARED[network] = (parameters, step, np.argsort(order))
+        # The inverse of the order: node → its row of the matrix.
+        prepared = (parameters, step, np.argsort(order))
+        _PREPARED[network] = prepared
     if network.n_loops:
         lost = "is lost, as in spreadr" if full.spreadr_loops else "comes back to them"
         text = f"{network.n_loops} self-loops: what they carry {lost}"
         warnings.warn(text, ClinometerWarning, stacklevel=3)
-    return *prepared[1:], full
+    _, step, positions = prepared
+    return step, positions, full
 
 
 #: Network → its last setting, the matrix of one step, and the indices of its nodes.

@@ -151,7 +151,9 @@ def several(
         raise InputError(f"neutral {low:g}, {high:g}: expected two increasing numbers from 0 to 1")
     if most_nodes < 1:
         raise InputError(f"most_nodes {most_nodes}: expected a whole number of 1 or more")
-    search, streams, skipped = ShortestPaths(network), [], []
+    search = ShortestPaths(network)
+    streams = []
+    skipped = []
     for source, target in dict.fromkeys(pairs):
         try:
             streams.append(_stream(search, source, target, valence or {}, neutral, most_nodes))
@@ -190,10 +192,10 @@ def _stream(
 ) -> Stream:
     words = search.network.words
     keys = search.network.name, source, target
-    start, end = _ends(search.network, source, target)
+    start, end = _find_ends(search.network, source, target)
     edges = search.edges(start, end)
     if not edges:
-        raise InputError(_no_path(search.network, source, target))
+        raise InputError(_no_path_text(search.network, source, target))
     steps = [edge[:2] for edge in edges]
     hops = {start: 0}
     for near, far in steps:
@@ -234,14 +236,14 @@ def _rating(valence: float | None) -> float | None:
     return None if valence is None or math.isnan(valence) else float(valence)
 
 
-def _ends(network: Network, source: str, target: str) -> tuple[int, int]:
+def _find_ends(network: Network, source: str, target: str) -> tuple[int, int]:
     (start,), (end,) = network.places([source], "source"), network.places([target], "target")
     if start == end:
         raise InputError(f"source and target are both {source!r}; a stream joins two words")
     return int(start), int(end)
 
 
-def _no_path(network: Network, source: str, target: str) -> str:
+def _no_path_text(network: Network, source: str, target: str) -> str:
     place = f" in network {network.name!r}" if network.name else ""
     along = ", following its directed edges" if network.directed else ""
     return f"no path from {source!r} to {target!r}{place}{along}; choose another pair"

@@ -174,7 +174,8 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
         directed network it counts edges in and out. Both exclude self-loops.
     """
     check_networks(network)
-    nodes, edges = len(network), network.n_edges - network.n_loops
+    nodes = len(network)
+    edges = network.n_edges - network.n_loops
     ends = edges if network.directed else 2 * edges
     components = connected_components(network.weights, directed=True, connection="weak")[0]
     mean, path_sources = mean_path_length(network, seed=seed) if paths else (None, None)

@@ -84,17 +84,17 @@ def stats_command(  # noqa: PLR0913 - one argument an option
     stats = pl.concat([describe(network, paths=not no_paths) for network in opened])
     if out is not None:
         write_table(stats, out)
-    echo(_aligned(stats))
+    echo(_align(stats))
     if len(opened) > 1:
         shared = pl.concat([overlap(a, b) for a, b in combinations(opened, 2)])
         if overlaps is not None:
             write_table(shared, overlaps)
-        echo("\n" + _aligned(shared))
+        echo("\n" + _align(shared))
     if priming is not None:
         priming_estimates = pl.concat([check_priming(network) for network in opened])
         write_table(priming_estimates, priming)
         priming_columns = ("subject", "measure", "estimate", "p", "n", "time_steps", "note")
-        echo("\n" + _aligned(priming_estimates.select(priming_columns)))
+        echo("\n" + _align(priming_estimates.select(priming_columns)))
 
 
 @command("activate")
@@ -167,7 +167,7 @@ def build_spreading(options: dict[str, Any]) -> Spreading:
     return Spreading(**{name: options[name] for name in names}, weighted=not options["unweighted"])
 
 
-def _aligned(frame: pl.DataFrame) -> str:
+def _align(frame: pl.DataFrame) -> str:
     """Lay out a table in columns, numbers to the right."""
     rows = [frame.columns]
     for values in frame.iter_rows():

@@ -130,7 +130,7 @@ def _show(streams: Sequence[Stream], *, rated: bool) -> None:
     for stream in streams:
         network_text = f" · {stream.network}" if stream.network else ""
         console.print(
-            Text(_harmless(f"{stream.source} → {stream.target}{network_text}"), style="bold")
+            Text(_escape_controls(f"{stream.source} → {stream.target}{network_text}"), style="bold")
         )
         hops = f"{stream.length} hop" + "s" * (stream.length > 1)
         paths = f"{_count(stream.n_paths)} path" + "s" * (stream.n_paths > 1)
@@ -144,12 +144,12 @@ def _show(streams: Sequence[Stream], *, rated: bool) -> None:
             marked_words = []
             for word in words:
                 sign, style = _STYLES[tones[word]] if rated else ("", "")
-                marked_words.append(Text(sign + _harmless(word), style=style))
+                marked_words.append(Text(sign + _escape_controls(word), style=style))
             table.add_row(str(hop), Text(", ").join(marked_words))
         console.print(table)
 
 
-def _harmless(text: str) -> str:
+def _escape_controls(text: str) -> str:
     """Replace control characters, which a terminal would execute."""
     return "".join(c if c.isprintable() else "�" for c in text)
 

@@ -46,9 +46,10 @@ def difference_section(networks: Networks) -> Section | None:
         return None
     tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
     if networks.replicates:
-        tables.append(("Table of published correlations", _published()))
+        tables.append(("Table of published correlations", _published_table()))
     figures = named("network-differences", (_figure(part, networks) for part in parts))
-    key, title = "network-differences", "Differences between networks"
+    key = "network-differences"
+    title = "Differences between networks"
     return Section(key, title, (_METHOD,), figures, tuple(tables), short="Differences")
 
 
@@ -68,7 +69,8 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     measured = part.filter(pl.col("estimate").count().over("candidate", "baseline") > 0)
     if measured.is_empty():
         return None
-    label, marks = part["label"][0], networks.marks
+    label = part["label"][0]
+    marks = networks.marks
     emotions = part["approach"][0] == "emotions"
     first = measured["candidate"][0]
     with_first = (pl.col("candidate") == first) | (pl.col("baseline") == first)
@@ -83,7 +85,8 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     # Also cells without a difference, so that lines and columns keep their places.
     crossed = networks.cross(differences, ["label", "targets"], ["candidate", "baseline"])
     for row in crossed.iter_rows(named=True):
-        targets, pair = row["targets"], pairs[row["candidate"], row["baseline"]]
+        targets = row["targets"]
+        pair = pairs[row["candidate"], row["baseline"]]
         block = targets if emotions else f"{targets} targets"
         place = (targets, pair, "") if side_by_side else (pair, "all", block)
         dots.append(dot(row, place, "gender" if emotions else targets, "p_holm", "n_clusters"))
@@ -130,7 +133,7 @@ def _table(part: pl.DataFrame) -> Table:
     )
 
 
-def _published() -> Table:
+def _published_table() -> Table:
     return render_table(
         load_published(PUBLISHED, "network_correlations"),
         "Published correlations of activation with the human network (gender; released tables of "

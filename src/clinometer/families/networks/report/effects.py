@@ -87,7 +87,7 @@ def stereotype_section(networks: Networks) -> Section | None:
     rows = pl.concat(parts)
     tables = [("", _stereotype_table(part)) for part in parts]
     if networks.replicates:
-        tables.append(("Table of published effects", _published()))
+        tables.append(("Table of published effects", _published_table()))
     maps, note = heat_maps(networks)
     dependence = _DEPENDENCE.format(pairs=_pair_counts(rows), least=_least_p(rows))
     text = tuple(filter(None, (_STEREOTYPES, dependence, support_rule(rows), note)))
@@ -131,7 +131,8 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the effects: a column per set of targets, a line per network."""
     if part["estimate"].count() == 0:
         return None
-    label, marks = part["label"][0], networks.marks
+    label = part["label"][0]
+    marks = networks.marks
     rows = []
     for row in part.iter_rows(named=True):
         position = (marks[row["network"]], f"{row['targets']} targets", "")
@@ -177,7 +178,9 @@ def _placebo_cell(ending: str) -> Render:
 
 
 def _stereotype_table(part: pl.DataFrame) -> Table:
-    first, second, title = part["first"][0], part["second"][0], interval_title(part)
+    first = part["first"][0]
+    second = part["second"][0]
+    title = interval_title(part)
     return render_table(
         group_rows(part, "targets"),
         f"{part['label'][0]}: effects. {first} − {second}: as published, positive: {first} primes "
@@ -200,7 +203,7 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
     )
 
 
-def _published() -> Table:
+def _published_table() -> Table:
     return render_table(
         load_published(PUBLISHED, "network_effects"),
         "Published effects (Abramski et al. 2025, figure 3, values of the released tables): "

@@ -55,7 +55,7 @@ def emotion_section(networks: Networks) -> Section | None:
     placed = rows["p_placebo"].count() > 0
     text = (_EMOTIONS, _NORM.format(norms=norms), *([support_rule(rows)] if placed else []))
     effect_figures = (_emotion_figure(part, networks) for part in parts)
-    norm_figures = (_other_norm_figure(part, networks) for part in _under_other_norms(networks))
+    norm_figures = (_other_norm_figure(part, networks) for part in _effects_by_other_norm(networks))
     figures = (
         *named("network-emotions", effect_figures),
         *named("network-emotions-norm", norm_figures),
@@ -84,7 +84,8 @@ _DISTANCE = pl.col("estimate") - pl.col("turned_placebo_mean").fill_null(0)
 
 def emotion_sides(part: pl.DataFrame) -> dict[str, pl.Expr]:
     """Tell apart the emotions that each prime activates more."""
-    supported, first = SUPPORTED.fill_null(False), _DISTANCE > 0
+    supported = SUPPORTED.fill_null(False)
+    first = _DISTANCE > 0
     return {
         f"activated more by {part['first'][0]}": supported & first,
         f"activated more by {part['second'][0]}": supported & ~first,
@@ -97,7 +98,9 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     measured = part.filter(pl.col("estimate").count().over("network") > 0)
     if measured.is_empty():
         return None
-    label, first, second = part["label"][0], part["first"][0], part["second"][0]
+    label = part["label"][0]
+    first = part["first"][0]
+    second = part["second"][0]
     marks = networks.marks
     dots = []
     for row in networks.cross(measured, ["label", "targets"]).iter_rows(named=True):
@@ -114,7 +117,7 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("", caption, summary, intervals(dots, axis))
 
 
-def _under_other_norms(networks: Networks) -> list[pl.DataFrame]:
+def _effects_by_other_norm(networks: Networks) -> list[pl.DataFrame]:
     """Give the effects of each identity under norms other than its own."""
     varied = (pl.col("varied") == "norm") & (pl.col("norm") != "none")
     parts = networks.by_identity("network_sensitivity", "emotions")
@@ -129,7 +132,8 @@ def _other_norm_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the effects under one other norm: a column per network, a line per emotion."""
     if part["estimate"].count() == 0:
         return None
-    marks, norm = networks.marks, part["norm"][0].upper()
+    marks = networks.marks
+    norm = part["norm"][0].upper()
     dots = []
     for row in networks.cross(part, ["label", "targets"]).iter_rows(named=True):
         dots.append(dot(row, (row["targets"], marks[row["network"]], ""), "gender", "p"))

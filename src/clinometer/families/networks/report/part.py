@@ -100,7 +100,8 @@ def network_part(directory: Path) -> Part | None:
     networks = read_networks(directory)
     if networks is None:
         return None
-    study, title = networks.study, "Implicit bias in association networks"
+    study = networks.study
+    title = "Implicit bias in association networks"
     study_title = study.text("title") or study.text("name")
     facts = (("Networks", ", ".join(networks.names)), ("Study", study_title))
     cited = Source(study.text("citation"), study.text("bibtex"))
@@ -159,7 +160,8 @@ _YES_NO = {"True": "yes", "False": "no"}
 
 def _setting(networks: Networks) -> tuple[Term, ...]:
     """Give files and the setting of the spreading, and the default where nothing was set."""
-    facts, study = networks.facts, networks.study.text("name")
+    facts = networks.facts
+    study = networks.study.text("name")
     files = []
     for file in facts.parts("files"):
         name = file.text("file") or "not named"
@@ -185,7 +187,7 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
         ("network_effects", "emotions", _emotions),
     ):
         chance_tables = networks.by_identity("network_chance", approach)
-        chance = {table["identity"][0]: table for table in chance_tables}
+        chance = {part["identity"][0]: part for part in chance_tables}
         for part in networks.by_identity(table, approach):
             identity = part["identity"][0]
             rewired = chance.get(identity, networks.tables["network_chance"].clear())
@@ -262,7 +264,8 @@ def _valence(part: pl.DataFrame) -> str:
     """Say whether the primes differ, and which stand out."""
     joint = part.filter(pl.col("prime").is_null()).drop_nulls("estimate")
     slopes = part.drop_nulls(["prime", "estimate"]).sort("estimate", descending=True)
-    text, differ = "There is no joint test of the primes.", True
+    text = "There is no joint test of the primes."
+    differ = True
     if joint.height:
         row = joint.row(0, named=True)
         verdict = _joint_verdict if row["p_claim"] is None else _joint_placebo_verdict
@@ -298,7 +301,8 @@ def _joint_verdict(row: Mapping[str, Any]) -> tuple[str, bool]:
 
 def _joint_placebo_verdict(row: Mapping[str, Any]) -> tuple[str, bool]:
     """Say whether the primes differ by more than arbitrary primes do."""
-    value, p = row["estimate"], row["p_claim"]
+    value = row["estimate"]
+    p = row["p_claim"]
     beyond = p <= ALPHA and value > row["turned_placebo_mean"]
     verdict = (
         "The primes differ in valence by more than arbitrary primes do"

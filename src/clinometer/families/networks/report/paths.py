@@ -49,7 +49,8 @@ def path_section(networks: Networks) -> Section | None:
     noted = pl.concat(parts).with_columns(missing=pl.lit(None, pl.List(pl.String)))
     notes = remarks(noted, lambda r: f"{r['label']}, {_set_label(r)}, {r['network']}")
     text = (_METHOD, *([_CLAIM] if placed else []))
-    key, title = "network-path-lengths", "Lengths of paths"
+    key = "network-path-lengths"
+    title = "Lengths of paths"
     return Section(key, title, text, figures, tables, notes)
 
 

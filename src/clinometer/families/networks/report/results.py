@@ -123,7 +123,8 @@ def dot(
     `p`, `n`: the columns that its tooltip shows.
     """
     names = {"estimate": "turned", "ci_low": "turned_low", "ci_high": "turned_high", "p": p}
-    words, size = row.get("prime") or row.get("targets"), row[n]
+    words = row.get("prime") or row.get("targets")
+    size = row[n]
     placebo_ends = (row.get("turned_placebo_low"), row.get("turned_placebo_high"))
     return {
         **measured({key: row[name] for key, name in names.items()}),
@@ -243,19 +244,19 @@ def _estimate_frames(
     observed = estimates.filter(pl.col("factor").is_null(), pl.col("varied").is_null())
     missing = details["network_absences"].rename({"absent": "missing"})
     nodes = details["networks"].select("network", n_nodes="nodes").unique("network")
-    effects = _add_turned(_effects(observed, missing), "ci")
-    coefficients = joined(_coefficients(observed, missing), nodes, "network")
+    effects = _add_turned(_effect_frame(observed, missing), "ci")
+    coefficients = joined(_coefficient_frame(observed, missing), nodes, "network")
     coefficients = _add_turned(coefficients, "ci")
     frames = {
         "network_effects": _add_placebos(effects, *_PLACEBOS),
         "network_coefficients": _add_placebos(coefficients, _PLACEBOS[0]),
-        "network_chance": _add_turned(_rewired(observed), "placebo"),
-        "network_sensitivity": _add_turned(_varied(estimates, observed), "ci"),
-        "network_priming": _priming(observed, missing),
-        "network_path_lengths": _paths(observed),
+        "network_chance": _add_turned(_chance_frame(observed), "placebo"),
+        "network_sensitivity": _add_turned(_sensitivity_frame(estimates, observed), "ci"),
+        "network_priming": _priming_frame(observed, missing),
+        "network_path_lengths": _path_frame(observed),
     }
     frames = {name: frame.drop("baseline", "candidate") for name, frame in frames.items()}
-    frames["network_differences"] = _add_turned(_differences(estimates), "ci")
+    frames["network_differences"] = _add_turned(_difference_frame(estimates), "ci")
     return frames
 
 
@@ -270,7 +271,7 @@ def _add_turned(frame: pl.DataFrame, prefix: str) -> pl.DataFrame:
     )
 
 
-def _effects(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+def _effect_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     effects = beside(
         estimates.filter(pl.col("measure").is_in(_EFFECTS)),
         "published",
@@ -312,7 +313,7 @@ def _add_placebos(effects: pl.DataFrame, *methods: str) -> pl.DataFrame:
     )
 
 
-def _coefficients(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+def _coefficient_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     coefficients = beside(
         estimates.filter(approach="valence"),
         "published",
@@ -321,7 +322,7 @@ def _coefficients(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFram
     return joined(coefficients, missing, "network", "study", "identity", "targets")
 
 
-def _differences(estimates: pl.DataFrame) -> pl.DataFrame:
+def _difference_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set out differences between networks, and the correlation of their activations."""
     between_networks = estimates.filter(factor="subject").drop("network")
     keys = ("study", "identity", "targets", "baseline", "candidate")
@@ -330,7 +331,7 @@ def _differences(estimates: pl.DataFrame) -> pl.DataFrame:
     return joined(effects, correlations.select(*keys, correlation="estimate"), *keys)
 
 
-def _rewired(estimates: pl.DataFrame) -> pl.DataFrame:
+def _chance_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set estimates beside those of rewired networks; of valence, `targets` has the prime."""
     keys = ("network", "study", "identity", "targets", "prime")
     alarms = estimates.filter(measure="false_alarm_rate").select(*keys, false_alarms="estimate")
@@ -338,7 +339,7 @@ def _rewired(estimates: pl.DataFrame) -> pl.DataFrame:
     return joined(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
 
 
-def _varied(estimates: pl.DataFrame, observed: pl.DataFrame) -> pl.DataFrame:
+def _sensitivity_frame(estimates: pl.DataFrame, observed: pl.DataFrame) -> pl.DataFrame:
     """List the estimates by default and, where there are any, under other settings."""
     varied = estimates.drop_nulls("varied")
     keys = ["network", "study", "identity", "measure", "targets", "prime"]
@@ -349,7 +350,7 @@ def _varied(estimates: pl.DataFrame, observed: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(targets=pl.coalesce("targets", "prime"))
 
 
-def _paths(estimates: pl.DataFrame) -> pl.DataFrame:
+def _path_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set out the differences in path length between inconsistent and consistent pairs."""
     rows = beside(
         estimates.filter(measure="path_difference"),
@@ -359,7 +360,7 @@ def _paths(estimates: pl.DataFrame) -> pl.DataFrame:
     return _add_placebos(_add_turned(rows, "ci"), *_PLACEBOS)
 
 
-def _priming(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+def _priming_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     """Set out the priming check, a row per network."""
     effect = estimates.filter(measure="priming_effect").select(
         "network", effect="estimate", effect_p="p"

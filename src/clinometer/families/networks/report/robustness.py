@@ -66,8 +66,9 @@ def chance_section(networks: Networks) -> Section | None:
     text = _REWIRED.format(many=many, least=least if len(counts) == 1 else "")
     figures = named("network-chance", (_chance_figure(part, networks) for part in parts))
     tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
-    texts = (text, _ALARMS.format(alarms=_alarms(rows)))
-    key, title = "network-chance", "Beyond chance"
+    texts = (text, _ALARMS.format(alarms=_alarms_text(rows)))
+    key = "network-chance"
+    title = "Beyond chance"
     return Section(key, title, texts, figures, tuple(tables), short="Chance")
 
 
@@ -93,7 +94,7 @@ def chance_finding(part: pl.DataFrame) -> str:
     return f"Not shown to be beyond what rewired networks give: {names}."
 
 
-def _alarms(rows: pl.DataFrame) -> str:
+def _alarms_text(rows: pl.DataFrame) -> str:
     """Say how many false alarms there are, by approach."""
     parts = []
     for approach in APPROACHES:
@@ -106,7 +107,9 @@ def _alarms(rows: pl.DataFrame) -> str:
 
 def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw what chance gives as a line and the effect as a dot, a column per network."""
-    label, marks, approach = part["label"][0], networks.marks, part["approach"][0]
+    label = part["label"][0]
+    marks = networks.marks
+    approach = part["approach"][0]
     effects = part.drop_nulls("estimate").filter(pl.col("targets") != "")
     if effects.is_empty():
         return None
@@ -178,7 +181,8 @@ def sensitivity_section(networks: Networks) -> Section | None:
     for part in parts:
         text.append(_sentence(part, networks))
         tables += _setting_tables(part, networks)
-    key, title = "network-sensitivity", "Sensitivity to the setting"
+    key = "network-sensitivity"
+    title = "Sensitivity to the setting"
     return Section(key, title, tuple(text), tables=tuple(tables), short="Sensitivity")
 
 

@@ -90,7 +90,7 @@ def _figure(nodes: pl.DataFrame, edges: pl.DataFrame, name: str) -> Figure:
     length = f"{counted(nodes['hop'][-1], 'hop')}, {counted(sum(types.values()), 'path')}"
     network = f" · {first['network']}" if first["network"] else ""
     title = visible(f"{first['source']} → {first['target']}{network}: {length}")
-    drawing = _layered(nodes.filter("shown"), edges.filter("shown"), title)
+    drawing = _draw_layers(nodes.filter("shown"), edges.filter("shown"), title)
     return Figure(name, _caption(nodes, edges, types), _summary(nodes, types, length), drawing)
 
 
@@ -116,11 +116,11 @@ def _caption(nodes: pl.DataFrame, edges: pl.DataFrame, types: Mapping[str, int])
             "and so not known to be neutral; the types of paths ignore them."
         )
     if not nodes["shown"].all():
-        parts.append(_left_out(nodes, edges, sum(types.values())))
+        parts.append(_omission_text(nodes, edges, sum(types.values())))
     return visible(" ".join(parts))
 
 
-def _left_out(nodes: pl.DataFrame, edges: pl.DataFrame, n_paths: int) -> str:
+def _omission_text(nodes: pl.DataFrame, edges: pl.DataFrame, n_paths: int) -> str:
     """Say what is left out of a drawing."""
     first = nodes.row(0, named=True)
     steps = edges.filter("shown").select("src", "tgt").iter_rows()
@@ -154,12 +154,12 @@ def _summary(nodes: pl.DataFrame, types: Mapping[str, int], length: str) -> str:
             heading = "Start"
         else:
             heading = "End" if hop == last else counted(hop, "hop")
-        words_text = _by_tone(words) if rated else ", ".join(words["word"])
+        words_text = _list_by_tone(words) if rated else ", ".join(words["word"])
         parts.append(f"{heading}: {words_text}{rest}.")
     return visible(" ".join(parts))
 
 
-def _by_tone(words: pl.DataFrame) -> str:
+def _list_by_tone(words: pl.DataFrame) -> str:
     """List words, those of a tone together."""
     texts = []
     for tone in TONES:
@@ -169,11 +169,11 @@ def _by_tone(words: pl.DataFrame) -> str:
     return "; ".join(texts)
 
 
-def _layered(nodes: pl.DataFrame, edges: pl.DataFrame, title: str) -> Row:
+def _draw_layers(nodes: pl.DataFrame, edges: pl.DataFrame, title: str) -> Row:
     """Draw all of a stream: lines first, boxes on them, words in the boxes."""
     words, width, height = _place_words(nodes, edges)
     tones = {word["tone"] for word in words.values()}
-    keys = [] if _PLAIN in tones else list(_keys(tones))
+    keys = [] if _PLAIN in tones else list(_key_boxes(tones))
     width = max(width, *(key["right"] for key in keys), 0.0)
     rows = [*_lines(words, edges), *words.values(), *keys]
     place = {
@@ -202,7 +202,7 @@ def _place_words(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[dict[str, Ro
         for word, label in labels.items():
             tone = by_word[word]["tone"] if rated else _PLAIN
             box = _box(label, tone, x, end, head + tallest / 2 + _ROW * rows[word])
-            boxes[word] = {**box, **_tips(by_word[word])}
+            boxes[word] = {**box, **_tooltip_texts(by_word[word])}
         # The steepest line from this column to the next decides the room between them.
         rise = max((abs(rows[a] - rows[b]) for a, b in steps if a in labels), default=0)
         x = end + min(max(_GAP, rise * _ROW / _STEEPEST), _WIDEST)
@@ -269,7 +269,7 @@ def _box(label: str, tone: str, start: float, end: float, middle: float) -> Row:
     }
 
 
-def _tips(row: Mapping[str, Any]) -> Row:
+def _tooltip_texts(row: Mapping[str, Any]) -> Row:
     return {
         "word": visible(row["word"]),
         "tone_name": _NAMES[row["tone"]],
@@ -302,7 +302,7 @@ def _lines(words: Mapping[str, Row], edges: pl.DataFrame) -> list[Row]:
     return lines
 
 
-def _keys(tones: set[str]) -> Iterator[Row]:
+def _key_boxes(tones: set[str]) -> Iterator[Row]:
     """Give the key: a box for each tone there is, above the drawing."""
     x = 1.0
     for tone in TONES:

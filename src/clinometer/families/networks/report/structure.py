@@ -84,7 +84,8 @@ _SIZE_COLUMNS = (
 
 def _size_table(frame: pl.DataFrame) -> Table:
     def paths(row: Mapping[str, Any]) -> str:
-        length, sources = number(row["mean_path_length"]), row["path_sources"]
+        length = number(row["mean_path_length"])
+        sources = row["path_sources"]
         return length if sources is None else f"{length} (from {sources:,} nodes)"
 
     def hops(row: Mapping[str, Any]) -> str:
@@ -121,13 +122,13 @@ _OVERLAP_COLUMNS = (
 )
 
 
-def _missing(row: Mapping[str, Any]) -> str:
+def _missing_words(row: Mapping[str, Any]) -> str:
     """Name a few words; of many their number, the table beside the report has them."""
     words = [word for word in row["missing"] or [] if word]
     return ", ".join(words) if len(words) <= MOST_NAMED else f"{len(words)} words"
 
 
-def _expected(row: Mapping[str, Any]) -> str:
+def _signs_as_expected(row: Mapping[str, Any]) -> str:
     """Whether both signs are the expected ones, and significant."""
     numbers = (row["correlation"], row["p"], row["effect"], row["effect_p"])
     if None in numbers:
@@ -147,9 +148,9 @@ _PRIMING_COLUMNS = (
     Column("p", lambda r: p_value(r["p"])),
     Column("Effect", lambda r: number(r["effect"])),
     Column("p (effect)", lambda r: p_value(r["effect_p"])),
-    Column("As expected", _expected),
+    Column("As expected", _signs_as_expected),
     *alike(count, {"Triplets": "n", "Time steps": "time_steps"}),
-    Column("Missing", _missing, "text"),
+    Column("Missing", _missing_words, "text"),
 )
 
 #: Summary, table, caption and columns of what the paper published, beside each table of our own.
