@@ -144,7 +144,7 @@ def activate_sides(
 ) -> Contrast:
     """Activate the primes of complete pairs; group the targets by category or emotion.
 
-    `lexicon` has the words of each emotion; `about` has ``subject``, ``study``, ``identity`` and
+    `lexicon` has the words of each emotion; `keys` has ``subject``, ``study``, ``identity`` and
     ``instrument``. Raises InputError if a prime or target is not a node and the setting does not
     skip it.
     """

@@ -54,13 +54,13 @@ _LABEL = re.compile(
 )
 # A line that repeats the question; one after the answer begins another example.
 _QUESTION = re.compile(r"^\W*(?:input|cue|input word|cue word|the word|question)\W", re.IGNORECASE)
-# Not that of a time or a ratio, nor of an address.
+# A colon that is no part of a time, a ratio or an address.
 _COLON = re.compile(r"[:\uff1a](?!\d|//)")
 # The end of a first sentence that others follow.
 _SENTENCE = re.compile(r"[^\s.!?]{2}[.!?]+[\"'”)]?\s+(?=\S)")
 # "The words that come to mind are"
 _COME = re.compile(r"^.*\b(?:word|associat|think|mind).*\b(?:are|include|be|is)\b", re.IGNORECASE)
-# What only a model says that speaks of itself; no associate is "I".
+# The writer speaks of itself, as in refusals and not in lists of words.
 _PRONOUN = re.compile(r"\b(?:I|i|I['’]m|We|we)\b|\b[Aa]s an AI\b")
 # An explanation after a dash or in brackets.
 _ASIDE = re.compile(r"\s[-–—]{1,2}\s.*$|(?<=\w)\W{0,9}[(][^()]*[)]?\W{0,9}$")
@@ -122,12 +122,12 @@ def _line_associates(line: str, cue: str | None) -> Iterator[str]:
     numbers = [part for part in _NUMBER.split(line) if part.strip()]
     if bullet is None or len(numbers) > 1:
         for part in numbers if len(numbers) > 1 and bullet else [line]:
-            yield from _split_associates(_drop_preface(_drop_echo(part, cue)))
+            yield from _split_associates(_text_after_label(_drop_echo(part, cue)))
         return
     entry = line[bullet.end() :]
     before, after = _colon_parts(entry)
     follows_label = after is None or _LABEL.match(before) or _is_cue(before, cue)
-    yield from _split_associates(_drop_preface(entry) if follows_label else before)
+    yield from _split_associates(_text_after_label(entry) if follows_label else before)
 
 
 def _drop_echo(line: str, cue: str | None) -> str:
@@ -149,7 +149,7 @@ def _colon_parts(line: str) -> tuple[str, str | None]:
     return (line[: colon.start()], line[colon.end() :]) if colon else (line, None)
 
 
-def _drop_preface(line: str) -> str:
+def _text_after_label(line: str) -> str:
     """Return the text after a label, a preface or an echo; empty if it ends the line."""
     before, after = _colon_parts(line)
     while after is not None:

@@ -102,6 +102,7 @@ def compare_with_rewired(
         raise InputError("rewirings 0: at least 19 rewired networks are needed to compare with")
 
     def measure_published(measured: Network) -> list[dict[str, Any]]:
+        """Measure the network or a rewired one; the same steps and start for all."""
         return published_rows(measured, study, approaches, lexicons, full_setting)
 
     estimates = measure_published(network)

@@ -171,6 +171,7 @@ def _placebo_cell(ending: str) -> Render:
     """Give the mean of the placebos and its interval; `ending` says which kind."""
 
     def cell(row: Mapping[str, Any]) -> str:
+        """Write the cell of a row; empty where there are no placebos."""
         mean, low, high = (row[f"turned_placebo_{end}{ending}"] for end in ("mean", "low", "high"))
         return "" if mean is None else bracketed(mean, low, high)
 

@@ -235,7 +235,7 @@ def _swap_verdict(row: Mapping[str, Any]) -> str:
 
 def _placebo_verdict(row: Mapping[str, Any]) -> str:
     """Say what the placebos give, and close the bracket with the verdict on the difference."""
-    # With the sign that the size of the effect was given by.
+    # Turned so that the effect itself is positive, as its size is given.
     sign = -1 if row["turned"] < 0 else 1
     texts = []
     not_beyond = []
@@ -274,11 +274,9 @@ def _valence(part: pl.DataFrame) -> str:
         highest, lowest = (_slope_text(slopes.row(index, named=True)) for index in (0, -1))
         text += f" Most positive: {highest}; most negative: {lowest} ({interval_title(part)})."
     supported_primes = slopes.filter(pl.col("p_claim") <= ALPHA)["prime"]
-    return text + (
-        f" Slopes beyond arbitrary primes: {', '.join(supported_primes)}."
-        if len(supported_primes)
-        else ""
-    )
+    if len(supported_primes):
+        text += f" Slopes beyond arbitrary primes: {', '.join(supported_primes)}."
+    return text
 
 
 def _slope_text(row: Mapping[str, Any]) -> str:
@@ -304,18 +302,14 @@ def _joint_placebo_verdict(row: Mapping[str, Any]) -> tuple[str, bool]:
     value = row["estimate"]
     p = row["p_claim"]
     beyond = p <= ALPHA and value > row["turned_placebo_mean"]
-    verdict = (
-        "The primes differ in valence by more than arbitrary primes do"
-        if beyond
-        else "The primes are not shown to differ in valence by more than arbitrary primes do"
-    )
+    verdict = "The primes are not shown to differ in valence by more than arbitrary primes do"
+    if beyond:
+        verdict = "The primes differ in valence by more than arbitrary primes do"
     mean, low, high = (row[f"turned_placebo_{end}"] for end in ("mean", "low", "high"))
     arbitrary = bracketed(mean, low, high)
     placebo_text = f"arbitrary primes {arbitrary}, p {p_value(p)}"
-    return (
-        f"{verdict} (√(χ² / n) {number(value)}; {placebo_text}; equal slopes: {_tests(row)}).",
-        beyond,
-    )
+    size = f"√(χ² / n) {number(value)}"
+    return f"{verdict} ({size}; {placebo_text}; equal slopes: {_tests(row)}).", beyond
 
 
 def _tests(row: Mapping[str, Any]) -> str:
@@ -331,9 +325,9 @@ def _emotions(part: pl.DataFrame) -> str:
         return "No effect could be measured; see the notes."
     text = list_effects(part, emotion_sides(part))
     has_placebos = part["p_claim"].count() > 0
-    criterion = (
-        "distance from the placebos" if has_placebos else f"{interval_title(part)} and p (Holm)"
-    )
+    criterion = f"{interval_title(part)} and p (Holm)"
+    if has_placebos:
+        criterion = "distance from the placebos"
     text = f"{text[0].upper()}{text[1:]} (by {criterion})."
     # All of one sign looks like a finding, and may be none.
     if measured.height == supported.height > 1 and supported["estimate"].sign().n_unique() == 1:

@@ -178,6 +178,7 @@ def _show_texts(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl
     """
 
     def show(column: str, text: str) -> str:
+        """Make a text of a column fit to be shown."""
         if column in _NAMES:
             return names[text]
         if table in _STREAMS:

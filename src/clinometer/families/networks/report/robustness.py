@@ -277,6 +277,7 @@ def _setting_table(settings: pl.DataFrame, label: str) -> Table:
     several = len({network for network, _ in columns}) > 1
 
     def cell(network: str, targets: str) -> Render:
+        """Give what writes the cells of a column: the effect under the setting of a row."""
         return lambda r: _cell(cells.get((r["setting"], network, targets)))
 
     default = settings.filter(varied="nothing").unique("network", maintain_order=True)

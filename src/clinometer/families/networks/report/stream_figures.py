@@ -229,6 +229,7 @@ def _order_layers(
         rows.update(_rows_of_layer(layer))
 
     def middle(word: str, neighbours: Mapping[str, list[str]]) -> float:
+        """Average the rows of a word's neighbours; a word without any stays where it is."""
         near = neighbours.get(word, [word])
         return sum(rows[neighbour] for neighbour in near) / len(near)
 

@@ -84,11 +84,13 @@ _SIZE_COLUMNS = (
 
 def _size_table(frame: pl.DataFrame) -> Table:
     def paths(row: Mapping[str, Any]) -> str:
+        """Write the mean path length, and from how many nodes it was estimated."""
         length = number(row["mean_path_length"])
         sources = row["path_sources"]
         return length if sources is None else f"{length} (from {sources:,} nodes)"
 
     def hops(row: Mapping[str, Any]) -> str:
+        """Write the diameter, of a sample as a lower bound."""
         least = "at least " if row["path_sources"] is not None else ""
         return f"{least}{count(row['diameter'])}"
 

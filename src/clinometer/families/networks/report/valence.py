@@ -131,6 +131,7 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
 
 def _joint_table(joint: pl.DataFrame) -> Table:
     def rated(row: Mapping[str, Any]) -> str:
+        """Write how many nodes have a rating, of how many."""
         complete = None not in (row["n"], row["n_nodes"])
         return f"{row['n']:,} / {row['n_nodes']:,}" if complete else "n/a"
 
