@@ -166,11 +166,11 @@ def test_half_of_all_primes_follow_and_fewer_where_little_may_be_held() -> None:
     step, places = sp.csc_array(transition(net, Spreading())), np.arange(len(net))
     shares = []
     for most in (0, 20, len(net)):
-        found = find_followers(step, places, 0.5, most)
-        followers = {f for some in found.of.values() for f in some}
+        following = find_followers(step, places, 0.5, most)
+        followers = {f for some in following.followers.values() for f in some}
         shares.append(len(followers))
-        assert len(followers) + len(found.leaders) + len(found.others) == len(net)
-        assert not followers & {*found.leaders.tolist()}
+        assert len(followers) + len(following.leaders) + len(following.unfollowed) == len(net)
+        assert not followers & {*following.leaders.tolist()}
     assert shares[0] < shares[1] < shares[2] and shares[2] > 0.45 * len(net)
 
 

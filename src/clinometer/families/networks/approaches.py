@@ -65,9 +65,9 @@ __all__ = [
     "adjust",
     "describe_effect",
     "effects",
-    "ends",
+    "interval_ends",
     "matched_words",
-    "paired",
+    "pair_differences",
     "slopes",
 ]
 
@@ -88,7 +88,7 @@ class Contrast:
     second category activates the set of targets more. `setting` names the norm.
     """
 
-    about: Row  # subject, study, identity, instrument, measure, first, second
+    keys: Row  # subject, study, identity, instrument, measure, first, second
     primes: Sequence[str]
     sets: Mapping[str, Sequence[str]]  # their name → targets
     signs: Mapping[str, int]
@@ -106,13 +106,13 @@ class Contrast:
         """Give the rows of some targets."""
         return [self.places[word] for word in targets]
 
-    def levels(self, targets: Sequence[str]) -> Array:
+    def normalised_of(self, targets: Sequence[str]) -> Array:
         """Give the normalised activation of some targets, shape (targets, primes)."""
         return self.normalised[self.rows(targets)]
 
     def differences(self, targets: Sequence[str]) -> Array:
         """Give first − second category of some targets, shape (targets, pairs of primes)."""
-        return paired(self.levels(targets))
+        return pair_differences(self.normalised_of(targets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Rated:
     `normalised` has the shape (targets, primes).
     """
 
-    about: Row  # subject, study, identity, instrument
+    keys: Row  # subject, study, identity, instrument
     primes: Sequence[str]
     targets: Sequence[str]  # the rated words
     valences: Array  # of the targets, 0 to 1
@@ -130,43 +130,45 @@ class Rated:
     setting: Setting
 
 
-def paired(levels: Array) -> Array:
+def pair_differences(activations: Array) -> Array:
     """Give first − second category of activations, shape (…, primes) → (…, pairs of primes)."""
-    return levels[..., 0::2] - levels[..., 1::2]
+    return activations[..., 0::2] - activations[..., 1::2]
 
 
 def activate_sides(
     network: Network,
     identity: Stereotypes | Emotions,
     lexicon: Mapping[str, Iterable[str]],
-    about: Row,
+    keys: Row,
     setting: Setting,
 ) -> Contrast:
     """Activate the primes of complete pairs; group the targets by category or emotion.
 
-    `lexicon` has the words of each emotion; `about` has ``subject``, ``study``, ``identity`` and
+    `lexicon` has the words of each emotion; `keys` has ``subject``, ``study``, ``identity`` and
     ``instrument``. Raises InputError if a prime or target is not a node and the setting does not
     skip it.
     """
     if isinstance(identity, Stereotypes):
         first, second = identity.categories
         primes, sets = matched_words(network, identity, setting)
-        signs, measure = {first: 1, second: -1}, "activation_effect"
+        signs = {first: 1, second: -1}
+        measure = "activation_effect"
     else:
         first, second = identity.primes
-        known = setting.present(network, [first, second], "prime")
-        primes = known if len(known) == 2 else []
-        sets = {
-            name: sorted(filter(network.__contains__, words)) for name, words in lexicon.items()
-        }
-        signs, measure = {}, "emotion_effect"
+        nodes = setting.present(network, [first, second], "prime")
+        primes = nodes if len(nodes) == 2 else []
+        sets = {}
+        for emotion, words in lexicon.items():
+            sets[emotion] = sorted(word for word in words if word in network)
+        signs = {}
+        measure = "emotion_effect"
         setting = replace(setting, norm=setting.norm or identity.norm)
     targets = list(dict.fromkeys(word for words in sets.values() for word in words))
     places = {word: place for place, word in enumerate(targets)}
     activation = activate(network, primes, setting.spreading, targets=targets)
     normalised = activation.normalised(setting.norm or "l2")
-    about = {**about, "measure": measure, "first": first, "second": second}
-    return Contrast(about, primes, sets, signs, places, activation.values, normalised, setting)
+    keys = {**keys, "measure": measure, "first": first, "second": second}
+    return Contrast(keys, primes, sets, signs, places, activation.values, normalised, setting)
 
 
 def matched_words(
@@ -176,33 +178,39 @@ def matched_words(
 
     Raises InputError if a prime or target is not a node and the setting does not skip it.
     """
-    known = set(setting.present(network, list(identity.primes), "prime"))
-    pairs = [tuple(pair[name] for name in identity.categories) for pair in identity.pairs]
-    primes = [word for pair in pairs if known.issuperset(pair) for word in pair]
-    return primes, {
-        name: setting.present(network, identity.targets[name], "target")
-        for name in identity.categories
-    }
+    first, second = identity.categories
+    nodes = set(setting.present(network, list(identity.primes), "prime"))
+    primes: list[str] = []
+    for pair in identity.pairs:
+        words = pair[first], pair[second]
+        if nodes.issuperset(words):
+            primes += words
+    sets = {}
+    for category in identity.categories:
+        sets[category] = setting.present(network, identity.targets[category], "target")
+    return primes, sets
 
 
 def activations(contrast: Contrast) -> list[Row]:
     """List the activation of targets by primes of stereotypes; rows of `tables.ACTIVATIONS`."""
-    about = contrast.about
-    shared = {"network": about["subject"], "study": about["study"], "identity": about["identity"]}
-    return [
-        {
-            **shared,
-            "group": about["second" if column % 2 else "first"],
-            "prime": prime,
-            "targets": name,
-            "target": word,
-            "activation": float(contrast.raw[contrast.places[word], column]),
-            "normalised": float(contrast.normalised[contrast.places[word], column]),
-        }
-        for name in contrast.signs
-        for word in contrast.sets[name]
-        for column, prime in enumerate(contrast.primes)
-    ]
+    keys = contrast.keys
+    shared = {"network": keys["subject"], "study": keys["study"], "identity": keys["identity"]}
+    rows = []
+    for name in contrast.signs:
+        for word in contrast.sets[name]:
+            place = contrast.places[word]
+            for column, prime in enumerate(contrast.primes):
+                row = {
+                    **shared,
+                    "group": keys["second" if column % 2 else "first"],
+                    "prime": prime,
+                    "targets": name,
+                    "target": word,
+                    "activation": float(contrast.raw[place, column]),
+                    "normalised": float(contrast.normalised[place, column]),
+                }
+                rows.append(row)
+    return rows
 
 
 def effects(contrast: Contrast) -> list[Row]:
@@ -217,67 +225,72 @@ def effects(contrast: Contrast) -> list[Row]:
 
 
 def _effect(contrast: Contrast, name: str) -> list[Row]:
-    setting, side = contrast.setting, _ALTERNATIVES[contrast.signs.get(name, 0)]
-    d = contrast.differences(contrast.sets[name])
-    test = signed_rank(d, side)
-    published: Row = {"method": "published", "alternative": side, "p": test.p}
-    swapped: Row = {"method": "permutation", "alternative": side}
-    drawn: Row = {"method": "bootstrap", "confidence": setting.confidence}
-    drawn |= {"n_clusters": len(d), "clustered_by": "target"}
+    setting = contrast.setting
+    alternative = _ALTERNATIVES[contrast.signs.get(name, 0)]
+    differences = contrast.differences(contrast.sets[name])
+    test = signed_rank(differences, alternative)
+    published: Row = {"method": "published", "alternative": alternative, "p": test.p}
+    permutation: Row = {"method": "permutation", "alternative": alternative}
+    bootstrap: Row = {"method": "bootstrap", "confidence": setting.confidence}
+    bootstrap |= {"n_clusters": len(differences), "clustered_by": "target"}
     if test.effect is None:
         published["note"] = "no pair of primes and target in the network"
     else:
-        permuted = permute_columns(d, side, seed=setting.seed)
-        swapped |= {"p": permuted.p, "n_resamples": permuted.n_permutations}
-        if d.shape[1] < 2:
-            swapped["note"] = "one pair of primes: nothing to swap"
-        if setting.draws and len(d) > 1:
-            draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
-            drawn |= {**ends(draws, setting.confidence), "n_resamples": setting.draws}
+        permuted = permute_columns(differences, alternative, seed=setting.seed)
+        permutation |= {"p": permuted.p, "n_resamples": permuted.n_permutations}
+        if differences.shape[1] < 2:
+            permutation["note"] = "one pair of primes: nothing to swap"
+        if setting.draws and len(differences) > 1:
+            draws = bootstrap_effects([differences], draws=setting.draws, seed=setting.seed)[:, 0]
+            bootstrap |= {**interval_ends(draws, setting.confidence), "n_resamples": setting.draws}
     shared = describe_effect(contrast, name)
-    return [shared | row for row in (published, swapped, *([drawn] if setting.draws else []))]
+    rows = [published, permutation]
+    if setting.draws:
+        rows.append(bootstrap)
+    return [shared | row for row in rows]
 
 
 def describe_effect(contrast: Contrast, name: str) -> Row:
     """Give the columns that all methods share of the effect on a set of targets."""
-    d = contrast.differences(contrast.sets[name])
+    differences = contrast.differences(contrast.sets[name])
     return {
-        **contrast.about,
+        **contrast.keys,
         **contrast.setting.columns(),
         "level": "targets",
         "targets": name,
         "direction": DIRECTIONS[contrast.signs.get(name, 0)],
-        "estimate": float(signed_rank_effect(d.ravel())) if d.size else None,
-        "n": d.size,
+        "estimate": float(signed_rank_effect(differences.ravel())) if differences.size else None,
+        "n": differences.size,
     }
 
 
 def adjust(rows: Sequence[Row], over: str) -> None:
     """Add Holm-adjusted p values, in place, to the rows of a family that have a p."""
-    known = [row for row in rows if row.get("p") is not None]
-    for row, p in zip(known, holm(np.array([row["p"] for row in known])), strict=True):
+    tested = [row for row in rows if row.get("p") is not None]
+    adjusted = holm(np.array([row["p"] for row in tested]))
+    for row, p in zip(tested, adjusted, strict=True):
         row |= {"p_holm": float(p), "adjusted_over": over}
 
 
-def ends(draws: Array, confidence: float) -> Row:
+def interval_ends(draws: Array, confidence: float) -> Row:
     """Return the ends of a percentile interval."""
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {"ci_low": float(low), "ci_high": float(high)}
 
 
 def activate_rated(
-    network: Network, identity: Valence, ratings: Mapping[str, float], about: Row, setting: Setting
+    network: Network, identity: Valence, ratings: Mapping[str, float], keys: Row, setting: Setting
 ) -> Rated:
     """Activate the primes of an identity and keep the rated words; otherwise as `activate_sides`.
 
     `ratings` are valences from 0 to 1.
     """
     primes = setting.present(network, identity.primes, "prime")
-    rated = [word for word in network.words if word in ratings]
-    activation = activate(network, primes, setting.spreading, targets=rated)
+    rated_words = [word for word in network.words if word in ratings]
+    activation = activate(network, primes, setting.spreading, targets=rated_words)
     normalised = activation.normalised(setting.norm or "l2")
-    valences = np.array([ratings[word] for word in rated], dtype=np.float64)
-    return Rated(about, primes, rated, valences, normalised, setting)
+    valences = np.array([ratings[word] for word in rated_words], dtype=np.float64)
+    return Rated(keys, primes, rated_words, valences, normalised, setting)
 
 
 def slopes(rated: Rated) -> list[Row]:
@@ -286,14 +299,13 @@ def slopes(rated: Rated) -> list[Row]:
     `n` counts the rated nodes.
     """
     y, x = rated.valences, rated.normalised
-    shared = {**rated.about, "n": len(y), **rated.setting.columns()}
+    shared = {**rated.keys, "n": len(y), **rated.setting.columns()}
     of_prime = {**shared, "measure": "valence_slope", "level": "prime", "alternative": "two-sided"}
     of_all = {**shared, "measure": "valence_joint", "level": "identity", "alternative": "greater"}
-    rows = [
-        {**of_prime, "prime": prime, **row}
-        for column, prime in enumerate(rated.primes)
-        for row in _slope(y, x[:, [column]], rated.setting.confidence)
-    ]
+    rows = []
+    for column, prime in enumerate(rated.primes):
+        estimates = _slope(y, x[:, [column]], rated.setting.confidence)
+        rows += [{**of_prime, "prime": prime, **row} for row in estimates]
     return rows + [{**of_all, **row} for row in _joint(y, x)]
 
 
@@ -302,18 +314,25 @@ def _slope(y: Array, x: Array, confidence: float) -> list[Row]:
     if fit is None:
         note = "activation does not vary over the rated words"
         return [{"method": "published", "note": note}]
-    slope, rows = float(fit.slopes[0]), list[Row]()
+    slope = float(fit.slopes[0])
+    rows = list[Row]()
     for method, covariance in (("published", fit.covariance), ("robust", fit.robust)):
         se = float(np.sqrt(covariance[0, 0]))
-        away = abs(slope) / se if se > 0 else np.inf  # a perfect fit has no error
-        p = float(2 * stats.norm.sf(away))
+        z = abs(slope) / se if se > 0 else np.inf  # a perfect fit has no error
+        p = float(2 * stats.norm.sf(z))
         rows.append({"method": method, "estimate": slope, "se": se, "p": p})
-    reach = float(stats.norm.ppf((1 + confidence) / 2)) * rows[1]["se"]
-    rows[1] |= {"confidence": confidence, "ci_low": slope - reach, "ci_high": slope + reach}
+    # Only the robust row has an interval.
+    half_width = float(stats.norm.ppf((1 + confidence) / 2)) * rows[1]["se"]
+    rows[1] |= {
+        "confidence": confidence,
+        "ci_low": slope - half_width,
+        "ci_high": slope + half_width,
+    }
     return rows
 
 
 def _joint(y: Array, x: Array) -> list[Row]:
+    """Test that the slopes of all primes are equal; `x` has the shape (words, primes)."""
     if x.shape[1] < 2:
         return [{"method": "published", "note": "fewer than two primes in the network"}]
     fit = fit_shares(y, x)

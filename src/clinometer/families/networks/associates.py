@@ -34,26 +34,35 @@ _INVISIBLE = re.compile(
 _LINES = re.compile(r"[\r\n\u2028\u2029]+")
 _FENCE = re.compile(r"^```\w{0,20}\s*|```")
 _SEPARATOR = re.compile(r"[,;|\n\r\uff0c\uff1b\u3001\u060c\u061b\u2022\u00b7]| [/\\] |\s->\s|→")
+# Numbers within a line, "1. water 2. beach", and what begins a point of a list.
 _NUMBER = re.compile(r"(?:^|\s)[(#]?\d{1,2}[.):]\s+")
 _BULLET = re.compile(
     r"^\s*(?:[-*+–—•·>]+\s+|[(#]?\d{1,2}(?:[.):]|\s[-–—])(?!\d)\s*|[(]?[a-c][.)]\s+)"
 )
+# "Sure!", "Of course."
 _PREFACE = re.compile(
     r"^\W{0,9}(?:sure(?: thing)?|certainly|of course|ok(?:ay)?|alright|absolutely|great|yes|"
     r"no problem|got it|here you go)\s{0,3}[!.]+\s*",
     re.IGNORECASE,
 )
+# "Output", "First word", "2": what stands before a colon and is no associate.
 _LABEL = re.compile(
     r"^\W*(?:(?:the |my |your |as)?(?:first|second|third|1st|2nd|3rd|final)?\s?"
     r"(?:output|answer|response|result|associations?|associates?|associated words?|words?)"
     r"\s?#?\d{0,2}|\d{1,2})\W*$",
     re.IGNORECASE,
 )
+# A line that repeats the question; one after the answer begins another example.
 _QUESTION = re.compile(r"^\W*(?:input|cue|input word|cue word|the word|question)\W", re.IGNORECASE)
+# A colon that is no part of a time, a ratio or an address.
 _COLON = re.compile(r"[:\uff1a](?!\d|//)")
+# The end of a first sentence that others follow.
 _SENTENCE = re.compile(r"[^\s.!?]{2}[.!?]+[\"'”)]?\s+(?=\S)")
+# "The words that come to mind are"
 _COME = re.compile(r"^.*\b(?:word|associat|think|mind).*\b(?:are|include|be|is)\b", re.IGNORECASE)
+# The writer speaks of itself, as in refusals and not in lists of words.
 _PRONOUN = re.compile(r"\b(?:I|i|I['’]m|We|we)\b|\b[Aa]s an AI\b")
+# An explanation after a dash or in brackets.
 _ASIDE = re.compile(r"\s[-–—]{1,2}\s.*$|(?<=\w)\W{0,9}[(][^()]*[)]?\W{0,9}$")
 _JOINT = re.compile(r"^(?:and|or|&)\s+(?=\S)", re.IGNORECASE)
 _EDGES = " \t\"'`´‘’“”„«»*_~<>[](){}.!?…:=-–—#\\/\u200c\u200d\ufe0f"
@@ -79,7 +88,7 @@ def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None
     if _declines(text):
         return []
     # One more where a cue is known: its echo may stand first.
-    associates = list(islice(_parts(text, cue), most + (cue is not None)))
+    associates = list(islice(_find_associates(text, cue), most + (cue is not None)))
     if cue is not None and len(associates) > most and associates[0].casefold() == cue.casefold():
         associates = associates[1:]
     return associates[:most]
@@ -93,35 +102,35 @@ def _declines(text: str) -> bool:
     return (prose or _PRONOUN.search(head) is not None) and is_refusal(head)
 
 
-def _parts(text: str, cue: str | None) -> Iterator[str]:
-    values = [v for v in json_values(text) or () if isinstance(v, str | int | float)]
+def _find_associates(text: str, cue: str | None) -> Iterator[str]:
+    values = [value for value in json_values(text) or () if isinstance(value, str | int | float)]
     for value in values:
-        yield from _items(str(value))
-    any_yet = False
+        yield from _split_associates(str(value))
+    any_associate = False
     for line in () if values else text.split("\n"):
         if not _QUESTION.match(line) or not _COLON.search(line):
-            for item in _line_items(line, cue):
-                any_yet = True
-                yield item
-        elif any_yet:
+            for associate in _line_associates(line, cue):
+                any_associate = True
+                yield associate
+        elif any_associate:
             return
 
 
-def _line_items(line: str, cue: str | None) -> Iterator[str]:
+def _line_associates(line: str, cue: str | None) -> Iterator[str]:
     """Yield the associates of a line: of one point of a list, or of several numbered in a line."""
-    listed = _BULLET.match(line)
+    bullet = _BULLET.match(line)
     numbers = [part for part in _NUMBER.split(line) if part.strip()]
-    if listed is None or len(numbers) > 1:
-        for part in numbers if len(numbers) > 1 and listed else [line]:
-            yield from _items(_after_colon(_without_echo(part, cue)))
+    if bullet is None or len(numbers) > 1:
+        for part in numbers if len(numbers) > 1 and bullet else [line]:
+            yield from _split_associates(_text_after_label(_drop_echo(part, cue)))
         return
-    point = line[listed.end() :]
-    before, after = _colon_parts(point)
-    labelled = after is None or _LABEL.match(before) or _is_cue(before, cue)
-    yield from _items(_after_colon(point) if labelled else before)
+    entry = line[bullet.end() :]
+    before, after = _colon_parts(entry)
+    follows_label = after is None or _LABEL.match(before) or _is_cue(before, cue)
+    yield from _split_associates(_text_after_label(entry) if follows_label else before)
 
 
-def _without_echo(line: str, cue: str | None) -> str:
+def _drop_echo(line: str, cue: str | None) -> str:
     """Drop the cue before a dash or an arrow."""
     if cue and line.strip(_EDGES)[: len(cue)].casefold() == cue.casefold():
         rest = line.strip(_EDGES)[len(cue) :].lstrip(" \"'*_`")
@@ -140,49 +149,50 @@ def _colon_parts(line: str) -> tuple[str, str | None]:
     return (line[: colon.start()], line[colon.end() :]) if colon else (line, None)
 
 
-def _after_colon(line: str) -> str:
+def _text_after_label(line: str) -> str:
     """Return the text after a label, a preface or an echo; empty if it ends the line."""
     before, after = _colon_parts(line)
     while after is not None:
         *_, last = _SEPARATOR.split(before)
         if last != before and _LABEL.match(last):
             return line  # "first word: water, second word: beach"
-        explained = not _LABEL.match(before) and len(before.split()) <= LONGEST_WORDS
-        if explained and after.strip() and not any(_items(after)):
+        is_explained = not _LABEL.match(before) and len(before.split()) <= LONGEST_WORDS
+        if is_explained and after.strip() and not any(_split_associates(after)):
             return before  # "water: what the sea is made of"
         line = after
         before, after = _colon_parts(line)
     return line
 
 
-def _items(text: str) -> Iterator[str]:
+def _split_associates(text: str) -> Iterator[str]:
     pieces = _SEPARATOR.split(text)
+    # "Water. Beach. Sun."; a single full stop ends a sentence.
     if len(pieces) == 1 and text.count(". ") > 1:
         pieces = text.split(". ")
     for number, piece in enumerate(pieces):
-        item = _item(piece, first=number == 0)
-        if item:
-            yield item
+        associate = _clean_associate(piece, first=number == 0)
+        if associate:
+            yield associate
 
 
-def _item(piece: str, first: bool) -> str:
-    """Strip an item down to the associate; empty if there is none."""
+def _clean_associate(piece: str, first: bool) -> str:
+    """Strip a piece of an answer down to the associate; empty if there is none."""
     label, after = _colon_parts(piece)
     piece = after if after is not None and _LABEL.match(label) else piece
     piece = _BULLET.sub("", piece).strip()
-    ended = _SENTENCE.search(piece)
-    if ended and len(piece.split()) > LONGEST_WORDS:
-        piece = piece[: ended.end()]
+    sentence = _SENTENCE.search(piece)
+    if sentence and len(piece.split()) > LONGEST_WORDS:
+        piece = piece[: sentence.end()]
     if first and len(piece.split()) > LONGEST_WORDS:
         piece = _COME.sub("", piece)
     if not first:
         piece = _JOINT.sub("", piece)
-    item = _without_edges(_ASIDE.sub("", _without_edges(piece)))
-    short = len(item.split()) <= LONGEST_WORDS and len(item) <= LONGEST_CHARACTERS
-    return item if short and any(map(str.isalnum, item)) else ""
+    associate = _strip_edges(_ASIDE.sub("", _strip_edges(piece)))
+    is_short = len(associate.split()) <= LONGEST_WORDS and len(associate) <= LONGEST_CHARACTERS
+    return associate if is_short and any(map(str.isalnum, associate)) else ""
 
 
-def _without_edges(piece: str) -> str:
+def _strip_edges(piece: str) -> str:
     """Strip quotes, marks and emoji from both ends."""
     start = 0
     stop = len(piece)
@@ -194,4 +204,5 @@ def _without_edges(piece: str) -> str:
 
 
 def _is_edge(letter: str) -> bool:
+    # From the arrows on Unicode has symbols, and letters that `isalnum` knows.
     return letter in _EDGES or letter > "\u2190" and not letter.isalnum()

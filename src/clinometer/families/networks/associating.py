@@ -77,10 +77,10 @@ def most_choices(model: str, choices: int | None = None) -> int:
 
 def open_associating(plan: AssociationPlan, connection: Connection) -> dict[str, Model]:
     """Open the models of a plan, name → model; raises as `open_model`."""
-    return {
-        name: open_model(name, plan.generation, plan.connection_of(name, connection))
-        for name in plan.models
-    }
+    models = {}
+    for name in plan.models:
+        models[name] = open_model(name, plan.generation, plan.connection_of(name, connection))
+    return models
 
 
 def associate(
@@ -125,26 +125,31 @@ def associate(
     PlanError
         If another process is asking in this directory.
     """
-    most = {name: most_choices(name, choices) for name in models}
-    cues, sessions = [], []
+    # Before any call: it refuses a wrong number.
+    choices_of = {name: most_choices(name, choices) for name in models}
+    strategies = []
+    sessions = []
     with only_process(directory):
         for name, model in models.items():
-            ledger, tally = _recall(plan, name, directory, budget)
+            ledger, tally = _count_recorded(plan, name, directory, budget)
             on_progress(name, {"trials": tally.answered, "calls": 0})
-            cues.append(_Cues(plan, name, tally, most[name]))
-            sessions.append(Session(model, cues[-1], ledger, on_progress))
+            strategy = _Cues(plan, name, tally, choices_of[name])
+            strategies.append(strategy)
+            sessions.append(Session(model, strategy, ledger, on_progress))
         ask_all(sessions)
     for session in sessions:
         if session.ledger.fatal is not None:
             raise session.ledger.fatal
-    return [_outcome(*one) for one in zip(cues, sessions, strict=True)]
+    pairs = zip(strategies, sessions, strict=True)
+    return [_outcome(strategy, session) for strategy, session in pairs]
 
 
-def _recall(
+def _count_recorded(
     plan: AssociationPlan, model: str, directory: Path, budget: Budget
 ) -> tuple[Ledger, Tally]:
     """Count the answers that a model has given already."""
-    ledger, tally = Ledger(Journal(directory, model), budget), Tally(plan.cues, plan.repetitions)
+    ledger = Ledger(Journal(directory, model), budget)
+    tally = Tally(plan.cues, plan.repetitions)
     for line in ledger.journal.lines():
         if tally.count(line):
             ledger.replay(line)
@@ -158,11 +163,11 @@ def cue_questions(
 
     `choices` as of `associate`; one where the provider gives no more.
     """
-    ledger, tally = _recall(plan, model, directory, Budget())
-    most = (choices or CHOICES) if find_provider(model).choices else 1
-    cues = _Cues(plan, model, tally, most)
-    cues.proven = True  # calls stay as they were written, whatever their answers hold
-    return CallQuestions(cues, ledger, plan.generation, lambda: (tally.wanted, tally.answered))
+    ledger, tally = _count_recorded(plan, model, directory, Budget())
+    answers_per_call = (choices or CHOICES) if find_provider(model).choices else 1
+    strategy = _Cues(plan, model, tally, answers_per_call)
+    strategy.proven = True  # calls stay as they were written, whatever their answers hold
+    return CallQuestions(strategy, ledger, plan.generation, lambda: (tally.wanted, tally.answered))
 
 
 @anywhere(directory=True)
@@ -204,18 +209,24 @@ class _Cues:
     """Strategy: one model, round by round, with as many answers per call as it was seen to give."""
 
     def __init__(self, plan: AssociationPlan, model: str, tally: Tally, most: int) -> None:
-        self.plan, self.tally = plan, tally
+        self.plan = plan
+        self.tally = tally
         self.continues = plan.continues(model)
         self.opened = find_provider(model).opened
         self.rounds = Rounds(tally.done, plan.repetitions)
-        self.most, self.proven = most, False
-        """Answers to ask of a call; `proven` once a call has shown how many it gives."""
+        self.most = most
+        """Answers to ask of a call."""
+        self.proven = False
+        """Whether a call has shown how many answers it gives."""
         self.choices = 0
+        """The most answers that a call has given."""
 
     def passes(self) -> Iterator[Callable[[], Call | None]]:
+        """Yield the only pass; `most` is read anew at each call, as it may fall."""
         yield lambda: self.rounds.take(self.most)
 
     def name(self, call: Call) -> tuple[str, str]:
+        """Return the cue and the repetitions, which identify a call."""
         return self.plan.cues[call.cue], f"{call.first}+{call.count}"
 
     def prompts(self, call: Call) -> Iterator[Prompt]:
@@ -234,46 +245,47 @@ class _Cues:
             yield messages, {**settings, "num_choices": count if count > 1 else None}
 
     def answers(self, call: Call, prompt: Prompt, output: ModelOutput) -> list[Line]:
-        given = output.choices[: call.count]
-        if not given:
+        """Return a line for each answer of a call; repetitions without one are given back."""
+        choices = output.choices[: call.count]  # some providers give more than was asked
+        if not choices:
             return []
         self._learn(call, prompt[1]["num_choices"] or 1, len(output.choices))
-        self.rounds.give_back(call, range(len(given), call.count))
-        self.choices = max(self.choices, len(given))
+        self.rounds.give_back(call, range(len(choices), call.count))
+        self.choices = max(self.choices, len(choices))
         usage = output.usage
-        tokens = zip(
-            _shares(tokens_in(usage) if usage else 0, len(given)),
-            _shares(usage.output_tokens if usage else 0, len(given)),
-            strict=True,
-        )
-        return [
-            {
+        input_tokens = _shares(tokens_in(usage) if usage else 0, len(choices))
+        output_tokens = _shares(usage.output_tokens if usage else 0, len(choices))
+        lines = []
+        for number, choice in enumerate(choices):
+            line = {
                 **self._identify(call, number),
                 **self._read(choice.message.text, self.plan.cues[call.cue]),
                 "stop_reason": choice.stop_reason,
-                "input_tokens": read,
-                "output_tokens": written,
+                "input_tokens": input_tokens[number],
+                "output_tokens": output_tokens[number],
             }
-            for number, (choice, (read, written)) in enumerate(zip(given, tokens, strict=True))
-        ]
+            lines.append(line)
+        return lines
 
     def failures(self, call: Call, error: str) -> list[Line]:
         """Return an error line for every answer of the call; the next run asks for them again."""
-        return [
-            {**self._identify(call, number), "responses": [], "error": error}
-            for number in range(call.count)
-        ]
+        lines = []
+        for number in range(call.count):
+            lines.append({**self._identify(call, number), "responses": [], "error": error})
+        return lines
 
     def take(self, call: Call, lines: Sequence[Line]) -> int:
+        """Count the lines of a call; return how many of them are answers."""
         for line in lines:
             self.tally.count(line)
         return sum("error" not in line for line in lines)
 
-    def _learn(self, call: Call, asked: int, given: int) -> None:
+    def _learn(self, call: Call, requested: int, received: int) -> None:
+        """Ask for fewer answers a call where the provider gave or took fewer."""
         if not self.proven and self.most > 1:
-            if given < asked or asked < call.count:
-                self.most = min(asked, given)
-            self.proven = asked > 1 or self.most == 1
+            if received < requested or requested < call.count:
+                self.most = min(requested, received)
+            self.proven = requested > 1 or self.most == 1
 
     def _identify(self, call: Call, number: int) -> Line:
         return {"cue": self.plan.cues[call.cue], "repetition": call.first + number}
@@ -287,8 +299,8 @@ class _Cues:
         return {"responses": read_associates(final_answer(line).text, cue=cue), "raw": raw}
 
 
-def _outcome(cues: _Cues, session: Session[Call]) -> Associated:
-    tally, ledger = cues.tally, session.ledger
+def _outcome(strategy: _Cues, session: Session[Call]) -> Associated:
+    tally, ledger = strategy.tally, session.ledger
     return Associated(
         model=ledger.journal.model,
         wanted=tally.wanted,
@@ -297,7 +309,7 @@ def _outcome(cues: _Cues, session: Session[Call]) -> Associated:
         associates=tally.associates,
         calls=ledger.calls,
         errors=ledger.errors,
-        choices=cues.choices or None,
+        choices=strategy.choices or None,
         last_error=ledger.last_error,
         stopped_by=ledger.stopped_by if tally.missing else None,
     )
@@ -305,5 +317,6 @@ def _outcome(cues: _Cues, session: Session[Call]) -> Associated:
 
 def _shares(total: int, count: int) -> list[int]:
     """Divide a call's tokens among its answers; the sum is the call's."""
-    each, more = divmod(total, count)
-    return [each + (number < more) for number in range(count)]
+    quotient, remainder = divmod(total, count)
+    # The first answers bear what is left over, one token each.
+    return [quotient + (number < remainder) for number in range(count)]

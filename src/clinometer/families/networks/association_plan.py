@@ -162,19 +162,20 @@ def load_associations(directory: Path) -> AssociationPlan:
     Raises PlanError if there is none, or the cues are not those it was made with.
     """
     path = directory / PLAN
-    kept = read_plan(path)
-    sampling = [one.name for one in fields(Generation)]
+    record = read_plan(path)
+    sampling = [parameter.name for parameter in fields(Generation)]
     try:
-        generation = Generation(**{name: kept[name] for name in sampling})
+        generation = Generation(**{name: record[name] for name in sampling})
         plan = AssociationPlan(
-            kept["models"],
+            record["models"],
             json.loads(read_text(directory / CUES, error=PlanError)),
-            kept["repetitions"],
-            kept["continuation"],
+            record["repetitions"],
+            record["continuation"],
             generation,
-            kept["seed"],
+            record["seed"],
         )
-        same = all(kept[name] == value for name, value in plan.identity().items())
+        # Also the hash of the cues, which stand in a file that could have been edited.
+        same = all(record[name] == value for name, value in plan.identity().items())
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise PlanError(f"{path}: not a plan of associations: {error}") from None
     if not same:
@@ -204,8 +205,11 @@ def continued_text(cue: str) -> str:
     >>> print(continued_text("winter").replace("\n", " | "))  # doctest: +ELLIPSIS
     bread: butter, wheat, toast | clock: time, hour, watch | ... | winter:
     """
-    shown = {word: given for word, given in EXAMPLES.items() if word != cue.casefold()}
-    return "\n".join([*(f"{word}: {', '.join(given)}" for word, given in shown.items()), f"{cue}:"])
+    lines = []
+    for word, associates in EXAMPLES.items():
+        if word != cue.casefold():
+            lines.append(f"{word}: {', '.join(associates)}")
+    return "\n".join([*lines, f"{cue}:"])
 
 
 def _wording() -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from clinometer.families.networks.approaches import (
     activations,
     adjust,
     effects,
-    ends,
+    interval_ends,
     slopes,
 )
 from clinometer.families.networks.lexicons import Lexicons
@@ -104,24 +104,29 @@ def measure_bias(
     >>> found.filter(method="published").select("targets", "estimate", "n").rows()
     [('female', 1.0, 1), ('male', -1.0, 1)]
     """
-    listed, loaded = _listed(networks), load_network_study(study)
-    rows, activated, absent = list[Row](), list[Row](), list[Row]()
+    loaded_study = load_network_study(study)
+    rows = list[Row]()
+    activation_rows = list[Row]()
+    absence_rows = list[Row]()
+    # Identity → its contrast in each network that has one.
     contrasts: defaultdict[str, list[Contrast]] = defaultdict(list)
-    for network in listed:
-        for key, identity, made in _measured(network, loaded, approaches, lexicons, setting):
-            absent += _absent(network, loaded.name, key, identity)
-            rows += _tested(made)
-            if isinstance(made, Contrast):
-                contrasts[key].append(made)
-                activated += activations(made)
-                rows += placebo_effects(network, made)
+    for network in _list_networks(networks):
+        identities = _activate_identities(network, loaded_study, approaches, lexicons, setting)
+        for key, identity, activation in identities:
+            absence_rows += _absent_rows(network, loaded_study.name, key, identity)
+            rows += _test_rows(activation)
+            if isinstance(activation, Contrast):
+                contrasts[key].append(activation)
+                activation_rows += activations(activation)
+                rows += placebo_effects(network, activation)
             else:
-                rows += placebo_slopes(network, made)
-    rows += (row for group in contrasts.values() for row in _differences(group))
+                rows += placebo_slopes(network, activation)
+    for contrasts_of_identity in contrasts.values():
+        rows += _differences(contrasts_of_identity)
     return Bias(
         as_estimates(rows, MEASURES, FAMILY),
-        pl.DataFrame(activated, schema=ACTIVATIONS),
-        pl.DataFrame(absent, schema=ABSENCES),
+        pl.DataFrame(activation_rows, schema=ACTIVATIONS),
+        pl.DataFrame(absence_rows, schema=ABSENCES),
     )
 
 
@@ -133,10 +138,13 @@ def published_rows(
     setting: Setting,
 ) -> list[Row]:
     """Measure one network with the published tests only; rows of `results.ESTIMATES`."""
-    loaded, how = load_network_study(study), replace(setting, draws=0)
-    measured = _measured(network, loaded, approaches, lexicons, how)
-    rows = (row for *_, made in measured for row in _tested(made))
-    return [row for row in rows if row["method"] == "published"]
+    without_draws = replace(setting, draws=0)
+    loaded_study = load_network_study(study)
+    identities = _activate_identities(network, loaded_study, approaches, lexicons, without_draws)
+    rows = list[Row]()
+    for _, _, activation in identities:
+        rows += [row for row in _test_rows(activation) if row["method"] == "published"]
+    return rows
 
 
 def vary_setting(
@@ -163,20 +171,19 @@ def vary_setting(
         Columns of `results.ESTIMATES`: effects and slopes with their published test; `varied` names
         the parameter that was changed.
     """
-    rows = [
-        {**row, "varied": varied}
-        for varied, how in _settings((setting or Setting()).within(network))
-        for row in published_rows(network, study, approaches, lexicons, how)
-        if row["level"] != "identity"  # without joint tests
-    ]
+    rows = []
+    for varied, changed in _varied_settings((setting or Setting()).within(network)):
+        for row in published_rows(network, study, approaches, lexicons, changed):
+            if row["level"] != "identity":  # without joint tests
+                rows.append({**row, "varied": varied})
     return as_estimates(rows, MEASURES, FAMILY)
 
 
-def _tested(made: Contrast | Rated) -> list[Row]:
-    return effects(made) if isinstance(made, Contrast) else slopes(made)
+def _test_rows(activation: Contrast | Rated) -> list[Row]:
+    return effects(activation) if isinstance(activation, Contrast) else slopes(activation)
 
 
-def _measured(
+def _activate_identities(
     network: Network,
     study: NetworkStudy,
     approaches: Sequence[str] | None,
@@ -184,42 +191,49 @@ def _measured(
     setting: Setting | None,
 ) -> Iterator[tuple[str, Identity, Contrast | Rated]]:
     """Yield each identity with the activation of its targets or, for valence, of rated words."""
-    known, how = lexicons or Lexicons(), (setting or Setting()).within(network)
-    asked = _approaches(study, approaches, known)
+    lexicons = lexicons or Lexicons()
+    setting = (setting or Setting()).within(network)
+    approaches = _choose_approaches(study, approaches, lexicons)
     shared = {"subject": network.name, "study": study.name, "instrument": INSTRUMENT}
     for key, identity in study.identities.items():
-        if identity.approach not in asked:
+        if identity.approach not in approaches:
             continue
-        about: Row = {**shared, "identity": key}
-        made: Contrast | Rated
+        keys: Row = {**shared, "identity": key}
+        activation: Contrast | Rated
         if isinstance(identity, Valence):
-            made = activate_rated(network, identity, known.valence or {}, about, how)
+            activation = activate_rated(network, identity, lexicons.valence or {}, keys, setting)
         else:
-            made = activate_sides(network, identity, known.emotions or {}, about, how)
-        yield key, identity, made
+            # Stereotypes need no lexicon.
+            activation = activate_sides(network, identity, lexicons.emotions or {}, keys, setting)
+        yield key, identity, activation
 
 
-def _absent(network: Network, study: str, key: str, identity: Identity) -> Iterator[Row]:
+def _absent_rows(network: Network, study: str, key: str, identity: Identity) -> Iterator[Row]:
     """List primes and targets that are not nodes, by set of targets."""
     sets = identity.targets if isinstance(identity, Stereotypes) else {None: ()}
-    about = {"network": network.name, "study": study, "identity": key}
+    keys = {"network": network.name, "study": study, "identity": key}
     for name, words in sets.items():
-        if absent := network.absent([*identity.primes, *words]):
-            yield {**about, "targets": name, "absent": absent}
+        absent = network.absent([*identity.primes, *words])
+        if absent:
+            yield {**keys, "targets": name, "absent": absent}
 
 
-def _settings(default: Setting) -> Iterator[tuple[str, Setting]]:
+def _varied_settings(default: Setting) -> Iterator[tuple[str, Setting]]:
     """Yield the name of each varied parameter and the changed setting."""
-    how, steps = default.spreading, default.spreading.time_steps or 1
-    lengths = [max(1, round(share * steps)) for share in (0.25, 0.5, 1.5, 2.0, 4.0)]
-    changes: list[tuple[str, Any]] = [
-        *(("time_steps", length) for length in lengths if length != steps),
-        *(("retention", kept) for kept in (0.0, 0.25, 0.5, 0.75) if kept != how.retention),
-        ("weighted", not how.weighted),
-    ]
+    spreading = default.spreading
+    steps = spreading.time_steps or 1
+    changes: list[tuple[str, Any]] = []
+    for share in (0.25, 0.5, 1.5, 2.0, 4.0):
+        length = max(1, round(share * steps))
+        if length != steps:  # with few steps a share can round to the default
+            changes.append(("time_steps", length))
+    for retention in (0.0, 0.25, 0.5, 0.75):
+        if retention != spreading.retention:
+            changes.append(("retention", retention))
+    changes.append(("weighted", not spreading.weighted))
     for field, value in changes:
         varied = "weights" if field == "weighted" else field
-        yield varied, replace(default, spreading=replace(how, **{field: value}))
+        yield varied, replace(default, spreading=replace(spreading, **{field: value}))
     for norm in ("l1", "l2", "none"):
         yield "norm", replace(default, norm=norm)
 
@@ -228,22 +242,24 @@ def _differences(contrasts: Sequence[Contrast]) -> list[Row]:
     """Compare the effects of each pair of networks for one identity."""
     rows: list[Row] = []
     for name in contrasts[0].sets:
-        pairs = [_difference(a, b, name) for a, b in combinations(contrasts, 2)]
-        adjust([pair[0] for pair in pairs], "pairs of networks of a set of targets")
-        rows += (row for pair in pairs for row in pair)
+        rows_of_pairs = [_difference(a, b, name) for a, b in combinations(contrasts, 2)]
+        # The difference comes first; a correlation has no p.
+        adjust([pair[0] for pair in rows_of_pairs], "pairs of networks of a set of targets")
+        rows += chain.from_iterable(rows_of_pairs)
     return rows
 
 
 def _difference(candidate: Contrast, baseline: Contrast, name: str) -> list[Row]:
-    theirs, setting = set(baseline.sets[name]), candidate.setting
-    shared = [word for word in candidate.sets[name] if word in theirs]
+    setting = candidate.setting
+    baseline_targets = set(baseline.sets[name])
+    shared = [word for word in candidate.sets[name] if word in baseline_targets]
     row = {
-        **candidate.about,
+        **candidate.keys,
         "subject": None,
         "level": "targets",
         "factor": "subject",
-        "baseline": baseline.about["subject"],
-        "candidate": candidate.about["subject"],
+        "baseline": baseline.keys["subject"],
+        "candidate": candidate.keys["subject"],
         "targets": name,
         "n_clusters": len(shared),
         "clustered_by": "target",
@@ -255,32 +271,43 @@ def _difference(candidate: Contrast, baseline: Contrast, name: str) -> list[Row]
         "direction": DIRECTIONS[candidate.signs.get(name, 0)],
         "method": "bootstrap" if setting.draws else "descriptive",
     }
-    tables = [one.differences(shared) for one in (candidate, baseline)]
-    if len(shared) < 2 or not all(table.size for table in tables):
+    candidate_table, baseline_table = candidate.differences(shared), baseline.differences(shared)
+    if len(shared) < 2 or not candidate_table.size or not baseline_table.size:
         return [{**change, "note": "fewer than two targets in both networks"}]
-    change |= _compared(tables, setting)
+    change |= _difference_columns(candidate_table, baseline_table, setting)
     if candidate.primes != baseline.primes:
         return [{**change, "note": "the networks lack different primes"}]
-    one, other = candidate.levels(shared).ravel(), baseline.levels(shared).ravel()
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
+    candidate_levels = candidate.normalised_of(shared).ravel()
+    baseline_levels = baseline.normalised_of(shared).ravel()
+    # A constant has no correlation.
+    if np.ptp(candidate_levels) == 0 or np.ptp(baseline_levels) == 0:
         return [change]
-    correlation = float(stats.spearmanr(one, other).statistic)
-    alike = {"measure": "rank_correlation", "method": "descriptive", "estimate": correlation}
-    return [change, {**row, **alike}]
+    correlation = float(stats.spearmanr(candidate_levels, baseline_levels).statistic)
+    rank = {"measure": "rank_correlation", "method": "descriptive", "estimate": correlation}
+    return [change, {**row, **rank}]
 
 
-def _compared(tables: Sequence[Array], setting: Setting) -> Row:
-    """Return a difference with its bootstrap interval and two-sided p over targets."""
-    one, other = (float(signed_rank_effect(table.ravel())) for table in tables)
-    row = {"estimate": one - other, "candidate_estimate": one, "baseline_estimate": other}
+def _difference_columns(candidate: Array, baseline: Array, setting: Setting) -> Row:
+    """Return a difference with its bootstrap interval and two-sided p over targets.
+
+    `candidate`, `baseline`: differences between categories, shape (targets, pairs of primes).
+    """
+    candidate_effect = float(signed_rank_effect(candidate.ravel()))
+    baseline_effect = float(signed_rank_effect(baseline.ravel()))
+    row = {
+        "estimate": candidate_effect - baseline_effect,
+        "candidate_estimate": candidate_effect,
+        "baseline_estimate": baseline_effect,
+    }
     if not setting.draws:
         return row
-    draws = bootstrap_effects([*tables], draws=setting.draws, seed=setting.seed)
+    # Both networks get the same draws of targets.
+    draws = bootstrap_effects([candidate, baseline], draws=setting.draws, seed=setting.seed)
     change = draws[:, 0] - draws[:, 1]
     beyond = min(np.count_nonzero(change <= 0), np.count_nonzero(change >= 0))
     return {
         **row,
-        **ends(change, setting.confidence),
+        **interval_ends(change, setting.confidence),
         "alternative": "two-sided",
         "p": min(1.0, 2 * (beyond + 1) / (len(change) + 1)),
         "confidence": setting.confidence,
@@ -288,33 +315,37 @@ def _compared(tables: Sequence[Array], setting: Setting) -> Row:
     }
 
 
-def _listed(given: Network | Sequence[Network]) -> Sequence[Network]:
+def _list_networks(networks: Network | Sequence[Network]) -> Sequence[Network]:
     """Return the networks as a list; their names must be distinct."""
-    check_networks(*(given if isinstance(given, list | tuple) else [given]))
-    networks = [given] if isinstance(given, Network) else given
+    # Whatever is neither list nor tuple is checked as one network: a path is no list of them.
+    check_networks(*(networks if isinstance(networks, list | tuple) else [networks]))
+    if isinstance(networks, Network):
+        return [networks]
     names = [network.name for network in networks]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        name = min(twice)
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        name = min(repeated)
         raise InputError(f"networks: name {name!r} stands twice; give distinct names (NAME=PATH)")
     return networks
 
 
-def _approaches(
-    study: NetworkStudy, asked: Sequence[str] | None, lexicons: Lexicons
+def _choose_approaches(
+    study: NetworkStudy, approaches: Sequence[str] | None, lexicons: Lexicons
 ) -> Sequence[str]:
     """Check the approaches; by default all that the study and the lexicons allow."""
-    for approach in asked or ():
+    for approach in approaches or ():
         if approach not in APPROACHES:
             raise InputError(unknown("approach", approach, APPROACHES))
-        if not study.of(approach):
+        if not study.identities_of(approach):
             raise InputError(f"study {study.name!r} has no identity for the approach {approach!r}")
         if not lexicons.serve(approach):
             raise InputError(
                 f"approach {approach!r} needs a lexicon of {approach}; give its path "
                 f"(--{approach} FILE)"
             )
-    every = asked or [name for name in APPROACHES if study.of(name) and lexicons.serve(name)]
-    if not every:
+    if approaches:
+        return approaches
+    usable = [name for name in APPROACHES if study.identities_of(name) and lexicons.serve(name)]
+    if not usable:
         raise InputError(f"study {study.name!r} needs lexicons; give their paths (--valence FILE)")
-    return every
+    return usable

@@ -65,7 +65,7 @@ LWOW_STEPS = tuple(
 )
 
 #: Steps that drop pairs → condition for the pairs they keep; `empty` is always the last step.
-_KEPT = {
+_CONDITIONS = {
     "two_words": pl.col("response").str.count_matches(r"\S+") <= 2,
     "no_echo": pl.col("cue") != pl.col("response"),
     "empty": pl.all_horizontal(pl.col("cue", "response").str.strip_chars() != ""),
@@ -115,19 +115,21 @@ def clean(
     >>> associations.rows()
     [('cat', 'dog', 3)]
     """
-    chosen, corrections = _choose(steps, lwow_compatible), read_spelling(spelling)
+    steps_in_order = _order_steps(steps, lwow_compatible)
+    corrections = read_spelling(spelling)
     need_columns(associations, _COLUMNS, "associations")
     pairs = _Pairs.of(associations)
     if not pairs.rows.height:
         raise InputError("associations: the table is empty; expected pairs of cue and response")
-    log = [_cleaned("associations", pairs, pairs)]
-    for step in [*chosen, "empty"]:
+    log = [_log_cleaning("associations", pairs, pairs)]
+    for step in [*steps_in_order, "empty"]:
         before = pairs
-        if step in _KEPT:
-            pairs = before.keep(_KEPT[step])
+        if step in _CONDITIONS:
+            pairs = before.keep(_CONDITIONS[step])
         else:
             pairs = _rewrite(before, step, corrections, lwow_compatible)
-        log.append(_cleaned(step, pairs, before))
+        log.append(_log_cleaning(step, pairs, before))
+    # Cleaning makes pairs equal that were not.
     summed = pairs.frame().group_by("cue", "response", maintain_order=True).agg(pl.sum("count"))
     dropped = pairs.rows.height - summed.height
     log.append({**log[-1], "step": "summed", "rows": summed.height, "dropped": dropped})
@@ -144,12 +146,14 @@ class _Pairs:
 
     @classmethod
     def of(cls, associations: pl.DataFrame) -> _Pairs:
+        """Give each distinct cue and response of a table a number."""
         texts, places = {}, {}
         for column in ("cue", "response"):
             words = associations.select(word=pl.col(column).cast(pl.String).fill_null(""))
-            once = words.unique(maintain_order=True).with_row_index("place")
-            texts[column] = once["word"].to_list()
-            places[column] = words.join(once, on="word", how="left", maintain_order="left")["place"]
+            distinct = words.unique(maintain_order=True).with_row_index("place")
+            texts[column] = distinct["word"].to_list()
+            numbers = words.join(distinct, on="word", how="left", maintain_order="left")
+            places[column] = numbers["place"]
         return cls(texts["cue"], texts["response"], associations.select("count", **places))
 
     def frame(self) -> pl.DataFrame:
@@ -160,24 +164,30 @@ class _Pairs:
             count="count",
         )
 
-    def keep(self, wanted: pl.Expr) -> _Pairs:
-        return replace(self, rows=self.rows.filter(self.frame().select(wanted).to_series()))
+    def keep(self, condition: pl.Expr) -> _Pairs:
+        """Keep the pairs that fulfil a condition on `frame`."""
+        return replace(self, rows=self.rows.filter(self.frame().select(condition).to_series()))
 
-    def changed(self, before: _Pairs) -> int:
-        """Count the pairs with a changed text; the number of pairs must be the same."""
-        other = pl.Series([a != b for a, b in zip(self.cues, before.cues, strict=True)])
-        others = pl.Series([a != b for a, b in zip(self.responses, before.responses, strict=True)])
-        either = other.gather(self.rows["cue"]) | others.gather(self.rows["response"])
-        return int(either.sum())
+    def count_changed(self, before: _Pairs) -> int:
+        """Count the pairs with a changed text; steps leave the number of distinct texts alone."""
+        cues = _mark_changes(self.cues, before.cues)
+        responses = _mark_changes(self.responses, before.responses)
+        # From distinct texts to pairs.
+        changed = cues.gather(self.rows["cue"]) | responses.gather(self.rows["response"])
+        return int(changed.sum())
 
 
-def _choose(steps: Sequence[str] | None, lwow_compatible: bool) -> list[str]:
+def _mark_changes(texts: Sequence[str], before: Sequence[str]) -> pl.Series:
+    return pl.Series([text != earlier for text, earlier in zip(texts, before, strict=True)])
+
+
+def _order_steps(steps: Sequence[str] | None, lwow_compatible: bool) -> list[str]:
     if steps is None:
         steps = LWOW_STEPS if lwow_compatible else DEFAULT_STEPS
     for step in steps:
         if step not in DEFAULT_STEPS:
-            listed = ", ".join(DEFAULT_STEPS)
-            raise InputError(f"steps: {unknown('step', step, DEFAULT_STEPS)}; all: {listed}")
+            all_steps = ", ".join(DEFAULT_STEPS)
+            raise InputError(f"steps: {unknown('step', step, DEFAULT_STEPS)}; all: {all_steps}")
     return [step for step in DEFAULT_STEPS if step in steps]
 
 
@@ -186,21 +196,25 @@ def _rewrite(
 ) -> _Pairs:
     """Apply a step to every text once."""
     if step == "articles":
-        known = _cues(pairs.cues, spelling) if lwow_compatible else frozenset(pairs.cues)
-        kept = (without_articles(text, known, lwow_compatible) for text in pairs.responses)
-        return replace(pairs, responses=list(kept))
+        # "the who" stays where it is itself a cue.
+        exceptions = _lwow_cues(pairs.cues, spelling) if lwow_compatible else frozenset(pairs.cues)
+        return replace(
+            pairs,
+            responses=[without_articles(r, exceptions, lwow_compatible) for r in pairs.responses],
+        )
     change = rewriter(step, spelling, lwow_compatible)
-    cues, responses = ([change(text) for text in texts] for texts in (pairs.cues, pairs.responses))
+    cues = [change(text) for text in pairs.cues]
+    responses = [change(text) for text in pairs.responses]
     return replace(pairs, cues=cues, responses=responses)
 
 
-def _cues(cues: Iterable[str], spelling: Mapping[str, str]) -> frozenset[str]:
+def _lwow_cues(cues: Iterable[str], spelling: Mapping[str, str]) -> frozenset[str]:
     """Return the cues as LWOW compares answers with them: already corrected and lemmatised."""
     corrected = (spelling.get(cue, cue) for cue in cues)
     return frozenset("man" if cue == "men" else lemma(cue) for cue in corrected)
 
 
-def _cleaned(step: str, pairs: _Pairs, before: _Pairs) -> dict[str, object]:
+def _log_cleaning(step: str, pairs: _Pairs, before: _Pairs) -> dict[str, object]:
     rows = pairs.rows.height
     if not rows:
         raise InputError(f"associations: step {step!r} left no pairs; at least one is needed")
@@ -208,7 +222,7 @@ def _cleaned(step: str, pairs: _Pairs, before: _Pairs) -> dict[str, object]:
         "step": step,
         "rows": rows,
         "answers": pairs.rows["count"].sum(),
-        "changed": pairs.changed(before),
+        "changed": pairs.count_changed(before),
         "dropped": before.rows.height - rows,
     }
 
@@ -264,17 +278,18 @@ def build(
     if not min_weight >= 0:
         raise InputError(f"min_weight: {min_weight}; expected a number from 0")
     edges = _weigh(associations)
-    log = [_built("associations", edges)]
+    log = [_log_building("associations", edges)]
     steps: list[tuple[str, bool, Callable[[pl.DataFrame], pl.DataFrame]]] = [
         ("no_loops", True, lambda edges: edges.filter(pl.col("src") != pl.col("tgt"))),
         ("undirected", not directed, _join_directions),
-        ("wordnet", wordnet, _keep_known),
+        ("wordnet", wordnet, _keep_wordnet),
         ("min_weight", min_weight > 0, lambda edges: edges.filter(pl.col("wt") >= min_weight)),
     ]
-    for step, wanted, change in steps:
-        if wanted:
+    for step, apply, change in steps:
+        if apply:
             edges = change(edges)
-            log.append(_built(step, edges))
+            log.append(_log_building(step, edges))
+    # Sorted, because `group_by` gives its groups in any order.
     network = Network.from_edges(edges.sort("src", "tgt"), directed=directed, name=name)
     if component:
         network = largest_component(network)
@@ -287,12 +302,12 @@ def _weigh(associations: pl.DataFrame) -> pl.DataFrame:
     need_columns(associations, _COLUMNS, "associations")
     count = pl.col("count").cast(pl.Float64, strict=False)
     words = pl.col("cue", "response").cast(pl.String).str.strip_chars()
-    right = pl.all_horizontal(count.is_finite(), count > 0, words != "")
-    wrong = associations.filter(~right.fill_null(False))
+    valid = pl.all_horizontal(count.is_finite(), count > 0, words != "")
+    wrong = associations.filter(~valid.fill_null(False))
     if not wrong.is_empty():
-        cue, response, given = wrong.select(_COLUMNS).row(0)
+        cue, response, value = wrong.select(_COLUMNS).row(0)
         raise InputError(
-            f"associations: {cue!r} – {response!r}: count {given!r}; expected two words and a "
+            f"associations: {cue!r} – {response!r}: count {value!r}; expected two words and a "
             "number above 0"
         )
     return associations.group_by(src="cue", tgt="response").agg(wt=count.sum())
@@ -303,16 +318,16 @@ def _join_directions(edges: pl.DataFrame) -> pl.DataFrame:
     return edges.group_by(src=first, tgt=second).agg(pl.col("wt").max())
 
 
-def _keep_known(edges: pl.DataFrame) -> pl.DataFrame:
-    known = sorted(in_wordnet(_words(edges)))
-    return edges.filter(pl.all_horizontal(pl.col("src", "tgt").is_in(known)))
+def _keep_wordnet(edges: pl.DataFrame) -> pl.DataFrame:
+    words = sorted(in_wordnet(_words(edges)))
+    return edges.filter(pl.all_horizontal(pl.col("src", "tgt").is_in(words)))
 
 
 def _words(edges: pl.DataFrame) -> pl.Series:
     return pl.concat([edges["src"], edges["tgt"]]).unique()
 
 
-def _built(step: str, edges: pl.DataFrame) -> dict[str, object]:
+def _log_building(step: str, edges: pl.DataFrame) -> dict[str, object]:
     if edges.is_empty():
         raise InputError(f"associations: step {step!r} left no edge; a network needs at least one")
     return {"step": step, "nodes": len(_words(edges)), "edges": edges.height}

@@ -97,28 +97,37 @@ def compare_with_rewired(
     >>> found.filter(measure="activation_effect").select("targets", "estimate", "p").rows()
     [('female', 1.0, 0.4), ('male', -1.0, 0.45)]
     """
-    how = (setting or Setting()).within(network)
-    if not how.rewirings:
+    full_setting = (setting or Setting()).within(network)
+    if not full_setting.rewirings:
         raise InputError("rewirings 0: at least 19 rewired networks are needed to compare with")
 
-    def measure(one: Network) -> list[dict[str, Any]]:
-        return published_rows(one, study, approaches, lexicons, how)
+    def measure_published(measured: Network) -> list[dict[str, Any]]:
+        """Measure the network or a rewired one; the same steps and start for all."""
+        return published_rows(measured, study, approaches, lexicons, full_setting)
 
-    own, rng, rows = measure(network), np.random.default_rng(how.seed), []
+    estimates = measure_published(network)
+    rng = np.random.default_rng(full_setting.seed)
+    rewired_rows = []
     with warnings.catch_warnings():  # absent words are known from the original network
         warnings.simplefilter("ignore", ClinometerWarning)
-        for _ in range(how.rewirings):
-            rows += measure(rewire(network, rng))
+        for _ in range(full_setting.rewirings):
+            rewired_rows += measure_published(rewire(network, rng))
             on_progress()
-    rewired = pl.DataFrame(rows, schema=columns(*_KEYS, "estimate", "p"))
-    return _beside(as_estimates(own, MEASURES, FAMILY), rewired, how.confidence)
+    rewired = pl.DataFrame(rewired_rows, schema=columns(*_KEYS, "estimate", "p"))
+    return _rank_estimates(
+        as_estimates(estimates, MEASURES, FAMILY), rewired, full_setting.confidence
+    )
 
 
-def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.DataFrame:
+def _rank_estimates(
+    estimates: pl.DataFrame, rewired: pl.DataFrame, confidence: float
+) -> pl.DataFrame:
     """Compute the rewired p of each estimate and the false alarm rates."""
-    estimate, tail = pl.col("estimate"), (1 - confidence) / 2
+    estimate = pl.col("estimate")
+    tail = (1 - confidence) / 2
+    observed = estimates.select(*_KEYS, observed="estimate")
     comparisons = (
-        rewired.join(own.select(*_KEYS, own="estimate"), on=_KEYS, nulls_equal=True)
+        rewired.join(observed, on=_KEYS, nulls_equal=True)
         .drop_nulls("estimate")
         .group_by(_KEYS)
         .agg(
@@ -126,8 +135,9 @@ def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.D
             placebo_low=estimate.quantile(tail, "linear"),
             placebo_high=estimate.quantile(1 - tail, "linear"),
             n_resamples=pl.len(),
-            above=(1 + (estimate >= pl.col("own")).sum()) / (1 + pl.len()),
-            below=(1 + (estimate <= pl.col("own")).sum()) / (1 + pl.len()),
+            # The observed estimate counts as one of them, so that no p is 0.
+            above=(1 + (estimate >= pl.col("observed")).sum()) / (1 + pl.len()),
+            below=(1 + (estimate <= pl.col("observed")).sum()) / (1 + pl.len()),
             false_alarms=(pl.col("p") <= LEVEL).mean(),
         )
     )
@@ -137,18 +147,19 @@ def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.D
         .when(alternative="less").then("below")
         .otherwise((2 * pl.min_horizontal("above", "below")).clip(upper_bound=1.0))
     )  # fmt: skip
-    placed = (
-        own.select(*KEYS, "estimate", "alternative", "direction", "n", method=pl.lit("rewired"))
+    ranked = (
+        estimates.select(*KEYS, "estimate", "alternative", "direction", "n")
+        .with_columns(method=pl.lit("rewired"))
         .join(comparisons, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(p=p, confidence=pl.lit(confidence))
     )
-    alarms = placed.drop_nulls("false_alarms").select(
+    alarms = ranked.drop_nulls("false_alarms").select(
         pl.col([name for name in KEYS if name != "measure"]),
         *("method", "n_resamples"),
         measure=pl.lit("false_alarm_rate"),
         estimate="false_alarms",
     )
-    effects = placed.drop("above", "below", "false_alarms")
+    effects = ranked.drop("above", "below", "false_alarms")
     return as_estimates(pl.concat([effects, alarms], how="diagonal"), MEASURES, FAMILY)
 
 
@@ -160,36 +171,43 @@ def rewire(network: Network, rng: np.random.Generator) -> Network:
     of a single node may change, because a weight stays with one end of its edge. The network may
     split into several components.
     """
-    half = network.weights if network.directed else sp.triu(network.weights, k=1)
-    edges = half.tocoo()
-    apart = edges.row != edges.col
-    source, target = (ends[apart].astype(np.int64) for ends in (edges.row, edges.col))
+    # Each undirected edge once.
+    weights = network.weights if network.directed else sp.triu(network.weights, k=1)
+    edges = weights.tocoo()
+    no_loop = edges.row != edges.col
+    source, target = (ends[no_loop].astype(np.int64) for ends in (edges.row, edges.col))
     for _ in range(SWAPS):
         if not network.directed:
+            # Which end is the target of an undirected edge is chance, anew each time.
             turned = rng.random(len(source)) < 0.5  # noqa: PLR2004 - either end alike
             source, target = np.where(turned, target, source), np.where(turned, source, target)
         _swap(source, target, rng, network)
-    made = sp.coo_array((edges.data[apart], (source, target)), shape=half.shape).tocsr()
+    swapped = sp.coo_array((edges.data[no_loop], (source, target)), shape=weights.shape).tocsr()
     if not network.directed:
-        made = made + made.T
+        swapped = swapped + swapped.T
     loops = sp.diags_array(network.weights.diagonal())
-    return replace(network, weights=sp.csr_array(made + loops))
+    return replace(network, weights=sp.csr_array(swapped + loops))
 
 
 def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network) -> None:
     """Pair all edges at random; each pair swaps targets, in place, if allowed."""
-    order, pairs = rng.permutation(len(source)), len(source) // 2
-    one, other = order[:pairs], order[pairs : 2 * pairs]
-    ends = (source, target), (source[one], target[other]), (source[other], target[one])
-    every = pl.Series(np.concatenate([_numbered(*pair, network) for pair in ends]))
-    clash = every.is_duplicated().to_numpy()
-    loops = (source[one] == target[other]) | (source[other] == target[one])
-    may = ~(clash[len(source) :].reshape(2, pairs).any(axis=0) | loops)
-    one, other = one[may], other[may]
-    target[one], target[other] = target[other], target[one]
+    order = rng.permutation(len(source))
+    pairs = len(source) // 2
+    first, second = order[:pairs], order[pairs : 2 * pairs]
+    # Edges as they are, and the two new edges of each pair.
+    present = _number_edges(source, target, network)
+    new_first = _number_edges(source[first], target[second], network)
+    new_second = _number_edges(source[second], target[first], network)
+    numbers = pl.Series(np.concatenate([present, new_first, new_second]))
+    duplicated = numbers.is_duplicated().to_numpy()
+    clashes = duplicated[len(source) :].reshape(2, pairs).any(axis=0)
+    loops = (source[first] == target[second]) | (source[second] == target[first])
+    allowed = ~(clashes | loops)
+    first, second = first[allowed], second[allowed]
+    target[first], target[second] = target[second], target[first]
 
 
-def _numbered(source: Ends, target: Ends, network: Network) -> Ends:
+def _number_edges(source: Ends, target: Ends, network: Network) -> Ends:
     """Assign numbers to edges; both directions of an undirected edge share a number."""
     if network.directed:
         return source * len(network) + target
@@ -213,7 +231,10 @@ _WORDS = ("target", "related", "unrelated")
 
 def absent_words(network: Network) -> list[str]:
     """List the words of the triplets that are not nodes."""
-    return network.absent(sorted({word for name in _WORDS for word in triplets()[name]}))
+    words: set[str] = set()
+    for name in _WORDS:
+        words.update(triplets()[name])
+    return network.absent(sorted(words))
 
 
 def check_priming(network: Network, spreading: Spreading | None = None) -> pl.DataFrame:
@@ -232,35 +253,45 @@ def check_priming(network: Network, spreading: Spreading | None = None) -> pl.Da
         Columns of `results.ESTIMATES`, a row per measure; `n` counts triplets. With fewer than 3
         the estimate is null.
     """
-    how = (spreading or Spreading()).within(network)
+    full_spreading = (spreading or Spreading()).within(network)
     absent = absent_words(network)
-    known = triplets().filter(~pl.any_horizontal(pl.col(_WORDS).is_in(absent)))
+    triplet_rows = triplets().filter(~pl.any_horizontal(pl.col(_WORDS).is_in(absent)))
     shared = {
         "subject": network.name,
         "instrument": INSTRUMENT,
         "level": "subject",
         "method": "published",
-        "n": known.height,
-        **Setting(how).columns(),
+        "n": triplet_rows.height,
+        **Setting(full_spreading).columns(),
     }
     correlation = {**shared, "measure": "priming_correlation", "alternative": "two-sided"}
     effect = {**shared, "measure": "priming_effect", "alternative": "greater"}
-    if known.height < 3:
+    if triplet_rows.height < 3:
         note = {"note": "fewer than three triplets in the network"}
         return as_estimates([correlation | note, effect | note], MEASURES, FAMILY)
-    related, unrelated = _levels(network, known, how)
-    times = pl.concat([known["related_rt"], known["unrelated_rt"]])
-    together = stats.spearmanr(np.concatenate([related, unrelated]), times)
-    apart = signed_rank(related - unrelated, "greater")
-    correlation |= {"estimate": float(together.statistic), "p": float(together.pvalue)}
-    effect |= {"estimate": apart.effect, "p": apart.p}
+    related, unrelated = _levels(network, triplet_rows, full_spreading)
+    times = pl.concat([triplet_rows["related_rt"], triplet_rows["unrelated_rt"]])
+    correlation_test = stats.spearmanr(np.concatenate([related, unrelated]), times)
+    effect_test = signed_rank(related - unrelated, "greater")
+    correlation |= {
+        "estimate": float(correlation_test.statistic),
+        "p": float(correlation_test.pvalue),
+    }
+    effect |= {"estimate": effect_test.effect, "p": effect_test.p}
     return as_estimates([correlation, effect], MEASURES, FAMILY)
 
 
-def _levels(network: Network, known: pl.DataFrame, how: Spreading) -> list[NDArray[np.float64]]:
+def _levels(
+    network: Network, triplet_rows: pl.DataFrame, spreading: Spreading
+) -> list[NDArray[np.float64]]:
     """Return the activation of each target by its related and its unrelated prime."""
-    targets, pairs = known["target"].to_list(), known.select("related", "unrelated")
+    targets = triplet_rows["target"].to_list()
+    pairs = triplet_rows.select("related", "unrelated")
     primes = list(dict.fromkeys(word for pair in pairs.iter_rows() for word in pair))
-    levels = activate(network, primes, how, targets=targets).normalised()
+    activations = activate(network, primes, spreading, targets=targets).normalised()
     rows = np.arange(len(targets))
-    return [levels[rows, [primes.index(word) for word in words]] for words in pairs]
+    levels = []
+    for words in pairs:  # the column of related primes, then that of unrelated ones
+        columns = [primes.index(word) for word in words]
+        levels.append(activations[rows, columns])
+    return levels

@@ -36,34 +36,34 @@ class Cues:
 
         "null", "nan", "none" and "true" are words; None and empty text are blank.
         """
-        kept: dict[str, None] = {}
+        cues: dict[str, None] = {}
         blank = repeated = 0
         for word in words:
-            cue = " ".join((word or "").split())
-            if not cue:
+            text = " ".join((word or "").split())
+            if not text:
                 blank += 1
-            elif cue in kept:
+            elif text in cues:
                 repeated += 1
             else:
-                kept[cue] = None
-        return cls(tuple(kept), blank, repeated)
+                cues[text] = None
+        return cls(tuple(cues), blank, repeated)
 
     def __str__(self) -> str:
         """Say how many there are, and how many lines were left out."""
-        left_out = [
-            f"{count:,} {what}"
-            for count, what in ((self.blank, "blank"), (self.repeated, "repeated"))
-            if count
-        ]
+        left_out = []
+        if self.blank:
+            left_out.append(f"{self.blank:,} blank")
+        if self.repeated:
+            left_out.append(f"{self.repeated:,} repeated")
         return f"{len(self.words):,} cues" + (f" ({', '.join(left_out)})" if left_out else "")
 
 
-def read_cues(named: str, what: str = "cues") -> Cues:
+def read_cues(text: str, what: str = "cues") -> Cues:
     """Read cues.
 
     Parameters
     ----------
-    named
+    text
         A ``.txt`` file with one a line; a ``.csv`` or ``.parquet`` table with a column ``cue`` or
         ``word``, or with the columns ``src`` and ``tgt`` of a network, whose words are taken;
         or the cues themselves, parted by commas.
@@ -79,10 +79,11 @@ def read_cues(named: str, what: str = "cues") -> Cues:
     InputError
         If the file is missing or has none of these columns, or there is no cue.
     """
-    path = Path(named)
+    path = Path(text)
     if path.suffix in FORMATS:
-        cues = _from_table(path)
+        cues = _read_table_cues(path)
     elif path.suffix == ".txt":
+        # Without the end of the last line, which would count as a blank one.
         cues = Cues.of(read_text(path).removesuffix("\n").split("\n"))
     elif _is_file(path):
         raise InputError(
@@ -90,9 +91,9 @@ def read_cues(named: str, what: str = "cues") -> Cues:
             f"or {what} parted by commas"
         )
     else:
-        cues = Cues.of(named.split(","))
+        cues = Cues.of(text.split(","))
     if not cues.words:
-        raise InputError(f"{what} {named!r}: none; give a file or words, such as old,young")
+        raise InputError(f"{what} {text!r}: none; give a file or words, such as old,young")
     return cues
 
 
@@ -103,7 +104,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _from_table(path: Path) -> Cues:
+def _read_table_cues(path: Path) -> Cues:
     table = read_table(path)
     for column in COLUMNS:
         if column in table.columns:
@@ -128,7 +129,9 @@ class Tally:
     def __init__(self, cues: Sequence[str], repetitions: int) -> None:
         self.repetitions = repetitions
         self.done = [0] * len(cues)
-        self.answered = self.readable = self.associates = 0
+        self.answered = 0
+        self.readable = 0
+        self.associates = 0
         self._places = {cue: place for place, cue in enumerate(cues)}
 
     @property
@@ -174,34 +177,36 @@ class Rounds:
     """
 
     def __init__(self, done: Sequence[int], repetitions: int) -> None:
-        self._full = (1 << repetitions) - 1
-        self._taken = [bits & self._full for bits in done]
-        self._left = len(done) * repetitions - sum(bits.bit_count() for bits in self._taken)
+        self._all_bits = (1 << repetitions) - 1
+        # Per cue, the bits of the repetitions that are answered or handed out.
+        self._taken_bits = [bits & self._all_bits for bits in done]
+        taken = sum(bits.bit_count() for bits in self._taken_bits)
+        self._remaining = len(done) * repetitions - taken
         self._place = 0
 
     def take(self, most: int) -> Call | None:
         """Take at most `most` repetitions in a row of the next cue; None if all are taken.
 
-        Calls end at multiples of `most`: which there are does not depend on what is answered.
+        Calls end at multiples of `most`, so that they are the same whatever is answered first.
         """
-        if not self._left:
+        if not self._remaining:
             return None
-        while not (free := self._full & ~self._taken[self._place]):
+        while not (open_bits := self._all_bits & ~self._taken_bits[self._place]):
             self._step()
-        first = (free & -free).bit_length() - 1
-        free >>= first
-        in_a_row = (~free & free + 1).bit_length() - 1
-        call = Call(self._place, first, min(most - first % most, in_a_row))
-        self._taken[self._place] |= ((1 << call.count) - 1) << first
-        self._left -= call.count
+        first = (open_bits & -open_bits).bit_length() - 1  # position of the lowest 1
+        open_bits >>= first
+        run_length = (~open_bits & open_bits + 1).bit_length() - 1  # position of the lowest 0
+        call = Call(self._place, first, min(most - first % most, run_length))
+        self._taken_bits[self._place] |= ((1 << call.count) - 1) << first
+        self._remaining -= call.count
         self._step()
         return call
 
     def give_back(self, call: Call, numbers: Iterable[int]) -> None:
         """Return unanswered repetitions of a call, counted from its first, to be asked again."""
         for number in numbers:
-            self._taken[call.cue] &= ~(1 << call.first + number)
-            self._left += 1
+            self._taken_bits[call.cue] &= ~(1 << call.first + number)
+            self._remaining += 1
 
     def _step(self) -> None:
-        self._place = (self._place + 1) % len(self._taken)
+        self._place = (self._place + 1) % len(self._taken_bits)

@@ -31,7 +31,7 @@ from clinometer.families.networks.study import NetworkStudy
 from clinometer.families.networks.tables import ABSENCES
 from clinometer.texts import write_text
 
-__all__ = ["Comparison", "measure_again", "write_networks"]
+__all__ = ["NetworkComparison", "measure_again", "write_networks"]
 
 #: Recorded fields of the setting and of its spreading.
 SETTING = ("norm", "missing", "confidence", "draws", "seed", "placebos", "rewirings")
@@ -39,7 +39,7 @@ SPREADING = ("retention", "time_steps", "decay", "suppress", "weighted", "start"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class NetworkComparison:
     """The comparison to make: a study, how its bias is measured, and the files it is read from."""
 
     study: NetworkStudy
@@ -54,28 +54,32 @@ class Comparison:
 
 
 def write_networks(
-    comparison: Comparison, directory: Path, on_progress: Callable[[], None] = lambda: None
+    comparison: NetworkComparison, directory: Path, on_progress: Callable[[], None] = lambda: None
 ) -> dict[str, pl.DataFrame]:
     """Describe networks, measure their bias and differences, and write the tables to `directory`.
 
     `on_progress` is called after each rewired network. Returns the tables with rows by name; raises
     as `read_network`, the readers of lexicons and `measure_bias`.
     """
-    networks = [
-        read_network(path, name=name, directed=comparison.directed)
-        for name, path in comparison.networks
-    ]
-    valence, emotions = map(comparison.lexicons.get, ("valence", "emotions"))
-    lexicons = Lexicons(
-        valence=None if valence is None else read_valence(valence),
-        emotions=None if emotions is None else read_emotions(emotions),
-    )
+    networks = []
+    for name, path in comparison.networks:
+        networks.append(read_network(path, name=name, directed=comparison.directed))
+    lexicons = _read_lexicons(comparison.lexicons)
     estimates, details = _measure(networks, lexicons, comparison, on_progress)
     write_results(directory, FAMILY.name, estimates, details)
     facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
     write_text(directory / FAMILY.record, facts + "\n")
     tables = {"estimates": estimates, **details}
     return {name: table for name, table in tables.items() if not table.is_empty()}
+
+
+def _read_lexicons(paths: Mapping[str, Path]) -> Lexicons:
+    valence = paths.get("valence")
+    emotions = paths.get("emotions")
+    return Lexicons(
+        valence=None if valence is None else read_valence(valence),
+        emotions=None if emotions is None else read_emotions(emotions),
+    )
 
 
 def measure_again(directory: Path, inputs: Path) -> None:
@@ -87,82 +91,101 @@ def measure_again(directory: Path, inputs: Path) -> None:
     try:
         facts = json.loads((directory / FAMILY.record).read_bytes())
         study = NetworkStudy.model_validate(facts["study"]["content"])
-        files = [(one["of"], one["file"], one["sha256"]) for one in facts["files"]]
+        files = [(entry["of"], entry["file"], entry["sha256"]) for entry in facts["files"]]
         spreading = Spreading(**{name: facts["setting"][name] for name in SPREADING})
         setting = Setting(spreading, **{name: facts["setting"][name] for name in SETTING})
-        count, streams = len(facts["networks"]), [(a, b) for a, b in facts["streams"]]
+        count = len(facts["networks"])
+        streams = [(source, target) for source, target in facts["streams"]]
         directed = bool(facts["directed"])
+    # All that a malformed JSON value raises where another type is expected.
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{directory / FAMILY.record}: malformed: {type(error).__name__}"
         ) from None
-    here = {_sha256(path): path for path in sorted(inputs.rglob("*")) if path.is_file()}
-    for name, file, content in files:
-        if content not in here:
+    paths_by_hash = {_sha256(path): path for path in sorted(inputs.rglob("*")) if path.is_file()}
+    named_paths = []
+    for name, file, sha256 in files:
+        if sha256 not in paths_by_hash:
             raise InputError(f"{inputs}: no file has the content of {file}, the input {name!r}")
-    found = [(name, here[content]) for name, _, content in files]
-    networks, lexicons = found[:count], dict(found[count:])
-    comparison = Comparison(study, setting, networks, lexicons, streams, directed)
+        named_paths.append((name, paths_by_hash[sha256]))
+    # The record lists the networks first, then the lexicons.
+    networks = named_paths[:count]
+    lexicons = dict(named_paths[count:])
+    comparison = NetworkComparison(study, setting, networks, lexicons, streams, directed)
     write_networks(comparison, directory)
 
 
 def _measure(
     networks: Sequence[Network],
     lexicons: Lexicons,
-    comparison: Comparison,
+    comparison: NetworkComparison,
     on_progress: Callable[[], None],
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     """Return the estimates, and the detail tables by name."""
     study, setting = comparison.study, comparison.setting
-    measured = measure_bias(networks, study, lexicons=lexicons, setting=setting)
+    bias = measure_bias(networks, study, lexicons=lexicons, setting=setting)
     nodes, edges = stream_tables(networks, comparison.streams, lexicons.valence)
     paths = [measure_paths(network, study, setting=setting) for network in networks]
-    estimates = [measured.estimates, *(of.estimates for of in paths)]
+    estimates = [bias.estimates, *(lengths.estimates for lengths in paths)]
     for network in networks:
-        how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}
+        # Steps and start once for each network: its diameter is the slow part of them.
+        full = setting.within(network)
+        options: dict[str, Any] = {"lexicons": lexicons, "setting": full}
         if setting.rewirings:
-            estimates.append(compare_with_rewired(network, study, **how, on_progress=on_progress))
-        estimates.append(vary_setting(network, study, **how))
-        estimates.append(check_priming(network, how["setting"].spreading))
-    unprimed = [{"network": one.name, "absent": absent_words(one)} for one in networks]
-    absences = pl.DataFrame([row for row in unprimed if row["absent"]], schema=ABSENCES)
+            rewired = compare_with_rewired(network, study, **options, on_progress=on_progress)
+            estimates.append(rewired)
+        estimates.append(vary_setting(network, study, **options))
+        estimates.append(check_priming(network, full.spreading))
     overlaps = [overlap(a, b) for a, b in combinations(networks, 2)]
     return pl.concat(estimates), {
         "networks": pl.concat(map(describe, networks)),
+        # A single network has no overlap, and so no table of them.
         **({"network_overlaps": pl.concat(overlaps)} if overlaps else {}),
-        "network_activations": measured.activations,
-        "network_paths": pl.concat(of.lengths for of in paths),
-        "network_absences": pl.concat([measured.absences, absences]),
+        "network_activations": bias.activations,
+        "network_paths": pl.concat(table.lengths for table in paths),
+        "network_absences": pl.concat([bias.absences, _priming_absences(networks)]),
         "network_stream_nodes": nodes,
         "network_stream_edges": edges,
     }
 
 
-def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any]:
+def _priming_absences(networks: Sequence[Network]) -> pl.DataFrame:
+    """List the words of the priming check that a network lacks; rows of ABSENCES."""
+    rows = []
+    for network in networks:
+        absent = absent_words(network)
+        if absent:
+            rows.append({"network": network.name, "absent": absent})
+    return pl.DataFrame(rows, schema=ABSENCES)
+
+
+def _facts(networks: Sequence[Network], comparison: NetworkComparison) -> dict[str, Any]:
     """Record the inputs and settings for reproduction; paths without their folders."""
     study, setting = comparison.study, comparison.setting
-    asked = study.model_dump_json(include={"name", "identities"})
-    named = [(one.name, path) for one, (_, path) in zip(networks, comparison.networks, strict=True)]
+    identity_text = study.model_dump_json(include={"name", "identities"})
+    # Names as read: of a network without one, that of its file.
+    paths = [path for _, path in comparison.networks]
+    inputs = [*zip((network.name for network in networks), paths, strict=True)]
+    inputs += comparison.lexicons.items()
+    identities = {}
+    for key, identity in study.identities.items():
+        identities[key] = {"label": identity.label or key, "approach": identity.approach}
     return {
         "clinometer": clinometer.__version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "study": {
             "name": study.name,
-            "hash": hashlib.sha256(asked.encode()).hexdigest()[:12],
+            "hash": hashlib.sha256(identity_text.encode()).hexdigest()[:12],
             "title": study.title,
             "citation": study.citation.text.strip(),
             "bibtex": study.citation.bibtex.strip(),
             "notes": study.deviations,
-            "identities": {
-                key: {"label": one.label or key, "approach": one.approach}
-                for key, one in study.identities.items()
-            },
+            "identities": identities,
             "content": study.model_dump(mode="json"),
         },
         "networks": [network.name for network in networks],
         "files": [
-            {"of": of, "file": path.name, "sha256": _sha256(path)}
-            for of, path in [*named, *comparison.lexicons.items()]
+            {"of": name, "file": path.name, "sha256": _sha256(path)} for name, path in inputs
         ],
         "streams": [list(pair) for pair in comparison.streams],
         "directed": comparison.directed,

@@ -47,8 +47,11 @@ def _measure_again(directory: Path, inputs: Path | None) -> None:
 def _listing() -> Mapping[str, Mapping[str, str]]:
     from clinometer.families.networks.study import load_network_study, shipped_network_studies
 
-    studies = [load_network_study(name) for name in shipped_network_studies()]
-    return {"studies of networks": {one.name: ", ".join(one.identities) for one in studies}}
+    descriptions = {}
+    for name in shipped_network_studies():
+        study = load_network_study(name)
+        descriptions[study.name] = ", ".join(study.identities)
+    return {"studies of networks": descriptions}
 
 
 def _open_study(study: str | Path) -> NetworkStudy | None:

@@ -37,7 +37,8 @@ def distances(network: Network, sources: NDArray[np.integer]) -> NDArray[np.int3
     edges = _arrivals(network)
     hops = np.full((len(sources), len(network)), UNREACHABLE, dtype=np.int32)
     for first in range(0, len(sources), SOURCES):
-        starts, part = sources[first : first + SOURCES], hops[first : first + SOURCES]
+        starts = sources[first : first + SOURCES]
+        part = hops[first : first + SOURCES]  # a view: `hops` is filled through it
         part[np.arange(len(starts)), starts] = 0
         for level, reached in _levels(edges, starts):
             part[_unpack(reached)[: len(starts)]] = level
@@ -71,33 +72,37 @@ def _levels(
     from source j at this level.
     """
     bits = np.uint64(1) << np.arange(len(starts), dtype=np.uint64)
-    seen = np.zeros(edges.size, dtype=np.uint64)
-    np.bitwise_or.at(seen, starts, bits)
-    front, hops = seen.copy(), 0
+    visited = np.zeros(edges.size, dtype=np.uint64)
+    np.bitwise_or.at(visited, starts, bits)
+    front = visited.copy()
+    hops = 0
     while edges.targets.size:
         reached = np.bitwise_or.reduceat(front[edges.origins], edges.first)
         if reached.size < edges.size:
-            everywhere = np.zeros_like(seen)
-            everywhere[edges.targets] = reached
-            reached = everywhere
-        reached &= ~seen
+            # Some nodes have no incoming edge: back to an entry for every node.
+            all_nodes = np.zeros_like(visited)
+            all_nodes[edges.targets] = reached
+            reached = all_nodes
+        reached &= ~visited
         if not reached.any():
             return
         hops += 1
         yield hops, reached
-        seen |= reached
+        visited |= reached
         front = reached
 
 
 def _unpack(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Convert a word per node to a row of booleans per bit."""
+    # Little-endian, whatever the machine: octet 0 has bits 0 to 7.
     octets = words.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(octets, axis=1, bitorder="little").T.astype(bool)
 
 
 def count_by_hops(network: Network, starts: NDArray[np.integer]) -> NDArray[np.int64]:
     """Count the ordered pairs (source, reached node) by distance; entry h: pairs h hops apart."""
-    edges, counts = _arrivals(network), [0]
+    edges = _arrivals(network)
+    counts = [0]
     for first in range(0, len(starts), SOURCES):
         for hops, reached in _levels(edges, starts[first : first + SOURCES]):
             if hops == len(counts):
@@ -121,7 +126,8 @@ class ShortestPaths:
     def __init__(self, network: Network) -> None:
         self.network = network
         forward = network.weights
-        self._ways = (forward, forward.T.tocsr() if network.directed else forward)
+        # Edges as followed from the source (side 0) and from the target (side 1).
+        self._weights = (forward, forward.T.tocsr() if network.directed else forward)
         self._mark = np.empty(len(network), dtype=np.intp)
 
     def edges(self, source: int, target: int) -> list[Edge]:
@@ -130,49 +136,66 @@ class ShortestPaths:
         hops[0, source] = hops[1, target] = 0
         fronts = [np.array([source]), np.array([target])]
         depth = [0, 0]
-        met = fronts[0][:0]
-        while not met.size:
+        meeting = fronts[0][:0]
+        while not meeting.size:
+            # The smaller front goes on, so that hubs are met late.
             side = int(fronts[1].size < fronts[0].size)
             _, ends, _ = self._steps(side, fronts[side])
-            front = self._once(ends[hops[side][ends] < 0])
+            front = self._distinct(ends[hops[side][ends] < 0])
             if not front.size:
                 return []
             depth[side] += 1
             hops[side][front] = depth[side]
             fronts[side] = front
-            met = front[hops[1 - side][front] >= 0]
-        back, on = self._walk(1, hops[0], met, depth[0]), self._walk(0, hops[1], met, depth[1])
-        turned = [(start, end, weight) for layer in reversed(back) for end, start, weight in layer]
-        return turned + [edge for layer in on for edge in layer]
+            meeting = front[hops[1 - side][front] >= 0]
+        # From the meeting nodes back to the source, and on to the target.
+        backward = self._walk(1, hops[0], meeting, depth[0])
+        forward = self._walk(0, hops[1], meeting, depth[1])
+        edges = []
+        for layer in reversed(backward):
+            edges += [(start, end, weight) for end, start, weight in layer]
+        for layer in forward:
+            edges += layer
+        return edges
 
     def _walk(
-        self, side: int, hops: NDArray[np.int32], met: _Index, depth: int
+        self, side: int, hops: NDArray[np.int32], nodes: _Index, depth: int
     ) -> list[list[Edge]]:
         """From the nodes where both searches met, follow only edges on shortest paths."""
         layers = []
-        for left in range(depth - 1, -1, -1):
-            starts, ends, weights = self._steps(side, met)
-            nearer = np.flatnonzero(hops[ends] == left)
-            columns = (values[nearer].tolist() for values in (starts, ends, weights))
-            layers.append(list(zip(*columns, strict=True)))
-            met = self._once(ends[nearer])
+        for level in range(depth - 1, -1, -1):
+            starts, ends, weights = self._steps(side, nodes)
+            nearer = np.flatnonzero(hops[ends] == level)
+            layer = zip(
+                starts[nearer].tolist(),
+                ends[nearer].tolist(),
+                weights[nearer].tolist(),
+                strict=True,
+            )
+            layers.append(list(layer))
+            nodes = self._distinct(ends[nearer])
         return layers
 
     def _steps(self, side: int, nodes: _Index) -> tuple[_Index, _Index, NDArray[np.float64]]:
         """Return all edges from some nodes; on side 1, against their direction."""
-        ways: sp.csr_array = self._ways[side]
-        first = ways.indptr[nodes]
-        count = ways.indptr[nodes + 1] - first
+        weights: sp.csr_array = self._weights[side]
+        starts = weights.indptr[nodes]
+        count = weights.indptr[nodes + 1] - starts
         until = np.cumsum(count)
-        at = np.arange(until[-1]) + np.repeat(first - until + count, count)
-        return np.repeat(nodes, count), ways.indices[at].astype(np.intp), ways.data[at]
+        # The entries of all rows in one array: for each row its start, start + 1, …
+        entries = np.arange(until[-1]) + np.repeat(starts - until + count, count)
+        return (
+            np.repeat(nodes, count),
+            weights.indices[entries].astype(np.intp),
+            weights.data[entries],
+        )
 
-    def _once(self, nodes: _Index) -> _Index:
+    def _distinct(self, nodes: _Index) -> _Index:
         """Drop duplicates without sorting."""
         order = np.arange(nodes.size)
-        self._mark[nodes] = order
-        kept: _Index = nodes[self._mark[nodes] == order]
-        return kept
+        self._mark[nodes] = order  # of duplicates the last one's number stays
+        distinct: _Index = nodes[self._mark[nodes] == order]
+        return distinct
 
 
 def strongest(edges: Sequence[Edge], source: int, target: int, most: int) -> set[int]:
@@ -182,20 +205,22 @@ def strongest(edges: Sequence[Edge], source: int, target: int, most: int) -> set
     At least one path is selected, even if it has more nodes. Returns the nodes of the paths, ends
     included.
     """
-    turned = [(end, start, weight) for start, end, weight in reversed(edges)]
-    to, onward = _weakest(edges, source), _weakest(turned, target)
-    strength = {node: min(to[node], onward[node]) for node in to}
-    shown: set[int] = {source, target}
+    backward = [(end, start, weight) for start, end, weight in reversed(edges)]
+    from_source, from_target = _weakest(edges, source), _weakest(backward, target)
+    # Node → weakest edge of the strongest complete path through it.
+    strength = {node: min(from_source[node], from_target[node]) for node in from_source}
+    selected: set[int] = {source, target}
     for least in sorted(set(strength.values()), reverse=True):
         before = _largest([edge for edge in edges if edge[2] >= least], source)
-        after = _largest([edge for edge in turned if edge[2] >= least], target)
-        new = [node for node, value in strength.items() if value == least]
-        for node in sorted(new, key=lambda node: (-before[node][0] - after[node][0], node)):
+        after = _largest([edge for edge in backward if edge[2] >= least], target)
+        nodes = [node for node, weakest in strength.items() if weakest == least]
+        # The largest sum of weights first; the index breaks ties.
+        for node in sorted(nodes, key=lambda node: (-before[node][0] - after[node][0], node)):
             path = _trace(before, node) | _trace(after, node)
-            if len(shown) > 2 and len(shown | path) > most + 2:
-                return shown
-            shown |= path
-    return shown
+            if len(selected) > 2 and len(selected | path) > most + 2:
+                return selected
+            selected |= path
+    return selected
 
 
 def _weakest(edges: Sequence[Edge], source: int) -> dict[int, float]:

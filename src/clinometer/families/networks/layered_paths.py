@@ -64,10 +64,14 @@ def paths_through(
 
     `edges` are as for `paths_from`, and counted in their order.
     """
-    to = paths_from(edges, source)
-    onward = paths_from(((end, start) for start, end in reversed(edges)), target)
-    nodes = {node: count * onward[node] for node, count in to.items() if node in onward}
-    return nodes, [to.get(start, 0) * onward.get(end, 0) for start, end in edges]
+    from_source = paths_from(edges, source)
+    to_target = paths_from(((end, start) for start, end in reversed(edges)), target)
+    # Every way to a node goes on by every way from it.
+    nodes = {}
+    for node, count in from_source.items():
+        if node in to_target:
+            nodes[node] = count * to_target[node]
+    return nodes, [from_source.get(start, 0) * to_target.get(end, 0) for start, end in edges]
 
 
 def path_types(

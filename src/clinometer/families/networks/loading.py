@@ -143,18 +143,18 @@ def tally_associations(path: Path, *, responses: str = "R123") -> tuple[pl.DataF
     if responses not in RESPONSES:
         raise InputError(f"responses {responses!r}; allowed are {', '.join(RESPONSES)}")
     skipped: Counter[str] = Counter()
-    read = _of_shards if path.is_dir() else _of_table
-    counts = _add_up(read(path, responses, skipped))
+    tables = _count_shards if path.is_dir() else _count_table
+    counts = _add_up(tables(path, responses, skipped))
     if counts.is_empty():
         raise InputError(f"{path}: no answers")
-    whole = (counts["count"] == counts["count"].round()).all()
-    return counts.with_columns(pl.col("count").cast(pl.Int64 if whole else pl.Float64)), skipped
+    integers = (counts["count"] == counts["count"].round()).all()
+    return counts.with_columns(pl.col("count").cast(pl.Int64 if integers else pl.Float64)), skipped
 
 
-def _of_table(path: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
+def _count_table(path: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
     columns = delimited.header(path)
     if {"cue", *ANSWERS} <= set(columns):
-        return _of_rows(path, responses, PARTICIPANT in columns, skipped)
+        return _count_rows(path, responses, PARTICIPANT in columns, skipped)
     if not {"cue", "response"} <= set(columns):
         raise InputError(
             f"{path}: columns {shortened(columns)}; associations have cue and response, and a "
@@ -166,81 +166,89 @@ def _of_table(path: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.
             f"{path}: responses R1: the table does not distinguish first from later responses; "
             "leave responses at R123, or give a table that has the column R1"
         )
-    return _of_counts(path, count, skipped)
+    return _read_counts(path, count, skipped)
 
 
-def _of_counts(path: Path, count: str | None, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
-    before = 0
-    for piece in delimited.records(path, ["cue", "response", *([count] if count else [])]):
-        counts = piece.select(
+def _read_counts(path: Path, count: str | None, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
+    n_before = 0  # rows of the tables before, for the number of a row in an error
+    columns = ["cue", "response", *([count] if count else [])]
+    for table in delimited.records(path, columns):
+        # Without a column of counts each row is one answer.
+        texts = table.select(
             pl.col("cue", "response").str.strip_chars(),
             text=pl.col(count) if count else pl.lit("1"),
-        ).with_columns(count=pl.col("text").str.strip_chars().cast(pl.Float64, strict=False))
-        right = (pl.col("count").is_finite() & (pl.col("count") > 0)).fill_null(False)
-        wrong = counts.with_row_index("row").filter(~right)
+        )
+        number = pl.col("text").str.strip_chars().cast(pl.Float64, strict=False)
+        counts = texts.with_columns(count=number)
+        valid = (pl.col("count").is_finite() & (pl.col("count") > 0)).fill_null(False)
+        wrong = counts.with_row_index("row").filter(~valid)
         if not wrong.is_empty():
-            row, cue, response, text, _ = wrong.row(0)
+            row, cue, response, entry, _ = wrong.row(0)
             raise InputError(
-                f"{path}: row {before + row + 1}, {cue!r} – {response!r}: {count} {text!r}; "
+                f"{path}: row {n_before + row + 1}, {cue!r} – {response!r}: {count} {entry!r}; "
                 "counts are numbers above 0; leave out responses that were never given"
             )
-        before += counts.height
+        n_before += counts.height
         yield _drop_missing(counts.drop("text"), skipped)
 
 
-def _of_rows(
+def _count_rows(
     path: Path, responses: str, participants: bool, skipped: Counter[str]
 ) -> Iterator[pl.DataFrame]:
     """Count rows with up to three answers each."""
-    columns, before = RESPONSES[responses], 0
-    for piece in delimited.records(path, ["cue", *columns]):
-        answers = piece.with_row_index("answer", offset=before)
-        before += piece.height
-        given = answers.select("answer", "cue", response=pl.concat_list(columns))
-        yield _count(given, skipped, NO_ANSWER if participants else ())
+    columns = RESPONSES[responses]
+    n_before = 0
+    for table in delimited.records(path, ["cue", *columns]):
+        # The offset keeps answers of different tables apart.
+        answers = table.with_row_index("answer", offset=n_before)
+        n_before += table.height
+        lists = answers.select("answer", "cue", response=pl.concat_list(columns))
+        yield _count(lists, skipped, NO_ANSWER if participants else ())
 
 
-def _of_shards(folder: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
+def _count_shards(folder: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
     """Count the answers in a directory of shards, or of results with shards below ``answers/``."""
     shards = _find_shards(folder)
-    last = _mark_last(shards)
-    skipped["repeated"] += len(last) - int(last.sum())
-    most = 1 if responses == "R1" else None
+    is_last = _mark_last_answers(shards)
+    skipped["repeated"] += len(is_last) - int(is_last.sum())
+    n_responses = 1 if responses == "R1" else None
     rows = (
-        (number, line["cue"], line["responses"][:most])
+        (number, line["cue"], line["responses"][:n_responses])
         for number, line in enumerate(_shard_lines(shards, skipped))
-        if last[number]
+        if is_last[number]
     )
     schema: Schema = {"answer": pl.Int64(), "cue": pl.String(), "response": pl.List(pl.String())}
-    pieces = iter(lambda: list(islice(rows, LINES)), [])
-    for piece in chain([[]], pieces):  # at least one table
-        yield _count(pl.DataFrame(piece, schema=schema, orient="row"), skipped)
+    batches = iter(lambda: list(islice(rows, LINES)), [])  # ends at the first empty one
+    for batch in chain([[]], batches):  # at least one table
+        yield _count(pl.DataFrame(batch, schema=schema, orient="row"), skipped)
 
 
-def _count(given: pl.DataFrame, skipped: Counter[str], missing: Sequence[str] = ()) -> pl.DataFrame:
-    """Count answers, several per row; duplicates to one question count once."""
-    answers = given.explode("response", empty_as_null=True).with_columns(
+def _count(lists: pl.DataFrame, skipped: Counter[str], missing: Sequence[str] = ()) -> pl.DataFrame:
+    """Count responses, a list of them per row; duplicates to one question count once."""
+    responses = lists.explode("response", empty_as_null=True).with_columns(
         pl.col("cue", "response").str.strip_chars()
     )
-    none = pl.col("response").str.to_lowercase().is_in(missing)
-    given = _drop_missing(answers.with_columns(response=pl.when(~none).then("response")), skipped)
-    once = given.filter(
-        pl.struct("answer", pl.col("response").str.to_lowercase()).is_first_distinct()
-    )
-    skipped["doubled"] += given.height - once.height
-    return _sum(once.with_columns(count=pl.lit(1.0)))
+    is_missing = pl.col("response").str.to_lowercase().is_in(missing)
+    # `when` without `otherwise` gives null, which is then dropped.
+    without_codes = responses.with_columns(response=pl.when(~is_missing).then("response"))
+    answers = _drop_missing(without_codes, skipped)
+    question_and_text = pl.struct("answer", pl.col("response").str.to_lowercase())
+    distinct = answers.filter(question_and_text.is_first_distinct())
+    skipped["doubled"] += answers.height - distinct.height
+    return _sum(distinct.with_columns(count=pl.lit(1.0)))
 
 
 def _drop_missing(answers: pl.DataFrame, skipped: Counter[str]) -> pl.DataFrame:
-    given = answers.filter((pl.col("cue") != "") & (pl.col("response") != ""))
-    skipped["missing"] += answers.height - given.height
-    return given
+    complete = answers.filter((pl.col("cue") != "") & (pl.col("response") != ""))
+    skipped["missing"] += answers.height - complete.height
+    return complete
 
 
-def _add_up(pieces: Iterable[pl.DataFrame]) -> pl.DataFrame:
+def _add_up(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     frames: list[pl.DataFrame] = []
-    for piece in pieces:
-        frames.append(piece)
+    for table in tables:
+        frames.append(table)
+        # The first frame is the sum so far: only what was added since can shrink.
         if sum(frame.height for frame in frames[1:]) > MOST_PAIRS:
             frames = [_sum(pl.concat(frames))]
     return _sum(pl.concat(frames))
@@ -251,18 +259,19 @@ def _sum(counts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _find_shards(folder: Path) -> list[Path]:
-    within = folder / "answers" if (folder / "answers").is_dir() else folder
-    shards = sorted(within.rglob("*.jsonl"))
+    root = folder / "answers" if (folder / "answers").is_dir() else folder
+    shards = sorted(root.rglob("*.jsonl"))
     if not shards:
-        raise InputError(f"{folder}: no .jsonl file in {within.name}/; expected association shards")
+        raise InputError(f"{folder}: no .jsonl file in {root.name}/; expected association shards")
     models = sorted({str(shard.parent) for shard in shards})
     if len(models) > 1:
         raise InputError(f"{folder}: answers of several models; name one: {', '.join(models)}")
     return shards
 
 
-def _mark_last(shards: list[Path]) -> NDArray[np.bool_]:
+def _mark_last_answers(shards: list[Path]) -> NDArray[np.bool_]:
     """Mark the lines that no later line replaces; memory: one integer per line."""
+    # Its faults are counted when the lines are read again for their answers.
     lines = _shard_lines(shards, Counter())
     keys = np.fromiter((hash((line["cue"], line["repetition"])) for line in lines), np.int64)
     return pl.Series(keys).is_last_distinct().to_numpy()

@@ -23,7 +23,7 @@ from clinometer.results.tables import need_columns
 __all__ = ["Network", "check_networks"]
 
 #: Maximum number of absent words that an error names.
-NAMED = 5
+MOST_MENTIONS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +88,14 @@ class Network:
         _check_edges(ends, prefix, directed)
         words = pl.concat([ends["src"], ends["tgt"]]).unique(maintain_order=True)
         places = pl.DataFrame({"word": words}).with_row_index("place")
-        source, target = (
-            ends.select(word=column)
-            .join(places, on="word", how="left", maintain_order="left")["place"]
-            .to_numpy()
-            .astype(np.int32)
-            for column in ("src", "tgt")
-        )
+        source, target = (_join_places(ends[column], places) for column in ("src", "tgt"))
         weight = ends["wt"].cast(pl.Float64).to_numpy()
         if not directed:
-            apart = source != target
-            source, target = np.append(source, target[apart]), np.append(target, source[apart])
-            weight = np.append(weight, weight[apart])
+            # Each edge also in the other direction; a loop would be doubled.
+            no_loop = source != target
+            back, forth = target[no_loop], source[no_loop]
+            source, target = np.append(source, back), np.append(target, forth)
+            weight = np.append(weight, weight[no_loop])
         shape = (len(words), len(words))
         matrix = sp.coo_array((weight, (source, target)), shape=shape).tocsr()
         matrix.sort_indices()
@@ -119,6 +115,7 @@ class Network:
 
     @cached_property
     def _places(self) -> dict[str, int]:
+        # Cached in the instance's `__dict__`, which even a frozen dataclass has.
         return {word: place for place, word in enumerate(self.words)}
 
     @property
@@ -160,11 +157,11 @@ class Network:
         InputError
             If a word is not a node; similar spellings are suggested.
         """
-        asked = list(words)
-        absent = self.absent(asked)
+        nodes = list(words)  # an iterator is read twice below
+        absent = self.absent(nodes)
         if absent:
             raise InputError(self.say_absent(absent, what))
-        return np.array([self._places[word] for word in asked], dtype=np.intp)
+        return np.array([self._places[word] for word in nodes], dtype=np.intp)
 
     def absent(self, words: Iterable[str]) -> list[str]:
         """List the words that are not nodes, without duplicates."""
@@ -172,13 +169,20 @@ class Network:
 
     def say_absent(self, absent: Sequence[str], what: str) -> str:
         """Return one line that names the absent words and suggests nodes of similar spelling."""
-        shown = []
-        for word in absent[:NAMED]:
+        mentions = []
+        for word in absent[:MOST_MENTIONS]:
             near = difflib.get_close_matches(word.lower(), self.words, n=3, cutoff=0.75)
-            shown.append(f"{word!r}" + (f" (did you mean {', '.join(near)}?)" if near else ""))
-        more = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
-        of = f"network {self.name!r}" if self.name else "the network"
-        return f"{what} not in {of}: {', '.join(shown)}{more}"
+            mentions.append(f"{word!r}" + (f" (did you mean {', '.join(near)}?)" if near else ""))
+        rest = len(absent) - MOST_MENTIONS
+        more = f" and {rest} more" if rest > 0 else ""
+        network = f"network {self.name!r}" if self.name else "the network"
+        return f"{what} not in {network}: {', '.join(mentions)}{more}"
+
+
+def _join_places(words: pl.Series, places: pl.DataFrame) -> NDArray[np.int32]:
+    """Return the index of each word; `places` has the columns ``word`` and ``place``."""
+    table = words.to_frame("word").join(places, on="word", how="left", maintain_order="left")
+    return table["place"].to_numpy().astype(np.int32)
 
 
 def _check_edges(ends: pl.DataFrame, prefix: str, directed: bool) -> None:
@@ -195,20 +199,22 @@ def _check_edges(ends: pl.DataFrame, prefix: str, directed: bool) -> None:
             f"{one_line(repr(value))}; weights are numbers above 0, "
             "leave out edges without weight"
         )
-    either = [pl.min_horizontal("src", "tgt"), pl.max_horizontal("src", "tgt").alias("last")]
-    again = ends.filter(~pl.struct(["src", "tgt"] if directed else either).is_first_distinct())
-    if not again.is_empty():
-        source, target, _ = again.row(0)
-        way = "" if directed else " (an undirected edge is listed once, in either direction)"
+    # The same key for both directions of an undirected edge.
+    unordered = [pl.min_horizontal("src", "tgt"), pl.max_horizontal("src", "tgt").alias("last")]
+    key = pl.struct(["src", "tgt"] if directed else unordered)
+    repeated = ends.filter(~key.is_first_distinct())
+    if not repeated.is_empty():
+        source, target, _ = repeated.row(0)
+        rule = "" if directed else " (an undirected edge is listed once, in either direction)"
         hint = "clinometer network build merges such edges"
-        raise InputError(f"{prefix}edge {source!r} – {target!r} stands twice{way}; {hint}")
+        raise InputError(f"{prefix}edge {source!r} – {target!r} stands twice{rule}; {hint}")
 
 
-def check_networks(*given: object) -> None:
+def check_networks(*networks: object) -> None:
     """Raise InputError if an argument is not a `Network`, for example a path."""
-    for one in given:
-        if not isinstance(one, Network):
+    for network in networks:
+        if not isinstance(network, Network):
             raise InputError(
-                f"network {one!r}: expected a Network, as clinometer.networks.read_network(PATH) "
-                "reads"
+                f"network {network!r}: expected a Network, as "
+                "clinometer.networks.read_network(PATH) reads"
             )

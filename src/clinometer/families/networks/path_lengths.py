@@ -27,7 +27,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from clinometer.families.networks.approaches import Array, Row, adjust, ends, matched_words, paired
+from clinometer.families.networks.approaches import (
+    Array,
+    Row,
+    adjust,
+    interval_ends,
+    matched_words,
+    pair_differences,
+)
 from clinometer.families.networks.hops import SOURCES, UNREACHABLE, distances
 from clinometer.families.networks.network import Network, check_networks
 from clinometer.families.networks.placebos import (
@@ -97,14 +104,17 @@ def measure_paths(
     [(None, 1.0, 2), ('female', 1.0, 1), ('male', 1.0, 1)]
     """
     check_networks(network)
-    loaded, how = load_network_study(study), setting or Setting()
-    rows, lengths = list[Row](), list[Row]()
-    shared = {"subject": network.name, "study": loaded.name, "instrument": INSTRUMENT}
-    for key, identity in loaded.identities.items():
+    loaded_study = load_network_study(study)
+    setting = setting or Setting()
+    rows = list[Row]()
+    lengths = list[Row]()
+    shared = {"subject": network.name, "study": loaded_study.name, "instrument": INSTRUMENT}
+    for key, identity in loaded_study.identities.items():
         if isinstance(identity, Stereotypes):
-            pairs = _Pairs.of(network, identity, {**shared, "identity": key}, how)
-            rows += [*_tested(pairs, how), *_placebos(network, pairs, how)]
-            lengths += _hops(pairs)
+            pairs = _Pairs.of(network, identity, {**shared, "identity": key}, setting)
+            rows += _test_rows(pairs, setting)
+            rows += _placebo_rows(network, pairs, setting)
+            lengths += _length_rows(pairs)
     return PathLengths(
         as_estimates(rows, MEASURES, FAMILY), pl.DataFrame(lengths, schema=PATH_LENGTHS)
     )
@@ -118,180 +128,202 @@ class _Pairs:
     set of the first category first; `hops`: shape (targets, primes), nan where there is no path.
     """
 
-    about: Row
+    keys: Row
     primes: Sequence[str]
     targets: Sequence[str]
     rows: Mapping[str, NDArray[np.intp]]
     hops: Array
 
     @classmethod
-    def of(cls, network: Network, identity: Stereotypes, about: Row, setting: Setting) -> _Pairs:
+    def of(cls, network: Network, identity: Stereotypes, keys: Row, setting: Setting) -> _Pairs:
+        """Measure the hops between the primes of complete pairs and all targets."""
         primes, sets = matched_words(network, identity, setting)
         targets = [word for words in sets.values() for word in words]
         cuts = np.cumsum([len(words) for words in sets.values()])[:-1]
         rows = dict(zip(sets, np.split(np.arange(len(targets)), cuts), strict=True))
-        hops = _between(network, network.places(primes), network.places(targets)).T
+        hops = _count_hops(network, network.places(primes), network.places(targets)).T
         first, second = identity.categories
-        measured = {"measure": "path_difference", "first": first, "second": second}
-        return cls({**about, **measured}, primes, targets, rows, hops)
+        measure = {"measure": "path_difference", "first": first, "second": second}
+        return cls({**keys, **measure}, primes, targets, rows, hops)
 
 
-def _between(network: Network, sources: Places, targets: Places) -> Array:
+def _count_hops(network: Network, sources: Places, targets: Places) -> Array:
     """Count the hops from each source to each target, shape (sources, targets); nan: no path."""
-    blocks = [sources[at : at + SOURCES] for at in range(0, len(sources), SOURCES)]
-    hops = [distances(network, block)[:, targets].astype(np.float64) for block in blocks]
-    between = np.concatenate([np.empty((0, len(targets))), *hops])
-    between[between == UNREACHABLE] = np.nan
-    return between
+    blocks = [np.empty((0, len(targets)))]  # also without sources there is an array
+    for start in range(0, len(sources), SOURCES):
+        # By blocks, since `distances` returns those to all nodes.
+        to_all = distances(network, sources[start : start + SOURCES])
+        blocks.append(to_all[:, targets].astype(np.float64))
+    hops = np.concatenate(blocks)
+    hops[hops == UNREACHABLE] = np.nan
+    return hops
 
 
 def _sides(hops: Array, rows: Mapping[str, NDArray[np.intp]]) -> dict[str, Array]:
     """Give inconsistent − consistent hops of each set, shape (…, targets of the set, pairs)."""
+    # The first category is nearer to its targets where first − second is negative.
+    first, second = rows
     return {
-        name: sign * paired(hops[..., at, :])
-        for sign, (name, at) in zip((-1.0, 1.0), rows.items(), strict=True)
+        first: -1.0 * pair_differences(hops[..., rows[first], :]),
+        second: 1.0 * pair_differences(hops[..., rows[second], :]),
     }
 
 
 def _means(sides: Mapping[str, Array]) -> dict[_Targets, Array]:
-    """Average the known differences of each set, and both sets; nan where a set has none."""
+    """Average the finite differences of each set, and both sets; nan where a set has none."""
     means: dict[str, Array] = {}
-    for name, d in sides.items():
-        known = np.isfinite(d)
-        with np.errstate(invalid="ignore"):  # 0 / 0 where no pair is known
-            means[name] = np.where(known, d, 0.0).sum(axis=(-2, -1)) / known.sum(axis=(-2, -1))
-    return _with_both(means)
+    for name, differences in sides.items():
+        finite = np.isfinite(differences)
+        sums = np.where(finite, differences, 0.0).sum(axis=(-2, -1))
+        with np.errstate(invalid="ignore"):  # 0 / 0 where there is no path
+            means[name] = sums / finite.sum(axis=(-2, -1))
+    return _add_overall(means)
 
 
-def _with_both(of: Mapping[str, Array]) -> dict[_Targets, Array]:
-    """Add the mean of both sets, in which each weighs the same."""
-    both: Array = np.mean([*of.values()], axis=0)
-    return {name: both if name is None else of[name] for name in (None, *of)}
+def _add_overall(means: Mapping[str, Array]) -> dict[_Targets, Array]:
+    """Add, as first, the mean of both sets, in which each weighs the same."""
+    overall: Array = np.mean([*means.values()], axis=0)
+    with_overall: dict[_Targets, Array] = {None: overall}
+    with_overall.update(means)
+    return with_overall
 
 
-def _tested(pairs: _Pairs, setting: Setting) -> Iterator[Row]:
+def _test_rows(pairs: _Pairs, setting: Setting) -> Iterator[Row]:
     """Swap primes, and draw targets; rows of `results.ESTIMATES`."""
     sides = _sides(pairs.hops, pairs.rows)
-    swapped, drawn = _swapped(sides, setting.seed), _drawn(sides, setting)
-    for name, row in _described(pairs).items():
-        permuted: Row = {**row, "method": "permutation", "alternative": "greater"}
-        interval: Row = {**row, "method": "bootstrap", "confidence": setting.confidence}
+    arrangements = _swap_primes(sides, setting.seed)
+    bootstraps = _draw_targets(sides, setting)
+    for name, row in _shared_columns(pairs).items():
+        permutation: Row = {**row, "method": "permutation", "alternative": "greater"}
+        bootstrap: Row = {**row, "method": "bootstrap", "confidence": setting.confidence}
         if row["estimate"] is not None:
-            turned = swapped[name]
+            means = arrangements[name]
             if pairs.hops.shape[1] > 2:
-                p = float(np.mean(turned >= turned[0] - 1e-12))
-                permuted |= {"p": p, "n_resamples": len(turned)}
+                # The observed arrangement is the first; equal sums may differ in the last digit.
+                p = float(np.mean(means >= means[0] - 1e-12))
+                permutation |= {"p": p, "n_resamples": len(means)}
             else:
-                permuted["note"] = "one pair of primes: nothing to swap"
-            draws = drawn[name][np.isfinite(drawn[name])]
+                permutation["note"] = "one pair of primes: nothing to swap"
+            draws = bootstraps[name][np.isfinite(bootstraps[name])]
             if len(draws) and row["n_clusters"] > 1:
-                interval |= {**ends(draws, setting.confidence), "n_resamples": len(draws)}
-        yield permuted
+                bootstrap |= interval_ends(draws, setting.confidence)
+                bootstrap["n_resamples"] = len(draws)
+        yield permutation
         if setting.draws:
-            yield {**interval, "clustered_by": "target"}
+            yield {**bootstrap, "clustered_by": "target"}
 
 
-def _described(pairs: _Pairs) -> dict[_Targets, Row]:
+def _shared_columns(pairs: _Pairs) -> dict[_Targets, Row]:
     """Give the columns that all methods share, of both sets and of each."""
     sides = _sides(pairs.hops, pairs.rows)
-    described = {}
+    rows = {}
     for name, mean in _means(sides).items():
-        of = list(sides.values()) if name is None else [sides[name]]
-        known = bool(np.isfinite(mean))
-        described[name] = {
-            **pairs.about,
+        tables = list(sides.values()) if name is None else [sides[name]]
+        finite = bool(np.isfinite(mean))
+        rows[name] = {
+            **pairs.keys,
             "level": "identity" if name is None else "targets",
             "targets": name,
-            "estimate": float(mean) if known else None,
-            "n": sum(int(np.isfinite(d).sum()) for d in of),
-            "n_clusters": sum(len(d) for d in of),
-            **({} if known else {"note": _NOTHING}),
+            "estimate": float(mean) if finite else None,
+            "n": sum(int(np.isfinite(table).sum()) for table in tables),
+            "n_clusters": sum(len(table) for table in tables),
+            **({} if finite else {"note": _NOTHING}),
         }
-    return described
+    return rows
 
 
-def _swapped(sides: Mapping[str, Array], seed: int) -> dict[_Targets, Array]:
+def _swap_primes(sides: Mapping[str, Array], seed: int) -> dict[_Targets, Array]:
     """Give the estimates with the primes of pairs swapped, the observed arrangement first."""
-    swapped = {}
-    for name, d in sides.items():
-        known = max(1, np.isfinite(d).sum())
-        swapped[name] = swaps(d.shape[1], seed) @ (np.nan_to_num(d).sum(axis=0) / known)
-    return _with_both(swapped)
+    means: dict[str, Array] = {}
+    for name, differences in sides.items():
+        n_finite = max(1, np.isfinite(differences).sum())
+        by_pair = np.nan_to_num(differences).sum(axis=0) / n_finite
+        # A swap turns the sign of a pair: rows of ±1, the first all 1.
+        means[name] = swaps(differences.shape[1], seed) @ by_pair
+    return _add_overall(means)
 
 
-def _drawn(sides: Mapping[str, Array], setting: Setting) -> dict[_Targets, Array]:
+def _draw_targets(sides: Mapping[str, Array], setting: Setting) -> dict[_Targets, Array]:
     """Give the estimates with the targets of each set drawn with replacement."""
-    rng, drawn = np.random.default_rng(setting.seed), {}
-    for name, d in sides.items():
-        sums, known = np.nan_to_num(d).sum(axis=1), np.isfinite(d).sum(axis=1)
-        picks = rng.integers(0, max(1, len(d)), size=(setting.draws, len(d)))
-        with np.errstate(invalid="ignore"):  # 0 / 0 where no drawn pair is known
-            drawn[name] = sums[picks].sum(axis=1) / known[picks].sum(axis=1)
-    return _with_both(drawn)
+    rng = np.random.default_rng(setting.seed)
+    means = {}
+    for name, differences in sides.items():
+        sums = np.nan_to_num(differences).sum(axis=1)
+        n_finite = np.isfinite(differences).sum(axis=1)
+        picks = rng.integers(0, max(1, len(differences)), size=(setting.draws, len(differences)))
+        with np.errstate(invalid="ignore"):  # 0 / 0 where no target of a draw has a path
+            means[name] = sums[picks].sum(axis=1) / n_finite[picks].sum(axis=1)
+    return _add_overall(means)
 
 
-def _placebos(network: Network, pairs: _Pairs, setting: Setting) -> Iterator[Row]:
+def _placebo_rows(network: Network, pairs: _Pairs, setting: Setting) -> Iterator[Row]:
     """Compare differences with those of arbitrary primes, and of arbitrary targets."""
     if not setting.placebos:
         return
     words = [*pairs.primes, *pairs.targets]
-    few = len(network) < len(words) + NEAREST
-    drawn: dict[str, Mapping[_Targets, Array]] = {"placebo": {}, "placebo_targets": {}}
-    if pairs.primes and pairs.targets and not few:
+    too_few = len(network) < len(words) + NEAREST
+    placebos: dict[str, Mapping[_Targets, Array]] = {"placebo": {}, "placebo_targets": {}}
+    if pairs.primes and pairs.targets and not too_few:
         pools = np.split(nearest_words(network, words), [len(pairs.primes)])
         rng = np.random.default_rng(setting.seed)
-        drawn["placebo"] = _of_primes(network, pairs, pools[0], setting, rng)
-        drawn["placebo_targets"] = _of_targets(network, pairs, pools[1], setting, rng)
-    for method, means in drawn.items():
-        own = []
-        for name, row in _described(pairs).items():
-            known = means[name][np.isfinite(means[name])] if name in means else np.empty(0)
-            enough = row["estimate"] is not None and len(known) >= FEWEST
-            placed = place_row(row, known if enough else None, setting, FEW_WORDS if few else _FEW)
-            own.append({**placed, "method": method})
-        adjust([row for row in own if row["targets"]], "sets of a network and identity")
-        yield from own
+        placebos["placebo"] = _means_of_primes(network, pairs, pools[0], setting, rng)
+        placebos["placebo_targets"] = _means_of_targets(network, pairs, pools[1], setting, rng)
+    note = FEW_WORDS if too_few else _FEW_PLACEBOS
+    for method, means in placebos.items():
+        method_rows = []
+        for name, row in _shared_columns(pairs).items():
+            finite = means[name][np.isfinite(means[name])] if name in means else np.empty(0)
+            enough = row["estimate"] is not None and len(finite) >= FEWEST
+            ranked = place_row(row, finite if enough else None, setting, note)
+            method_rows.append({**ranked, "method": method})
+        # The mean of both sets is no test of its own.
+        adjust([row for row in method_rows if row["targets"]], "sets of a network and identity")
+        yield from method_rows
 
 
-_FEW = f"fewer than {FEWEST} placebos with a number"
+_FEW_PLACEBOS = f"fewer than {FEWEST} placebos with a number"
 
 
-def _of_primes(
+def _means_of_primes(
     network: Network, pairs: _Pairs, pools: Places, setting: Setting, rng: np.random.Generator
 ) -> dict[_Targets, Array]:
     """Estimate the difference of arbitrary primes."""
-    pool, where = np.unique(pools, return_inverse=True)
-    hops = _between(network, pool, network.places(pairs.targets)).T
-    picks = draw_words(where.reshape(pools.shape), setting.placebos, rng)
-    return _stacked(_means(_sides(hops[:, drawn], pairs.rows)) for drawn in picks)
+    pool, indices = np.unique(pools, return_inverse=True)
+    hops = _count_hops(network, pool, network.places(pairs.targets)).T  # (targets, pool)
+    picks = draw_words(indices.reshape(pools.shape), setting.placebos, rng)
+    return _stack(_means(_sides(hops[:, primes], pairs.rows)) for primes in picks)
 
 
-def _of_targets(
+def _means_of_targets(
     network: Network, pairs: _Pairs, pools: Places, setting: Setting, rng: np.random.Generator
 ) -> dict[_Targets, Array]:
     """Estimate the difference on arbitrary targets."""
-    pool, where = np.unique(pools, return_inverse=True)
-    hops = _between(network, network.places(pairs.primes), pool).T
-    picks = draw_words(where.reshape(pools.shape), setting.placebos, rng)
-    return _stacked(_means(_sides(hops[drawn], pairs.rows)) for drawn in picks)
+    pool, indices = np.unique(pools, return_inverse=True)
+    hops = _count_hops(network, network.places(pairs.primes), pool).T  # (pool, primes)
+    picks = draw_words(indices.reshape(pools.shape), setting.placebos, rng)
+    return _stack(_means(_sides(hops[targets], pairs.rows)) for targets in picks)
 
 
-def _stacked(means: Iterator[dict[_Targets, Array]]) -> dict[_Targets, Array]:
-    listed = list(means)
-    return {name: np.array([one[name] for one in listed]) for name in listed[0]}
+def _stack(means_of_draws: Iterator[dict[_Targets, Array]]) -> dict[_Targets, Array]:
+    """Return, by set, the means of all draws."""
+    stacks: dict[_Targets, list[Array]] = {}
+    for means in means_of_draws:
+        for name, mean in means.items():
+            stacks.setdefault(name, []).append(mean)
+    return {name: np.array(stack) for name, stack in stacks.items()}
 
 
-def _hops(pairs: _Pairs) -> Iterator[Row]:
+def _length_rows(pairs: _Pairs) -> Iterator[Row]:
     """List the hops of each pair; rows of PATH_LENGTHS."""
-    about = {"network": pairs.about["subject"]}
-    about |= {name: pairs.about[name] for name in ("study", "identity")}
-    for name, at in pairs.rows.items():
-        for row in at:
+    shared = {"network": pairs.keys["subject"]}
+    shared |= {name: pairs.keys[name] for name in ("study", "identity")}
+    for name, rows in pairs.rows.items():
+        for row in rows:
             for column, prime in enumerate(pairs.primes):
                 hops = pairs.hops[row, column]
                 yield {
-                    **about,
-                    "group": pairs.about["second" if column % 2 else "first"],
+                    **shared,
+                    "group": pairs.keys["second" if column % 2 else "first"],
                     "prime": prime,
                     "targets": name,
                     "target": pairs.targets[row],

@@ -39,7 +39,7 @@ from clinometer.families.networks.approaches import (
     Row,
     adjust,
     describe_effect,
-    paired,
+    pair_differences,
     slopes,
 )
 from clinometer.families.networks.network import Network
@@ -71,25 +71,31 @@ def placebo_effects(network: Network, contrast: Contrast) -> list[Row]:
     setting = contrast.setting
     if not setting.placebos:
         return []
-    sets = {name: words for name, words in contrast.sets.items() if words and contrast.primes}
-    rows = {name: contrast.rows(words) for name, words in sets.items()}
+    target_rows = {}
+    for name, targets in contrast.sets.items():
+        if targets and contrast.primes:
+            target_rows[name] = contrast.rows(targets)
     words = [*contrast.primes, *contrast.places]
-    few = len(network) < len(words) + NEAREST
-    drawn: dict[str, Mapping[str, Array]] = {"placebo": {}, "placebo_targets": {}}
-    if rows and not few:
+    too_few = len(network) < len(words) + NEAREST
+    placebos: dict[str, Mapping[str, Array]] = {"placebo": {}, "placebo_targets": {}}
+    if target_rows and not too_few:
         pools = np.split(nearest_words(network, words), [len(contrast.primes)])
+        # Both kinds draw from one generator: their order is part of the result.
         rng = np.random.default_rng(setting.seed)
-        drawn["placebo"] = _of_primes(network, contrast, rows, pools[0], rng)
-        drawn["placebo_targets"] = _of_targets(network, contrast, rows, pools[1], rng)
-    placed, note = [], FEW_WORDS if few else "no pair of primes and target in the network"
-    for method, effects in drawn.items():
-        own = [
-            place_row(describe_effect(contrast, name), effects.get(name), setting, note)
-            for name in contrast.sets
-        ]
-        adjust(own, "sets of a network and identity")
-        placed += [{**row, "method": method} for row in own]
-    return placed
+        placebos["placebo"] = _effects_of_primes(network, contrast, target_rows, pools[0], rng)
+        placebos["placebo_targets"] = _effects_of_targets(
+            network, contrast, target_rows, pools[1], rng
+        )
+    rows = []
+    note = FEW_WORDS if too_few else "no pair of primes and target in the network"
+    for method, effects in placebos.items():
+        method_rows = []
+        for name in contrast.sets:
+            described = describe_effect(contrast, name)
+            method_rows.append(place_row(described, effects.get(name), setting, note))
+        adjust(method_rows, "sets of a network and identity")
+        rows += [{**row, "method": method} for row in method_rows]
+    return rows
 
 
 def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
@@ -98,48 +104,54 @@ def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
     Rows of `results.ESTIMATES`, as of `placebo_effects`; `n_resamples` counts the placebos that
     have a slope.
     """
-    setting, primes = rated.setting, list(rated.primes)
+    setting = rated.setting
+    primes = list(rated.primes)
     if not setting.placebos:
         return []
-    own = slopes(rated)
-    drawn = np.empty((0, len(_estimates(own))))
-    few = len(network) < len(primes) + NEAREST
-    if primes and not few:
-        rng, draws = np.random.default_rng(setting.seed), min(setting.placebos, MOST_SLOPES)
-        levels = _with_primes(network, rated, nearest_words(network, primes), draws, rng)
-        drawn = np.array([_estimates(slopes(replace(rated, normalised=one))) for one in levels])
-    rows, note = [], FEW_WORDS if few else f"fewer than {FEWEST} placebos with a number"
-    for row, effects in zip(_published(own), drawn.T, strict=True):
-        known = effects[np.isfinite(effects)]
-        enough = row.get("estimate") is not None and len(known) >= FEWEST
-        stated = {name: value for name, value in row.items() if name not in _TESTED}
-        rows.append(place_row(stated, known if enough else None, setting, note))
+    estimate_rows = slopes(rated)
+    placebos = np.empty((0, len(_estimates(estimate_rows))))  # (draws, slopes and joint statistic)
+    too_few = len(network) < len(primes) + NEAREST
+    if primes and not too_few:
+        rng = np.random.default_rng(setting.seed)
+        draws = min(setting.placebos, MOST_SLOPES)
+        pools = nearest_words(network, primes)
+        estimates = []
+        for normalised in _draw_primes(network, rated, pools, draws, rng):
+            estimates.append(_estimates(slopes(replace(rated, normalised=normalised))))
+        placebos = np.array(estimates)
+    rows = []
+    note = FEW_WORDS if too_few else f"fewer than {FEWEST} placebos with a number"
+    for row, effects in zip(_published_rows(estimate_rows), placebos.T, strict=True):
+        finite = effects[np.isfinite(effects)]
+        enough = row.get("estimate") is not None and len(finite) >= FEWEST
+        columns = {name: value for name, value in row.items() if name not in _TEST_COLUMNS}
+        rows.append(place_row(columns, finite if enough else None, setting, note))
     adjust([row for row in rows if "prime" in row], "primes of a network and identity")
     return [{**row, "method": "placebo"} for row in rows]
 
 
 #: Columns of the published test, which a placebo has not.
-_TESTED = ("se", "p", "statistic", "df")
+_TEST_COLUMNS = ("se", "p", "statistic", "df")
 
 
-def _published(rows: Sequence[Row]) -> list[Row]:
+def _published_rows(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["method"] == "published"]
 
 
 def _estimates(rows: Sequence[Row]) -> list[float]:
     """Return the slopes and their joint statistic, nan where there is no number."""
-    return [row.get("estimate", np.nan) for row in _published(rows)]
+    return [row.get("estimate", np.nan) for row in _published_rows(rows)]
 
 
 def place_row(row: Row, effects: Array | None, setting: Setting, note: str) -> Row:
-    """Find an estimate among those of placebos; without any, `note` says why."""
+    """Rank an estimate among those of placebos; without any, `note` says why."""
     row = {**row, "alternative": "two-sided"}
     if effects is None:
         return {**row, "note": row.get("note") or note}
     confidence = setting.confidence
     p, mean, low, high = map(float, place(row["estimate"], effects, confidence=confidence))
-    ends = {"placebo_mean": mean, "placebo_low": low, "placebo_high": high}
-    return {**row, "p": p, **ends, "confidence": confidence, "n_resamples": len(effects)}
+    summary = {"placebo_mean": mean, "placebo_low": low, "placebo_high": high}
+    return {**row, "p": p, **summary, "confidence": confidence, "n_resamples": len(effects)}
 
 
 def nearest_words(network: Network, words: Sequence[str]) -> Places:
@@ -148,61 +160,73 @@ def nearest_words(network: Network, words: Sequence[str]) -> Places:
     The distance of two words is the larger of the two differences in rank. None of `words` is found
     for another. Shape (words, NEAREST): indices of nodes.
     """
-    ranks = np.stack([rankdata(of) for of in _connectivity(network)])
+    ranks = np.stack([rankdata(values) for values in _connectivity(network)])  # (2, nodes)
     places = network.places(words)
     free = np.setdiff1d(np.arange(len(network)), places)
+    pools = []
     # One word at a time: a lexicon has thousands.
-    distances = (np.abs(ranks[:, free] - ranks[:, [at]]).max(axis=0) for at in places)
-    return np.stack([free[np.argpartition(of, NEAREST - 1)[:NEAREST]] for of in distances])
+    for place_of_word in places:
+        distances = np.abs(ranks[:, free] - ranks[:, [place_of_word]]).max(axis=0)
+        pools.append(free[np.argpartition(distances, NEAREST - 1)[:NEAREST]])
+    return np.stack(pools)
 
 
 def _connectivity(network: Network) -> tuple[Array, Array]:
     """Return the degree and the strength of every node, over edges in both directions."""
     weights = network.weights
-    both = sp.csr_array(weights + weights.T) if network.directed else weights
-    degree = np.diff(both.indptr).astype(np.float64)
-    return degree, np.asarray(both.sum(axis=1), dtype=np.float64)
+    undirected = sp.csr_array(weights + weights.T) if network.directed else weights
+    degree = np.diff(undirected.indptr).astype(np.float64)
+    return degree, np.asarray(undirected.sum(axis=1), dtype=np.float64)
 
 
-def _of_primes(
+def _effects_of_primes(
     network: Network, contrast: Contrast, rows: Rows, pools: Places, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Measure the effects of arbitrary primes on each set of targets."""
-    each = _with_primes(network, contrast, pools, contrast.setting.placebos, rng)
-    levels = np.stack(list(each))
-    return {
-        name: signed_rank_effect(paired(levels[:, at]).reshape(len(levels), -1))
-        for name, at in rows.items()
-    }
+    draws = contrast.setting.placebos
+    activations = np.stack(list(_draw_primes(network, contrast, pools, draws, rng)))
+    effects = {}
+    for name, target_rows in rows.items():
+        # (draws, targets × pairs of primes)
+        differences = pair_differences(activations[:, target_rows]).reshape(draws, -1)
+        effects[name] = signed_rank_effect(differences)
+    return effects
 
 
-def _with_primes(
-    network: Network, made: Contrast | Rated, pools: Places, draws: int, rng: np.random.Generator
+def _draw_primes(
+    network: Network,
+    activated: Contrast | Rated,
+    pools: Places,
+    draws: int,
+    rng: np.random.Generator,
 ) -> Iterator[Array]:
     """Yield the normalised activation of targets with each prime drawn from its pool."""
-    primes, pools = _numbered(network, pools)
-    activation = activate(network, primes, made.setting.spreading, targets=made.targets)
-    for drawn in draw_words(pools, draws, rng):
-        yield activation.of(drawn).normalised(made.setting.norm or "l2")
+    # All words that can be drawn are activated once.
+    primes, pools = _number_words(network, pools)
+    activation = activate(network, primes, activated.setting.spreading, targets=activated.targets)
+    for columns in draw_words(pools, draws, rng):
+        yield activation.select_primes(columns).normalised(activated.setting.norm or "l2")
 
 
-def _of_targets(
+def _effects_of_targets(
     network: Network, contrast: Contrast, rows: Rows, pools: Places, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Measure the effects of the primes on arbitrary targets in place of each set."""
-    setting, (words, pools) = contrast.setting, _numbered(network, pools)
+    setting = contrast.setting
+    words, pools = _number_words(network, pools)
     activation = activate(network, contrast.primes, setting.spreading, targets=words)
-    differences = paired(activation.normalised(setting.norm or "l2"))
-    return {
-        name: effects_of_rows(differences, draw_words(pools[at], setting.placebos, rng))
-        for name, at in rows.items()
-    }
+    differences = pair_differences(activation.normalised(setting.norm or "l2"))
+    effects = {}
+    for name, target_rows in rows.items():
+        draws = draw_words(pools[target_rows], setting.placebos, rng)
+        effects[name] = effects_of_rows(differences, draws)
+    return effects
 
 
-def _numbered(network: Network, pools: Places) -> tuple[list[str], Places]:
+def _number_words(network: Network, pools: Places) -> tuple[list[str], Places]:
     """List the words of pools once, and number the words of each pool by this list."""
-    pool, where = np.unique(pools, return_inverse=True)
-    return [network.words[place] for place in pool], where.reshape(pools.shape)
+    nodes, numbers = np.unique(pools, return_inverse=True)
+    return [network.words[node] for node in nodes], numbers.reshape(pools.shape)
 
 
 def draw_words(pools: Places, draws: int, rng: np.random.Generator) -> Places:

@@ -38,7 +38,8 @@ _COUNTRIES = {
     "north korea": ("dprk",),
     "ireland": ("republic of ireland",),
 }  # fmt: skip
-COUNTRIES = {name: kept for kept, names in _COUNTRIES.items() for name in names}
+#: Other name → name in WordNet.
+COUNTRIES = {name: country for country, names in _COUNTRIES.items() for name in names}
 ARTICLES = ("a ", "an ", "the ", "to ")
 #: Plurals that WordNet lists as separate nouns, or knows only outside phrases.
 PLURALS = {"men": "man", "hands": "hand"}
@@ -52,7 +53,7 @@ _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?")
 
 def rewriter(step: str, spelling: Mapping[str, str], lwow_compatible: bool) -> Rewriter:
     """Return the function of a step; for a step that only drops answers, `str` (no change)."""
-    ours: dict[str, Rewriter] = {
+    rewriters: dict[str, Rewriter] = {
         "lower_case": str.lower,
         "underscores": lambda text: text.replace("_", " "),
         "punctuation": _punctuation,
@@ -61,11 +62,11 @@ def rewriter(step: str, spelling: Mapping[str, str], lwow_compatible: bool) -> R
         "countries": lambda text: COUNTRIES.get(text, text),
         "lemmas": _noun,
     }
-    theirs: dict[str, Rewriter] = {
-        "spaces": lambda text: _lwow_apart().get(text, text),
+    lwow_rewriters: dict[str, Rewriter] = {
+        "spaces": lambda text: _lwow_phrases().get(text, text),
         "lemmas": lambda text: lemma(text).replace("men", "man").replace("hands", "hand"),
     }
-    return (ours | theirs if lwow_compatible else ours).get(step, str)
+    return (rewriters | lwow_rewriters if lwow_compatible else rewriters).get(step, str)
 
 
 def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, str]:
@@ -110,36 +111,38 @@ def _punctuation(text: str) -> str:
     text = " ".join(unicodedata.normalize("NFC", text).replace("’", "'").split())
     if is_lemma(text.lower().replace(" ", "_")):
         return text
-    kept = []
+    words = []
     for word in text.split():
         inner = _EDGES.sub("", word)
         if _ABBREVIATION.fullmatch(inner):
-            kept.append(inner)
+            words.append(inner)
         else:
-            kept += [part.strip("-'") for part in _JUNK.sub(" ", inner).split()]
-    return " ".join(filter(None, kept))
+            words += [part.strip("-'") for part in _JUNK.sub(" ", inner).split()]
+    return " ".join(filter(None, words))
 
 
 @cache
-def _apart() -> dict[str, str]:
+def _phrases() -> dict[str, str]:
     """Map letters without space and hyphen to their phrase; forms with spaces are preferred."""
     phrases = [word for word in lemmas() if "_" in word or "-" in word]
+    # Of several forms with the same letters the last one stays: that with the fewest hyphens.
     phrases.sort(key=lambda phrase: (phrase.count("-"), phrase), reverse=True)
     forms = {word.replace("_", "").replace("-", ""): word.replace("_", " ") for word in phrases}
-    return {joined: word for joined, word in forms.items() if any(map(str.isalpha, joined))}
+    # Numbers are left alone: "911" is not "9-11".
+    return {letters: phrase for letters, phrase in forms.items() if any(map(str.isalpha, letters))}
 
 
 def _spaces(text: str) -> str:
-    apart = _apart().get(text)
-    return text if apart is None or in_wordnet([text]) else apart
+    phrase = _phrases().get(text)
+    return text if phrase is None or in_wordnet([text]) else phrase
 
 
 @cache
-def _lwow_apart() -> dict[str, str]:
+def _lwow_phrases() -> dict[str, str]:
     spaces = {word.replace("_", ""): word.replace("_", " ") for word in lemmas()}
     hyphens = {word.replace("-", ""): word for word in lemmas()}
-    forms = spaces | {joined: word for joined, word in hyphens.items() if joined != word}
-    return {joined: word for joined, word in forms.items() if not is_lemma(joined)}
+    forms = spaces | {letters: word for letters, word in hyphens.items() if letters != word}
+    return {letters: phrase for letters, phrase in forms.items() if not is_lemma(letters)}
 
 
 def _noun(text: str) -> str:

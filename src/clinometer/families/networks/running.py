@@ -46,165 +46,195 @@ HOLD = 1_200_000_000
 class Following:
     """Which primes run, which follow, and what followers pass to their neighbours.
 
-    Column v of `given` has what v passes to its neighbours in a step. `leaders` run and have
-    followers, listed in `of`; `others` run and have none.
+    Column v of `shares` has the shares of its activation that v passes to its neighbours in a
+    step. `leaders` run and have followers, listed in `followers`; `unfollowed` run and have none.
     """
 
-    given: sp.csc_array
+    shares: sp.csc_array
     leaders: Places
-    others: Places
-    of: dict[int, list[int]]
+    unfollowed: Places
+    followers: dict[int, list[int]]
 
-    def gives(self, follower: int) -> Iterator[tuple[int, float]]:
+    def neighbours(self, follower: int) -> Iterator[tuple[int, float]]:
         """Yield the neighbours of a follower and the share passed to each."""
-        at = slice(self.given.indptr[follower], self.given.indptr[follower + 1])
-        yield from zip(self.given.indices[at].tolist(), self.given.data[at].tolist(), strict=True)
+        column = slice(self.shares.indptr[follower], self.shares.indptr[follower + 1])
+        nodes = self.shares.indices[column].tolist()
+        yield from zip(nodes, self.shares.data[column].tolist(), strict=True)
 
 
-def find_followers(step: sp.csc_array, places: Places, kept: float, most: int) -> Following:
+def find_followers(step: sp.csc_array, places: Places, retention: float, most: int) -> Following:
     """Choose followers: primes that need not run, since all their neighbours run.
 
     No two followers are neighbours. Words with few neighbours are chosen first. Results of leaders
     stay in memory until their last follower is computed, at most `most` at a time; to stay within
-    it, followers with many neighbours are dropped. `kept` is the share of activation that a word
-    without a self-loop keeps in a step.
+    it, followers with many neighbours are dropped. `retention` is the share of activation that a
+    word without a self-loop keeps in a step.
     """
-    given = step.copy()
-    alike = np.isclose(step.diagonal(), kept, rtol=1e-12, atol=0.0)
-    given.setdiag(0.0)
-    given.eliminate_zeros()
-    degree = np.diff(given.indptr)
-    asked = np.zeros(step.shape[0], dtype=bool)
-    asked[places] = True
-    may = places[(alike & (degree > 0))[places]]
+    shares = step.copy()
+    # A word with a self-loop keeps more than `retention`: the formula does not hold for it.
+    no_loop = np.isclose(step.diagonal(), retention, rtol=1e-12, atol=0.0)
+    shares.setdiag(0.0)
+    shares.eliminate_zeros()
+    degree = np.diff(shares.indptr)
+    is_prime = np.zeros(step.shape[0], dtype=bool)
+    is_prime[places] = True
+    candidates = places[(no_loop & (degree > 0))[places]]
+    # Most neighbours that a follower may have: first any number, then fewer until memory suffices.
     limits = sorted({*range(1, 9), int(degree.max(initial=1))}, reverse=True)
     for limit in limits:
-        following = _choose(given, places, may[degree[may] <= limit], asked)
-        if limit == 1 or _held(following) <= most:
+        following = _choose_followers(
+            shares, places, candidates[degree[candidates] <= limit], is_prime
+        )
+        if limit == 1 or _count_simultaneous(following) <= most:
             break
     return following
 
 
-def _choose(
-    given: sp.csc_array, places: Places, may: Places, asked: NDArray[np.bool_]
+def _choose_followers(
+    shares: sp.csc_array, places: Places, candidates: Places, is_prime: NDArray[np.bool_]
 ) -> Following:
-    starts, indices = given.indptr, given.indices
-    leads, follows = np.zeros(asked.size, dtype=bool), np.zeros(asked.size, dtype=bool)
-    of: dict[int, list[int]] = {}
-    for place in may[np.argsort(np.diff(starts)[may], kind="stable")].tolist():
+    starts, indices = shares.indptr, shares.indices
+    leads = np.zeros(is_prime.size, dtype=bool)
+    follows = np.zeros(is_prime.size, dtype=bool)
+    followers: dict[int, list[int]] = {}
+    by_degree = np.argsort(np.diff(starts)[candidates], kind="stable")
+    for place in candidates[by_degree].tolist():
         near = indices[starts[place] : starts[place + 1]]
-        if leads[place] or follows[near].any() or not asked[near].all():
+        if leads[place] or follows[near].any() or not is_prime[near].all():
             continue
-        follows[place], leads[near] = True, True
+        follows[place] = True
+        leads[near] = True
         for leader in near.tolist():
-            of.setdefault(leader, []).append(place)
-    others = places[~leads[places] & ~follows[places]]
-    return Following(given, places[leads[places]], others, of)
+            followers.setdefault(leader, []).append(place)
+    unfollowed = places[~leads[places] & ~follows[places]]
+    return Following(shares, places[leads[places]], unfollowed, followers)
 
 
-def _held(following: Following) -> int:
+def _count_simultaneous(following: Following) -> int:
     """Count the leaders in memory at once if each stays until its last follower is computed."""
-    turn = {int(leader): at for at, leader in enumerate(following.leaders)}
-    made = {
-        follower: max(turn[leader] for leader, _ in following.gives(follower))
-        for followers in following.of.values()
-        for follower in followers
-    }
-    change = np.zeros(len(turn) + 1, dtype=np.int64)
-    for leader, at in turn.items():
-        change[at] += 1
-        change[max(made[follower] for follower in following.of[leader]) + 1] -= 1
+    turns = {int(leader): turn for turn, leader in enumerate(following.leaders)}
+    # Follower → the turn of its last leader, at which it is computed.
+    ready: dict[int, int] = {}
+    for leader, turn in turns.items():
+        for follower in following.followers[leader]:
+            ready[follower] = turn  # turns increase: the last one stays
+    change = np.zeros(len(turns) + 1, dtype=np.int64)
+    for leader, turn in turns.items():
+        change[turn] += 1
+        change[max(ready[follower] for follower in following.followers[leader]) + 1] -= 1
     return int(np.cumsum(change).max(initial=0))
 
 
-def run_all(step: sp.csc_array, places: Places, how: Spreading, hold: int) -> Iterator[Block]:
+def run_all(step: sp.csc_array, places: Places, spreading: Spreading, hold: int) -> Iterator[Block]:
     """Run primes in blocks of neighbouring matrix rows.
 
     `step` is the matrix of one step, `places` are the indices of the primes in it, and `hold` is
     the memory in bytes for results of leaders.
     """
-    which = np.empty(step.shape[0], dtype=np.intp)
-    which[places] = np.arange(len(places))
-    others = np.sort(places)
-    if len(places) > BLOCK and np.ndim(how.retention) == 0 and not how.suppress:
-        kept = float(np.asarray(how.retention))
-        following = find_followers(step, others, kept, hold // (8 * step.shape[0]))
-        for at, block in _lead(step, following, kept, how):
-            yield which[at], block
-        others = following.others
-    for begin in range(0, len(others), BLOCK):
-        at = others[begin : begin + BLOCK]
-        yield which[at], _run(step, at, how)
+    prime_of = np.empty(step.shape[0], dtype=np.intp)  # row of the matrix → index of the prime
+    prime_of[places] = np.arange(len(places))
+    remaining = np.sort(places)
+    # The formula above needs one retention and linear steps, which suppression is not.
+    if len(places) > BLOCK and np.ndim(spreading.retention) == 0 and not spreading.suppress:
+        retention = float(np.asarray(spreading.retention))
+        following = find_followers(step, remaining, retention, hold // (8 * step.shape[0]))
+        for batch, block in _lead(step, following, retention, spreading):
+            yield prime_of[batch], block
+        remaining = following.unfollowed
+    for begin in range(0, len(remaining), BLOCK):
+        batch = remaining[begin : begin + BLOCK]
+        yield prime_of[batch], _run(step, batch, spreading)
 
 
 def _lead(
-    step: sp.csc_array, following: Following, retention: float, how: Spreading
+    step: sp.csc_array, following: Following, retention: float, spreading: Spreading
 ) -> Iterator[Block]:
     """Run and yield leaders; yield each follower once all its leaders have run."""
-    steps, start, share = how.time_steps or 0, how.start or 0.0, 1.0 - how.decay
-    kept = share * retention
-    waits = {f: sum(1 for _ in following.gives(f)) for fs in following.of.values() for f in fs}
-    needed = {leader: len(followers) for leader, followers in following.of.items()}
+    share = 1.0 - spreading.decay
+    kept_share = share * retention
+    kept = (spreading.start or 0.0) * kept_share ** (spreading.time_steps or 0)
+    # Follower → leaders that have not run; leader → followers that still need it.
+    waits: dict[int, int] = {}
+    needed: dict[int, int] = {}
+    for leader, followers in following.followers.items():
+        needed[leader] = len(followers)
+        for follower in followers:
+            waits[follower] = waits.get(follower, 0) + 1
     activations: dict[int, Array] = {}
     for begin in range(0, len(following.leaders), BLOCK):
-        at = following.leaders[begin : begin + BLOCK]
-        columns = np.arange(len(at))
-        before = block = np.zeros((step.shape[0], len(at)))
-        block[at, columns] = start
-        for k in range(1, steps + 1):
-            before, block = block, step @ block
-            block *= share
-            block[at, columns] += start * kept**k
-        activations |= {int(leader): before[:, i].copy() for i, leader in enumerate(at)}
-        before *= kept
-        block -= before
-        yield at, block
+        batch = following.leaders[begin : begin + BLOCK]
+        passed_on, block = _run_leaders(step, batch, spreading, kept_share)
+        activations |= {int(leader): passed_on[:, i].copy() for i, leader in enumerate(batch)}
+        # Their own activation: W_{T+1} − q·W_T.
+        passed_on *= kept_share
+        block -= passed_on
+        yield batch, block
         ready = []
-        for leader in at.tolist():
-            for follower in following.of[leader]:
+        for leader in batch.tolist():
+            for follower in following.followers[leader]:
                 waits[follower] -= 1
                 ready += [follower] * (waits[follower] == 0)
         for first in range(0, len(ready), BLOCK):
-            made = np.array(ready[first : first + BLOCK])
-            yield made, _follow(made, following, activations, start * kept**steps, share)
+            computed = np.array(ready[first : first + BLOCK])
+            yield computed, _follow(computed, following, activations, kept, share)
         for follower in ready:
-            for leader, _ in following.gives(follower):
+            for leader, _ in following.neighbours(follower):
                 needed[leader] -= 1
                 if not needed[leader]:
                     del activations[leader]
 
 
+def _run_leaders(
+    step: sp.csc_array, leaders: Places, spreading: Spreading, kept_share: float
+) -> tuple[Array, Array]:
+    """Return W_T and W_{T+1} of the formula above, shape (nodes, leaders)."""
+    start = spreading.start or 0.0
+    share = 1.0 - spreading.decay
+    columns = np.arange(len(leaders))
+    before = block = np.zeros((step.shape[0], len(leaders)))
+    block[leaders, columns] = start
+    for k in range(1, (spreading.time_steps or 0) + 1):
+        before, block = block, step @ block
+        block *= share
+        block[leaders, columns] += start * kept_share**k
+    return before, block
+
+
 def _follow(
-    made: Places, following: Following, activations: dict[int, Array], own: float, share: float
+    batch: Places, following: Following, activations: dict[int, Array], kept: float, share: float
 ) -> Array:
     """Return the activation of followers: the part kept plus the parts passed on by neighbours."""
-    block = np.zeros((following.given.shape[0], len(made)), order="F")
-    for i, follower in enumerate(made.tolist()):
-        for leader, weight in following.gives(follower):
+    # Written column by column.
+    block = np.zeros((following.shares.shape[0], len(batch)), order="F")
+    for i, follower in enumerate(batch.tolist()):
+        for leader, weight in following.neighbours(follower):
             block[:, i] += share * weight * activations[leader]
-        block[follower, i] += own
+        block[follower, i] += kept
     return block
 
 
-def _run(step: sp.csc_array, places: Places, how: Spreading) -> Array:
+def _run(step: sp.csc_array, places: Places, spreading: Spreading) -> Array:
     """Spread from each of `places`, with sparse matrices while few words are reached."""
-    given = np.full(len(places), how.start), (places, np.arange(len(places)))
-    reached = sp.csc_array(given, shape=(step.shape[0], len(places)))
-    steps, passes = how.time_steps or 0, np.diff(step.indptr)
+    columns = np.arange(len(places))
+    activations = np.full(len(places), spreading.start)
+    reached = sp.csc_array((activations, (places, columns)), shape=(step.shape[0], len(places)))
+    steps = spreading.time_steps or 0
+    passes = np.diff(step.indptr)  # per word, how many it passes activation to
+    # As long as a sparse product with the words reached costs less than one with all of them.
     while steps and SPARSELY * passes[reached.indices].sum() < step.nnz * len(places):
         reached = step @ reached
-        _lose(reached.data, how)
+        _lose(reached.data, spreading)
         steps -= 1
     block: Array = reached.toarray(order="C")
     for _ in range(steps):
         block = step @ block
-        _lose(block, how)
+        _lose(block, spreading)
     return block
 
 
-def _lose(values: Array, how: Spreading) -> None:
+def _lose(values: Array, spreading: Spreading) -> None:
     """Apply decay, suppression and loss of self-loops to activations, in place."""
-    if how.decay:
-        values *= 1 - how.decay
-    if how.suppress:
-        values[values < how.suppress] = 0
+    if spreading.decay:
+        values *= 1 - spreading.decay
+    if spreading.suppress:
+        values[values < spreading.suppress] = 0

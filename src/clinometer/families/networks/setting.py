@@ -24,8 +24,8 @@ _FIRST = "positive: more activation by the first"
 
 #: Measures of networks. Effects are Wilcoxon's z / √n, at most ±.87 for many pairs.
 MEASURES = {
-    one.name: one
-    for one in (
+    measure.name: measure
+    for measure in (
         Measure("activation_effect", "Effect on the activation of targets", -1.0, 1.0, 0.0,
                 _FIRST, _SOURCE, consistent=None),
         Measure("emotion_effect", "Effect on the activation of words of an emotion", -1.0, 1.0, 0.0,
@@ -91,7 +91,7 @@ class Setting:
     def __post_init__(self) -> None:
         """Refuse invalid values."""
         few = f"at least {FEWEST}, with which p can reach .05, or 0"
-        for name, right, allowed in (
+        for name, valid, allowed in (
             ("norm", self.norm in (None, *NORMS), f"allowed are {', '.join(NORMS)}"),
             ("missing", self.missing in ("error", "skip"), "allowed are error, skip"),
             ("confidence", 0 < self.confidence < 1, "between 0 and 1"),
@@ -99,7 +99,7 @@ class Setting:
             ("placebos", not self.placebos or self.placebos >= FEWEST, few),
             ("rewirings", not self.rewirings or self.rewirings >= FEWEST, few),
         ):
-            if not right:
+            if not valid:
                 raise InputError(f"{name} {getattr(self, name)!r}: {allowed}")
 
     def within(self, network: Network) -> Setting:
@@ -116,9 +116,9 @@ class Setting:
 
     def columns(self) -> dict[str, Any]:
         """Return columns of estimates: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
-        kept = self.spreading.retention
+        retention = self.spreading.retention
         return {
-            "retention": float(kept) if isinstance(kept, float | int) else None,
+            "retention": float(retention) if isinstance(retention, float | int) else None,
             "time_steps": self.spreading.time_steps,
             "norm": self.norm or "l2",
             "weighted": self.spreading.weighted,

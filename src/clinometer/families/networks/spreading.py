@@ -74,15 +74,16 @@ class Spreading:
 
     def __post_init__(self) -> None:
         """Refuse invalid values."""
-        kept = np.asarray(self.retention, dtype=np.float64)
-        for name, right, allowed in (
-            ("retention", np.all((kept >= 0) & (kept <= 1)), "allowed is 0 to 1"),
+        # An array also for a single number: the same test serves both.
+        retention = np.asarray(self.retention, dtype=np.float64)
+        for name, valid, allowed in (
+            ("retention", np.all((retention >= 0) & (retention <= 1)), "allowed is 0 to 1"),
             ("decay", 0 <= self.decay <= 1, "allowed is 0 to 1"),
             ("time_steps", self.time_steps is None or self.time_steps >= 1, "at least 1"),
             ("start", self.start is None or 0 < self.start < np.inf, "a number above 0"),
             ("suppress", 0 <= self.suppress < np.inf, "0 or more"),
         ):
-            if not right:
+            if not valid:
                 raise InputError(f"{name} {getattr(self, name)}: {allowed}")
 
     def within(self, network: Network) -> Spreading:
@@ -94,9 +95,9 @@ class Spreading:
             If it is not a network, or the number of retentions is not the number of nodes.
         """
         check_networks(network)
-        given = np.size(self.retention)
-        if np.ndim(self.retention) and given != len(network):
-            raise InputError(f"retention: {given} numbers for {len(network)} nodes")
+        count = np.size(self.retention)
+        if np.ndim(self.retention) and count != len(network):
+            raise InputError(f"retention: {count} numbers for {len(network)} nodes")
         steps = self.time_steps or 2 * diameter(network)
         return replace(self, time_steps=max(steps, 1), start=self.start or float(len(network)))
 
@@ -134,9 +135,9 @@ class Activation:
         rows = np.linalg.norm(scaled, ord=2 if norm == "l2" else 1, axis=1, keepdims=True)
         return np.asarray(scaled / np.where(rows > 0, rows, 1.0), dtype=np.float64)
 
-    def of(self, columns: NDArray[np.intp]) -> Activation:
+    def select_primes(self, columns: NDArray[np.intp]) -> Activation:
         """Return the activation after some of the primes, given by their columns."""
-        primes = tuple(self.primes[at] for at in columns)
+        primes = tuple(self.primes[column] for column in columns)
         return Activation(
             self.words, primes, self.values[:, columns], self.l1[columns], self.l2[columns]
         )
@@ -188,21 +189,22 @@ def activate(
     check_networks(network)
     if isinstance(primes, str):
         raise InputError(f"primes {primes!r}: a list of words is expected, as in [{primes!r}]")
-    twice = sorted({prime for prime in primes if list(primes).count(prime) > 1})
-    if twice:
-        raise InputError(f"primes: {', '.join(twice)} stands twice")
-    kept = network.words if targets is None else tuple(targets)
+    repeated = sorted({prime for prime in primes if list(primes).count(prime) > 1})
+    if repeated:
+        raise InputError(f"primes: {', '.join(repeated)} stands twice")
+    words = network.words if targets is None else tuple(targets)
     places = network.places(primes, "prime")
-    step, back, how = _prepare(network, spreading)
-    rows = back if targets is None else back[network.places(kept, "target")]
-    values = np.empty((len(kept), len(primes)), order="F")
-    norms = np.empty((2, len(primes)))
+    step, positions, full = _prepare(network, spreading)
+    rows = positions if targets is None else positions[network.places(words, "target")]
+    values = np.empty((len(words), len(primes)), order="F")  # written by blocks of columns
+    l1, l2 = np.empty(len(primes)), np.empty(len(primes))
+    # With targets memory is to stay small: no results of leaders are held.
     hold = HOLD if targets is None else 0
-    for at, block in run_all(step, back[places], how, hold):
-        values[:, at] = block.take(rows, axis=0)
-        norms[0, at] = np.einsum("ij->j", block)
-        norms[1, at] = np.sqrt(np.einsum("ij,ij->j", block, block))
-    return Activation(kept, tuple(primes), values, norms[0], norms[1])
+    for columns, block in run_all(step, positions[places], full, hold):
+        values[:, columns] = block.take(rows, axis=0)
+        l1[columns] = np.einsum("ij->j", block)  # activation is never negative
+        l2[columns] = np.sqrt(np.einsum("ij,ij->j", block, block))
+    return Activation(words, tuple(primes), values, l1, l2)
 
 
 def spread(
@@ -218,9 +220,9 @@ def spread(
     `hold` is the memory in bytes that saves runs of some primes (see `running`).
     """
     places = network.places(primes, "prime")
-    step, back, how = _prepare(network, spreading)
-    for at, block in run_all(step, back[places], how, hold):
-        yield at, block.take(back, axis=0)
+    step, positions, full = _prepare(network, spreading)
+    for columns, block in run_all(step, positions[places], full, hold):
+        yield columns, block.take(positions, axis=0)
 
 
 def transition(network: Network, spreading: Spreading) -> sp.csr_array:
@@ -231,13 +233,13 @@ def transition(network: Network, spreading: Spreading) -> sp.csr_array:
     if not spreading.weighted:
         weights = weights.astype(bool).astype(np.float64)
     strength = np.asarray(weights.sum(axis=1), dtype=np.float64)
-    passed = np.divide(1 - retention, strength, out=np.zeros(size), where=strength > 0)
-    moved = weights.T.tocsr() if network.directed else weights.copy()
-    moved.data *= passed[moved.indices]
+    per_weight = np.divide(1 - retention, strength, out=np.zeros(size), where=strength > 0)
+    flow = weights.T.tocsr() if network.directed else weights.copy()
+    flow.data *= per_weight[flow.indices]  # indices: columns, the words that pass activation on
     if spreading.spreadr_loops:
-        moved = moved - sp.diags_array(moved.diagonal())
-    kept = np.where(strength > 0, retention, 1.0)
-    matrix = sp.csr_array(moved + sp.diags_array(kept))
+        flow = flow - sp.diags_array(flow.diagonal())
+    retained = np.where(strength > 0, retention, 1.0)
+    matrix = sp.csr_array(flow + sp.diags_array(retained))
     matrix.sort_indices()
     return matrix
 
@@ -252,20 +254,23 @@ def _prepare(
     network, because bias is measured for one identity and setting after another. Returns the
     matrix, the index of each node in it, and the spreading with steps and start.
     """
-    how = (spreading or Spreading()).within(network)
-    wanted = (np.asarray(how.retention).tobytes(), how.weighted, how.spreadr_loops)
+    full = (spreading or Spreading()).within(network)
+    parameters = (np.asarray(full.retention).tobytes(), full.weighted, full.spreadr_loops)
     prepared = _PREPARED.get(network)
-    if prepared is None or prepared[0] != wanted:
-        matrix = transition(network, how)
+    if prepared is None or prepared[0] != parameters:
+        matrix = transition(network, full)
         order = np.asarray(reverse_cuthill_mckee(matrix, symmetric_mode=False), dtype=np.intp)
         step = sp.csc_array(matrix[order][:, order])
         step.sort_indices()
-        prepared = _PREPARED[network] = (wanted, step, np.argsort(order))
+        # The inverse of the order: node → its row of the matrix.
+        prepared = (parameters, step, np.argsort(order))
+        _PREPARED[network] = prepared
     if network.n_loops:
-        lost = "is lost, as in spreadr" if how.spreadr_loops else "comes back to them"
+        lost = "is lost, as in spreadr" if full.spreadr_loops else "comes back to them"
         text = f"{network.n_loops} self-loops: what they carry {lost}"
         warnings.warn(text, ClinometerWarning, stacklevel=3)
-    return *prepared[1:], how
+    _, step, positions = prepared
+    return step, positions, full
 
 
 #: Network → its last setting, the matrix of one step, and the indices of its nodes.

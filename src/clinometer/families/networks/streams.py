@@ -74,7 +74,9 @@ def tone(valence: float | None, neutral: tuple[float, float] = NEUTRAL) -> str:
     if valence is None:
         return "unknown"
     low, high = neutral
-    return "positive" if valence >= high else "negative" if valence <= low else "neutral"
+    if valence >= high:
+        return "positive"
+    return "negative" if valence <= low else "neutral"
 
 
 def stream(
@@ -123,10 +125,10 @@ def stream(
     >>> {name: count for name, count in found.types.items() if count}
     {'positive': 1, 'negative': 1}
     """
-    (only,), _ = several(
+    (only_stream,), _ = several(
         network, [(source, target)], valence=valence, neutral=neutral, most_nodes=most_nodes
     )
-    return only
+    return only_stream
 
 
 def several(
@@ -149,7 +151,9 @@ def several(
         raise InputError(f"neutral {low:g}, {high:g}: expected two increasing numbers from 0 to 1")
     if most_nodes < 1:
         raise InputError(f"most_nodes {most_nodes}: expected a whole number of 1 or more")
-    search, streams, skipped = ShortestPaths(network), [], []
+    search = ShortestPaths(network)
+    streams = []
+    skipped = []
     for source, target in dict.fromkeys(pairs):
         try:
             streams.append(_stream(search, source, target, valence or {}, neutral, most_nodes))
@@ -173,8 +177,8 @@ def stream_tables(
     nodes, edges = [pl.DataFrame(schema=STREAM_NODES)], [pl.DataFrame(schema=STREAM_EDGES)]
     for network in networks:
         streams, _ = several(network, pairs, valence=valence, skip=True)
-        nodes += [one.nodes for one in streams]
-        edges += [one.edges for one in streams]
+        nodes += [pair_stream.nodes for pair_stream in streams]
+        edges += [pair_stream.edges for pair_stream in streams]
     return pl.concat(nodes), pl.concat(edges)
 
 
@@ -186,51 +190,60 @@ def _stream(
     neutral: tuple[float, float],
     most_nodes: int,
 ) -> Stream:
-    words, of = search.network.words, (search.network.name, source, target)
-    start, end = _ends(search.network, source, target)
+    words = search.network.words
+    keys = search.network.name, source, target
+    start, end = _find_ends(search.network, source, target)
     edges = search.edges(start, end)
     if not edges:
-        raise InputError(_no_path(search.network, source, target))
+        raise InputError(_no_path_text(search.network, source, target))
     steps = [edge[:2] for edge in edges]
     hops = {start: 0}
     for near, far in steps:
         hops[far] = hops[near] + 1
-    through, over = paths_through(steps, start, end)
-    order = sorted(hops, key=lambda node: (hops[node], -through[node], words[node]))
-    rank = {node: number for number, node in enumerate(order)}
-    given = {node: valence.get(words[node]) for node in order}
-    rated = {n: None if v is None or math.isnan(v) else float(v) for n, v in given.items()}
-    tones = {node: tone(value, neutral) for node, value in rated.items()}
+    paths_of_node, paths_of_edge = paths_through(steps, start, end)
+    order = sorted(hops, key=lambda node: (hops[node], -paths_of_node[node], words[node]))
+    ratings = {node: _rating(valence.get(words[node])) for node in order}
+    tones = {node: tone(rating, neutral) for node, rating in ratings.items()}
     many = len(order) - 2 > most_nodes
-    shown = strongest(edges, start, end, most_nodes) if many else set(order)
-    nodes = [
-        (*of, words[n], hops[n], rated[n], tones[n], digits(through[n]), n in shown) for n in order
-    ]
-    links = [
-        (*of, words[a], words[b], weight, digits(paths), a in shown and b in shown)
-        for (a, b, weight), paths in sorted(
-            zip(edges, over, strict=True), key=lambda one: (rank[one[0][0]], rank[one[0][1]])
-        )
-    ]
+    marked = strongest(edges, start, end, most_nodes) if many else set(order)
+    node_rows = []
+    for node in order:
+        attributes = words[node], hops[node], ratings[node], tones[node]
+        node_rows.append((*keys, *attributes, digits(paths_of_node[node]), node in marked))
+    # Edges in the order of their first word, then of their second, as words are listed.
+    rank = {node: number for number, node in enumerate(order)}
+    counted = zip(edges, paths_of_edge, strict=True)
+    edge_rows = []
+    for (a, b, weight), paths in sorted(counted, key=lambda c: (rank[c[0][0]], rank[c[0][1]])):
+        both_marked = a in marked and b in marked
+        edge_rows.append((*keys, words[a], words[b], weight, digits(paths), both_marked))
+    layers = []
+    for _, layer in groupby(order, hops.get):
+        layers.append(tuple(words[node] for node in layer))
     return Stream(
-        *of,
+        *keys,
         length=hops[end],
-        n_paths=through[end],
+        n_paths=paths_of_node[end],
         types=path_types(steps, tones, start, end),
-        layers=tuple(tuple(words[n] for n in layer) for _, layer in groupby(order, hops.get)),
-        nodes=pl.DataFrame(nodes, schema=STREAM_NODES, orient="row"),
-        edges=pl.DataFrame(links, schema=STREAM_EDGES, orient="row"),
+        layers=tuple(layers),
+        nodes=pl.DataFrame(node_rows, schema=STREAM_NODES, orient="row"),
+        edges=pl.DataFrame(edge_rows, schema=STREAM_EDGES, orient="row"),
     )
 
 
-def _ends(network: Network, source: str, target: str) -> tuple[int, int]:
+def _rating(valence: float | None) -> float | None:
+    """Return a valence as a number; None also for nan, as tables of ratings may have it."""
+    return None if valence is None or math.isnan(valence) else float(valence)
+
+
+def _find_ends(network: Network, source: str, target: str) -> tuple[int, int]:
     (start,), (end,) = network.places([source], "source"), network.places([target], "target")
     if start == end:
         raise InputError(f"source and target are both {source!r}; a stream joins two words")
     return int(start), int(end)
 
 
-def _no_path(network: Network, source: str, target: str) -> str:
-    of = f" in network {network.name!r}" if network.name else ""
+def _no_path_text(network: Network, source: str, target: str) -> str:
+    place = f" in network {network.name!r}" if network.name else ""
     along = ", following its directed edges" if network.directed else ""
-    return f"no path from {source!r} to {target!r}{of}{along}; choose another pair"
+    return f"no path from {source!r} to {target!r}{place}{along}; choose another pair"

@@ -50,6 +50,7 @@ def largest_component(network: Network) -> Network:
     if count == 1:
         return network
     sizes = np.bincount(labels)
+    # `argmax` of booleans: the first node in a component of the largest size.
     first = np.argmax(sizes[labels] == sizes.max())
     places = np.flatnonzero(labels == labels[first])
     words = tuple(network.words[place] for place in places)
@@ -70,25 +71,29 @@ def diameter(network: Network) -> int:
     """
     component = largest_component(network)
     if component.directed:
+        # The counts begin with those of 0 hops.
         return len(count_by_hops(component, np.arange(len(component)))) - 1
     return _widest(component)
 
 
 def _widest(network: Network) -> int:
-    """Bound each node's eccentricity until no bound exceeds the longest distance found."""
+    """Bound each node's eccentricity until no bound exceeds the longest distance measured."""
     degrees = np.diff(network.weights.indptr)
     # Hubs are close to all nodes and give tight bounds.
-    chosen = np.argsort(-degrees, kind="stable")[:SOURCES]
+    sources = np.argsort(-degrees, kind="stable")[:SOURCES]
     bound = np.full(len(network), len(network))
     longest = 0
-    while chosen.size:
-        hops = distances(network, chosen)
+    while sources.size:
+        hops = distances(network, sources)  # (sources, nodes)
         farthest = hops.max(axis=1)
         longest = max(longest, int(farthest.max()))
+        # By the triangle inequality: to a source, and from there to the node farthest from it.
         bound = np.minimum(bound, (hops + farthest[:, None]).min(axis=0))
-        bound[chosen] = farthest
-        left = np.flatnonzero(bound > longest)
-        chosen = left[np.lexsort((-degrees[left], -bound[left]))[:SOURCES]]
+        bound[sources] = farthest
+        open_nodes = np.flatnonzero(bound > longest)
+        # Those with the largest bound first, of these the hubs: `lexsort` ranks by its last key.
+        order = np.lexsort((-degrees[open_nodes], -bound[open_nodes]))
+        sources = open_nodes[order[:SOURCES]]
     return longest
 
 
@@ -100,13 +105,14 @@ def mean_path_length(network: Network, *, seed: int = 0) -> tuple[float | None, 
     Returns the mean (None if there are no paths) and the number of sources (None: all words).
     """
     component = largest_component(network)
-    sources, drawn = np.arange(len(component)), None
+    sources = np.arange(len(component))
+    sample_size = None
     if len(component) > EXACT_NODES:
-        drawn = SAMPLED_SOURCES
-        sources = np.sort(np.random.default_rng(seed).choice(sources, drawn, replace=False))
+        sample_size = SAMPLED_SOURCES
+        sources = np.sort(np.random.default_rng(seed).choice(sources, sample_size, replace=False))
     pairs = count_by_hops(component, sources)
     hops = int(pairs @ np.arange(len(pairs)))
-    return (hops / int(pairs.sum()) if pairs.any() else None), drawn
+    return (hops / int(pairs.sum()) if pairs.any() else None), sample_size
 
 
 def clustering(network: Network) -> float:
@@ -126,23 +132,26 @@ def clustering(network: Network) -> float:
 def _links(network: Network) -> sp.csr_array:
     """Return the adjacency matrix, 1 for two different words with an edge in either direction."""
     weights = network.weights + network.weights.T if network.directed else network.weights
-    either = weights.astype(bool).astype(np.int32)
-    return sp.csr_array(either - sp.diags_array(either.diagonal(), dtype=np.int32))
+    adjacency = weights.astype(bool).astype(np.int32)
+    loops = sp.diags_array(adjacency.diagonal(), dtype=np.int32)
+    return sp.csr_array(adjacency - loops)
 
 
 def _triangles(links: sp.csr_array) -> NDArray[np.float64]:
     """Count the triangles at each node in blocks of rows; memory grows with the edges only."""
     degrees = np.diff(links.indptr).astype(np.int64)
+    # Paths of two edges from all nodes before each node: what a block of rows costs.
     wedges = np.concatenate([[0], np.cumsum(links @ degrees)])
     triangles = np.zeros(links.shape[0])
     first = 0
     while first < links.shape[0]:
         until = wedges[first] + max(WEDGES * links.nnz, 1)
+        # A block has one row at least, however many paths begin there.
         last = max(int(np.searchsorted(wedges, until, side="right")) - 1, first + 1)
         rows = links[first:last]
         triangles[first:last] = (rows @ links).multiply(rows).sum(axis=1)
         first = last
-    return triangles / 2
+    return triangles / 2  # each is walked in both directions
 
 
 def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataFrame:
@@ -165,10 +174,11 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
         directed network it counts edges in and out. Both exclude self-loops.
     """
     check_networks(network)
-    nodes, edges = len(network), network.n_edges - network.n_loops
+    nodes = len(network)
+    edges = network.n_edges - network.n_loops
     ends = edges if network.directed else 2 * edges
     components = connected_components(network.weights, directed=True, connection="weak")[0]
-    mean, drawn = mean_path_length(network, seed=seed) if paths else (None, None)
+    mean, path_sources = mean_path_length(network, seed=seed) if paths else (None, None)
     row = {
         "network": network.name,
         "directed": network.directed,
@@ -179,7 +189,7 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
         "components": int(components),
         "diameter": diameter(network) if paths else None,
         "mean_path_length": mean,
-        "path_sources": drawn,
+        "path_sources": path_sources,
         "clustering": clustering(network),
     }
     return pl.DataFrame([row], schema=NETWORKS)
@@ -208,26 +218,29 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
     """
     check_networks(a, b)
     if a.directed != b.directed:
-        one, other = (a, b) if a.directed else (b, a)
+        directed, undirected = (a, b) if a.directed else (b, a)
         raise InputError(
-            f"directed: {one.name!r} is directed and {other.name!r} is not; read both alike"
+            f"directed: {directed.name!r} is directed and {undirected.name!r} is not; "
+            "read both alike"
         )
-    both = [word for word in a.words if word in b]
-    edges_a, edges_b = (_edges_among(network, both) for network in (a, b))
+    shared_words = [word for word in a.words if word in b]
+    edges_a, edges_b = (_edges_among(network, shared_words) for network in (a, b))
     counts = (
-        ("nodes", len(a), len(b), len(both)),
+        ("nodes", len(a), len(b), len(shared_words)),
         ("edges", edges_a.nnz, edges_b.nnz, edges_a.multiply(edges_b).nnz),
     )
     rows = []
-    for of, n_a, n_b, shared in counts:
-        parts = ((n_a - shared, n_a), (shared, n_a + n_b - shared), (n_b - shared, n_b))
-        shares = (part / whole if whole else None for part, whole in parts)
-        rows.append((a.name, b.name, of, *shares, n_a, n_b, shared))
+    for level, n_a, n_b, shared in counts:
+        only_a = (n_a - shared) / n_a if n_a else None
+        union = n_a + n_b - shared
+        jaccard = shared / union if union else None
+        only_b = (n_b - shared) / n_b if n_b else None
+        rows.append((a.name, b.name, level, only_a, jaccard, only_b, n_a, n_b, shared))
     return pl.DataFrame(rows, schema=OVERLAPS, orient="row")
 
 
 def _edges_among(network: Network, words: Sequence[str]) -> sp.csr_array:
     """Return the weights of the edges between some nodes, each edge once, in the order of words."""
     places = network.places(words)
-    among = network.weights[places][:, places]
-    return among if network.directed else sp.triu(among, format="csr")
+    weights = network.weights[places][:, places]
+    return weights if network.directed else sp.triu(weights, format="csr")

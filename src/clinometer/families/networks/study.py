@@ -126,7 +126,7 @@ class NetworkStudy(Strict):
                 lines.append(f"  targets of {category}: {', '.join(words)}")
         return lines
 
-    def of(self, approach: str) -> dict[str, Stereotypes | Valence | Emotions]:
+    def identities_of(self, approach: str) -> dict[str, Stereotypes | Valence | Emotions]:
         """Return the identities measured by an approach."""
         identities = self.identities.items()
         return {key: identity for key, identity in identities if identity.approach == approach}

@@ -73,7 +73,8 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
 
     cues = read_cues(options["cues"])
     plan = _plan(models, cues.words, options)
-    budget, directory = build_budget(options), options["out"]
+    budget = build_budget(options)
+    directory = options["out"]
     several = {name: most_choices(name, options["choices"]) for name in plan.models}
     if options["shards"] is None:
         opened = open_associating(plan, build_connection(options))
@@ -82,15 +83,19 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
     echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
     if options["choices"] != 1 and plan.repetitions > 1:
-        for name in (name for name, most in several.items() if most == 1):
-            remark(f"{name} gives one answer a call")
+        for name, most in several.items():
+            if most == 1:
+                remark(f"{name} gives one answer a call")
     choices = min(max(several.values()), plan.repetitions)
-    for each in dict.fromkeys((choices, 1)):
-        counted = f"answers, {each} a call" if choices > 1 else "answers"
-        costs = [cost_of_associations(plan, name, each, options["prices"]) for name in plan.models]
+    # Also with one answer a call: a provider may turn out to give no more.
+    for per_call in dict.fromkeys((choices, 1)):
+        counted = f"answers, {per_call} a call" if choices > 1 else "answers"
+        costs = []
+        for name in plan.models:
+            costs.append(cost_of_associations(plan, name, per_call, options["prices"]))
         say_cost(costs, counted, batches=True)
-    if (shards := options["shards"]) is not None:
-        files = shard_plan(plan, directory, shards, choices=options["choices"])
+    if options["shards"] is not None:
+        files = shard_plan(plan, directory, options["shards"], choices=options["choices"])
         say_shards(files, f"clinometer collect {directory}")
         return
     with progress_bar(total) as advance:
@@ -107,10 +112,11 @@ def _plan(
     from clinometer.models.opening import Generation
     from clinometer.models.providers import find_provider
 
-    names, continuation = tuple(dict.fromkeys(models)), options["continuation"]
+    names = tuple(dict.fromkeys(models))
+    continuation = options["continuation"]
     tokens = options["answer_tokens"]
     if tokens is None:
-        tokens = ANSWER_TOKENS[continuation or all(find_provider(one).embedded for one in names)]
+        tokens = ANSWER_TOKENS[continuation or all(find_provider(name).embedded for name in names)]
     generation = Generation(options["temperature"], options["top_p"], tokens)
     repetitions, seed = options["repetitions"], options["seed"]
     return AssociationPlan(names, cues, repetitions, continuation, generation, seed)
@@ -128,9 +134,11 @@ def _report(outcomes: list[Associated], directory: Path) -> None:
         errors = [outcome.last_error for outcome in outcomes if outcome.last_error]
         sys.exit(say_unfinished(why or None, errors[-1] if errors else None))
     for outcome in outcomes:
-        folder, name = directory, "network.csv"
+        folder = directory
+        name = "network.csv"
         if len(outcomes) > 1:
-            folder, name = directory / "answers" / slug(outcome.model), f"{slug(outcome.model)}.csv"
+            folder = directory / "answers" / slug(outcome.model)
+            name = f"{slug(outcome.model)}.csv"
         echo(f"next: clinometer network build {folder} --out {name}")
 
 
@@ -139,13 +147,13 @@ def _summary(outcome: Associated, folder: Path) -> str:
     if outcome.choices is not None:
         calls = f" in {outcome.calls:,} calls of up to {outcome.choices}"
     failed = f", {outcome.errors:,} calls failed" if outcome.errors else ""
-    read = "none readable"
+    readable = "none readable"
     if outcome.readable:
-        read = (
+        readable = (
             f"{outcome.readable / outcome.answered:.1%} readable, "
             f"{outcome.associates / outcome.answered:.2f} associates an answer"
         )
     return (
         f"{outcome.model}: {outcome.answered:,} of {outcome.wanted:,} answers{calls}{failed}; "
-        f"{read}: {folder}"
+        f"{readable}: {folder}"
     )

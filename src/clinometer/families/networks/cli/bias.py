@@ -119,28 +119,31 @@ def bias_command(
 
     if options["paths"] and options["approach"] != "stereotypes":
         raise InputError(f"paths: only of the approach stereotypes, not of {options['approach']}")
-    read = open_networks(networks, directed=options["directed"])
-    lexicons, setting, study = _read_lexicons(options), _build_setting(options), options["study"]
-    how: dict[str, Any] = {"approaches": [options["approach"]], "lexicons": lexicons}
-    how["setting"] = setting
-    measured = measure_bias(read, study, **how)
-    estimates = [measured.estimates]
+    opened = open_networks(networks, directed=options["directed"])
+    study = options["study"]
+    lexicons = _read_lexicons(options)
+    setting = _build_setting(options)
+    settings: dict[str, Any] = {"approaches": [options["approach"]], "lexicons": lexicons}
+    settings["setting"] = setting
+    bias = measure_bias(opened, study, **settings)
+    estimates = [bias.estimates]
     if not options["differences"]:
-        estimates = [measured.estimates.filter(pl.col("factor").is_null())]
+        estimates = [bias.estimates.filter(pl.col("factor").is_null())]
     if options["sensitivity"]:
-        estimates += [vary_setting(one, study, **how) for one in read]
+        estimates += [vary_setting(network, study, **settings) for network in opened]
     if options["paths"]:
-        estimates += [measure_paths(one, study, setting=setting).estimates for one in read]
+        for network in opened:
+            estimates.append(measure_paths(network, study, setting=setting).estimates)
     if setting.rewirings:
-        with counting_bar("rewiring", setting.rewirings * len(read)) as advance:
-            estimates += [
-                compare_with_rewired(one, study, **how, on_progress=advance) for one in read
-            ]
+        with counting_bar("rewiring", setting.rewirings * len(opened)) as advance:
+            for network in opened:
+                rewired = compare_with_rewired(network, study, **settings, on_progress=advance)
+                estimates.append(rewired)
     table = pl.concat(estimates)
     write_table(table, out)
     if activations is not None:
-        write_table(measured.activations, activations)
-    echo("\n".join([*_lines(table, measured.absences), f"{table.height} rows: {out}"]))
+        write_table(bias.activations, activations)
+    echo("\n".join([*_lines(table, bias.absences), f"{table.height} rows: {out}"]))
 
 
 @command("compare")
@@ -168,18 +171,18 @@ def compare_command(
     Networks of people are compared like those of models. Valence and emotions are measured if
     their lexicon is given.
     """
-    from clinometer.families.networks.directory import Comparison, write_networks
+    from clinometer.families.networks.directory import NetworkComparison, write_networks
     from clinometer.families.networks.study import load_network_study
     from clinometer.report import found, write_report
 
     study = load_network_study(options["study"])
-    shown = streams or (STREAMS if study.name == "abramski2025" else ())
-    comparison = Comparison(
+    stream_texts = streams or (STREAMS if study.name == "abramski2025" else ())
+    comparison = NetworkComparison(
         study=study,
         setting=_build_setting(options),
         networks=named_paths(networks),
         lexicons={name: options[name] for name in ("valence", "emotions") if options[name]},
-        streams=[_read_pair(text) for text in shown],
+        streams=[_read_pair(text) for text in stream_texts],
         directed=options["directed"],
     )
     with counting_bar("rewiring", comparison.setting.rewirings * len(networks)) as advance:
@@ -224,22 +227,23 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
 
     from clinometer.results import beside
 
-    every = estimates.filter(pl.col("varied").is_null(), pl.col("factor").is_null())
-    lengths = pl.col("measure") == "path_difference"
-    own = every.filter(~lengths)
-    ends = ["ci_low", "ci_high"]
-    for row in beside(own, "published", {"bootstrap": ends, "robust": ends}).iter_rows(named=True):
+    subject_estimates = estimates.filter(pl.col("varied").is_null(), pl.col("factor").is_null())
+    is_length = pl.col("measure") == "path_difference"
+    effects = subject_estimates.filter(~is_length)
+    interval = ["ci_low", "ci_high"]
+    published = beside(effects, "published", {"bootstrap": interval, "robust": interval})
+    for row in published.iter_rows(named=True):
         yield _estimate_line(row)
     for network, _, identity, targets, absent in absences.iter_rows():
-        named = ", ".join(filter(None, (network, identity, targets)))
-        yield f"{named}: not in the network: {', '.join(absent)}"
-    for method, called in _PLACEBOS.items():
-        for row in own.filter(method=method).iter_rows(named=True):
-            yield _placebo_line(row, called)
-    alarm = pl.col("measure") == "false_alarm_rate"
+        label = ", ".join(filter(None, (network, identity, targets)))
+        yield f"{label}: not in the network: {', '.join(absent)}"
+    for method, kind in _PLACEBOS.items():
+        for row in effects.filter(method=method).iter_rows(named=True):
+            yield _placebo_line(row, kind)
+    is_alarm = pl.col("measure") == "false_alarm_rate"
     keys = ["subject", "identity", "targets", "prime"]
-    alarms = own.filter(alarm).select(*keys, alarms="estimate")
-    rewired = own.filter(~alarm, method="rewired").join(
+    alarms = effects.filter(is_alarm).select(*keys, alarms="estimate")
+    rewired = effects.filter(~is_alarm, method="rewired").join(
         alarms, on=keys, how="left", nulls_equal=True, maintain_order="left"
     )
     for row in rewired.iter_rows(named=True):
@@ -247,12 +251,12 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
         if row["alarms"] is not None:
             line += f"; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
         yield line
-    swapped = beside(every.filter(lengths), "permutation", {"bootstrap": ends})
+    swapped = beside(subject_estimates.filter(is_length), "permutation", {"bootstrap": interval})
     for row in swapped.iter_rows(named=True):
         yield _path_line(row)
-    for method, called in _PLACEBOS.items():
-        for row in every.filter(lengths, method=method).iter_rows(named=True):
-            yield _placebo_line({**row, "targets": _path_targets(row)}, called)
+    for method, kind in _PLACEBOS.items():
+        for row in subject_estimates.filter(is_length, method=method).iter_rows(named=True):
+            yield _placebo_line({**row, "targets": _path_targets(row)}, kind)
 
 
 def _path_targets(row: dict[str, Any]) -> str:
@@ -261,15 +265,18 @@ def _path_targets(row: dict[str, Any]) -> str:
 
 def _path_line(row: dict[str, Any]) -> str:
     """Format a difference of path lengths with its interval and the p of swapped primes."""
-    line = f"{_about({**row, 'targets': _path_targets(row)})}: "
+    line = f"{_label({**row, 'targets': _path_targets(row)})}: "
     line += "no difference" if row["estimate"] is None else f"difference {row['estimate']:.3f} hops"
     low, high = row["ci_low_bootstrap"], row["ci_high_bootstrap"]
-    line += "" if low is None else f" [{low:.2f}, {high:.2f}]"
-    line += "" if row["p"] is None else f", p (primes swapped) {row['p']:.2g}"
+    if low is not None:
+        line += f" [{low:.2f}, {high:.2f}]"
+    if row["p"] is not None:
+        line += f", p (primes swapped) {row['p']:.2g}"
     return line + (f"; {row['note']}" if row["note"] else "")
 
 
-def _about(row: dict[str, Any]) -> str:
+def _label(row: dict[str, Any]) -> str:
+    """Name what an estimate is of; without targets and prime it is the test of all slopes."""
     return ", ".join(
         (row["subject"], row["identity"], row["targets"] or row["prime"] or "all equal")
     )
@@ -277,21 +284,24 @@ def _about(row: dict[str, Any]) -> str:
 
 def _estimate_line(row: dict[str, Any]) -> str:
     """Format an estimate with its interval, the published p and a note."""
-    name, value = "slope" if row["prime"] else "effect", row["estimate"]
+    name = "slope" if row["prime"] else "effect"
+    value = row["estimate"]
     if row["measure"] == "valence_joint":
         name, value = "χ²", row["statistic"]
-    line = f"{_about(row)}: " + (f"no {name}" if value is None else f"{name} {value:.3f}")
+    line = f"{_label(row)}: " + (f"no {name}" if value is None else f"{name} {value:.3f}")
     method = "robust" if row["prime"] else "bootstrap"
     low, high = row[f"ci_low_{method}"], row[f"ci_high_{method}"]
-    line += "" if low is None else f" [{low:.2f}, {high:.2f}]"
-    line += "" if row["p"] is None else f", p {row['p']:.2g}"
+    if low is not None:
+        line += f" [{low:.2f}, {high:.2f}]"
+    if row["p"] is not None:
+        line += f", p {row['p']:.2g}"
     return line + (f"; {row['note']}" if row["note"] else "")
 
 
-def _placebo_line(row: dict[str, Any], called: str) -> str:
+def _placebo_line(row: dict[str, Any], kind: str) -> str:
     """Format the effect in placebos or rewired networks."""
-    about = f"{_about(row)}, {called}"
+    label = f"{_label(row)}, {kind}"
     if row["estimate"] is None or row["placebo_mean"] is None:
-        return f"{about}: {row['note'] or 'no effect'}"
-    ends = f"[{row['placebo_low']:.2f}, {row['placebo_high']:.2f}]"
-    return f"{about}: {row['placebo_mean']:.3f} {ends}, p {row['p']:.2g}"
+        return f"{label}: {row['note'] or 'no effect'}"
+    interval = f"[{row['placebo_low']:.2f}, {row['placebo_high']:.2f}]"
+    return f"{label}: {row['placebo_mean']:.3f} {interval}, p {row['p']:.2g}"

@@ -75,7 +75,7 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
         for name in filter(options.get, ("steps", "lwow_compatible", "spelling")):
             option = name.replace("_", "-")
             raise InputError(f"--{option}: has no effect with --no-cleaning; give only one of them")
-        steps = ""
+        steps = ""  # no step, unlike None, which is all of them
     counts, skipped = tally_associations(path, responses=options["responses"])
     left_out = [f"{number:,} {what}" for what, number in sorted(skipped.items()) if number]
     if left_out:
@@ -96,8 +96,9 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
     )
     columns = ["step", "nodes", "edges", "answers", "changed"]
     cleaning = cleaning.rename({"rows": "edges"}).with_columns(nodes=pl.lit(None, pl.Int64))
-    both = pl.concat([cleaning, building[1:]], how="diagonal_relaxed")
-    return network, both.select(columns)
+    # Building begins with a row for what cleaning ended with.
+    log = pl.concat([cleaning, building[1:]], how="diagonal_relaxed")
+    return network, log.select(columns)
 
 
 def _edges(network: Network) -> pl.DataFrame:
@@ -105,5 +106,5 @@ def _edges(network: Network) -> pl.DataFrame:
     import polars as pl
 
     edges = network.edges().sort("src", "tgt")
-    whole = (edges["wt"] == edges["wt"].round()).all()
-    return edges.with_columns(pl.col("wt").cast(pl.Int64)) if whole else edges
+    integers = (edges["wt"] == edges["wt"].round()).all()
+    return edges.with_columns(pl.col("wt").cast(pl.Int64)) if integers else edges

@@ -78,23 +78,23 @@ def stats_command(  # noqa: PLR0913 - one argument an option
     from clinometer.families.networks.structure import describe, overlap
     from clinometer.results.tables import write_table
 
-    read = open_networks(networks, directed=directed)
-    if overlaps is not None and len(read) < 2:
+    opened = open_networks(networks, directed=directed)
+    if overlaps is not None and len(opened) < 2:
         raise InputError("--overlaps: needs at least two networks")
-    stats = pl.concat([describe(network, paths=not no_paths) for network in read])
+    stats = pl.concat([describe(network, paths=not no_paths) for network in opened])
     if out is not None:
         write_table(stats, out)
-    echo(_aligned(stats))
-    if len(read) > 1:
-        shared = pl.concat([overlap(a, b) for a, b in combinations(read, 2)])
+    echo(_align(stats))
+    if len(opened) > 1:
+        shared = pl.concat([overlap(a, b) for a, b in combinations(opened, 2)])
         if overlaps is not None:
             write_table(shared, overlaps)
-        echo("\n" + _aligned(shared))
+        echo("\n" + _align(shared))
     if priming is not None:
-        checked = pl.concat([check_priming(network) for network in read])
-        write_table(checked, priming)
-        shown = ("subject", "measure", "estimate", "p", "n", "time_steps", "note")
-        echo("\n" + _aligned(checked.select(shown)))
+        priming_estimates = pl.concat([check_priming(network) for network in opened])
+        write_table(priming_estimates, priming)
+        priming_columns = ("subject", "measure", "estimate", "p", "n", "time_steps", "note")
+        echo("\n" + _align(priming_estimates.select(priming_columns)))
 
 
 @command("activate")
@@ -128,33 +128,35 @@ def activate_command(
     from clinometer.families.networks.spreading import activate
     from clinometer.results.tables import write_table
 
-    (read,) = open_networks([network], directed=options["directed"])
-    asked = list(read.words) if primes == "all" else list(read_cues(primes, "primes").words)
-    shown = list(read_cues(targets, "targets").words) if targets else None
-    spreading = build_spreading(options).within(read)
-    extent = f"{len(asked):,} prime{'s' * (len(asked) > 1)}, {spreading.time_steps} steps"
+    (opened,) = open_networks([network], directed=options["directed"])
+    prime_words = list(opened.words) if primes == "all" else list(read_cues(primes, "primes").words)
+    target_words = list(read_cues(targets, "targets").words) if targets else None
+    spreading = build_spreading(options).within(opened)
+    extent = (
+        f"{len(prime_words):,} prime{'s' * (len(prime_words) > 1)}, {spreading.time_steps} steps"
+    )
     if out.suffix == ".npy":
-        _write_matrix(read, asked, shown, spreading, norm, out)
+        _write_matrix(opened, prime_words, target_words, spreading, norm, out)
     else:
-        write_table(activate(read, asked, spreading, targets=shown).frame(norm), out)
-    echo(f"{read.name}: {extent}: {out}")
+        write_table(activate(opened, prime_words, spreading, targets=target_words).frame(norm), out)
+    echo(f"{opened.name}: {extent}: {out}")
 
 
-def named_paths(named: Sequence[str]) -> list[tuple[str | None, Path]]:
+def named_paths(texts: Sequence[str]) -> list[tuple[str | None, Path]]:
     """Split ``NAME=PATH``; a path alone has no name and may contain an equals sign."""
     paths: list[tuple[str | None, Path]] = []
-    for text in named:
+    for text in texts:
         name, _, path = text.partition("=")
-        apart = name and path and not Path(text).exists()
-        paths.append((name, Path(path)) if apart else (None, Path(text)))
+        has_name = name and path and not Path(text).exists()
+        paths.append((name, Path(path)) if has_name else (None, Path(text)))
     return paths
 
 
-def open_networks(named: Sequence[str], *, directed: bool) -> list[Network]:
+def open_networks(texts: Sequence[str], *, directed: bool) -> list[Network]:
     """Read the networks given as ``PATH`` or ``NAME=PATH``."""
     from clinometer.families.networks.loading import read_network
 
-    return [read_network(path, name=name, directed=directed) for name, path in named_paths(named)]
+    return [read_network(path, name=name, directed=directed) for name, path in named_paths(texts)]
 
 
 def build_spreading(options: dict[str, Any]) -> Spreading:
@@ -165,26 +167,30 @@ def build_spreading(options: dict[str, Any]) -> Spreading:
     return Spreading(**{name: options[name] for name in names}, weighted=not options["unweighted"])
 
 
-def _aligned(frame: pl.DataFrame) -> str:
+def _align(frame: pl.DataFrame) -> str:
     """Lay out a table in columns, numbers to the right."""
-    texts = [frame.columns, *([_text(value) for value in row] for row in frame.iter_rows())]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    right = [kind.is_numeric() for kind in frame.dtypes]
-    return "\n".join(
-        "  ".join(
-            text.rjust(width) if number else text.ljust(width)
-            for text, width, number in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in texts
-    )
+    rows = [frame.columns]
+    for values in frame.iter_rows():
+        rows.append([_text(value) for value in values])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numeric = [kind.is_numeric() for kind in frame.dtypes]
+    lines = []
+    for row in rows:
+        cells = []
+        for text, width, is_number in zip(row, widths, numeric, strict=True):
+            cells.append(text.rjust(width) if is_number else text.ljust(width))
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _text(value: object) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # before int, which it is too
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else "–" if value is None else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "–" if value is None else str(value)
 
 
 def _write_matrix(
@@ -204,6 +210,6 @@ def _write_matrix(
     matrix = np.lib.format.open_memmap(
         out, mode="w+", dtype="<f8", fortran_order=True, shape=(height, len(primes))
     )
-    for at, block in chain([first], blocks):
-        matrix[:, at] = block[rows]
+    for columns, block in chain([first], blocks):
+        matrix[:, columns] = block[rows]
     matrix.flush()

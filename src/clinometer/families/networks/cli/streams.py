@@ -71,7 +71,9 @@ def streams_command(
     from clinometer.families.networks.streams import NEUTRAL, several
     from clinometer.words.lexicons import read_valence
 
-    pairs, valence = _read_pairs(source, target, options["pairs"]), options["valence"]
+    pairs = _read_pairs(source, target, options["pairs"])
+    valence = options["valence"]
+    # Before the search, which may take long.
     _check_ending(out, len(pairs))
     streams, skipped = several(
         read_network(network, name=options["name"], directed=options["directed"]),
@@ -126,8 +128,10 @@ def _show(streams: Sequence[Stream], *, rated: bool) -> None:
 
     console = Console(highlight=False)
     for stream in streams:
-        of = f" · {stream.network}" if stream.network else ""
-        console.print(Text(_harmless(f"{stream.source} → {stream.target}{of}"), style="bold"))
+        network_text = f" · {stream.network}" if stream.network else ""
+        console.print(
+            Text(_escape_controls(f"{stream.source} → {stream.target}{network_text}"), style="bold")
+        )
         hops = f"{stream.length} hop" + "s" * (stream.length > 1)
         paths = f"{_count(stream.n_paths)} path" + "s" * (stream.n_paths > 1)
         types = ", ".join(f"{_count(n)} {name}" for name, n in stream.types.items() if n)
@@ -137,16 +141,15 @@ def _show(streams: Sequence[Stream], *, rated: bool) -> None:
         table.add_column(justify="right", style="dim")
         table.add_column(overflow="fold")
         for hop, words in enumerate(stream.layers):
-            styles = [_STYLES[tones[word]] if rated else ("", "") for word in words]
-            marked = [
-                Text(sign + _harmless(word), style=style)
-                for word, (sign, style) in zip(words, styles, strict=True)
-            ]
-            table.add_row(str(hop), Text(", ").join(marked))
+            marked_words = []
+            for word in words:
+                sign, style = _STYLES[tones[word]] if rated else ("", "")
+                marked_words.append(Text(sign + _escape_controls(word), style=style))
+            table.add_row(str(hop), Text(", ").join(marked_words))
         console.print(table)
 
 
-def _harmless(text: str) -> str:
+def _escape_controls(text: str) -> str:
     """Replace control characters, which a terminal would execute."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
@@ -167,10 +170,10 @@ def _write(streams: Sequence[Stream], out: Path) -> None:
     if out.suffix in TABLES:
         from clinometer.results.tables import write_table
 
-        beside = out.with_name(f"{out.stem}_edges{out.suffix}")
+        edges_path = out.with_name(f"{out.stem}_edges{out.suffix}")
         write_table(nodes, out)
-        write_table(edges, beside)
-        echo(f"{nodes.height:,} words: {out}\n{edges.height:,} edges: {beside}")
+        write_table(edges, edges_path)
+        echo(f"{nodes.height:,} words: {out}\n{edges.height:,} edges: {edges_path}")
         return
     from clinometer.families.networks.report.stream_figures import stream_figures
     from clinometer.report.document import write_figure_page

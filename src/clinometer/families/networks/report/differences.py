@@ -39,18 +39,17 @@ def difference_section(networks: Networks) -> Section | None:
 
     None where no two networks were compared.
     """
-    parts = [
-        part
-        for approach in ("stereotypes", "emotions")
-        for part in networks.of("network_differences", approach)
-    ]
+    parts = []
+    for approach in ("stereotypes", "emotions"):
+        parts += networks.by_identity("network_differences", approach)
     if not parts:
         return None
     tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
     if networks.replicates:
-        tables.append(("Table of published correlations", _published()))
+        tables.append(("Table of published correlations", _published_table()))
     figures = named("network-differences", (_figure(part, networks) for part in parts))
-    key, title = "network-differences", "Differences between networks"
+    key = "network-differences"
+    title = "Differences between networks"
     return Section(key, title, (_METHOD,), figures, tuple(tables), short="Differences")
 
 
@@ -67,34 +66,38 @@ def _direction(part: pl.DataFrame) -> str:
 
 def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw differences: sets of targets and pairs of networks, the fewer in columns."""
-    known = part.filter(pl.col("estimate").count().over("candidate", "baseline") > 0)
-    if known.is_empty():
+    measured = part.filter(pl.col("estimate").count().over("candidate", "baseline") > 0)
+    if measured.is_empty():
         return None
-    label, marks, emotions = part["label"][0], networks.marks, part["approach"][0] == "emotions"
-    first = known["candidate"][0]
+    label = part["label"][0]
+    marks = networks.marks
+    emotions = part["approach"][0] == "emotions"
+    first = measured["candidate"][0]
     with_first = (pl.col("candidate") == first) | (pl.col("baseline") == first)
-    few = known.select("candidate", "baseline").n_unique() <= MOST_PAIRS
-    drawn = known if few else known.filter(with_first)
-    pairs = {
-        (one, other): f"{marks[one]} − {marks[other]}"
-        for one, other in drawn.select("candidate", "baseline").unique(maintain_order=True).rows()
-    }
-    in_columns = emotions and _fit(pairs.values())
-    rows = []
-    crossed = networks.crossed(drawn, ["label", "targets"], ["candidate", "baseline"])
+    all_drawn = measured.select("candidate", "baseline").n_unique() <= MOST_PAIRS
+    differences = measured if all_drawn else measured.filter(with_first)
+    pairs = {}
+    compared = differences.select("candidate", "baseline").unique(maintain_order=True)
+    for candidate, baseline in compared.rows():
+        pairs[candidate, baseline] = f"{marks[candidate]} − {marks[baseline]}"
+    side_by_side = emotions and _fit(pairs.values())
+    dots = []
+    # Also cells without a difference, so that lines and columns keep their places.
+    crossed = networks.cross(differences, ["label", "targets"], ["candidate", "baseline"])
     for row in crossed.iter_rows(named=True):
-        targets, pair = row["targets"], pairs[row["candidate"], row["baseline"]]
+        targets = row["targets"]
+        pair = pairs[row["candidate"], row["baseline"]]
         block = targets if emotions else f"{targets} targets"
-        place = (targets, pair, "") if in_columns else (pair, "all", block)
-        rows.append(dot(row, place, "gender" if emotions else targets, "p_holm", "n_clusters"))
+        place = (targets, pair, "") if side_by_side else (pair, "all", block)
+        dots.append(dot(row, place, "gender" if emotions else targets, "p_holm", "n_clusters"))
     caption = (
         f"Difference of effects between networks, first − second: {label}. Range −2 to 2, neutral "
         f"0. {_direction(part)} Dot: difference; line: {interval_title(part)} (bootstrap over the "
-        f"shared targets).{'' if few else f' Only pairs with {first} are drawn.'}"
+        f"shared targets).{'' if all_drawn else f' Only pairs with {first} are drawn.'}"
     )
-    axis = around("Difference of effects", rows, 0.5)
-    drawing = intervals(rows, axis, LABELS if in_columns else _LABELS)
-    return Figure("", caption, _summary(known.drop_nulls("estimate")), drawing)
+    axis = around("Difference of effects", dots, 0.5)
+    drawing = intervals(dots, axis, LABELS if side_by_side else _LABELS)
+    return Figure("", caption, _summary(measured.drop_nulls("estimate")), drawing)
 
 
 def _fit(pairs: Collection[str]) -> bool:
@@ -102,13 +105,13 @@ def _fit(pairs: Collection[str]) -> bool:
     return len(pairs) in _WIDTHS and max(map(len, pairs)) * _LETTER <= _WIDTHS[len(pairs)]
 
 
-def _summary(known: pl.DataFrame) -> str:
+def _summary(measured: pl.DataFrame) -> str:
     """Count the significant differences, and name the largest."""
-    largest = known.row(int(known["turned"].abs().arg_max() or 0), named=True)
+    largest = measured.row(int(measured["turned"].abs().arg_max() or 0), named=True)
+    n_small = measured.filter(pl.col("p_holm") <= ALPHA).height
     return (
-        f"{known.filter(pl.col('p_holm') <= ALPHA).height} of {known.height} differences have p "
-        f"(Holm) of .05 or less. The largest: {largest['candidate']} − {largest['baseline']}, "
-        f"{largest['targets']}, "
+        f"{n_small} of {measured.height} differences have p (Holm) of .05 or less. "
+        f"The largest: {largest['candidate']} − {largest['baseline']}, {largest['targets']}, "
         f"{bracketed(largest['turned'], largest['turned_low'], largest['turned_high'])}."
     )
 
@@ -130,7 +133,7 @@ def _table(part: pl.DataFrame) -> Table:
     )
 
 
-def _published() -> Table:
+def _published_table() -> Table:
     return render_table(
         load_published(PUBLISHED, "network_correlations"),
         "Published correlations of activation with the human network (gender; released tables of "

@@ -6,6 +6,7 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 3 to 7.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -16,7 +17,7 @@ from clinometer.families.networks.report.results import (
     PUBLISHED,
     Networks,
     dot,
-    together,
+    group_rows,
 )
 from clinometer.reference import load_published
 from clinometer.report.drawing.charts import Axis
@@ -34,8 +35,16 @@ from clinometer.report.sections import Section, named
 from clinometer.report.tables import Column, Render, Table, alike, count, render_table
 from clinometer.texts import visible
 
-__all__ = ["SCALE", "grey_bars", "listed", "listed_by_network", "placebo_columns", "remarks",
-           "stereotype_section", "support_rule"]  # fmt: skip
+__all__ = [
+    "SCALE",
+    "grey_bars",
+    "list_effects",
+    "list_effects_by_network",
+    "placebo_columns",
+    "remarks",
+    "stereotype_section",
+    "support_rule",
+]
 
 SCALE = (
     "Range −1 to 1, neutral 0. If all of many pairs lean the same way the effect is ±0.87; larger "
@@ -72,19 +81,21 @@ def stereotype_section(networks: Networks) -> Section | None:
 
     None where no stereotype was measured.
     """
-    parts = networks.of("network_effects", "stereotypes")
+    parts = networks.by_identity("network_effects", "stereotypes")
     if not parts:
         return None
-    every = pl.concat(parts)
+    rows = pl.concat(parts)
     tables = [("", _stereotype_table(part)) for part in parts]
     if networks.replicates:
-        tables.append(("Table of published effects", _published()))
+        tables.append(("Table of published effects", _published_table()))
     maps, note = heat_maps(networks)
-    dependence = _DEPENDENCE.format(pairs=_pair_counts(every), least=_least_p(every))
-    text = tuple(filter(None, (_STEREOTYPES, dependence, support_rule(every), note)))
-    drawn = named("network-stereotypes", (_stereotype_figure(part, networks) for part in parts))
-    notes = remarks(every, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}")
-    figures = (*drawn, *maps)
+    dependence = _DEPENDENCE.format(pairs=_pair_counts(rows), least=_least_p(rows))
+    text = tuple(filter(None, (_STEREOTYPES, dependence, support_rule(rows), note)))
+    effect_figures = named(
+        "network-stereotypes", (_stereotype_figure(part, networks) for part in parts)
+    )
+    notes = remarks(rows, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}")
+    figures = (*effect_figures, *maps)
     return Section("network-stereotypes", "Stereotypes", text, figures, tuple(tables), notes)
 
 
@@ -96,8 +107,8 @@ def support_rule(frame: pl.DataFrame) -> str:
 
 def _pair_counts(frame: pl.DataFrame) -> str:
     """Say how many pairs rest on how many targets, where every row has the same of each."""
-    known = frame.filter(pl.col("n") > 0, pl.col("n_clusters") > 0)
-    sizes = known.select("n", "n_clusters").unique()
+    tested = frame.filter(pl.col("n") > 0, pl.col("n_clusters") > 0)
+    sizes = tested.select("n", "n_clusters").unique()
     if sizes.height != 1:
         return "the pairs of a set share their targets and their primes"
     pairs, targets = sizes.row(0)
@@ -120,12 +131,12 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the effects: a column per set of targets, a line per network."""
     if part["estimate"].count() == 0:
         return None
-    label, marks = part["label"][0], networks.marks
-    rows = [
-        dot(row, (marks[row["network"]], f"{row['targets']} targets", ""), row["targets"],
-            "p_permutation")
-        for row in part.iter_rows(named=True)
-    ]  # fmt: skip
+    label = part["label"][0]
+    marks = networks.marks
+    rows = []
+    for row in part.iter_rows(named=True):
+        position = (marks[row["network"]], f"{row['targets']} targets", "")
+        rows.append(dot(row, position, row["targets"], "p_permutation"))
     caption = (
         f"Effect of primes on sets of targets, per network: {label}. {SCALE} Right of the dotted "
         "line: stereotype-consistent, targets are activated more by the primes they are tied to. "
@@ -147,27 +158,32 @@ def placebo_columns(part: pl.DataFrame) -> list[Column]:
     """Give the columns of the placebos, where there are any."""
     if part["p_placebo"].count() == 0:
         return []
-    named = {"primes": "", "targets": "_targets"}
-    return [
-        column
-        for what, ending in named.items()
-        if f"p_placebo{ending}" in part.columns
-        for column in (
-            Column(f"Arbitrary {what}", _placebo_cell(ending)),
-            *alike(p_value, {f"p (placebo {what})": f"p_placebo{ending}"}),
-        )
-    ]
+    columns = []
+    for what, ending in (("primes", ""), ("targets", "_targets")):
+        # Slopes of valence have no arbitrary targets.
+        if f"p_placebo{ending}" in part.columns:
+            columns.append(Column(f"Arbitrary {what}", _placebo_cell(ending)))
+            columns += alike(p_value, {f"p (placebo {what})": f"p_placebo{ending}"})
+    return columns
 
 
 def _placebo_cell(ending: str) -> Render:
-    names = [f"turned_placebo_{end}{ending}" for end in ("mean", "low", "high")]
-    return lambda r: "" if r[names[0]] is None else bracketed(*(r[name] for name in names))
+    """Give the mean of the placebos and its interval; `ending` says which kind."""
+
+    def cell(row: Mapping[str, Any]) -> str:
+        """Write the cell of a row; empty where there are no placebos."""
+        mean, low, high = (row[f"turned_placebo_{end}{ending}"] for end in ("mean", "low", "high"))
+        return "" if mean is None else bracketed(mean, low, high)
+
+    return cell
 
 
 def _stereotype_table(part: pl.DataFrame) -> Table:
-    first, second, title = part["first"][0], part["second"][0], interval_title(part)
+    first = part["first"][0]
+    second = part["second"][0]
+    title = interval_title(part)
     return render_table(
-        together(part, "targets"),
+        group_rows(part, "targets"),
         f"{part['label'][0]}: effects. {first} − {second}: as published, positive: {first} primes "
         "activate more. Turned: with positive as stereotype-consistent; the "
         f"{title} is of this value. Arbitrary primes, arbitrary targets: mean of the placebos, "
@@ -188,7 +204,7 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
     )
 
 
-def _published() -> Table:
+def _published_table() -> Table:
     return render_table(
         load_published(PUBLISHED, "network_effects"),
         "Published effects (Abramski et al. 2025, figure 3, values of the released tables): "
@@ -203,39 +219,38 @@ def _published() -> Table:
     )
 
 
-def listed(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
+def list_effects(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
     """List the effects on each side of a distinction."""
-    effects = {
-        side: part.filter(which).select("targets", "turned") for side, which in sides.items()
-    }
-    return "; ".join(
-        f"{side}: {', '.join(f'{targets} {number(value)}' for targets, value in rows.iter_rows())}"
-        for side, rows in effects.items()
-        if rows.height
-    )
+    texts = []
+    for side, condition in sides.items():
+        effects = part.filter(condition).select("targets", "turned")
+        values = [f"{targets} {number(value)}" for targets, value in effects.iter_rows()]
+        if values:
+            texts.append(f"{side}: {', '.join(values)}")
+    return "; ".join(texts)
 
 
-def listed_by_network(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
+def list_effects_by_network(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
     """List the effects of each network, for the summary of a figure."""
-    return " ".join(
-        f"{mine['network'][0]}: {listed(mine, sides) or 'no effects'}."
-        for mine in part.partition_by("network", maintain_order=True)
-    )
+    sentences = []
+    for rows in part.partition_by("network", maintain_order=True):
+        effects = list_effects(rows, sides) or "no effects"
+        sentences.append(f"{rows['network'][0]}: {effects}.")
+    return " ".join(sentences)
 
 
-def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
+def remarks(frame: pl.DataFrame, row_label: Render) -> tuple[str, tuple[str, ...]]:
     """List what rows note and which words their networks lack, for a section.
 
     `frame`: with ``missing`` and ``note``.
-    `about`: names a row.
+    `row_label`: names a row.
     Result: as `Section.notes`.
     """
     lines = []
     for row in frame.iter_rows(named=True):
-        absent = ", ".join(
-            cut(visible(word), LONGEST_WORD) for word in row["missing"] or [] if word
-        )
+        words = [cut(visible(word), LONGEST_WORD) for word in row["missing"] or [] if word]
+        absent = ", ".join(words)
         notes = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
         if any(notes):
-            lines.append(f"{about(row)}: {'; '.join(filter(None, notes))}.")
+            lines.append(f"{row_label(row)}: {'; '.join(filter(None, notes))}.")
     return "Missing words and notes", tuple(lines)

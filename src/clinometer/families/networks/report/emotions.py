@@ -10,7 +10,7 @@ import polars as pl
 from clinometer.families.networks.report.effects import (
     SCALE,
     grey_bars,
-    listed_by_network,
+    list_effects_by_network,
     placebo_columns,
     remarks,
     support_rule,
@@ -23,7 +23,7 @@ from clinometer.report.prose import ALPHA, interval, interval_title, number, p_v
 from clinometer.report.sections import Section, named
 from clinometer.report.tables import Column, Table, alike, count, render_table
 
-__all__ = ["SHOWN", "emotion_section", "emotion_sides"]
+__all__ = ["SUPPORTED", "emotion_section", "emotion_sides"]
 
 _EMOTIONS = (
     "Both primes of an identity are activated. For every word that a lexicon ties to an emotion "
@@ -43,32 +43,35 @@ _NORM = (
 
 def emotion_section(networks: Networks) -> Section | None:
     """Show which prime activates which emotions more; None where no emotions were measured."""
-    parts = networks.of("network_effects", "emotions")
+    parts = networks.by_identity("network_effects", "emotions")
     if not parts:
         return None
-    every = pl.concat(parts)
-    norms = " and ".join(sorted({norm.upper() for norm in every["norm"] if norm})) or "given"
-    tables = [
-        ("Table of emotions" + (f": {part['label'][0]}" if parts[1:] else ""), _emotion_table(part))
-        for part in parts
-    ]
-    placed = every["p_placebo"].count() > 0
-    text = (_EMOTIONS, _NORM.format(norms=norms), *([support_rule(every)] if placed else []))
-    own = (_emotion_figure(part, networks) for part in parts)
-    others = (_other_norm_figure(part, networks) for part in _under_other_norms(networks))
-    figures = (*named("network-emotions", own), *named("network-emotions-norm", others))
-    # the text says of all that there is one pair of primes; the same note stands once
+    rows = pl.concat(parts)
+    norms = " and ".join(sorted({norm.upper() for norm in rows["norm"] if norm})) or "given"
+    tables = []
+    for part in parts:
+        label = f": {part['label'][0]}" if len(parts) > 1 else ""
+        tables.append((f"Table of emotions{label}", _emotion_table(part)))
+    placed = rows["p_placebo"].count() > 0
+    text = (_EMOTIONS, _NORM.format(norms=norms), *([support_rule(rows)] if placed else []))
+    effect_figures = (_emotion_figure(part, networks) for part in parts)
+    norm_figures = (_other_norm_figure(part, networks) for part in _effects_by_other_norm(networks))
+    figures = (
+        *named("network-emotions", effect_figures),
+        *named("network-emotions-norm", norm_figures),
+    )
+    # The text says of all that there is one pair of primes; the same note stands once.
     note = pl.when(~pl.col("note").str.starts_with("one pair of primes")).then("note")
-    noted = every.with_columns(note=note).unique(
+    distinct = rows.with_columns(note=note).unique(
         ["identity", "network", "missing", "note"], maintain_order=True
     )
-    notes = remarks(noted, lambda r: f"{r['label']}, {r['network']}")
+    notes = remarks(distinct, lambda r: f"{r['label']}, {r['network']}")
     return Section("network-emotions", "Emotions", text, figures, tuple(tables), notes)
 
 
 #: An emotion that one prime activates more: beyond the placebos; without them, the interval
 #: excludes 0 and p (Holm) is small.
-SHOWN = (
+SUPPORTED = (
     pl.when(pl.col("p_claim").is_not_null())
     .then(pl.col("p_claim") <= ALPHA)
     .otherwise((pl.col("ci_low") * pl.col("ci_high") > 0) & (pl.col("p_holm") <= ALPHA))
@@ -81,62 +84,65 @@ _DISTANCE = pl.col("estimate") - pl.col("turned_placebo_mean").fill_null(0)
 
 def emotion_sides(part: pl.DataFrame) -> dict[str, pl.Expr]:
     """Tell apart the emotions that each prime activates more."""
-    shown, first = SHOWN.fill_null(False), _DISTANCE > 0
+    supported = SUPPORTED.fill_null(False)
+    first = _DISTANCE > 0
     return {
-        f"activated more by {part['first'][0]}": shown & first,
-        f"activated more by {part['second'][0]}": shown & ~first,
-        "no difference shown": ~shown & pl.col("estimate").is_not_null(),
+        f"activated more by {part['first'][0]}": supported & first,
+        f"activated more by {part['second'][0]}": supported & ~first,
+        "no difference shown": ~supported & pl.col("estimate").is_not_null(),
     }
 
 
 def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the effects: a column per network, a line per emotion."""
-    known = part.filter(pl.col("estimate").count().over("network") > 0)
-    if known.is_empty():
+    measured = part.filter(pl.col("estimate").count().over("network") > 0)
+    if measured.is_empty():
         return None
-    label, first, second = part["label"][0], part["first"][0], part["second"][0]
+    label = part["label"][0]
+    first = part["first"][0]
+    second = part["second"][0]
     marks = networks.marks
-    rows = [
-        dot(row, (row["targets"], marks[row["network"]], ""), "gender", "p_holm")
-        for row in networks.crossed(known, ["label", "targets"]).iter_rows(named=True)
-    ]
+    dots = []
+    for row in networks.cross(measured, ["label", "targets"]).iter_rows(named=True):
+        position = (row["targets"], marks[row["network"]], "")
+        # One colour for all: emotions have none of their own.
+        dots.append(dot(row, position, "gender", "p_holm"))
     caption = (
         f"Effect per emotion, one column per network: {label}. {SCALE} Right of the dotted line: "
         f"activated more by {first}; left: more by {second}. Dot: effect; line: "
         f"{interval_title(part)} (bootstrap over words).{grey_bars(part)}"
     )
     axis = Axis(f"Activated more by {second} (−) or {first} (+)", -1, 1, 0)
-    summary = listed_by_network(part, emotion_sides(part))
-    return Figure("", caption, summary, intervals(rows, axis))
+    summary = list_effects_by_network(part, emotion_sides(part))
+    return Figure("", caption, summary, intervals(dots, axis))
 
 
-def _under_other_norms(networks: Networks) -> list[pl.DataFrame]:
+def _effects_by_other_norm(networks: Networks) -> list[pl.DataFrame]:
     """Give the effects of each identity under norms other than its own."""
     varied = (pl.col("varied") == "norm") & (pl.col("norm") != "none")
-    every = networks.of("network_sensitivity", "emotions")
-    usual = [part.filter(varied="nothing")["norm"].unique().implode() for part in every]
-    return [
-        rows
-        for part, norms in zip(every, usual, strict=True)
-        for rows in part.filter(varied, ~pl.col("norm").is_in(norms)).partition_by("norm")
-    ]
+    parts = networks.by_identity("network_sensitivity", "emotions")
+    by_norm = []
+    for part in parts:
+        default = part.filter(varied="nothing")["norm"].unique().implode()
+        by_norm += part.filter(varied, ~pl.col("norm").is_in(default)).partition_by("norm")
+    return by_norm
 
 
 def _other_norm_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the effects under one other norm: a column per network, a line per emotion."""
     if part["estimate"].count() == 0:
         return None
-    marks, norm = networks.marks, part["norm"][0].upper()
-    rows = [
-        dot(row, (row["targets"], marks[row["network"]], ""), "gender", "p")
-        for row in networks.crossed(part, ["label", "targets"]).iter_rows(named=True)
-    ]
+    marks = networks.marks
+    norm = part["norm"][0].upper()
+    dots = []
+    for row in networks.cross(part, ["label", "targets"]).iter_rows(named=True):
+        dots.append(dot(row, (row["targets"], marks[row["network"]], ""), "gender", "p"))
     caption = (
         f"The same effects under the {norm} norm: {part['label'][0]} (in the paper, figure 12 is "
         "under the L1 norm and figure 13 under L2). Intervals and placebos are of the norm above."
     )
     axis = Axis(f"Activated more by {part['second'][0]} (−) or {part['first'][0]} (+)", -1, 1, 0)
-    return Figure("", caption, range_text(rows), intervals(rows, axis))
+    return Figure("", caption, range_text(dots), intervals(dots, axis))
 
 
 def _emotion_table(part: pl.DataFrame) -> Table:

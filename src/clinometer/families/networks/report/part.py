@@ -12,12 +12,12 @@ from typing import Any
 import polars as pl
 
 from clinometer.families.networks.report.differences import difference_section
-from clinometer.families.networks.report.effects import SCALE, listed, stereotype_section
-from clinometer.families.networks.report.emotions import SHOWN, emotion_section, emotion_sides
+from clinometer.families.networks.report.effects import SCALE, list_effects, stereotype_section
+from clinometer.families.networks.report.emotions import SUPPORTED, emotion_section, emotion_sides
 from clinometer.families.networks.report.paths import path_finding, path_section
 from clinometer.families.networks.report.results import Networks, read_networks
 from clinometer.families.networks.report.robustness import (
-    beyond_chance,
+    chance_finding,
     chance_section,
     sensitivity_section,
 )
@@ -34,7 +34,15 @@ from clinometer.report.prose import (
     number,
     p_value,
 )
-from clinometer.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
+from clinometer.report.sections import (
+    Part,
+    Passage,
+    Section,
+    Source,
+    Term,
+    findings_or_table,
+    made_with,
+)
 
 __all__ = ["findings", "network_part"]
 
@@ -92,6 +100,35 @@ def network_part(directory: Path) -> Part | None:
     networks = read_networks(directory)
     if networks is None:
         return None
+    study = networks.study
+    title = "Implicit bias in association networks"
+    study_title = study.text("title") or study.text("name")
+    facts = (("Networks", ", ".join(networks.names)), ("Study", study_title))
+    cited = Source(study.text("citation"), study.text("bibtex"))
+    return Part(
+        key="networks",
+        title="Association networks",
+        headline=f"{title}: {first_few(networks.names)}" if networks.names else title,
+        plan=networks.facts,
+        names=networks.names,
+        facts=tuple(Term(name, text) for name, text in facts if text),
+        measured=(Passage("Association networks", (_MEASURED,), _approach_terms(networks)),),
+        **findings_or_table(
+            findings(networks),
+            ("Identity", "Network"),
+            "Findings per identity and network. Brackets: intervals.",
+            "No effect was measured.",
+        ),
+        sections=_sections(networks),
+        limits=LIMITS,
+        notes=(Passage("Deviations from the published study", points=study.texts("notes")),),
+        sources=(cited,) if cited.citation else (),
+        setting=_setting(networks),
+    )
+
+
+def _sections(networks: Networks) -> tuple[Section, ...]:
+    """Make the sections whose tables are there, in the order of the page."""
     sections = (
         structure_section(networks),
         stereotype_section(networks),
@@ -103,33 +140,15 @@ def network_part(directory: Path) -> Part | None:
         stream_section(networks),
         sensitivity_section(networks),
     )
-    study, title = networks.study, "Implicit bias in association networks"
-    tables = (networks.tables[name] for name in ("network_effects", "network_coefficients"))
-    measured = {approach for table in tables for approach in table["approach"]}
-    approaches = tuple(term for key, term in _APPROACHES.items() if key in measured)
-    named = study.text("title") or study.text("name")
-    facts = (("Networks", ", ".join(networks.names)), ("Study", named))
-    cited = Source(study.text("citation"), study.text("bibtex"))
-    return Part(
-        key="networks",
-        title="Association networks",
-        headline=f"{title}: {first_few(networks.names)}" if networks.names else title,
-        plan=networks.facts,
-        names=networks.names,
-        facts=tuple(Term(name, text) for name, text in facts if text),
-        measured=(Passage("Association networks", (_MEASURED,), approaches),),
-        **findings_or_table(
-            findings(networks),
-            ("Identity", "Network"),
-            "Findings per identity and network. Brackets: intervals.",
-            "No effect was measured.",
-        ),
-        sections=tuple(section for section in sections if section),
-        limits=LIMITS,
-        notes=(Passage("Deviations from the published study", points=study.texts("notes")),),
-        sources=(cited,) if cited.citation else (),
-        setting=_setting(networks),
-    )
+    return tuple(section for section in sections if section)
+
+
+def _approach_terms(networks: Networks) -> tuple[Term, ...]:
+    """Explain the approaches by which bias was measured."""
+    measured: set[str] = set()
+    for name in ("network_effects", "network_coefficients"):
+        measured.update(networks.tables[name]["approach"])
+    return tuple(term for approach, term in _APPROACHES.items() if approach in measured)
 
 
 _DEFAULTS = {
@@ -141,21 +160,19 @@ _YES_NO = {"True": "yes", "False": "no"}
 
 def _setting(networks: Networks) -> tuple[Term, ...]:
     """Give files and the setting of the spreading, and the default where nothing was set."""
-    facts, study = networks.facts, networks.study.text("name")
-    files = [
-        Term(
-            one.text("of") or "File",
-            f"{one.text('file') or 'not named'}, SHA-256 {one.text('sha256') or 'not known'}",
-            "code",
-        )
-        for one in facts.parts("files")
-    ]
-    setting = [
-        Term(spaced(key), _YES_NO.get(value, value) or _DEFAULTS.get(key, "not set"))
-        for key, value in facts.pairs("setting")
-    ]
-    named = [Term("Study", study, "code")] if study else []
-    return (*files, *named, *setting, *made_with(facts))
+    facts = networks.facts
+    study = networks.study.text("name")
+    files = []
+    for file in facts.parts("files"):
+        name = file.text("file") or "not named"
+        sha256 = file.text("sha256") or "not known"
+        files.append(Term(file.text("of") or "File", f"{name}, SHA-256 {sha256}", "code"))
+    setting = []
+    for key, value in facts.pairs("setting"):
+        text = _YES_NO.get(value, value) or _DEFAULTS.get(key, "not set")
+        setting.append(Term(spaced(key), text))
+    study_terms = [Term("Study", study, "code")] if study else []
+    return (*files, *study_terms, *setting, *made_with(facts))
 
 
 def findings(networks: Networks) -> list[tuple[str, str, str]]:
@@ -163,23 +180,26 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
 
     Result: label of the identity, network, text; the networks of an identity one after the other.
     """
-    rows = []
-    for table, approach, sentences in (
+    rows_of_findings = []
+    for table, approach, write_sentences in (
         ("network_effects", "stereotypes", _stereotypes),
         ("network_coefficients", "valence", _valence),
         ("network_effects", "emotions", _emotions),
     ):
-        chance = {part["identity"][0]: part for part in networks.of("network_chance", approach)}
-        for part in networks.of(table, approach):
-            rewired = chance.get(part["identity"][0], networks.tables["network_chance"].clear())
-            for mine in part.partition_by("network", maintain_order=True):
-                network = mine["network"][0]
-                of = {"identity": part["identity"][0], "network": network}
-                paths = networks.tables["network_path_lengths"].filter(**of)
-                shorter = path_finding(paths) if approach == "stereotypes" else ""
-                texts = (sentences(mine), beyond_chance(rewired.filter(network=network)), shorter)
-                rows.append((mine["label"][0], network, " ".join(filter(None, texts))))
-    return rows
+        chance_tables = networks.by_identity("network_chance", approach)
+        chance = {part["identity"][0]: part for part in chance_tables}
+        for part in networks.by_identity(table, approach):
+            identity = part["identity"][0]
+            rewired = chance.get(identity, networks.tables["network_chance"].clear())
+            for rows in part.partition_by("network", maintain_order=True):
+                network = rows["network"][0]
+                sentences = [write_sentences(rows), chance_finding(rewired.filter(network=network))]
+                if approach == "stereotypes":
+                    paths = networks.tables["network_path_lengths"]
+                    sentences.append(path_finding(paths.filter(identity=identity, network=network)))
+                text = " ".join(filter(None, sentences))
+                rows_of_findings.append((rows["label"][0], network, text))
+    return rows_of_findings
 
 
 def _stereotypes(part: pl.DataFrame) -> str:
@@ -194,14 +214,14 @@ def _stereotype(row: Mapping[str, Any], title: str) -> str:
     if value is None:
         return f"{targets}: no effect could be measured; see the notes."
     if value < 0 and None not in (low, high):
-        low, high = -high, -low
+        low, high = -high, -low  # of the size, which is given without its sign
     side = f"{row['first'] if value > 0 else row['second']} primes" if value else "neither"
-    ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
-    compared = _beside_swapped if row["p_claim"] is None else _beside_placebos
-    return f"{targets}: {number(abs(value))} towards {side} ({ends}{compared(row)}."
+    interval_text = "" if None in (low, high) else f"{title} {interval(low, high)}; "
+    comparison = _swap_verdict if row["p_claim"] is None else _placebo_verdict
+    return f"{targets}: {number(abs(value))} towards {side} ({interval_text}{comparison(row)}."
 
 
-def _beside_swapped(row: Mapping[str, Any]) -> str:
+def _swap_verdict(row: Mapping[str, Any]) -> str:
     """Say the p of swapped primes, and close the bracket with the verdict it gives."""
     low, high, p = (row[key] for key in ("ci_low", "ci_high", "p_permutation"))
     if None not in (low, high) and low <= 0 <= high:
@@ -213,16 +233,21 @@ def _beside_swapped(row: Mapping[str, Any]) -> str:
     return f"p (primes swapped) {p_value(p)}): {verdict}"
 
 
-def _beside_placebos(row: Mapping[str, Any]) -> str:
+def _placebo_verdict(row: Mapping[str, Any]) -> str:
     """Say what the placebos give, and close the bracket with the verdict on the difference."""
-    sign, texts, within = -1 if row["turned"] < 0 else 1, [], []
+    # Turned so that the effect itself is positive, as its size is given.
+    sign = -1 if row["turned"] < 0 else 1
+    texts = []
+    not_beyond = []
     for what, ending in (("primes", ""), ("targets", "_targets")):
-        ends = sorted(sign * row[f"turned_placebo_{end}{ending}"] for end in ("low", "high"))
-        mean, p = sign * row[f"turned_placebo_mean{ending}"], row[f"p_holm_placebo{ending}"]
-        texts.append(f"arbitrary {what} {bracketed(mean, *ends)}, p (Holm) {p_value(p)}")
-        within += [f"arbitrary {what}"] if p > ALPHA else []
-    if within:
-        verdict = f"not shown to be beyond {' and '.join(within)}"
+        low, high = sorted(sign * row[f"turned_placebo_{end}{ending}"] for end in ("low", "high"))
+        mean = sign * row[f"turned_placebo_mean{ending}"]
+        p = row[f"p_holm_placebo{ending}"]
+        texts.append(f"arbitrary {what} {bracketed(mean, low, high)}, p (Holm) {p_value(p)}")
+        if p > ALPHA:
+            not_beyond.append(f"arbitrary {what}")
+    if not_beyond:
+        verdict = f"not shown to be beyond {' and '.join(not_beyond)}"
     else:
         verdict = _consistency(row, row["turned"] - row["turned_placebo_mean"])
     return f"{'; '.join(texts)}): {verdict}"
@@ -239,46 +264,52 @@ def _valence(part: pl.DataFrame) -> str:
     """Say whether the primes differ, and which stand out."""
     joint = part.filter(pl.col("prime").is_null()).drop_nulls("estimate")
     slopes = part.drop_nulls(["prime", "estimate"]).sort("estimate", descending=True)
-    text, differ = "There is no joint test of the primes.", True
+    text = "There is no joint test of the primes."
+    differ = True
     if joint.height:
         row = joint.row(0, named=True)
-        text, differ = (_jointly if row["p_claim"] is None else _beside_primes)(row)
+        verdict = _joint_verdict if row["p_claim"] is None else _joint_placebo_verdict
+        text, differ = verdict(row)
     if differ and slopes.height > 1:
-        rows = slopes.select("prime", "estimate", "ci_low", "ci_high").rows()
-        high, low = (f"{prime} {bracketed(*ends)}" for prime, *ends in (rows[0], rows[-1]))
-        text += f" Most positive: {high}; most negative: {low} ({interval_title(part)})."
-    alone = slopes.filter(pl.col("p_claim") <= ALPHA)["prime"]
-    return text + (f" Slopes beyond arbitrary primes: {', '.join(alone)}." if len(alone) else "")
+        highest, lowest = (_slope_text(slopes.row(index, named=True)) for index in (0, -1))
+        text += f" Most positive: {highest}; most negative: {lowest} ({interval_title(part)})."
+    supported_primes = slopes.filter(pl.col("p_claim") <= ALPHA)["prime"]
+    if len(supported_primes):
+        text += f" Slopes beyond arbitrary primes: {', '.join(supported_primes)}."
+    return text
 
 
-def _jointly(row: Mapping[str, Any]) -> tuple[str, bool]:
+def _slope_text(row: Mapping[str, Any]) -> str:
+    return f"{row['prime']} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"
+
+
+def _joint_verdict(row: Mapping[str, Any]) -> tuple[str, bool]:
     """Say what the tests of equal slopes give, and whether the primes differ by one of them."""
-    p, robust = row["p"], row["p_robust"]
-    ps = [one for one in (p, robust) if one is not None]
-    differ = bool(ps) and min(ps) <= ALPHA
-    verdict = (
-        "No difference in valence is shown between the primes"
-        if not differ
-        else "The primes differ in valence"
-        if max(ps) <= ALPHA
-        else "The two tests disagree on whether the primes differ in valence"
-    )
+    p_values = [p for p in (row["p"], row["p_robust"]) if p is not None]
+    differ = bool(p_values) and min(p_values) <= ALPHA
+    if not differ:
+        verdict = "No difference in valence is shown between the primes"
+    elif max(p_values) <= ALPHA:
+        verdict = "The primes differ in valence"
+    else:
+        verdict = "The two tests disagree on whether the primes differ in valence"
     size = f"√(χ² / n) {number(row['estimate'])}"
     return f"{verdict} ({size}; {_tests(row)}).", differ
 
 
-def _beside_primes(row: Mapping[str, Any]) -> tuple[str, bool]:
+def _joint_placebo_verdict(row: Mapping[str, Any]) -> tuple[str, bool]:
     """Say whether the primes differ by more than arbitrary primes do."""
-    value, p = row["estimate"], row["p_claim"]
+    value = row["estimate"]
+    p = row["p_claim"]
     beyond = p <= ALPHA and value > row["turned_placebo_mean"]
-    verdict = (
-        "The primes differ in valence by more than arbitrary primes do"
-        if beyond
-        else "The primes are not shown to differ in valence by more than arbitrary primes do"
-    )
-    arbitrary = bracketed(*(row[f"turned_placebo_{end}"] for end in ("mean", "low", "high")))
-    placed = f"arbitrary primes {arbitrary}, p {p_value(p)}"
-    return f"{verdict} (√(χ² / n) {number(value)}; {placed}; equal slopes: {_tests(row)}).", beyond
+    verdict = "The primes are not shown to differ in valence by more than arbitrary primes do"
+    if beyond:
+        verdict = "The primes differ in valence by more than arbitrary primes do"
+    mean, low, high = (row[f"turned_placebo_{end}"] for end in ("mean", "low", "high"))
+    arbitrary = bracketed(mean, low, high)
+    placebo_text = f"arbitrary primes {arbitrary}, p {p_value(p)}"
+    size = f"√(χ² / n) {number(value)}"
+    return f"{verdict} ({size}; {placebo_text}; equal slopes: {_tests(row)}).", beyond
 
 
 def _tests(row: Mapping[str, Any]) -> str:
@@ -288,14 +319,18 @@ def _tests(row: Mapping[str, Any]) -> str:
 
 def _emotions(part: pl.DataFrame) -> str:
     """Say which emotions each prime activates more."""
-    known, shown = part.drop_nulls("estimate"), part.filter(SHOWN)
-    if known.is_empty():
+    measured = part.drop_nulls("estimate")
+    supported = part.filter(SUPPORTED)
+    if measured.is_empty():
         return "No effect could be measured; see the notes."
-    text = listed(part, emotion_sides(part))
-    placed = part["p_claim"].count() > 0
-    by = "distance from the placebos" if placed else f"{interval_title(part)} and p (Holm)"
-    text = f"{text[0].upper()}{text[1:]} (by {by})."
-    if known.height == shown.height > 1 and shown["estimate"].sign().n_unique() == 1:
-        prime = part["first" if shown["estimate"][0] > 0 else "second"][0]
+    text = list_effects(part, emotion_sides(part))
+    has_placebos = part["p_claim"].count() > 0
+    criterion = f"{interval_title(part)} and p (Holm)"
+    if has_placebos:
+        criterion = "distance from the placebos"
+    text = f"{text[0].upper()}{text[1:]} (by {criterion})."
+    # All of one sign looks like a finding, and may be none.
+    if measured.height == supported.height > 1 and supported["estimate"].sign().n_unique() == 1:
+        prime = part["first" if supported["estimate"][0] > 0 else "second"][0]
         text += f" All emotions, pleasant or not, lean towards {prime}; the norm can cause this."
     return text

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.families.networks.report.effects import grey_bars, placebo_columns, remarks
-from clinometer.families.networks.report.results import NETWORK, Networks, dot, together
+from clinometer.families.networks.report.results import NETWORK, Networks, dot, group_rows
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals, range_text
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
@@ -39,7 +39,7 @@ _KEYS = ("network", "study", "identity", "targets")
 
 def path_section(networks: Networks) -> Section | None:
     """Show how long paths are; None where they were not measured."""
-    parts = networks.of("network_path_lengths")
+    parts = networks.by_identity("network_path_lengths")
     if not parts:
         return None
     hops = _mean_hops(networks.tables["network_paths"])
@@ -47,22 +47,28 @@ def path_section(networks: Networks) -> Section | None:
     figures = named("network-path-lengths", (_figure(part, networks) for part in parts))
     placed = pl.concat(parts)["p_claim"].count() > 0
     noted = pl.concat(parts).with_columns(missing=pl.lit(None, pl.List(pl.String)))
-    notes = remarks(noted, lambda r: f"{r['label']}, {_named(r)}, {r['network']}")
+    notes = remarks(noted, lambda r: f"{r['label']}, {_set_label(r)}, {r['network']}")
     text = (_METHOD, *([_CLAIM] if placed else []))
-    key, title = "network-path-lengths", "Lengths of paths"
+    key = "network-path-lengths"
+    title = "Lengths of paths"
     return Section(key, title, text, figures, tables, notes)
 
 
 def _mean_hops(lengths: pl.DataFrame) -> pl.DataFrame:
     """Average the hops of consistent and of inconsistent pairs, of each set and of both."""
-    hops, own = pl.col("hops"), pl.col("group") == pl.col("targets")
-    means = {"consistent": hops.filter(own).mean(), "inconsistent": hops.filter(~own).mean()}
+    hops = pl.col("hops")
+    is_consistent = pl.col("group") == pl.col("targets")
+    means = {
+        "consistent": hops.filter(is_consistent).mean(),
+        "inconsistent": hops.filter(~is_consistent).mean(),
+    }
     sets = lengths.group_by(_KEYS, maintain_order=True).agg(**means)
-    both = sets.group_by(_KEYS[:-1], maintain_order=True).agg(pl.col(*means).mean())
-    return pl.concat([sets, both.with_columns(targets=pl.lit(""))], how="diagonal")
+    means_of_both = sets.group_by(_KEYS[:-1], maintain_order=True).agg(pl.col(*means).mean())
+    # In estimates the rows of both sets have no targets, shown as an empty text.
+    return pl.concat([sets, means_of_both.with_columns(targets=pl.lit(""))], how="diagonal")
 
 
-def _named(row: Mapping[str, Any]) -> str:
+def _set_label(row: Mapping[str, Any]) -> str:
     return f"{row['targets']} targets" if row["targets"] else "both sets"
 
 
@@ -70,28 +76,28 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the differences: a column per set of targets, a line per network."""
     if part["estimate"].count() == 0:
         return None
-    rows = [
-        dot(row, (networks.marks[row["network"]], _named(row), ""), row["targets"], "p")
-        for row in part.iter_rows(named=True)
-    ]
+    dots = []
+    for row in part.iter_rows(named=True):
+        position = (networks.marks[row["network"]], _set_label(row), "")
+        dots.append(dot(row, position, row["targets"], "p"))
     caption = (
         f"Hops of inconsistent − consistent paths, per network: {part['label'][0]}. Right of the "
         "dotted line: consistent paths are shorter. Dot: mean difference; line: "
         f"{interval_title(part)} (bootstrap over targets, primes fixed).{grey_bars(part)}"
     )
-    axis = around("Hops, inconsistent − consistent", rows, 0.5)
-    return Figure("", caption, range_text(rows), intervals(rows, axis))
+    axis = around("Hops, inconsistent − consistent", dots, 0.5)
+    return Figure("", caption, range_text(dots), intervals(dots, axis))
 
 
 def _table(part: pl.DataFrame) -> Table:
     title = interval_title(part)
     return render_table(
-        together(part, "targets"),
+        group_rows(part, "targets"),
         f"{part['label'][0]}: mean hops of the shortest paths from the primes of a target’s own "
         "category (consistent) and of the other (inconsistent), and their difference over matched "
         "primes.",
         [
-            Column("Targets", _named, "head"),
+            Column("Targets", _set_label, "head"),
             NETWORK,
             *alike(number, {"Consistent": "consistent", "Inconsistent": "inconsistent"}),
             Column("Difference", lambda r: number(r["estimate"])),
@@ -105,18 +111,17 @@ def _table(part: pl.DataFrame) -> Table:
 
 def path_finding(part: pl.DataFrame) -> str:
     """Say whether consistent paths are shorter in the network of `part`; empty where unknown."""
-    both = part.filter(targets="").drop_nulls(["estimate", "p_claim"])
-    if both.is_empty():
+    overall = part.filter(targets="").drop_nulls(["estimate", "p_claim"])
+    if overall.is_empty():
         return ""
-    row = both.row(0, named=True)
+    row = overall.row(0, named=True)
     beyond = row["p_claim"] <= ALPHA
     distance = row["estimate"] - row["turned_placebo_mean"]
-    verdict = (
-        "not shown to be beyond arbitrary primes and targets"
-        if not beyond
-        else "shorter than with arbitrary primes and targets"
-        if distance > 0
-        else "longer than with arbitrary primes and targets"
-    )
+    if not beyond:
+        verdict = "not shown to be beyond arbitrary primes and targets"
+    elif distance > 0:
+        verdict = "shorter than with arbitrary primes and targets"
+    else:
+        verdict = "longer than with arbitrary primes and targets"
     hops = f"{number(row['estimate'], signed=True)} hops, inconsistent − consistent"
     return f"Stereotype-consistent paths: {hops} (p {p_value(row['p_claim'])}): {verdict}."

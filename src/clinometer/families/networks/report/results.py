@@ -23,7 +23,7 @@ from clinometer.results import beside
 from clinometer.texts import visible
 
 __all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PUBLISHED", "Networks", "dot",
-           "read_networks", "together"]  # fmt: skip
+           "group_rows", "read_networks"]  # fmt: skip
 
 #: The study whose published values are shown.
 PUBLISHED = "abramski2025"
@@ -38,7 +38,7 @@ LONGEST_WORD, _MARK = 60, 26
 _NAMES = ("network", "network_a", "network_b", "candidate", "baseline")
 #: Shown in full.
 _LONG = ("note", "study", "identity")
-#: Null there says something: a test of all primes, an effect without a stereotypical direction.
+#: Null here says something: a test of all primes, an effect without a stereotypical direction.
 _MAY_BE_NULL = ("prime", "direction", "note")
 _STREAMS = ("network_stream_nodes", "network_stream_edges")
 
@@ -63,15 +63,15 @@ class Networks:
     @property
     def marks(self) -> dict[str, str]:
         """Give each network a label short enough for a drawing, its middle left out."""
-        short = {
-            name: name if len(name) <= _MARK else f"{name[: _MARK - 12]}…{name[-11:]}"
-            for name in self.names
-        }
-        labels = list(short.values())
-        return {
-            name: f"{label[: _MARK - 5]}… {place}" if labels.count(label) > 1 else label
-            for place, (name, label) in enumerate(short.items(), 1)
-        }
+        labels = []
+        for name in self.names:
+            labels.append(name if len(name) <= _MARK else f"{name[: _MARK - 12]}…{name[-11:]}")
+        marks = {}
+        for number, (name, label) in enumerate(zip(self.names, labels, strict=True), 1):
+            # Names that differ only in their middle are numbered.
+            unique = labels.count(label) == 1
+            marks[name] = label if unique else f"{label[: _MARK - 5]}… {number}"
+        return marks
 
     @property
     def study(self) -> Plan:
@@ -84,60 +84,62 @@ class Networks:
         studies = [set(frame["study"]) for frame in self.tables.values() if "study" in frame]
         return PUBLISHED in {self.study.text("name")}.union(*studies)
 
-    def of(self, table: str, approach: str | None = None) -> list[pl.DataFrame]:
+    def by_identity(self, table: str, approach: str | None = None) -> list[pl.DataFrame]:
         """Give the rows of each identity, or of those of an approach, the networks in order."""
         frame = self.tables[table]
         if approach is not None:
             frame = frame.filter(approach=approach)
-        parts = [
-            self.in_order(part) for part in frame.partition_by("identity", maintain_order=True)
-        ]
+        parts = [self.in_order(p) for p in frame.partition_by("identity", maintain_order=True)]
         if approach != "emotions":
             return parts
-        by = place(pl.col("targets").str.to_lowercase(), EMOTIONS)
-        return [part.sort(by, maintain_order=True) for part in parts]
+        order = place(pl.col("targets").str.to_lowercase(), EMOTIONS)
+        return [part.sort(order, maintain_order=True) for part in parts]
 
     def in_order(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Sort by network, in the order they were given."""
-        by = [place(name, self.names) for name in _NAMES if name in frame.columns]
-        return frame.sort(by, maintain_order=True)
+        order = [place(name, self.names) for name in _NAMES if name in frame.columns]
+        return frame.sort(order, maintain_order=True)
 
-    def crossed(
+    def cross(
         self, frame: pl.DataFrame, down: Sequence[str], across: Sequence[str] = ("network",)
     ) -> pl.DataFrame:
         """Give a row for each line and column of a drawing, with nulls where there was none.
 
         `down`, `across`: the columns of the frame that lines and columns are told apart by.
         """
-        lines, columns = (frame.select(c).unique(maintain_order=True) for c in (down, across))
+        lines = frame.select(down).unique(maintain_order=True)
+        columns = frame.select(across).unique(maintain_order=True)
         pairs = lines.join(self.in_order(columns), how="cross")
         return pairs.join(frame, on=[*down, *across], how="left", maintain_order="left")
 
 
-def dot(row: Mapping[str, Any], at: tuple[str, str, str], color: str, p: str, n: str = "n") -> Row:
+def dot(
+    row: Mapping[str, Any], position: tuple[str, str, str], color: str, p: str, n: str = "n"
+) -> Row:
     """Give the dot of an estimate, with positive as stereotype-consistent, and its interval.
 
-    `at`: its line, column and block.
+    `position`: its line, column and block.
     `color`: what shares a colour.
     `p`, `n`: the columns that its tooltip shows.
     """
     names = {"estimate": "turned", "ci_low": "turned_low", "ci_high": "turned_high", "p": p}
-    of, size = row.get("prime") or row.get("targets"), row[n]
-    ends = (row.get("turned_placebo_low"), row.get("turned_placebo_high"))
+    words = row.get("prime") or row.get("targets")
+    size = row[n]
+    placebo_ends = (row.get("turned_placebo_low"), row.get("turned_placebo_high"))
     return {
         **measured({key: row[name] for key, name in names.items()}),
-        "placebo_low": ends[0],
-        "placebo_high": ends[1],
-        "placebo": None if None in ends else interval(*ends),
-        **dict(zip(("label", "panel", "block"), at, strict=True)),
+        "placebo_low": placebo_ends[0],
+        "placebo_high": placebo_ends[1],
+        "placebo": None if None in placebo_ends else interval(*placebo_ends),
+        **dict(zip(("label", "panel", "block"), position, strict=True)),
         "category": color,
         "network": row.get("network") or f"{row['candidate']} − {row['baseline']}",
-        "about": f"{row['label']}: {of}" if of else row["label"],
+        "about": f"{row['label']}: {words}" if words else row["label"],
         "n": "n/a" if size is None else f"{size:,}",
     }
 
 
-def together(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
+def group_rows(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Put rows of the same keys one after the other, in the order in which they first occur."""
     return pl.concat([frame.clear(), *frame.partition_by(keys, maintain_order=True)])
 
@@ -149,52 +151,51 @@ def read_networks(directory: str | Path) -> Networks | None:
     Raises InputError if a table or ``networks.json`` is malformed.
     """
     path = Path(directory)
-    tables = read_family(path, "networks")
-    if tables is None:
+    family_tables = read_family(path, "networks")
+    if family_tables is None:
         return None
-    estimates, details = tables
+    estimates, details = family_tables
     facts = read_facts(path / FAMILY.record)
-    read = {**details, **_estimate_frames(estimates, details)}
+    frames = {**details, **_estimate_frames(estimates, details)}
     _check_counts(details, path)
-    named = [
-        name
-        for frame in read.values()
-        for column in _NAMES
-        if column in frame.columns
-        for name in frame[column].fill_null("").unique(maintain_order=True)
-    ]
-    names = shown_names([*facts.texts("networks"), *named], "unnamed network")
-    return Networks(
-        facts=facts,
-        names=tuple(dict.fromkeys(names.values())),
-        tables={name: _labelled(_shown(frame, names, name), facts) for name, frame in read.items()},
-    )
+    # Those of the facts first, in the order in which they were given.
+    raw_names = list(facts.texts("networks"))
+    for frame in frames.values():
+        for column in _NAMES:
+            if column in frame.columns:
+                raw_names.extend(frame[column].fill_null("").unique(maintain_order=True))
+    names = shown_names(raw_names, "unnamed network")
+    tables = {}
+    for name, frame in frames.items():
+        tables[name] = _add_labels(_show_texts(frame, names, name), facts)
+    return Networks(facts=facts, names=tuple(dict.fromkeys(names.values())), tables=tables)
 
 
-def _shown(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl.DataFrame:
+def _show_texts(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl.DataFrame:
     """Make texts fit to be shown.
 
     The words of streams stay: their drawing tells them apart, and shows them with care itself.
     """
 
-    def shown(column: str, text: str) -> str:
+    def show(column: str, text: str) -> str:
+        """Make a text of a column fit to be shown."""
         if column in _NAMES:
             return names[text]
         if table in _STREAMS:
             return text
         return visible(text) if column in _LONG else cut(visible(text), LONGEST_WORD)
 
-    return with_shown_texts(frame, shown, _MAY_BE_NULL)
+    return with_shown_texts(frame, show, _MAY_BE_NULL)
 
 
-def _labelled(frame: pl.DataFrame, facts: Plan) -> pl.DataFrame:
+def _add_labels(frame: pl.DataFrame, facts: Plan) -> pl.DataFrame:
     """Add the label of each row's identity."""
     if "identity" not in frame.columns:
         return frame
     identities = facts.part("study").part("identities")
     labels = {key: identities.part(key).text("label") or spaced(key) for key in frame["identity"]}
-    shown = {key: cut(visible(label), LONGEST_WORD) for key, label in labels.items()}
-    label = pl.col("identity").replace_strict(shown, default=None, return_dtype=pl.String)
+    texts = {key: cut(visible(label), LONGEST_WORD) for key, label in labels.items()}
+    label = pl.col("identity").replace_strict(texts, default=None, return_dtype=pl.String)
     return frame.with_columns(label=label)
 
 
@@ -239,39 +240,41 @@ def _estimate_frames(
     targets.
     """
     approach = pl.col("measure").replace_strict(_APPROACH_OF, default=None, return_dtype=pl.String)
-    named = estimates.with_columns(approach=approach, network="subject")
-    own = named.filter(pl.col("factor").is_null(), pl.col("varied").is_null())
+    estimates = estimates.with_columns(approach=approach, network="subject")
+    # Neither differences between networks nor estimates under other settings.
+    observed = estimates.filter(pl.col("factor").is_null(), pl.col("varied").is_null())
     missing = details["network_absences"].rename({"absent": "missing"})
     nodes = details["networks"].select("network", n_nodes="nodes").unique("network")
-    of_networks = {
-        "network_effects": _with_placebos(_turned(_effects(own, missing), "ci"), *_PLACEBOS),
-        "network_coefficients": _with_placebos(
-            _turned(joined(_coefficients(own, missing), nodes, "network"), "ci"), _PLACEBOS[0]
-        ),
-        "network_chance": _turned(_rewired(own), "placebo"),
-        "network_sensitivity": _turned(_varied(named, own), "ci"),
-        "network_priming": _priming(own, missing),
-        "network_path_lengths": _paths(own),
+    effects = _add_turned(_effect_frame(observed, missing), "ci")
+    coefficients = joined(_coefficient_frame(observed, missing), nodes, "network")
+    coefficients = _add_turned(coefficients, "ci")
+    frames = {
+        "network_effects": _add_placebos(effects, *_PLACEBOS),
+        "network_coefficients": _add_placebos(coefficients, _PLACEBOS[0]),
+        "network_chance": _add_turned(_chance_frame(observed), "placebo"),
+        "network_sensitivity": _add_turned(_sensitivity_frame(estimates, observed), "ci"),
+        "network_priming": _priming_frame(observed, missing),
+        "network_path_lengths": _path_frame(observed),
     }
-    return {
-        **{name: frame.drop("baseline", "candidate") for name, frame in of_networks.items()},
-        "network_differences": _turned(_differences(named), "ci"),
-    }
+    frames = {name: frame.drop("baseline", "candidate") for name, frame in frames.items()}
+    frames["network_differences"] = _add_turned(_difference_frame(estimates), "ci")
+    return frames
 
 
-def _turned(frame: pl.DataFrame, ends: str) -> pl.DataFrame:
-    below = pl.col("direction").eq_missing("below")
-    low, high = pl.col(f"{ends}_low"), pl.col(f"{ends}_high")
+def _add_turned(frame: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    """Add the estimate and its ends, positive as stereotype-consistent: a turned interval swaps."""
+    is_below = pl.col("direction").eq_missing("below")
+    low, high = pl.col(f"{prefix}_low"), pl.col(f"{prefix}_high")
     return frame.with_columns(
-        turned=pl.when(below).then(-pl.col("estimate")).otherwise("estimate"),
-        turned_low=pl.when(below).then(-high).otherwise(low),
-        turned_high=pl.when(below).then(-low).otherwise(high),
+        turned=pl.when(is_below).then(-pl.col("estimate")).otherwise("estimate"),
+        turned_low=pl.when(is_below).then(-high).otherwise(low),
+        turned_high=pl.when(is_below).then(-low).otherwise(high),
     )
 
 
-def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    drawn = beside(
-        own.filter(pl.col("measure").is_in(_EFFECTS)),
+def _effect_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+    effects = beside(
+        estimates.filter(pl.col("measure").is_in(_EFFECTS)),
         "published",
         {
             "permutation": ["p", "n_resamples", "note"],
@@ -281,76 +284,90 @@ def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(
         *(pl.col(f"{name}_bootstrap").alias(name) for name in (*_INTERVAL, "n_clusters")),
         note=pl.coalesce("note", "note_permutation"),
-        # absent primes of emotions stand once, under no set of targets
+        # Absent primes of emotions stand once, under no set of targets.
         set=pl.when(approach="stereotypes").then("targets"),
     )
-    absent = missing.rename({"targets": "set"})
-    return joined(drawn, absent, "network", "study", "identity", "set").drop("set")
+    absences = missing.rename({"targets": "set"})
+    return joined(effects, absences, "network", "study", "identity", "set").drop("set")
 
 
-def _with_placebos(effects: pl.DataFrame, *methods: str) -> pl.DataFrame:
+def _add_placebos(effects: pl.DataFrame, *methods: str) -> pl.DataFrame:
     """Turn the placebos of effects as the effects are; see `_estimate_frames`."""
-    below, ends = pl.col("direction").eq_missing("below"), dict[str, pl.Expr]()
+    is_below = pl.col("direction").eq_missing("below")
+    turned = dict[str, pl.Expr]()
     for method in methods:
-        mean, low, high = (pl.when(below).then(-pl.col(f"{name}_{method}")) for name in _PLACEBO)
         ending = method.removeprefix("placebo")
-        ends |= {
-            f"turned_{name}{ending}": pl.coalesce(value, f"{name}_{method}")
-            for name, value in zip(_PLACEBO, (mean, high, low), strict=True)
+        # Name → the column whose negative it is where the effect is turned.
+        sources = {
+            "placebo_mean": "placebo_mean",
+            "placebo_low": "placebo_high",
+            "placebo_high": "placebo_low",
         }
+        for name, source in sources.items():
+            negative = pl.when(is_below).then(-pl.col(f"{source}_{method}"))
+            turned[f"turned_{name}{ending}"] = pl.coalesce(negative, f"{name}_{method}")
+    # A claim needs all kinds of placebos, and rests on the largest p.
     adjusted = [pl.coalesce(f"p_holm_{method}", f"p_{method}") for method in methods]
-    every = pl.all_horizontal(p.is_not_null() for p in adjusted)
-    return effects.with_columns(p_claim=pl.when(every).then(pl.max_horizontal(adjusted)), **ends)
+    all_tested = pl.all_horizontal(p.is_not_null() for p in adjusted)
+    return effects.with_columns(
+        p_claim=pl.when(all_tested).then(pl.max_horizontal(adjusted)), **turned
+    )
 
 
-def _coefficients(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    fitted = beside(
-        own.filter(approach="valence"),
+def _coefficient_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+    coefficients = beside(
+        estimates.filter(approach="valence"),
         "published",
         {"robust": ["p", *_INTERVAL], _PLACEBOS[0]: _PLACED},
     ).with_columns(pl.col(f"{name}_robust").alias(name) for name in _INTERVAL)
-    return joined(fitted, missing, "network", "study", "identity", "targets")
+    return joined(coefficients, missing, "network", "study", "identity", "targets")
 
 
-def _differences(named: pl.DataFrame) -> pl.DataFrame:
+def _difference_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set out differences between networks, and the correlation of their activations."""
-    of_networks = named.filter(factor="subject").drop("network")
+    between_networks = estimates.filter(factor="subject").drop("network")
     keys = ("study", "identity", "targets", "baseline", "candidate")
-    correlations = of_networks.filter(measure="rank_correlation")
-    effects = of_networks.filter(pl.col("measure").is_in(_EFFECTS))
+    correlations = between_networks.filter(measure="rank_correlation")
+    effects = between_networks.filter(pl.col("measure").is_in(_EFFECTS))
     return joined(effects, correlations.select(*keys, correlation="estimate"), *keys)
 
 
-def _rewired(own: pl.DataFrame) -> pl.DataFrame:
+def _chance_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set estimates beside those of rewired networks; of valence, `targets` has the prime."""
     keys = ("network", "study", "identity", "targets", "prime")
-    alarms = own.filter(measure="false_alarm_rate").select(*keys, false_alarms="estimate")
-    rewired = beside(own.drop_nulls("approach"), "rewired", {"published": ["p"]})
+    alarms = estimates.filter(measure="false_alarm_rate").select(*keys, false_alarms="estimate")
+    rewired = beside(estimates.drop_nulls("approach"), "rewired", {"published": ["p"]})
     return joined(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
 
 
-def _varied(named: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
+def _sensitivity_frame(estimates: pl.DataFrame, observed: pl.DataFrame) -> pl.DataFrame:
     """List the estimates by default and, where there are any, under other settings."""
-    varied = named.drop_nulls("varied")
+    varied = estimates.drop_nulls("varied")
     keys = ["network", "study", "identity", "measure", "targets", "prime"]
-    default = own.filter(method="published").join(varied, on=keys, how="semi", nulls_equal=True)
-    every = pl.concat([default.with_columns(varied=pl.lit("nothing")), varied])
-    return every.with_columns(targets=pl.coalesce("targets", "prime"))
+    default = observed.filter(method="published").join(
+        varied, on=keys, how="semi", nulls_equal=True
+    )
+    rows = pl.concat([default.with_columns(varied=pl.lit("nothing")), varied])
+    return rows.with_columns(targets=pl.coalesce("targets", "prime"))
 
 
-def _paths(own: pl.DataFrame) -> pl.DataFrame:
+def _path_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set out the differences in path length between inconsistent and consistent pairs."""
     rows = beside(
-        own.filter(measure="path_difference"),
+        estimates.filter(measure="path_difference"),
         "permutation",
         {"bootstrap": [*_INTERVAL, "n_clusters"], **dict.fromkeys(_PLACEBOS, _PLACED)},
     ).with_columns(pl.col(f"{name}_bootstrap").alias(name) for name in _INTERVAL)
-    return _with_placebos(_turned(rows, "ci"), *_PLACEBOS)
+    return _add_placebos(_add_turned(rows, "ci"), *_PLACEBOS)
 
 
-def _priming(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+def _priming_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     """Set out the priming check, a row per network."""
-    effect = own.filter(measure="priming_effect").select("network", effect="estimate", effect_p="p")
-    absent = missing.filter(pl.col("identity").is_null()).select("network", "missing")
-    primed = own.filter(measure="priming_correlation").rename({"estimate": "correlation"})
-    return joined(joined(primed, effect, "network"), absent, "network")
+    effect = estimates.filter(measure="priming_effect").select(
+        "network", effect="estimate", effect_p="p"
+    )
+    absences = missing.filter(pl.col("identity").is_null()).select("network", "missing")
+    correlations = estimates.filter(measure="priming_correlation").rename(
+        {"estimate": "correlation"}
+    )
+    return joined(joined(correlations, effect, "network"), absences, "network")

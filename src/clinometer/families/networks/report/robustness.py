@@ -7,8 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.families.networks.report.effects import listed_by_network
-from clinometer.families.networks.report.results import APPROACHES, NETWORK, Networks, dot, together
+from clinometer.families.networks.report.effects import list_effects_by_network
+from clinometer.families.networks.report.results import (
+    APPROACHES,
+    NETWORK,
+    Networks,
+    dot,
+    group_rows,
+)
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals
@@ -16,7 +22,7 @@ from clinometer.report.prose import ALPHA, interval, interval_title, number, p_v
 from clinometer.report.sections import Section, named
 from clinometer.report.tables import Column, Render, Table, alike, count, render_table
 
-__all__ = ["beyond_chance", "chance_section", "sensitivity_section"]
+__all__ = ["chance_finding", "chance_section", "sensitivity_section"]
 
 #: Least reach of the axis of slopes.
 LEAST = 0.1
@@ -48,45 +54,51 @@ _ALARMS = (
 
 def chance_section(networks: Networks) -> Section | None:
     """Show effects beside those of rewired networks; None where no network was rewired."""
-    parts = [part for one in APPROACHES for part in networks.of("network_chance", one)]
+    parts = []
+    for approach in APPROACHES:
+        parts += networks.by_identity("network_chance", approach)
     if not parts:
         return None
-    every = pl.concat(parts)
-    counts = every["n_resamples"].drop_nulls().unique()
+    rows = pl.concat(parts)
+    counts = rows["n_resamples"].drop_nulls().unique()
     many = max(counts, default=0)
     least = f"; its smallest value is 1/{many + 1}, twice that where it is two-sided"
     text = _REWIRED.format(many=many, least=least if len(counts) == 1 else "")
     figures = named("network-chance", (_chance_figure(part, networks) for part in parts))
     tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
-    texts = (text, _ALARMS.format(alarms=_alarms(every)))
-    key, title = "network-chance", "Beyond chance"
+    texts = (text, _ALARMS.format(alarms=_alarms_text(rows)))
+    key = "network-chance"
+    title = "Beyond chance"
     return Section(key, title, texts, figures, tuple(tables), short="Chance")
 
 
-def beyond_chance(part: pl.DataFrame) -> str:
+def chance_finding(part: pl.DataFrame) -> str:
     """Say which effects are beyond what rewired networks give; of valence, whether the test is.
 
     `part`: effects of an identity in one network, beside those of rewired networks.
     """
-    whole = (pl.col("approach") != "valence") | (pl.col("targets") == "")
-    known = part.filter(whole).drop_nulls("p").select("targets", "p").rows()
-    within = [(targets, p) for targets, p in known if p > ALPHA]
-    if not known:
+    # The joint test of valence has neither targets nor prime.
+    is_finding = (pl.col("approach") != "valence") | (pl.col("targets") == "")
+    tested = part.filter(is_finding).drop_nulls("p").select("targets", "p").rows()
+    not_beyond = [(targets, p) for targets, p in tested if p > ALPHA]
+    if not tested:
         return ""
-    if not within:
-        return f"Beyond what rewired networks give (largest p {p_value(max(p for _, p in known))})."
-    if len(within) == len(known):
-        least = p_value(min(p for _, p in known))
+    if not not_beyond:
+        return (
+            f"Beyond what rewired networks give (largest p {p_value(max(p for _, p in tested))})."
+        )
+    if len(not_beyond) == len(tested):
+        least = p_value(min(p for _, p in tested))
         return f"Not shown to be beyond what rewired networks give (smallest p {least})."
-    names = ", ".join(targets for targets, _ in within)
+    names = ", ".join(targets for targets, _ in not_beyond)
     return f"Not shown to be beyond what rewired networks give: {names}."
 
 
-def _alarms(every: pl.DataFrame) -> str:
+def _alarms_text(rows: pl.DataFrame) -> str:
     """Say how many false alarms there are, by approach."""
     parts = []
     for approach in APPROACHES:
-        shares = every.filter(approach=approach)["false_alarms"].drop_nulls().sort()
+        shares = rows.filter(approach=approach)["false_alarms"].drop_nulls().sort()
         if len(shares):
             ends = dict.fromkeys(percent(share) for share in (shares[0], shares[-1]))
             parts.append(f"{' to '.join(ends)} ({approach})")
@@ -95,28 +107,30 @@ def _alarms(every: pl.DataFrame) -> str:
 
 def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw what chance gives as a line and the effect as a dot, a column per network."""
-    label, marks, approach = part["label"][0], networks.marks, part["approach"][0]
-    shown = part.drop_nulls("estimate").filter(pl.col("targets") != "")
-    if shown.is_empty():
+    label = part["label"][0]
+    marks = networks.marks
+    approach = part["approach"][0]
+    effects = part.drop_nulls("estimate").filter(pl.col("targets") != "")
+    if effects.is_empty():
         return None
-    rows = [
-        dot(row, (row["targets"], marks[row["network"]], ""), "chance", "p", "n_resamples")
-        for row in networks.crossed(shown, ["label", "targets"]).iter_rows(named=True)
-    ]
+    dots = []
+    for row in networks.cross(effects, ["label", "targets"]).iter_rows(named=True):
+        position = (row["targets"], marks[row["network"]], "")
+        dots.append(dot(row, position, "chance", "p", "n_resamples"))
     title = _AXES[approach]
-    axis = around(title, rows, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
-    columns = ", one column per network" if shown["network"].n_unique() > 1 else ""
+    axis = around(title, dots, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
+    columns = ", one column per network" if effects["network"].n_unique() > 1 else ""
     caption = (
         f"{label}: effects and those of rewired networks{columns}. Dot: effect; line: "
         f"{interval_title(part)} of the effects of the same network, rewired."
     )
-    summary = listed_by_network(shown, _SIDES)
-    return Figure("", caption, summary, intervals(rows, axis))
+    summary = list_effects_by_network(effects, _SIDES)
+    return Figure("", caption, summary, intervals(dots, axis))
 
 
 def _chance_table(part: pl.DataFrame) -> Table:
     return render_table(
-        together(part, "targets"),
+        group_rows(part, "targets"),
         f"{part['label'][0]}: effects in the network, and in the same network rewired. "
         f"{_TURNED if part['direction'].count() else ''}p (naive) and false alarms: of the "
         "published test.",
@@ -157,20 +171,22 @@ _METHOD = (
 
 def sensitivity_section(networks: Networks) -> Section | None:
     """Show effects under other settings; None where no setting was varied."""
-    parts = [
-        _settings(part)
-        for approach in APPROACHES
-        for part in networks.of("network_sensitivity", approach)
-    ]
+    parts: list[pl.DataFrame] = []
+    for approach in APPROACHES:
+        parts += map(_mark_changes, networks.by_identity("network_sensitivity", approach))
     if not parts:
         return None
-    text = (_METHOD, *(_sentence(part, networks) for part in parts))
-    tables = tuple(table for part in parts for table in _setting_tables(part, networks))
-    key, title = "network-sensitivity", "Sensitivity to the setting"
-    return Section(key, title, text, tables=tables, short="Sensitivity")
+    text = [_METHOD]
+    tables: list[tuple[str, Table]] = []
+    for part in parts:
+        text.append(_sentence(part, networks))
+        tables += _setting_tables(part, networks)
+    key = "network-sensitivity"
+    title = "Sensitivity to the setting"
+    return Section(key, title, tuple(text), tables=tuple(tables), short="Sensitivity")
 
 
-def _settings(part: pl.DataFrame) -> pl.DataFrame:
+def _mark_changes(part: pl.DataFrame) -> pl.DataFrame:
     """Name each setting, in the same words for all networks, and mark what it changes."""
     keys = ["network", "targets"]
     default = (
@@ -179,6 +195,7 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
         .unique(keys, keep="first", maintain_order=True)
     )
     settings = part.join(default, on=keys, how="left", maintain_order="left")
+    # In quarters of the default, since a number of steps means something else in each network.
     ratio = (4 * pl.col("time_steps") / pl.col("steps")).round() / 4
     steps = pl.format("Time steps × {}", ratio.map_elements(lambda x: f"{x:g}", pl.String))
     retained = pl.col("retention").map_elements(lambda x: f"{x:g}", pl.String)
@@ -193,14 +210,15 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
         .when(varied="norm").then(norm)
         .otherwise("varied")
     )  # fmt: skip
-    same = (pl.col("varied") == "norm") & (pl.col("norm") == pl.col("usual"))
+    # The norm that is the default is one of those that are varied.
+    same_norm = (pl.col("varied") == "norm") & (pl.col("norm") == pl.col("usual"))
     lost = (pl.col("p") > ALPHA) & (pl.col("usual_p") <= ALPHA)
-    named = settings.filter(~same.fill_null(False)).with_columns(
+    changes = settings.filter(~same_norm.fill_null(False)).with_columns(
         setting=setting.fill_null(pl.col("varied")),
         reversed=(pl.col("estimate") * pl.col("usually") < 0).fill_null(False),
         lost=lost.fill_null(False),
     )
-    return named.unique([*keys, "setting"], keep="first", maintain_order=True)
+    return changes.unique([*keys, "setting"], keep="first", maintain_order=True)
 
 
 def _sentence(settings: pl.DataFrame, networks: Networks) -> str:
@@ -210,16 +228,16 @@ def _sentence(settings: pl.DataFrame, networks: Networks) -> str:
     if changed.is_empty():
         return f"{label}: no effect could be measured under another setting."
     sure = pl.col("usual_p") <= ALPHA
-    clear, others = changed.filter("reversed", sure), changed.filter("reversed", ~sure)
+    clear, uncertain = changed.filter("reversed", sure), changed.filter("reversed", ~sure)
     lost = changed.filter("lost", ~pl.col("reversed"))
     return (
         f"{label}: {changed.height} effects under a changed setting. Sign changed: {clear.height} "
-        f"significant by default{_listed(clear, networks)}, {others.height} others. Same sign, no "
-        f"longer significant: {lost.height}{_listed(lost, networks)}."
+        f"significant by default{_list_changes(clear, networks)}, {uncertain.height} others. "
+        f"Same sign, no longer significant: {lost.height}{_list_changes(lost, networks)}."
     )
 
 
-def _listed(rows: pl.DataFrame, networks: Networks) -> str:
+def _list_changes(rows: pl.DataFrame, networks: Networks) -> str:
     """Name a few changes; of many, count them per network and name the setting of most."""
     if rows.is_empty():
         return ""
@@ -227,9 +245,10 @@ def _listed(rows: pl.DataFrame, networks: Networks) -> str:
         setting=pl.col("setting").str.head(1).str.to_lowercase() + pl.col("setting").str.slice(1)
     )
     if rows.height <= MOST_LISTED:
-        alone = rows.select(pl.format("{}: {}", "targets", "setting"))
-        several = rows.select(pl.format("{}, {}: {}", "network", "targets", "setting"))
-        return f" ({'; '.join((several if networks.names[1:] else alone).to_series())})"
+        change = pl.format("{}: {}", "targets", "setting")
+        if len(networks.names) > 1:
+            change = pl.format("{}, {}: {}", "network", "targets", "setting")
+        return f" ({'; '.join(rows.select(change).to_series())})"
     counts = networks.in_order(rows).group_by("network", maintain_order=True).len()
     shares = ", ".join(f"{n} in {network}" for network, n in counts.iter_rows())
     most = rows.group_by("setting", maintain_order=True).len().sort("len", descending=True)
@@ -240,43 +259,49 @@ def _setting_tables(settings: pl.DataFrame, networks: Networks) -> list[tuple[st
     """Set out the settings, a column per network and set of targets."""
     label = settings["label"][0]
     if settings.select("network", "targets").n_unique() <= MOST_COLUMNS:
-        parts = {label: settings}
-    else:
-        own = {name: settings.filter(network=name) for name in networks.names}
-        parts = {f"{label}, {name}": part for name, part in own.items() if part.height}
-    return [
-        (f"Table of settings: {about}", _setting_table(part, about))
-        for about, part in parts.items()
-    ]
+        return [(f"Table of settings: {label}", _setting_table(settings, label))]
+    tables = []
+    for name in networks.names:
+        part = settings.filter(network=name)
+        if part.height:
+            title = f"{label}, {name}"
+            tables.append((f"Table of settings: {title}", _setting_table(part, title)))
+    return tables
 
 
-def _setting_table(settings: pl.DataFrame, about: str) -> Table:
+def _setting_table(settings: pl.DataFrame, label: str) -> Table:
     columns = settings.select("network", "targets").unique(maintain_order=True).rows()
-    keys = ("setting", "network", "targets")
-    cells = {tuple(row[key] for key in keys): row for row in settings.iter_rows(named=True)}
+    cells = {}
+    for row in settings.iter_rows(named=True):
+        cells[row["setting"], row["network"], row["targets"]] = row
     several = len({network for network, _ in columns}) > 1
 
     def cell(network: str, targets: str) -> Render:
+        """Give what writes the cells of a column: the effect under the setting of a row."""
         return lambda r: _cell(cells.get((r["setting"], network, targets)))
 
     default = settings.filter(varied="nothing").unique("network", maintain_order=True)
     steps = ", ".join(f"{name} {n}" for name, n in default.select("network", "time_steps").rows())
-    usual = "".join(
-        f" Default: retention {row['retention']:g}, norm {row['norm'].upper()}, time steps {steps}."
-        for row in default.head(1).drop_nulls("retention").iter_rows(named=True)
-    )
+    default_text = ""
+    # Without a retention where each node has one of its own.
+    for row in default.head(1).drop_nulls("retention").iter_rows(named=True):
+        default_text = (
+            f" Default: retention {row['retention']:g}, norm {row['norm'].upper()}, "
+            f"time steps {steps}."
+        )
     stereotype = settings["direction"].count() > 0
     what = "stereotype-consistent positive" if stereotype else "as in the section above"
+    setting_columns = []
+    for network, targets in columns:
+        heading = f"{network}: {targets}" if several else targets
+        setting_columns.append(Column(heading, cell(network, targets)))
     return render_table(
         settings.select("setting").unique(maintain_order=True),
-        f"{about}: effects under other settings, {what}. {_SIGN}: the sign changes; {_LOST}: naive "
-        f"p above .05, by default not.{usual}",
+        f"{label}: effects under other settings, {what}. {_SIGN}: the sign changes; {_LOST}: naive "
+        f"p above .05, by default not.{default_text}",
         [
             Column("Setting", lambda r: r["setting"], "head"),
-            *(
-                Column(f"{network}: {targets}" if several else targets, cell(network, targets))
-                for network, targets in columns
-            ),
+            *setting_columns,
         ],
     )
 

@@ -69,10 +69,10 @@ def stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:
     parts = nodes.partition_by(_KEYS, as_dict=True, maintain_order=True)
     links = edges.partition_by(_KEYS, as_dict=True)
     names = file_names([f"stream {' '.join(key)}" for key in parts])
-    return [
-        _figure(part, links.get(key, edges.clear()), name)
-        for (key, part), name in zip(parts.items(), names, strict=True)
-    ]
+    figures = []
+    for (key, part), name in zip(parts.items(), names, strict=True):
+        figures.append(_figure(part, links.get(key, edges.clear()), name))
+    return figures
 
 
 def _figure(nodes: pl.DataFrame, edges: pl.DataFrame, name: str) -> Figure:
@@ -88,20 +88,20 @@ def _figure(nodes: pl.DataFrame, edges: pl.DataFrame, name: str) -> Figure:
     steps = list(edges.select("src", "tgt").iter_rows())
     types = path_types(steps, tones, first["source"], first["target"])
     length = f"{counted(nodes['hop'][-1], 'hop')}, {counted(sum(types.values()), 'path')}"
-    of = f" · {first['network']}" if first["network"] else ""
-    title = visible(f"{first['source']} → {first['target']}{of}: {length}")
-    drawing = _layered(nodes.filter("shown"), edges.filter("shown"), title)
+    network = f" · {first['network']}" if first["network"] else ""
+    title = visible(f"{first['source']} → {first['target']}{network}: {length}")
+    drawing = _draw_layers(nodes.filter("shown"), edges.filter("shown"), title)
     return Figure(name, _caption(nodes, edges, types), _summary(nodes, types, length), drawing)
 
 
 def _caption(nodes: pl.DataFrame, edges: pl.DataFrame, types: Mapping[str, int]) -> str:
     """Say what is drawn, how, and what is not."""
     first = nodes.row(0, named=True)
-    of = f" in {first['network']}" if first["network"] else ""
+    place = f" in {first['network']}" if first["network"] else ""
     weights = sorted(edges["weight"].to_list())
     span = dict.fromkeys(f"{weight:g}" for weight in (weights[0], weights[-1]))
     parts = [
-        f"Mindset stream from {first['source']} to {first['target']}{of}.",
+        f"Mindset stream from {first['source']} to {first['target']}{place}.",
         "All shortest paths, hop by hop from left to right; "
         f"the thicker a line, the larger the weight of the edge ({' to '.join(span)}).",
     ]
@@ -116,18 +116,18 @@ def _caption(nodes: pl.DataFrame, edges: pl.DataFrame, types: Mapping[str, int])
             "and so not known to be neutral; the types of paths ignore them."
         )
     if not nodes["shown"].all():
-        parts.append(_left_out(nodes, edges, sum(types.values())))
+        parts.append(_omission_text(nodes, edges, sum(types.values())))
     return visible(" ".join(parts))
 
 
-def _left_out(nodes: pl.DataFrame, edges: pl.DataFrame, n_paths: int) -> str:
+def _omission_text(nodes: pl.DataFrame, edges: pl.DataFrame, n_paths: int) -> str:
     """Say what is left out of a drawing."""
     first = nodes.row(0, named=True)
     steps = edges.filter("shown").select("src", "tgt").iter_rows()
-    drawn = paths_from(steps, first["source"]).get(first["target"], 0)
+    paths_drawn = paths_from(steps, first["source"]).get(first["target"], 0)
     return (
         f"Shown are {nodes['shown'].sum() - 2:,} of {nodes.height - 2:,} inner words and "
-        f"{many(drawn)} of {many(n_paths)} paths; left out are those with the weakest links."
+        f"{many(paths_drawn)} of {many(n_paths)} paths; left out are those with the weakest links."
     )
 
 
@@ -141,33 +141,39 @@ def _summary(nodes: pl.DataFrame, types: Mapping[str, int], length: str) -> str:
     rated = (nodes["tone"] != "unknown").any()
     if inner.height and rated:
         counts = Counter(inner["tone"])
-        each = ", ".join(f"{counts[tone]:,} {_NAMES[tone]}" for tone in TONES if counts[tone])
-        parts.append(f"Inner words: {each}.")
+        tone_counts = ", ".join(
+            f"{counts[tone]:,} {_NAMES[tone]}" for tone in TONES if counts[tone]
+        )
+        parts.append(f"Inner words: {tone_counts}.")
     last = nodes["hop"][-1]
     for (hop,), part in nodes.partition_by("hop", as_dict=True, maintain_order=True).items():
         words = part.filter("shown").head(_LISTED)
         more = part.height - words.height
         rest = f"; and {more:,} more" if more else ""
-        at = "Start" if hop == 0 else "End" if hop == last else counted(hop, "hop")
-        listed = _by_tone(words) if rated else ", ".join(words["word"])
-        parts.append(f"{at}: {listed}{rest}.")
+        if hop == 0:
+            heading = "Start"
+        else:
+            heading = "End" if hop == last else counted(hop, "hop")
+        words_text = _list_by_tone(words) if rated else ", ".join(words["word"])
+        parts.append(f"{heading}: {words_text}{rest}.")
     return visible(" ".join(parts))
 
 
-def _by_tone(words: pl.DataFrame) -> str:
+def _list_by_tone(words: pl.DataFrame) -> str:
     """List words, those of a tone together."""
-    return "; ".join(
-        f"{', '.join(words.filter(tone=tone)['word'])} ({_NAMES[tone]})"
-        for tone in TONES
-        if tone in words["tone"]
-    )
+    texts = []
+    for tone in TONES:
+        words_of_tone = words.filter(tone=tone)["word"]
+        if len(words_of_tone):
+            texts.append(f"{', '.join(words_of_tone)} ({_NAMES[tone]})")
+    return "; ".join(texts)
 
 
-def _layered(nodes: pl.DataFrame, edges: pl.DataFrame, title: str) -> Row:
+def _draw_layers(nodes: pl.DataFrame, edges: pl.DataFrame, title: str) -> Row:
     """Draw all of a stream: lines first, boxes on them, words in the boxes."""
-    words, width, height = _placed(nodes, edges)
+    words, width, height = _place_words(nodes, edges)
     tones = {word["tone"] for word in words.values()}
-    keys = [] if _PLAIN in tones else list(_keys(tones))
+    keys = [] if _PLAIN in tones else list(_key_boxes(tones))
     width = max(width, *(key["right"] for key in keys), 0.0)
     rows = [*_lines(words, edges), *words.values(), *keys]
     place = {
@@ -179,32 +185,36 @@ def _layered(nodes: pl.DataFrame, edges: pl.DataFrame, title: str) -> Row:
     return vega_lite({"title": heading, "width": width, "height": height, **layers}, rows)
 
 
-def _placed(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[dict[str, Row], float, float]:
+def _place_words(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[dict[str, Row], float, float]:
     """Give each word its box, and the width and height of all."""
     rated = (nodes["tone"] != "unknown").any()
     steps = list(edges.select("src", "tgt").iter_rows())
     layers = [part["word"].to_list() for part in nodes.partition_by("hop", maintain_order=True)]
-    rows = _ordered(layers, steps)
+    rows = _order_layers(layers, steps)
     head = _KEY if rated else 0
     tallest = max(map(len, layers)) * _ROW
     by_word = {row["word"]: row for row in nodes.iter_rows(named=True)}
-    placed: dict[str, Row] = {}
-    left = 1.0
+    boxes: dict[str, Row] = {}
+    x = 1.0
     for layer in layers:
         labels = {word: _label(by_word[word]) for word in layer}
-        right = left + max(map(_width, labels.values()))
+        end = x + max(map(_width, labels.values()))
         for word, label in labels.items():
             tone = by_word[word]["tone"] if rated else _PLAIN
-            box = _box(label, tone, left, right, head + tallest / 2 + _ROW * rows[word])
-            placed[word] = {**box, **_tips(by_word[word])}
+            box = _box(label, tone, x, end, head + tallest / 2 + _ROW * rows[word])
+            boxes[word] = {**box, **_tooltip_texts(by_word[word])}
+        # The steepest line from this column to the next decides the room between them.
         rise = max((abs(rows[a] - rows[b]) for a, b in steps if a in labels), default=0)
-        left = right + min(max(_GAP, rise * _ROW / _STEEPEST), _WIDEST)
+        x = end + min(max(_GAP, rise * _ROW / _STEEPEST), _WIDEST)
+    # The two ends of the stream stand out.
     for word in (layers[0][0], layers[-1][-1]):
-        placed[word]["stroke"] = 2.4
-    return placed, right + 1, head + tallest
+        boxes[word]["stroke"] = 2.4
+    return boxes, end + 1, head + tallest
 
 
-def _ordered(layers: Sequence[list[str]], steps: Sequence[tuple[str, str]]) -> dict[str, float]:
+def _order_layers(
+    layers: Sequence[list[str]], steps: Sequence[tuple[str, str]]
+) -> dict[str, float]:
     """Sort each layer so that words stand near their neighbours, in passes there and back.
 
     Gives each word's row, counted from the middle.
@@ -214,20 +224,25 @@ def _ordered(layers: Sequence[list[str]], steps: Sequence[tuple[str, str]]) -> d
     for start, end in steps:
         before.setdefault(end, []).append(start)
         after.setdefault(start, []).append(end)
-    rows = {
-        word: place - (len(layer) - 1) / 2 for layer in layers for place, word in enumerate(layer)
-    }
+    rows = {}
+    for layer in layers:
+        rows.update(_rows_of_layer(layer))
 
     def middle(word: str, neighbours: Mapping[str, list[str]]) -> float:
+        """Average the rows of a word's neighbours; a word without any stays where it is."""
         near = neighbours.get(word, [word])
-        return sum(rows[one] for one in near) / len(near)
+        return sum(rows[neighbour] for neighbour in near) / len(near)
 
+    # Forwards by the neighbours before, then back by those after.
     for back in (False, True) * _PASSES:
         for layer in reversed(layers) if back else layers:
             layer.sort(key=partial(middle, neighbours=after if back else before))
-            for place, word in enumerate(layer):
-                rows[word] = place - (len(layer) - 1) / 2
+            rows.update(_rows_of_layer(layer))
     return rows
+
+
+def _rows_of_layer(layer: Sequence[str]) -> dict[str, float]:
+    return {word: place - (len(layer) - 1) / 2 for place, word in enumerate(layer)}
 
 
 def _label(row: Mapping[str, Any]) -> str:
@@ -240,22 +255,22 @@ def _width(label: str) -> float:
     return places * _LETTER + 2 * _PAD
 
 
-def _box(label: str, tone: str, left: float, right: float, middle: float) -> Row:
+def _box(label: str, tone: str, start: float, end: float, middle: float) -> Row:
     return {
         "kind": "word",
         "label": label,
         "tone": tone,
         "stroke": 1.2,
-        "left": left,
-        "right": right,
+        "left": start,
+        "right": end,
         "top": middle - _BOX / 2,
         "bottom": middle + _BOX / 2,
-        "x": (left + right) / 2,
+        "x": (start + end) / 2,
         "y": middle,
     }
 
 
-def _tips(row: Mapping[str, Any]) -> Row:
+def _tooltip_texts(row: Mapping[str, Any]) -> Row:
     return {
         "word": visible(row["word"]),
         "tone_name": _NAMES[row["tone"]],
@@ -288,15 +303,15 @@ def _lines(words: Mapping[str, Row], edges: pl.DataFrame) -> list[Row]:
     return lines
 
 
-def _keys(tones: set[str]) -> Iterator[Row]:
+def _key_boxes(tones: set[str]) -> Iterator[Row]:
     """Give the key: a box for each tone there is, above the drawing."""
-    left = 1.0
+    x = 1.0
     for tone in TONES:
         if tone in tones:
             label = _SIGNS[tone] + _NAMES[tone]
-            box = _box(label, tone, left, left + _width(label), 1 + _BOX / 2)
+            box = _box(label, tone, x, x + _width(label), 1 + _BOX / 2)
             yield box
-            left = box["right"] + 10
+            x = box["right"] + 10
 
 
 def _marks(rows: Sequence[Row], tones: set[str]) -> list[Any]:
@@ -306,12 +321,12 @@ def _marks(rows: Sequence[Row], tones: set[str]) -> list[Any]:
         "y": alt.Y("top:Q"),
         "y2": alt.Y2("bottom:Q"),
     }
-    ends = {**place, "strokeWidth": alt.StrokeWidth("stroke:Q", scale=None, legend=None)}
-    about = tooltips(rows, ("Edge", "edge"), ("Weight", "weight"), ("Paths over it", "paths"))
+    extent = {**place, "strokeWidth": alt.StrokeWidth("stroke:Q", scale=None, legend=None)}
+    edge_tips = tooltips(rows, ("Edge", "edge"), ("Weight", "weight"), ("Paths over it", "paths"))
     edge = alt.Chart().transform_filter("datum.kind === 'edge'")
     line = edge.mark_rule(color="var(--soft)", opacity=0.5, strokeCap="butt")
-    marks = [line.encode(**ends, tooltip=about)]
-    tips = tooltips(
+    marks = [line.encode(**extent, tooltip=edge_tips)]
+    word_tips = tooltips(
         rows,
         *(("Word", "word"), ("Tone", "tone_name"), ("Valence", "valence"), ("Hops", "hops")),
         ("Paths through it", "paths"),
@@ -320,19 +335,19 @@ def _marks(rows: Sequence[Row], tones: set[str]) -> list[Any]:
     ink = alt.Color("tone:N", **color, legend=None)
     outline = alt.Stroke("tone:N", **color, legend=None)
     plain = alt.value("var(--line)")
-    for some, stroke, dash, style in (
+    for group_tones, stroke, dash, style in (
         (TONES[:3], outline, [1, 0], "normal"),
         ((_PLAIN,), plain, [1, 0], "normal"),
         (("unknown",), outline, [3, 2], "italic"),
     ):
-        if tones.isdisjoint(some):
+        if tones.isdisjoint(group_tones):
             continue
-        wanted = alt.FieldOneOfPredicate(field="tone", oneOf=list(some))
-        word = alt.Chart().transform_filter(wanted).encode(tooltip=tips)
+        is_of_tones = alt.FieldOneOfPredicate(field="tone", oneOf=list(group_tones))
+        word = alt.Chart().transform_filter(is_of_tones).encode(tooltip=word_tips)
         box = word.mark_rect(fill="var(--paper)", cornerRadius=4, strokeDash=dash)
         text = word.mark_text(fontSize=12, fontStyle=style, baseline="middle")
         marks += [
-            box.encode(**ends, stroke=stroke),
+            box.encode(**extent, stroke=stroke),
             text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("label:N"), color=ink),
         ]
     return marks

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError
+from clinometer.families.networks.layered_paths import TONES
 from clinometer.families.networks.report.results import NETWORK, PUBLISHED, Networks
 from clinometer.families.networks.report.stream_figures import stream_figures
 from clinometer.reference import load_published
@@ -40,25 +41,24 @@ def structure_section(networks: Networks) -> Section | None:
 
     None where none of these tables is there.
     """
-    sizes, shared, primed = (
-        networks.in_order(networks.tables[name])
-        for name in ("networks", "network_overlaps", "network_priming")
-    )
-    own = [
+    sizes = networks.in_order(networks.tables["networks"])
+    shared = networks.in_order(networks.tables["network_overlaps"])
+    priming = networks.in_order(networks.tables["network_priming"])
+    tables = [
         ("", _size_table(sizes)),
         ("Table of overlaps", render_table(shared, _OVERLAPS, _OVERLAP_COLUMNS)),
-        ("", render_table(primed, _PRIMED, _PRIMING_COLUMNS)),
+        ("", render_table(priming, _PRIMED, _PRIMING_COLUMNS)),
     ]
-    published = [
-        (summary, render_table(load_published(PUBLISHED, table), caption, columns))
-        for (summary, table, caption, columns), (_, mine) in zip(_PUBLISHED, own, strict=True)
-        if networks.replicates and mine.rows
-    ]
-    kept = tuple(table for table in (*own, *published) if table[1].rows)
-    if not kept:
+    published = []
+    for (summary, name, caption, columns), (_, table) in zip(_PUBLISHED, tables, strict=True):
+        if networks.replicates and table.rows:
+            values = load_published(PUBLISHED, name)
+            published.append((summary, render_table(values, caption, columns)))
+    filled_tables = tuple(table for table in (*tables, *published) if table[1].rows)
+    if not filled_tables:
         return None
-    text = ((_METHOD,) * (sizes.height > 0)) + ((_PRIMING,) * (primed.height > 0))
-    return Section("network-networks", "The networks", text, (), kept)
+    text = ((_METHOD,) * (sizes.height > 0)) + ((_PRIMING,) * (priming.height > 0))
+    return Section("network-networks", "The networks", text, (), filled_tables)
 
 
 def _thousands(value: int | None) -> str:
@@ -84,10 +84,13 @@ _SIZE_COLUMNS = (
 
 def _size_table(frame: pl.DataFrame) -> Table:
     def paths(row: Mapping[str, Any]) -> str:
-        length, sources = number(row["mean_path_length"]), row["path_sources"]
+        """Write the mean path length, and from how many nodes it was estimated."""
+        length = number(row["mean_path_length"])
+        sources = row["path_sources"]
         return length if sources is None else f"{length} (from {sources:,} nodes)"
 
     def hops(row: Mapping[str, Any]) -> str:
+        """Write the diameter, of a sample as a lower bound."""
         least = "at least " if row["path_sources"] is not None else ""
         return f"{least}{count(row['diameter'])}"
 
@@ -121,19 +124,20 @@ _OVERLAP_COLUMNS = (
 )
 
 
-def _missing(row: Mapping[str, Any]) -> str:
+def _missing_words(row: Mapping[str, Any]) -> str:
     """Name a few words; of many their number, the table beside the report has them."""
     words = [word for word in row["missing"] or [] if word]
     return ", ".join(words) if len(words) <= MOST_NAMED else f"{len(words)} words"
 
 
-def _expected(row: Mapping[str, Any]) -> str:
+def _signs_as_expected(row: Mapping[str, Any]) -> str:
     """Whether both signs are the expected ones, and significant."""
-    known = (row["correlation"], row["p"], row["effect"], row["effect_p"])
-    if None in known:
+    numbers = (row["correlation"], row["p"], row["effect"], row["effect_p"])
+    if None in numbers:
         return "n/a"
-    signs = row["correlation"] < 0 < row["effect"]
-    return "no" if not signs else "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
+    if not row["correlation"] < 0 < row["effect"]:
+        return "no"
+    return "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
 
 
 _PRIMED = (
@@ -146,9 +150,9 @@ _PRIMING_COLUMNS = (
     Column("p", lambda r: p_value(r["p"])),
     Column("Effect", lambda r: number(r["effect"])),
     Column("p (effect)", lambda r: p_value(r["effect_p"])),
-    Column("As expected", _expected),
+    Column("As expected", _signs_as_expected),
     *alike(count, {"Triplets": "n", "Time steps": "time_steps"}),
-    Column("Missing", _missing, "text"),
+    Column("Missing", _missing_words, "text"),
 )
 
 #: Summary, table, caption and columns of what the paper published, beside each table of our own.
@@ -195,13 +199,14 @@ def stream_section(networks: Networks) -> Section | None:
     nodes, edges = (networks.tables[f"network_stream_{name}"] for name in ("nodes", "edges"))
     if nodes.is_empty() or edges.is_empty():
         return None
+    # The networks of a pair of words one after the other.
     pairs = nodes.partition_by("source", "target", maintain_order=True)
     nodes = pl.concat([networks.in_order(pair) for pair in pairs])
     counts = _stream_counts(nodes)
     first = counts.head(MOST_STREAMS).select(_KEYS)
-    drawn = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
+    first_streams = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
     text = (_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),)
-    figures = named("network-stream", _stream_figures(drawn, edges))
+    figures = named("network-stream", _stream_figures(first_streams, edges))
     tables = (("", _stream_table(counts)),)
     return Section("network-streams", "Mindset streams", text, figures, tables)
 
@@ -218,10 +223,8 @@ def _stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:
 
 def _stream_counts(nodes: pl.DataFrame) -> pl.DataFrame:
     inner = pl.col("hop").is_between(1, pl.col("hop").max() - 1)
-    tones = {
-        tone: (inner & (pl.col("tone") == tone)).sum()
-        for tone in ("positive", "neutral", "negative", "unknown")
-    }
+    tones = {tone: (inner & (pl.col("tone") == tone)).sum() for tone in TONES}
+    # All paths begin with the first word, which therefore has their number.
     return nodes.group_by(_KEYS, maintain_order=True).agg(
         pl.col("paths").filter(hop=0).first(), hops=pl.col("hop").max(), inner=inner.sum(), **tones
     )

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from clinometer.families.networks.report.effects import grey_bars, placebo_columns, remarks
-from clinometer.families.networks.report.results import NETWORK, Networks, dot, together
-from clinometer.report.drawing.charts import Axis
+from clinometer.families.networks.report.results import NETWORK, Networks, dot, group_rows
+from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, bars, intervals, range_text
 from clinometer.report.prose import interval, interval_title, number, p_value
@@ -57,30 +57,31 @@ def valence_section(networks: Networks) -> Section | None:
 
     None where no valence was measured.
     """
-    parts = networks.of("network_coefficients", "valence")
+    parts = networks.by_identity("network_coefficients", "valence")
     if not parts:
         return None
-    every = pl.concat(parts)
-    slopes, joint = every.drop_nulls("prime"), every.filter(pl.col("prime").is_null())
+    rows = pl.concat(parts)
+    slopes = rows.drop_nulls("prime")
+    joint = rows.filter(pl.col("prime").is_null())
     sizes = [f"{n:,}" for n in joint["n"].drop_nulls().unique().sort()]
-    ends = " to ".join(dict.fromkeys([*sizes[:1], *sizes[-1:]]))
+    size_range = " to ".join(dict.fromkeys([*sizes[:1], *sizes[-1:]]))
     tables = (
         ("", _joint_table(joint)),
-        ("Table of slopes per prime", _slope_table(together(slopes, "identity", "prime"))),
+        ("Table of slopes per prime", _slope_table(group_rows(slopes, "identity", "prime"))),
     )
-    # the joint test has the missing words of all primes
+    # The joint test has the missing words of all primes.
     missing = pl.when(pl.col("prime").is_null()).then("missing")
     figures = (_slope_figure(slopes, networks), _joint_figure(joint, networks))
     notes = remarks(
-        every.with_columns(missing=missing),
+        rows.with_columns(missing=missing),
         lambda r: ", ".join(filter(None, (r["label"], r["prime"], r["network"]))),
     )
-    drawn = tuple(figure for figure in figures if figure)
-    kept = tuple(table for table in tables if table[1].rows)
-    many = every["n_resamples_placebo"].drop_nulls()
-    placed = [_PLACEBOS.format(many=many.max())] if len(many) else []
-    text = (_METHOD, _CAUTION, *placed, *([_JOINT.format(sizes=ends)] if sizes else []))
-    return Section("network-valence", "Valence", text, drawn, kept, notes)
+    drawings = tuple(figure for figure in figures if figure)
+    filled_tables = tuple(table for table in tables if table[1].rows)
+    many = rows["n_resamples_placebo"].drop_nulls()
+    placebo_text = [_PLACEBOS.format(many=many.max())] if len(many) else []
+    text = (_METHOD, _CAUTION, *placebo_text, *([_JOINT.format(sizes=size_range)] if sizes else []))
+    return Section("network-valence", "Valence", text, drawings, filled_tables, notes)
 
 
 def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
@@ -88,49 +89,51 @@ def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
     if slopes["estimate"].count() == 0:
         return None
     marks = networks.marks
-    rows = [
-        dot(row, (row["prime"], marks[row["network"]], row["label"]), row["label"], "p_robust")
-        for row in networks.crossed(slopes, ["identity", "label", "prime"]).iter_rows(named=True)
-    ]
+    dots = []
+    for row in networks.cross(slopes, ["identity", "label", "prime"]).iter_rows(named=True):
+        position = (row["prime"], marks[row["network"]], row["label"])
+        dots.append(dot(row, position, row["label"], "p_robust"))
     caption = (
         f"Slope of valence per prime, one column per network. {SCALE} Dot: slope; line: "
         f"{interval_title(slopes)} (sandwich estimator); dotted line: neutral. Compare primes "
         f"within one identity and one column.{grey_bars(slopes)}"
     )
-    blocks = dict.fromkeys(row["block"] for row in rows)
-    summary = " ".join(
-        f"{block}. {range_text([row for row in rows if row['block'] == block])}" for block in blocks
-    )
-    drawing = intervals(rows, around("Slope of valence", rows, 0.5))
+    blocks: dict[str, list[Row]] = {}
+    for slope in dots:
+        blocks.setdefault(slope["block"], []).append(slope)
+    summary = " ".join(f"{block}. {range_text(members)}" for block, members in blocks.items())
+    drawing = intervals(dots, around("Slope of valence", dots, 0.5))
     return Figure("network-valence", caption, summary, drawing)
 
 
 def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw √(χ² / n): a column per identity, a bar per network."""
-    known = joint.drop_nulls("estimate")
-    if known.is_empty():
+    measured = joint.drop_nulls("estimate")
+    if measured.is_empty():
         return None
     marks = networks.marks
-    rows = [
-        dot(row, (marks[row["network"]], row["label"], ""), row["identity"], "p_robust")
-        for row in known.iter_rows(named=True)
-    ]
-    top = max(max(row["mean"], row["placebo_high"] or 0) for row in rows)
-    reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
+    dots = []
+    for row in measured.iter_rows(named=True):
+        position = (marks[row["network"]], row["label"], "")
+        dots.append(dot(row, position, row["identity"], "p_robust"))
+    # The axis ends at the next round number: small bars are to be seen too.
+    top = max(max(row["mean"], row["placebo_high"] or 0) for row in dots)
+    axis_end = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
     caption = (
         "Differences in valence between the primes of an identity: √(χ² / n) of the joint Wald "
         "test. 0: all slopes are equal; no upper bound. Chance alone makes it larger than 0; p "
         "tests whether it is larger than by chance. By convention .1 is small and .3 medium. Bars "
-        f"have no interval.{grey_bars(known)}"
+        f"have no interval.{grey_bars(measured)}"
     )
-    drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None))
-    return Figure("network-valence-effects", caption, range_text(rows), drawing)
+    drawing = bars(dots, Axis("√(χ² / n)", 0, axis_end, None))
+    return Figure("network-valence-effects", caption, range_text(dots), drawing)
 
 
 def _joint_table(joint: pl.DataFrame) -> Table:
     def rated(row: Mapping[str, Any]) -> str:
-        known = None not in (row["n"], row["n_nodes"])
-        return f"{row['n']:,} / {row['n_nodes']:,}" if known else "n/a"
+        """Write how many nodes have a rating, of how many."""
+        complete = None not in (row["n"], row["n_nodes"])
+        return f"{row['n']:,} / {row['n_nodes']:,}" if complete else "n/a"
 
     return render_table(
         joint,
