@@ -2,18 +2,18 @@
 
 import polars as pl
 
-from clinometer.report.tables import FROM, VERDICT, Column, render_table
+from clinometer.report.tables import FROM, VERDICT, TableColumn, render_table
 
 ROWS = pl.DataFrame(
     {"model": ["a", "b"], "mode": ["free", "free"], "n": [1, 2], "note": [None, None],
      "verdict": ["consistent", "odd"]}
 )  # fmt: skip
 COLUMNS = (
-    Column("Place", lambda r: "here", "head"),
+    TableColumn("Place", lambda r: "here", "head"),
     *FROM,
     VERDICT,
-    Column("n", lambda r: str(r["n"])),
-    Column("Note", lambda r: r["note"] or "", "text"),
+    TableColumn("n", lambda r: str(r["n"])),
+    TableColumn("Note", lambda r: r["note"] or "", "text"),
 )
 
 

@@ -27,7 +27,7 @@ from clinometer.errors import InputError, one_line
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
     from clinometer.asking.shards import RequestPlan
-    from clinometer.report.sections import Part
+    from clinometer.report.sections import ReportPart
     from clinometer.results.schemas import Table
     from clinometer.stimuli.study import FamilyStudy
 
@@ -62,7 +62,7 @@ class Family:
     """What is in this file, in a line."""
     tables: Callable[[], Mapping[str, Table]]
     """Its tables by name, with the columns that only they have; rows of estimates are beside."""
-    part: Callable[[Path], Part | None]
+    part: Callable[[Path], ReportPart | None]
     """Its part of the report of a results directory; None where it was not measured."""
     findings: Callable[[Path], Sequence[tuple[str, str, str]]]
     """What a directory shows: about what, of whom, and in words; the most important first."""

@@ -17,7 +17,7 @@ from clinometer.report.answers.validity import judged
 from clinometer.report.document import rendered
 from clinometer.report.prose import counted, mean_leans, percent, verdict_counts
 from clinometer.report.sections import Term
-from clinometer.report.tables import Column, Table, render_table
+from clinometer.report.tables import ReportTable, TableColumn, render_table
 
 __all__ = ["card_page", "instrument_cards"]
 
@@ -119,13 +119,13 @@ def _facts(one: Mapping[str, Any]) -> list[Term]:
     return [Term(name, text) for name, text in terms if text]
 
 
-def _table(runs: Sequence[Mapping[str, Any]]) -> Table:
+def _table(runs: Sequence[Mapping[str, Any]]) -> ReportTable:
     columns = [
-        Column("Model", lambda r: r["model"] or "all models", "head", fold=True),
-        Column("Mode", lambda r: r["mode"] or "", "head", fold=True),
-        Column("Controls", lambda r: ", ".join(r["controls"]) or "none asked", "text"),
-        Column("Scored", lambda r: percent(r["scored"])),
-        Column("Outcome", lambda r: r["outcome"], "text"),
-        Column("Gate", lambda r: r["gate"], "text"),
+        TableColumn("Model", lambda r: r["model"] or "all models", "head", fold=True),
+        TableColumn("Mode", lambda r: r["mode"] or "", "head", fold=True),
+        TableColumn("Controls", lambda r: ", ".join(r["controls"]) or "none asked", "text"),
+        TableColumn("Scored", lambda r: percent(r["scored"])),
+        TableColumn("Outcome", lambda r: r["outcome"], "text"),
+        TableColumn("Gate", lambda r: r["gate"], "text"),
     ]
     return render_table(runs, "Controls, share of answers scored, outcome and gate.", columns)

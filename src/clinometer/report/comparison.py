@@ -13,7 +13,7 @@ from clinometer.reference import load_published
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, drawn
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import Plan, read_facts
+from clinometer.report.plan import PlanFacts, read_facts
 from clinometer.report.prose import (
     bracketed,
     capital,
@@ -28,16 +28,16 @@ from clinometer.report.prose import (
 from clinometer.report.sections import (
     Exchange,
     Finding,
-    Part,
     Passage,
     Quote,
+    ReportPart,
     Section,
     Summary,
     Term,
     made_with,
     read_family,
 )
-from clinometer.report.tables import VERDICT, Cell, Column, Table, render_table
+from clinometer.report.tables import VERDICT, ReportTable, TableCell, TableColumn, render_table
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import (
     BETTER,
@@ -79,7 +79,7 @@ _MEASURED = (
 )
 
 
-def comparison_part(directory: Path) -> Part | None:
+def comparison_part(directory: Path) -> ReportPart | None:
     """Make the page of a comparison; None where the directory holds none.
 
     Raises InputError or PlanError if a file is malformed, or the comparison was not finished.
@@ -105,7 +105,7 @@ def comparison_part(directory: Path) -> Part | None:
         _published_section(differences),
     )
     decisions = facts.parts("decisions")
-    return Part(
+    return ReportPart(
         key="comparison",
         title="Comparison",
         headline=f"{', '.join(names[1:])} against {names[0]}",
@@ -126,14 +126,14 @@ def comparison_part(directory: Path) -> Part | None:
     )
 
 
-def _terms(facts: Plan, names: Sequence[str]) -> tuple[Term, ...]:
+def _terms(facts: PlanFacts, names: Sequence[str]) -> tuple[Term, ...]:
     """Say what was compared, by which version and when."""
     margin = number(facts.number("margin"))
     compared = (("Baseline", names[0]), ("Candidates", ", ".join(names[1:])), ("Margin", margin))
     return (*made_with(facts), *(Term(*term) for term in compared))
 
 
-def _summary(differences: pl.DataFrame, facts: Plan, names: Sequence[str]) -> Summary:
+def _summary(differences: pl.DataFrame, facts: PlanFacts, names: Sequence[str]) -> Summary:
     """Say what is decided, what changed, and what that rests on, for the head of the page."""
     decisions, several = facts.parts("decisions"), len(names) > 2
     own = pl.col("control").is_null() & pl.col("explicit").fill_null(False).not_()
@@ -175,7 +175,7 @@ def _short_names(rows: pl.DataFrame) -> dict[str, str]:
     return found
 
 
-def _overview(rows: pl.DataFrame, candidates: Sequence[str]) -> Table:
+def _overview(rows: pl.DataFrame, candidates: Sequence[str]) -> ReportTable:
     """Set out the differences, an instrument a column, a category or a candidate a row."""
     several, parts = len(candidates) > 1, _by_instrument(rows)
     each = [list(part.iter_rows(named=True)) for _, part in parts]
@@ -184,7 +184,7 @@ def _overview(rows: pl.DataFrame, candidates: Sequence[str]) -> Table:
                    key=lambda one: one[1])  # fmt: skip
     cells = [{by(row): row for row in part} for part in each]
     body = [
-        (Cell(cut(name, 40), head=True), *(_mark(found.get(name)) for found in cells))
+        (TableCell(cut(name, 40), head=True), *(_mark(found.get(name)) for found in cells))
         for name, _ in lines
     ]
     heads = ["Candidate" if several else "Category", *_short_names(rows).values()]
@@ -192,22 +192,22 @@ def _overview(rows: pl.DataFrame, candidates: Sequence[str]) -> Table:
         "Candidate − baseline. ▲ worse: leans more as the stereotype says; ▼ better; ■ not worse "
         "by more than the margin; ○ open."
     )
-    return Table(caption, tuple(map(Cell, heads)), tuple(body))
+    return ReportTable(caption, tuple(map(TableCell, heads)), tuple(body))
 
 
-def _mark(row: Mapping[str, Any] | None) -> Cell:
+def _mark(row: Mapping[str, Any] | None) -> TableCell:
     if row is None:
-        return Cell("")
+        return TableCell("")
     style = f"verdict {verdict_class(row['verdict'])}".strip()
     difference = number(row["estimate"], signed=True)
-    return Cell(f"{difference} {verdict(row['verdict'])}", style)
+    return TableCell(f"{difference} {verdict(row['verdict'])}", style)
 
 
 def _arrows(text: str) -> str:
     return text.replace(" -> ", " → ")
 
 
-def _finding(decision: Plan) -> Finding:
+def _finding(decision: PlanFacts) -> Finding:
     """Say the verdict of a candidate; what changed stands open below."""
     return Finding(decision.text("candidate"), f"{_arrows(decision.text('text'))}.")
 
@@ -233,7 +233,7 @@ def _name(row: Mapping[str, Any]) -> str:
     return category_title(row["category"]) if row["category"] else "All"
 
 
-def _difference_section(differences: pl.DataFrame, facts: Plan) -> Section | None:
+def _difference_section(differences: pl.DataFrame, facts: PlanFacts) -> Section | None:
     """Show the differences of the model and of each category, with the margin."""
     shown = differences.filter(
         pl.col("level").is_in(["model", "category"]), pl.col("control").is_null()
@@ -266,7 +266,11 @@ def _by_instrument(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _figure(
-    rows: pl.DataFrame, where: str, facts: Plan, place: int, names: Mapping[str, str] | None = None
+    rows: pl.DataFrame,
+    where: str,
+    facts: PlanFacts,
+    place: int,
+    names: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw differences; with `names`, those of several instruments in a narrow figure."""
     margin = facts.number("margin")
@@ -277,7 +281,7 @@ def _figure(
     order = pl.col("level").replace_strict({"model": 0, "category": 1}, return_dtype=pl.Int64)
     dots = [
         {
-            **drawn({**row, "label": _name(row)}, Plan(), row["candidate"]),
+            **drawn({**row, "label": _name(row)}, PlanFacts(), row["candidate"]),
             "alone_low": row["pointwise_low"],
             "alone_high": row["pointwise_high"],
             "block": (names or {}).get(_where(row), ""),
@@ -300,17 +304,17 @@ def _figure(
     return Figure(f"difference-{place}", caption, summary, drawing)
 
 
-def _difference_table(rows: pl.DataFrame) -> Table:
+def _difference_table(rows: pl.DataFrame) -> ReportTable:
     columns = [
-        Column("About", _name, "head"),
-        Column("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
-        Column("Measured with", _where, "text", fold=True),
-        Column("Baseline", lambda r: number(r["baseline_estimate"])),
-        Column("Candidate's", lambda r: number(r["candidate_estimate"])),
-        Column("Difference", lambda r: number(r["estimate"], signed=True)),
-        Column("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
-        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+        TableColumn("About", _name, "head"),
+        TableColumn("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
+        TableColumn("Measured with", _where, "text", fold=True),
+        TableColumn("Baseline", lambda r: number(r["baseline_estimate"])),
+        TableColumn("Candidate's", lambda r: number(r["candidate_estimate"])),
+        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
+        TableColumn("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
+        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         VERDICT,
     ]
     return render_table(rows, "Difference of the means, candidate − baseline.", columns)
@@ -332,14 +336,14 @@ def _change_section(
     flipped = pl.col("baseline_").ne_missing(pl.col("candidate_"))
     rows = each.sort(~told, ~flipped, pl.col("estimate") * -1.0, maintain_order=True)
     columns = [
-        Column("Stereotype", _name, "head"),
-        Column("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
-        Column("Measured with", _where, "text", fold=True),
-        Column("Baseline by itself", lambda r: verdict(r["baseline_"]), "text"),
-        Column("Candidate by itself", lambda r: verdict(r["candidate_"]), "text"),
-        Column("Difference", lambda r: number(r["estimate"], signed=True)),
-        Column("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
+        TableColumn("Stereotype", _name, "head"),
+        TableColumn("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
+        TableColumn("Measured with", _where, "text", fold=True),
+        TableColumn("Baseline by itself", lambda r: verdict(r["baseline_"]), "text"),
+        TableColumn("Candidate by itself", lambda r: verdict(r["candidate_"]), "text"),
+        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
+        TableColumn("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
         VERDICT,
     ]
     changed = rows.filter(told | flipped)
@@ -365,13 +369,13 @@ def _other_section(estimates: pl.DataFrame) -> Section | None:
         return ", ".join(dict.fromkeys(str(row[name]) for name in names if row[name]))
 
     columns = [
-        Column("Measure", lambda r: str(r["measure"]).replace("_", " "), "head"),
-        Column("About", about, "text"),
-        Column("Layer", lambda r: r["layer"] or "", "text"),
-        Column("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
-        Column("Difference", lambda r: number(r["estimate"], signed=True)),
-        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p", lambda r: p_value(r["p"])),
+        TableColumn("Measure", lambda r: str(r["measure"]).replace("_", " "), "head"),
+        TableColumn("About", about, "text"),
+        TableColumn("Layer", lambda r: r["layer"] or "", "text"),
+        TableColumn("Candidate", lambda r: r["candidate"] or "", "text", fold=True),
+        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
+        TableColumn("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p", lambda r: p_value(r["p"])),
     ]
     table = render_table(rows.head(40), "The 40 with the smallest p, unadjusted.", columns)
     text = (
@@ -427,9 +431,9 @@ def _published_section(differences: pl.DataFrame) -> Section | None:
         for r in rows.iter_rows(named=True)
     ]
     columns = [
-        Column("Model", lambda r: r["name"], "head"),
-        Column("Source", lambda r: r["whose"], "text"),
-        Column("Mean score", lambda r: number(r["mean"])),
+        TableColumn("Model", lambda r: r["name"], "head"),
+        TableColumn("Source", lambda r: r["whose"], "text"),
+        TableColumn("Mean score", lambda r: number(r["mean"])),
     ]
     whole = pl.concat([pl.DataFrame(ours, schema=published.schema), published]).sort(
         "mean", descending=True

@@ -24,7 +24,7 @@ from clinometer.report.drawing.figures import Figure, write_figures
 from clinometer.report.drawing.svg import draw, for_page
 from clinometer.report.drawing.theme import stylesheet
 from clinometer.report.markdown import as_html, as_it_came
-from clinometer.report.sections import Part, Term
+from clinometer.report.sections import ReportPart, Term
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
@@ -138,7 +138,7 @@ def _models(path: Path) -> list[str]:
     return sorted(names)
 
 
-def _in_brief(parts: Sequence[Part]) -> list[str]:
+def _in_brief(parts: Sequence[ReportPart]) -> list[str]:
     """Give the keys of the parts whose findings stand at the top; of one table, those alone."""
     first, *others = parts
     return [first.key, *(p.key for p in others if not (first.table or p.table))]

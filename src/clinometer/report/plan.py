@@ -16,13 +16,21 @@ from typing import Any, TypeGuard, TypeVar
 from clinometer.errors import InputError
 from clinometer.results import Measure, records
 
-__all__ = ["InstrumentFacts", "Plan", "Stereotype", "Stimuli", "read_facts", "read_plan", "spaced"]
+__all__ = [
+    "InstrumentFacts",
+    "PlanFacts",
+    "StereotypeFacts",
+    "Stimuli",
+    "read_facts",
+    "read_plan",
+    "spaced",
+]
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Stereotype:
+class StereotypeFacts:
     """One contrast as the plan describes it."""
 
     key: str
@@ -36,7 +44,7 @@ class Stereotype:
 class Stimuli:
     """What one study asks about."""
 
-    stereotypes: Mapping[str, Stereotype]
+    stereotypes: Mapping[str, StereotypeFacts]
     dimensions: Mapping[str, str]  # key → label
 
 
@@ -54,7 +62,7 @@ class InstrumentFacts:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlanFacts:
     """``plan.json``: the texts and lists the report uses, and the raw mapping.
 
     Two studies may use a key for different things: narrow a plan with `of` before looking up
@@ -64,12 +72,12 @@ class Plan:
     raw: Mapping[str, Any] = field(default_factory=dict)
     instruments: Mapping[str, Measure] = field(default_factory=dict)
     facts: Mapping[str, InstrumentFacts] = field(default_factory=dict)  # by measure
-    stereotypes: Mapping[str, Stereotype] = field(default_factory=dict)
+    stereotypes: Mapping[str, StereotypeFacts] = field(default_factory=dict)
     interval: str = "95% interval"
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
     studies: Mapping[str, Stimuli] = field(default_factory=dict)
 
-    def of(self, study: str | None) -> Plan:
+    def of(self, study: str | None) -> PlanFacts:
         """Give the same plan with the stereotypes and dimensions of one study."""
         own = self.studies.get(study or "", Stimuli({}, {}))
         return replace(self, stereotypes=own.stereotypes, dimensions=own.dimensions)
@@ -97,11 +105,11 @@ class Plan:
         value = self.raw.get(key)
         return tuple((str(k), _text(v)) for k, v in value.items()) if _is_map(value) else ()
 
-    def part(self, key: str) -> Plan:
+    def part(self, key: str) -> PlanFacts:
         """Give a mapping of the plan as a plan of its own; an empty one where there is none."""
         return _bare(self.raw.get(key))
 
-    def parts(self, key: str) -> tuple[Plan, ...]:
+    def parts(self, key: str) -> tuple[PlanFacts, ...]:
         """Give each mapping of a list of the plan as a plan of its own."""
         return tuple(_bare(item) for item in _list(self.raw.get(key)) if _is_map(item))
 
@@ -145,11 +153,11 @@ class Plan:
 _CITED = ("citation", "bibtex", "study_hash", "language")
 
 
-def _bare(value: object) -> Plan:
-    return Plan(value if _is_map(value) else {})
+def _bare(value: object) -> PlanFacts:
+    return PlanFacts(value if _is_map(value) else {})
 
 
-def read_facts(path: Path) -> Plan:
+def read_facts(path: Path) -> PlanFacts:
     """Read a JSON file of facts; empty where there is no such file.
 
     Raises InputError if it is not a JSON object.
@@ -157,15 +165,15 @@ def read_facts(path: Path) -> Plan:
     try:
         raw = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
-        return Plan()
+        return PlanFacts()
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     if not _is_map(raw):
         raise InputError(f"{path}: a JSON object is expected, not {type(raw).__name__}")
-    return Plan(raw)
+    return PlanFacts(raw)
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> PlanFacts:
     """Read what can be understood of ``plan.json``.
 
     Raises PlanError if there is no such file, it is no plan, or it is of another layout.
@@ -173,7 +181,7 @@ def read_plan(path: Path) -> Plan:
     raw = records.read_plan(path)
     rows = [row for row in _list(raw.get("instruments")) if _is_map(row)]
     studies = _studies(raw)
-    return Plan(
+    return PlanFacts(
         raw=raw,
         instruments={_text(row.get("name")): _measure(row) for row in rows},
         facts={_text(row.get("name")): _facts(row) for row in rows},
@@ -255,8 +263,8 @@ def _unbounded(row: Mapping[str, Any]) -> Measure:
     )
 
 
-def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
-    return Stereotype(
+def _stereotype(key: str, row: Mapping[str, Any]) -> StereotypeFacts:
+    return StereotypeFacts(
         key=key,
         label=_text(row.get("label")) or key,
         category=_text(row.get("category")),

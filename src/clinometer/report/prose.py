@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.results import Measure, verdicts
 from clinometer.texts import visible
 
@@ -169,7 +169,10 @@ def category_title(category: str | None) -> str:
 
 
 def answer(
-    plan: Plan, measure: Measure, total: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]
+    plan: PlanFacts,
+    measure: Measure,
+    total: Mapping[str, Any] | None,
+    rows: Sequence[Mapping[str, Any]],
 ) -> str:
     """Say in one paragraph what one model did in one mode.
 
@@ -220,7 +223,7 @@ def held_only(told: Iterable[str]) -> str:
     return f", {of}only for the words or wording asked" if held else ""
 
 
-def _leaning(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> str:
+def _leaning(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say which means that differ from neutral are no larger than those of random splits."""
     if all(row["placebo_low_placebo"] is None for row in rows):
         return ""

@@ -15,12 +15,12 @@ import polars as pl
 
 from clinometer.directory.results import all_tables, read_detail, read_estimates
 from clinometer.report.drawing.figures import Figure
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title, place
-from clinometer.report.tables import Column, Table, render_table
+from clinometer.report.tables import ReportTable, TableColumn, render_table
 from clinometer.results import ESTIMATES
 
-__all__ = ["Answered", "Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section",
+__all__ = ["Answered", "Exchange", "Finding", "ReportPart", "Passage", "Piece", "Quote", "Section",
            "Source", "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",
            "made_with", "name_stereotypes", "named", "read_family", "with_shown_texts"]  # fmt: skip
 
@@ -74,7 +74,7 @@ class Section:
     title: str
     text: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
-    tables: tuple[tuple[str, Table], ...] = ()
+    tables: tuple[tuple[str, ReportTable], ...] = ()
     notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
     short: str = ""  # for the contents; where empty, the title
@@ -131,33 +131,33 @@ class Summary:
     then: tuple[Answered, ...]
     strongest: tuple[tuple[str, Quote, Quote], ...]  # what leans, prompt, answer
     figure: Figure | None = None
-    table: Table | None = None
+    table: ReportTable | None = None
     decided: tuple[str, ...] = ()  # stands above all
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportPart:
     """A branch of the report: a family of measures, or one measure of it."""
 
     key: str
     title: str  # of its heading
     headline: str = ""  # the title of a report that begins with this part
-    plan: Plan = field(default_factory=Plan)  # states version and date
+    plan: PlanFacts = field(default_factory=PlanFacts)  # states version and date
     names: tuple[str, ...] = ()  # who was measured
     facts: tuple[Term, ...] = ()  # the same and more, for the head of the page
     measured: tuple[Passage, ...] = ()  # how, and each measure with its scale and source
     note: str = ""  # a line below its heading
     findings: tuple[Finding, ...] = ()  # warnings first
-    table: Table | None = None  # of the findings, where there are many
+    table: ReportTable | None = None  # of the findings, where there are many
     summary: Summary | None = None  # what stands above them
     sections: tuple[Section, ...] = ()  # in the order of the page, after those of its branches
     limits: tuple[str, ...] = ()  # what the numbers cannot show
     notes: tuple[Passage, ...] = ()  # notes and defects, each kind under its heading
     sources: tuple[Source, ...] = ()  # what to cite
     setting: tuple[Term, ...] = ()  # what it takes to reproduce it
-    parts: tuple[Part, ...] = ()  # its branches
+    parts: tuple[ReportPart, ...] = ()  # its branches
 
-    def leaves(self) -> Iterator[Part]:
+    def leaves(self) -> Iterator[ReportPart]:
         """Give the parts without branches."""
         if not self.parts:
             yield self
@@ -183,27 +183,27 @@ def findings_or_table(
     `heads`: the titles of the first two in a table.
     `caption`: of the table.
     `nothing`: what is said where there are none.
-    Result: ``findings`` and ``table`` of a `Part`.
+    Result: ``findings`` and ``table`` of a `ReportPart`.
     """
     if len(rows) <= MOST_SENTENCES:
         findings = tuple(Finding(f"{about}, {who}", text) for about, who, text in rows)
         return {"findings": findings or (Finding("", nothing),), "table": None}
     frame = pl.DataFrame(rows, schema=["about", "who", "text"], orient="row")
     columns = [
-        Column(heads[0], lambda r: r["about"], "head"),
-        Column(heads[1], lambda r: r["who"], "head"),
-        Column("Finding", lambda r: r["text"], "text"),
+        TableColumn(heads[0], lambda r: r["about"], "head"),
+        TableColumn(heads[1], lambda r: r["who"], "head"),
+        TableColumn("Finding", lambda r: r["text"], "text"),
     ]
     return {"findings": (), "table": render_table(frame, caption, columns)}
 
 
-def made_with(plan: Plan) -> tuple[Term, ...]:
+def made_with(plan: PlanFacts) -> tuple[Term, ...]:
     """Give the version that made the results, and when."""
     made = (("Clinometer", plan.text("clinometer")), ("Created", plan.text("created")))
     return tuple(Term(name, text, "code") for name, text in made if text)
 
 
-def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+def in_order(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
     """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
     orders: dict[str, Iterable[str]] = {
         "category": (item.category for item in plan.stereotypes.values()),
@@ -258,7 +258,7 @@ def with_shown_texts(
     return frame.with_columns(changed)
 
 
-def name_stereotypes(row: Mapping[str, Any], plan: Plan) -> str:
+def name_stereotypes(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Name the stereotypes that a row of estimates is about: one, those of a category, or all."""
     if row["stereotype"]:
         return plan.label(row["stereotype"])

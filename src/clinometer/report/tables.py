@@ -10,15 +10,26 @@ import polars as pl
 
 from clinometer.report.prose import verdict, verdict_class
 
-__all__ = ["FROM", "MODE", "NOTE", "VERDICT", "Cell", "Column", "Render", "Table", "alike", "count",
-           "render_table"]  # fmt: skip
+__all__ = [
+    "FROM",
+    "MODE",
+    "NOTE",
+    "VERDICT",
+    "Render",
+    "ReportTable",
+    "TableCell",
+    "TableColumn",
+    "alike",
+    "count",
+    "render_table",
+]
 
 Render = Callable[[Mapping[str, Any]], str]
 Align = Literal["head", "number", "text", "verdict"]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column: its title, how a row's cell is written, and how cells are set.
 
     Cells of a ``head`` head their row, numbers stand to the right, a verdict has its colour.
@@ -30,11 +41,11 @@ class Column:
     align: Align = "number"
     fold: bool = False
 
-    def cell(self, row: Mapping[str, Any]) -> Cell:
+    def cell(self, row: Mapping[str, Any]) -> TableCell:
         """Write the cell of a row."""
         of_verdict = self.align == "verdict"
         style = f"verdict {verdict_class(row['verdict'])}".strip() if of_verdict else self.style
-        return Cell(self.render(row), style, self.align == "head")
+        return TableCell(self.render(row), style, self.align == "head")
 
     @property
     def style(self) -> str:
@@ -42,16 +53,16 @@ class Column:
         return "num" if self.align == "number" else ""
 
 
-MODEL = Column("Model", lambda r: r["model"] or "all models", "text", fold=True)
-MODE = Column("Mode", lambda r: r["mode"] or "", "text", fold=True)
+MODEL = TableColumn("Model", lambda r: r["model"] or "all models", "text", fold=True)
+MODE = TableColumn("Mode", lambda r: r["mode"] or "", "text", fold=True)
 #: Where a row comes from.
 FROM = (MODEL, MODE)
-NOTE = Column("Note", lambda r: r["note"] or "", "text")
-VERDICT = Column("Verdict", lambda r: verdict(r["verdict"]), "verdict")
+NOTE = TableColumn("Note", lambda r: r["note"] or "", "text")
+VERDICT = TableColumn("Verdict", lambda r: verdict(r["verdict"]), "verdict")
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A text, its style class, and whether it heads its row."""
 
     text: str
@@ -60,26 +71,26 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A captioned table."""
 
     caption: str
-    columns: tuple[Cell, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[TableCell, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
 
-def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[Column]:
+def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[TableColumn]:
     """Make columns of values that are written alike; `titles`: title → the key of the value."""
 
-    def column(title: str, key: str) -> Column:
-        return Column(title, lambda r: write(r[key]))
+    def column(title: str, key: str) -> TableColumn:
+        return TableColumn(title, lambda r: write(r[key]))
 
     return [column(title, key) for title, key in titles.items()]
 
 
 def render_table(
-    rows: pl.DataFrame | Sequence[Mapping[str, Any]], caption: str, columns: Sequence[Column]
-) -> Table:
+    rows: pl.DataFrame | Sequence[Mapping[str, Any]], caption: str, columns: Sequence[TableColumn]
+) -> ReportTable:
     """Render rows; a column that is empty throughout is left out.
 
     `rows`: a row for each row of the table.
@@ -91,9 +102,9 @@ def render_table(
     folded = [(c, each) for c, each in kept if c.fold and len({cell.text for cell in each}) < 2]
     shown = [one for one in kept if one not in folded]
     constant = [f"{column.title}: {each[0].text}" for column, each in folded if each]
-    return Table(
+    return ReportTable(
         caption=f"{caption} {', '.join(constant)}." if constant else caption,
-        columns=tuple(Cell(column.title, column.style) for column, _ in shown),
+        columns=tuple(TableCell(column.title, column.style) for column, _ in shown),
         rows=tuple(zip(*(each for _, each in shown), strict=True)),
     )
 

@@ -8,7 +8,7 @@ import pytest
 from clinometer.audits.tabulating import estimate_scores
 from clinometer.directory.results import write_results
 from clinometer.report.answers.changes import change
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.results.records import read_plan, write_plan
 
 
@@ -59,7 +59,7 @@ def test_a_change_of_effort_is_said_in_words():
         "ci_low": -0.1, "ci_high": 0.3, "n_scored": 9, "verdict": "inconclusive",
         "compliance_change": 0.0, "compliance_low": 0.0, "compliance_high": 0.0,
     }  # fmt: skip
-    assert change(row, Plan()) == (
+    assert change(row, PlanFacts()) == (
         "At reasoning effort high, compared with low, the mean is 0.10 higher (difference 0.10, "
         "95% interval −0.10 to 0.30; 9 matched trials), not distinguishable from chance; "
         "compliance changes by 0 points (95% interval 0 to 0)."

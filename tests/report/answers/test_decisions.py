@@ -12,7 +12,7 @@ from clinometer.report.answers.changes import change
 from clinometer.report.answers.results import read_results
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.drawing.svg import draw, for_file, for_page
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.results.records import read_plan, write_plan
 
 HOSTILE = "<script>document.title='pwned'</script>"
@@ -109,7 +109,7 @@ def test_a_change_is_said_in_words():
         "ci_low": -0.3, "ci_high": -0.1, "n_scored": 9, "verdict": "lower",
         "compliance_change": 0.05, "compliance_low": -0.01, "compliance_high": 0.11,
     }  # fmt: skip
-    plan = Plan()
+    plan = PlanFacts()
     assert change(row, plan) == (
         "With “calm” the mean is 0.20 lower (difference −0.20, 95% interval −0.30 to −0.10; 9 "
         "matched trials); compliance changes by +5 points (95% interval −1 to +11)."

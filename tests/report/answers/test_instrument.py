@@ -1,6 +1,6 @@
 import polars as pl
 
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import answer
 from clinometer.results import Measure
 
@@ -21,14 +21,14 @@ def test_the_brief_names_means_that_random_splits_reach():
         lean("unnamed", "consistent", None, None),
         lean("open", "inconclusive", 0.9),
     ]
-    text = answer(Plan(), measure, lean("", "consistent", 0.004), rows)
+    text = answer(PlanFacts(), measure, lean("", "consistent", 0.004), rows)
     assert (
         "Consistent and reversed means beside those of random splits of their group words: 1 "
         "beyond them (p (placebo) at most .05); 2 no larger (age, art); 2 not tested (group "
         "words too few to split, or not all known)."
     ) in text
     assert "random splits of the group words −0.20 to 0.20, p .004)" in text
-    unplaced = answer(Plan(), measure, lean("", "consistent", None), rows[4:5])
+    unplaced = answer(PlanFacts(), measure, lean("", "consistent", None), rows[4:5])
     assert "random splits" not in unplaced
 
 

@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from clinometer.report.answers.results import apart_from, named
-from clinometer.report.plan import Plan, Stimuli
+from clinometer.report.plan import PlanFacts, Stimuli
 from clinometer.report.sections import in_order
 
-PLAN = Plan(
+PLAN = PlanFacts(
     {"modes": ["free", "forced"], "interventions": {"none": None, "fair": "Be fair."}},
     studies={"mist2025": Stimuli({}, {"warm": "Warmth", "able": "Ability"})},
 )

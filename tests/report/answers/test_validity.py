@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from clinometer.report.answers.validity import validity
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.results import ESTIMATES
 
 
@@ -21,7 +21,7 @@ def asked(*controls, modes=("free",), halves=(0.9,)):
     return SimpleNamespace(
         each=runs,
         checks=pl.DataFrame(checks, schema=schema),
-        plan=Plan({}),
+        plan=PlanFacts({}),
         tables=SimpleNamespace(reliability=pl.DataFrame(halves, schema=schema)),
     )
 

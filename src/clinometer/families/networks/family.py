@@ -11,7 +11,7 @@ from clinometer.families import Family
 if TYPE_CHECKING:
     from clinometer.families.networks.association_plan import AssociationPlan
     from clinometer.families.networks.study import NetworkStudy
-    from clinometer.report.sections import Part
+    from clinometer.report.sections import ReportPart
     from clinometer.results.schemas import Table
 
 __all__ = ["FAMILY"]
@@ -23,7 +23,7 @@ def _tables() -> Mapping[str, Table]:
     return TABLES
 
 
-def _part(directory: Path) -> Part | None:
+def _part(directory: Path) -> ReportPart | None:
     from clinometer.families.networks.report.part import network_part
 
     return network_part(directory)

@@ -10,7 +10,7 @@ from clinometer.families import Family
 
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
-    from clinometer.report.sections import Part
+    from clinometer.report.sections import ReportPart
     from clinometer.results.schemas import Table
 
 __all__ = ["FAMILY"]
@@ -23,7 +23,7 @@ def _tables() -> Mapping[str, Table]:
     return TABLES
 
 
-def _part(directory: Path) -> Part | None:
+def _part(directory: Path) -> ReportPart | None:
     """Make the part of the report of a results directory."""
     from clinometer.families.states.report.part import state_part
 

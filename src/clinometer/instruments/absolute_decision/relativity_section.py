@@ -17,10 +17,10 @@ from clinometer.reference import YES_SHARES, load_published
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, interval, number, p_value
 from clinometer.report.sections import Section, in_order, name_stereotypes
-from clinometer.report.tables import FROM, Column, Table, alike, render_table
+from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, render_table
 from clinometer.results.verdicts import HIGHER, LOWER
 
 __all__ = ["relativity_section"]
@@ -75,7 +75,7 @@ def relativity_section(asked: InstrumentResults) -> Section | None:
     )
 
 
-def _sentence(row: Mapping[str, Any], plan: Plan) -> str:
+def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
     told = row["verdict"] in (LOWER, HIGHER)
     means = f"{number(row['candidate_estimate'])} against {number(row['baseline_estimate'])}"
     return (
@@ -113,16 +113,16 @@ def _figures(each: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]
     return per_mode("relativity", caption, each, partial(forest, axis=axis), asked.plan)
 
 
-def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
     columns = [
-        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
-        Column("Relative decisions", lambda r: r["kind"], "head"),
+        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Relative decisions", lambda r: r["kind"], "head"),
         *FROM,
         *alike(number, {"Relative": "candidate_estimate", "Absolute": "baseline_estimate"}),
-        Column("Difference", lambda r: number(r["estimate"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-        Column("Fewer scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        TableColumn("Difference", lambda r: number(r["estimate"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+        TableColumn("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        TableColumn("Fewer scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
     ]
     return render_table(frame.with_columns(mode="asked"), caption, columns)

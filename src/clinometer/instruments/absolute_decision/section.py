@@ -16,10 +16,10 @@ from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import YES
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title, counted, endings, number
 from clinometer.report.sections import Section, in_order
-from clinometer.report.tables import FROM, Column, Render, Table, render_table
+from clinometer.report.tables import FROM, Render, ReportTable, TableColumn, render_table
 from clinometer.results import VERSIONS
 
 __all__ = ["yes_section"]
@@ -90,7 +90,7 @@ def _four(shares: Mapping[str, float | None]) -> str:
     )
 
 
-def _yes_figure(part: pl.DataFrame, name: str, plan: Plan) -> Figure:
+def _yes_figure(part: pl.DataFrame, name: str, plan: PlanFacts) -> Figure:
     caption = (
         "Share of yes among the answers yes and no, per stereotype and version; "
         f"{who(part)}. Range 0 to 1, where 1 is always yes; there is no neutral value. "
@@ -111,7 +111,7 @@ def _yes_figure(part: pl.DataFrame, name: str, plan: Plan) -> Figure:
     return Figure(name, caption, summary, _yes_map(rows))
 
 
-def _yes_row(row: Mapping[str, Any], plan: Plan) -> Row:
+def _yes_row(row: Mapping[str, Any], plan: PlanFacts) -> Row:
     key, share = row.get("stereotype"), row["yes_share"]
     group, task = VERSIONS[row["version"]]
     return {
@@ -152,7 +152,7 @@ def _yes_map(rows: Sequence[Row]) -> Row:
     return vega_lite({"facet": {"row": row}, **apart_by, "spec": block}, rows)
 
 
-def _yes_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _yes_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     wide = frame.group_by("model", "mode", "category", "stereotype", maintain_order=True).agg(
         pl.struct(
             pl.col("yes_share").filter(version=version).mean(),
@@ -171,10 +171,10 @@ def _yes_table(frame: pl.DataFrame, plan: Plan) -> Table:
 
     caption = "Share of yes among yes and no; in brackets the numbers of each and of all asked."
     columns = [
-        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         *FROM,
         *(
-            Column(title.replace("|", ", ").capitalize(), cell(version))
+            TableColumn(title.replace("|", ", ").capitalize(), cell(version))
             for version, title in _COLUMNS.items()
         ),
     ]

@@ -19,10 +19,18 @@ from clinometer.report.drawing.charts import LABELS, Axis, Row
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, interval, number, p_value, percent
 from clinometer.report.sections import Section, in_order, name_stereotypes
-from clinometer.report.tables import FROM, Column, Render, Table, alike, count, render_table
+from clinometer.report.tables import (
+    FROM,
+    Render,
+    ReportTable,
+    TableColumn,
+    alike,
+    count,
+    render_table,
+)
 
 __all__ = ["attribution_section", "published_shares"]
 
@@ -148,7 +156,7 @@ def _level_sentences(whole: pl.DataFrame) -> list[str]:
     return sentences
 
 
-def _share_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+def _share_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"), pl.col("n_refused"))
     unread = pl.col("n") - pl.col("n_read") - pl.col("n_refused")
     counts = pl.concat_list(part.cast(pl.Float64) for part in (*outcomes, unread))
@@ -189,7 +197,7 @@ def _difference_figures(comedy: pl.DataFrame, asked: InstrumentResults) -> tuple
     return per_mode("differences", caption, shown, draw, asked.plan)
 
 
-def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
+def _share_table(frame: pl.DataFrame, plan: PlanFacts, over: str = "") -> ReportTable:
     def rate(name: str, group: str) -> Render:
         return lambda r: number(r[name]) if r["version"] == group else "–"
 
@@ -201,19 +209,19 @@ def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
     )
     columns = [
         *_about(frame, plan),
-        Column("Group", lambda r: r["version"], "head"),
+        TableColumn("Group", lambda r: r["version"], "head"),
         *FROM,
         *alike(number, {name.capitalize(): f"{name}_share" for name in _OUTCOMES}),
-        Column("FAR", rate("far", "default")),
-        Column("UAR", rate("uar", "marginalized")),
-        Column("Refused", lambda r: count(r["n_refused"])),
-        Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
-        Column("First named", lambda r: number(r["first_share"])),
+        TableColumn("FAR", rate("far", "default")),
+        TableColumn("UAR", rate("uar", "marginalized")),
+        TableColumn("Refused", lambda r: count(r["n_refused"])),
+        TableColumn("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
+        TableColumn("First named", lambda r: number(r["first_share"])),
     ]
     return render_table(frame, caption, columns)
 
 
-def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _difference_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     heads, share = _about(frame, plan), pl.col("measure").str.strip_suffix("_share")
     frame = frame.with_columns(share=share)
     shares = " and ".join(frame["share"].unique(maintain_order=True))
@@ -224,37 +232,39 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
     )
     columns = [
         *heads,
-        Column("Share", lambda r: r["share"], "head"),
+        TableColumn("Share", lambda r: r["share"], "head"),
         *FROM,
         *alike(number, {"Default": "candidate_estimate", "Marginalized": "baseline_estimate"}),
-        Column("Difference", lambda r: number(r["estimate"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        Column("t (naive)", lambda r: number(r["statistic_published"])),
-        Column("p (naive)", lambda r: p_value(r["p_published"])),
-        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-        Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+        TableColumn("Difference", lambda r: number(r["estimate"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+        TableColumn("t (naive)", lambda r: number(r["statistic_published"])),
+        TableColumn("p (naive)", lambda r: p_value(r["p_published"])),
+        TableColumn("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        TableColumn("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
     ]
     return render_table(frame, caption, columns)
 
 
-def _asymmetry_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _asymmetry_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
-        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
         *FROM,
         *alike(number, {"FAR": "candidate_estimate", "UAR": "baseline_estimate"}),
-        Column("FAR − UAR", lambda r: number(r["estimate"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+        TableColumn("FAR − UAR", lambda r: number(r["estimate"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+        TableColumn("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
     ]
     return render_table(frame.sort("level", maintain_order=True), _ASYMMETRY, columns)
 
 
-def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:
+def _about(frame: pl.DataFrame, plan: PlanFacts) -> list[TableColumn]:
     """Name what a row is about, where not all are over all stereotypes."""
     over_all = set(frame["level"]) <= {"model"}
-    return [] if over_all else [Column("Stereotype", lambda r: name_stereotypes(r, plan), "head")]
+    return (
+        [] if over_all else [TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head")]
+    )
 
 
 def published_shares(asked: InstrumentResults) -> Section | None:

@@ -15,7 +15,7 @@ from clinometer.report.drawing import charts
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import category_colors
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title, number
 from clinometer.statistics.curves import curve
 
@@ -58,7 +58,7 @@ def points(chained: pl.LazyFrame, study: str) -> pl.DataFrame:
 
 
 def decision_curves(
-    part: pl.DataFrame, binned: pl.DataFrame, name: str, plan: Plan
+    part: pl.DataFrame, binned: pl.DataFrame, name: str, plan: PlanFacts
 ) -> Figure | None:
     """Draw the decisions on the associations of one model and mode, a panel per group.
 

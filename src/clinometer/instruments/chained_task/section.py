@@ -23,10 +23,18 @@ from clinometer.reference import load_regressions
 from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import endings, interval, number, p_value
 from clinometer.report.sections import Section, in_order, joined
-from clinometer.report.tables import FROM, NOTE, Column, Table, alike, count, render_table
+from clinometer.report.tables import (
+    FROM,
+    NOTE,
+    ReportTable,
+    TableColumn,
+    alike,
+    count,
+    render_table,
+)
 from clinometer.results.estimates import KEYS
 from clinometer.results.schemas import FITS
 
@@ -71,8 +79,8 @@ _MEANING = (
 )
 _FIT = (
     *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic"}),
-    Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
-    Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
+    TableColumn("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
+    TableColumn("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
 )
 
 
@@ -119,7 +127,7 @@ def _with_fits(asked: InstrumentResults) -> pl.DataFrame:
     return asked.tables.named(joint)
 
 
-def _sentence(part: pl.DataFrame, plan: Plan) -> str:
+def _sentence(part: pl.DataFrame, plan: PlanFacts) -> str:
     """Say in a sentence what the coefficients over all prompts mean."""
     fits = list(part.filter(part="all").iter_rows(named=True))
     fitted = {
@@ -148,7 +156,7 @@ def _sentence(part: pl.DataFrame, plan: Plan) -> str:
     return f"{text}."
 
 
-def _components(rows: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+def _components(rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw the coefficients within and between stereotypes beside each other, per group."""
     parts = rows.filter(pl.col("component").is_in(list(_COMPONENTS)), method="mixed")
     if parts["estimate"].is_null().all():
@@ -172,7 +180,7 @@ def _components(rows: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     return per_mode("chained-parts", caption, shown, partial(forest, axis=axis, tips=_TIPS), plan)
 
 
-def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
+def _regression_table(frame: pl.DataFrame, plan: PlanFacts, over: str) -> ReportTable:
     def prompts(row: Mapping[str, Any]) -> str:
         return f"{count(row['n_scored'])} ({count(row['n_ones'])})"
 
@@ -181,23 +189,23 @@ def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
         "odds ratio: neutral 1."
     )
     columns = [
-        Column("Group", lambda r: group_title(r["part"]), "head"),
-        Column("Method", lambda r: r["method"], "head"),
-        Column("Component", lambda r: r["component"], "head"),
+        TableColumn("Group", lambda r: group_title(r["part"]), "head"),
+        TableColumn("Method", lambda r: r["method"], "head"),
+        TableColumn("Component", lambda r: r["component"], "head"),
         *FROM,
-        Column("Coefficient", lambda r: number(r["estimate"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p", lambda r: p_value(r["p"])),
-        Column("Odds ratio", lambda r: odds_ratio(r["estimate"])),
+        TableColumn("Coefficient", lambda r: number(r["estimate"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p", lambda r: p_value(r["p"])),
+        TableColumn("Odds ratio", lambda r: odds_ratio(r["estimate"])),
         *_FIT,
-        Column("Prompts (consistent)", prompts),
-        Column("Stereotypes", lambda r: count(r["n_clusters"])),
+        TableColumn("Prompts (consistent)", prompts),
+        TableColumn("Stereotypes", lambda r: count(r["n_clusters"])),
         NOTE,
     ]
     return render_table(frame, caption, columns)
 
 
-def _published_table(study: str) -> Table | None:
+def _published_table(study: str) -> ReportTable | None:
     """Set out the printed regressions on a prompt-based bias, and the others beside them."""
     try:
         published = load_regressions(study)
@@ -208,13 +216,13 @@ def _published_table(study: str) -> Table | None:
         "context."
     )
     columns = [
-        Column("Table", lambda r: r["table"], "head"),
-        Column("Model", lambda r: r["model"], "text", fold=True),
-        Column("Predictor", lambda r: r["term"], "text"),
-        Column("Coefficient", lambda r: number(r["coef"])),
-        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p", lambda r: r["p"] or "n/a"),
-        Column("n", lambda r: count(r["n_obs"])),
+        TableColumn("Table", lambda r: r["table"], "head"),
+        TableColumn("Model", lambda r: r["model"], "text", fold=True),
+        TableColumn("Predictor", lambda r: r["term"], "text"),
+        TableColumn("Coefficient", lambda r: number(r["coef"])),
+        TableColumn("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p", lambda r: r["p"] or "n/a"),
+        TableColumn("n", lambda r: count(r["n_obs"])),
         *_FIT,
         NOTE,
     ]

@@ -12,10 +12,10 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.reference import load_published
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import interval, number
 from clinometer.report.sections import Section, in_order
-from clinometer.report.tables import FROM, NOTE, Column, Table, render_table
+from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.results import DECISIONS
 
 __all__ = ["moderation_section"]
@@ -101,25 +101,30 @@ def _by_condition(flags: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def _table(rows: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    def value(title: str, name: str) -> Column:
-        return Column(title, lambda r: number(r[f"{name}_estimate"]))
+def _table(rows: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
+    def value(title: str, name: str) -> TableColumn:
+        return TableColumn(title, lambda r: number(r[f"{name}_estimate"]))
 
-    def ends(name: str) -> Column:
-        return Column(plan.interval, lambda r: interval(r[f"{name}_ci_low"], r[f"{name}_ci_high"]))
+    def ends(name: str) -> TableColumn:
+        return TableColumn(
+            plan.interval, lambda r: interval(r[f"{name}_ci_low"], r[f"{name}_ci_high"])
+        )
 
-    single = rows["stereotype"].drop_nulls().len() > 0
     columns = [
-        *([Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head")] if single else []),
         *FROM,
-        Column("Judged", lambda r: r["condition"], "text"),
+        TableColumn("Judged", lambda r: r["condition"], "text"),
         value("Flagged", "share"),
         ends("share"),
         value("Of stereotype-consistent", "biased"),
-        *([] if single else [value("AUC", "auc"), ends("auc")]),
-        *([Column("Published", lambda r: number(r["published"], 3))] if "published" in rows.columns
-          and rows["published"].count() else []),
-        Column("Judged / scored", lambda r: f"{r['share_n_scored']} / {r['share_n']}"),
+    ]
+    if rows["stereotype"].drop_nulls().is_empty():
+        columns += [value("AUC", "auc"), ends("auc")]
+    else:
+        columns.insert(0, TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"))
+    if "published" in rows.columns and rows["published"].count():
+        columns.append(TableColumn("Published", lambda r: number(r["published"], 3)))
+    columns += [
+        TableColumn("Judged / scored", lambda r: f"{r['share_n_scored']} / {r['share_n']}"),
         NOTE,
-    ]  # fmt: skip
+    ]
     return render_table(rows, caption, columns)

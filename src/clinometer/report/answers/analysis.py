@@ -9,10 +9,10 @@ import polars as pl
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, interval, number, p_value, scale
 from clinometer.report.sections import Section, in_order, name_stereotypes
-from clinometer.report.tables import FROM, NOTE, Column, Table, render_table
+from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.results import Measure
 
 __all__ = ["analysis_section", "largest_effect"]
@@ -95,7 +95,7 @@ def largest_effect(asked: InstrumentResults) -> str:
     )
 
 
-def _figures(measure: Measure, rows: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw values with intervals around a neutral value of 0; others are in the table only."""
     known = rows.drop_nulls(["estimate", "ci_low", "ci_high"])
     if measure.neutral != 0 or not 0 < known.height <= MOST_DRAWN:
@@ -120,21 +120,21 @@ def _figures(measure: Measure, rows: pl.DataFrame, plan: Plan) -> tuple[Figure, 
 _LABELS = 230
 
 
-def _table(measure: Measure, rows: pl.DataFrame, plan: Plan) -> Table:
+def _table(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     source = f" Source: {measure.reference}." if measure.reference else ""
     columns = [
-        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
-        Column("Group", lambda r: r["group"] or "", "text"),
-        Column("Wording", lambda r: r["variation"] or "", "text", fold=True),
+        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Group", lambda r: r["group"] or "", "text"),
+        TableColumn("Wording", lambda r: r["variation"] or "", "text", fold=True),
         *FROM,
-        Column("Value", lambda r: number(r["estimate"])),
+        TableColumn("Value", lambda r: number(r["estimate"])),
         *(
-            [Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"]))]
+            [TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"]))]
             if rows["ci_low"].count()
             else []
         ),
-        *([Column("p", lambda r: p_value(r["p"]))] if rows["p"].count() else []),
-        Column("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        *([TableColumn("p", lambda r: p_value(r["p"]))] if rows["p"].count() else []),
+        TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
         NOTE,
     ]
     return render_table(rows, f"{measure.title}. {scale(measure)}{source}", columns)

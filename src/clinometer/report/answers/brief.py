@@ -12,7 +12,7 @@ from typing import Any
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.prose import bracketed
 from clinometer.report.sections import Answered, Quote, Summary
-from clinometer.report.tables import Table
+from clinometer.report.tables import ReportTable
 from clinometer.results import CONDITIONS
 
 __all__ = ["FACTORS", "NAMED", "STRONGEST", "InBrief", "Lean"]
@@ -72,7 +72,7 @@ class InBrief:
     limits: str
     next: tuple[str, ...]
     figure: Figure | None = None
-    table: Table | None = None
+    table: ReportTable | None = None
 
     def lines(self) -> list[str]:
         """Return the same for a terminal: a line for each answer to a question.

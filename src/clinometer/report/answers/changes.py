@@ -13,10 +13,10 @@ from clinometer.reference import INTERVENTIONS
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, interval, number, p_value
 from clinometer.report.sections import Finding, Section, in_order, name_stereotypes
-from clinometer.report.tables import FROM, Column, Table, alike, render_table
+from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, render_table
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import HIGHER, LOWER
 
@@ -140,7 +140,7 @@ def changes(asked: InstrumentResults) -> tuple[Finding, ...]:
     )
 
 
-def change(row: Mapping[str, Any], plan: Plan) -> str:
+def change(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Say what a candidate changes, by the difference of its scores."""
     compliance = (
         f"compliance changes by {_points(row['compliance_change'])} points "
@@ -190,20 +190,20 @@ def _change_figures(
     return per_mode(words.key, caption, each, partial(forest, axis=axis), asked.plan)
 
 
-def _change_table(frame: pl.DataFrame, words: _Words, plan: Plan, caption: str) -> Table:
+def _change_table(frame: pl.DataFrame, words: _Words, plan: PlanFacts, caption: str) -> ReportTable:
     head, *means = words.heads
     estimates = ("baseline_estimate", "candidate_estimate")
     columns = [
-        Column("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
-        Column(head, words.compared.format_map, "head"),
+        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn(head, words.compared.format_map, "head"),
         *FROM,
         *alike(number, dict(zip(means, estimates, strict=True))),
-        Column("Difference", lambda r: number(r["estimate"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-        Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
-        Column("Compliance, points", lambda r: _points(r["compliance_change"])),
-        Column("Interval of compliance", _range),
+        TableColumn("Difference", lambda r: number(r["estimate"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+        TableColumn("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        TableColumn("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        TableColumn("Compliance, points", lambda r: _points(r["compliance_change"])),
+        TableColumn("Interval of compliance", _range),
     ]
     return render_table(frame.with_columns(mode="asked"), caption, columns)

@@ -11,10 +11,10 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import dots, forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import MEANINGS, interval, number, percent, scale
 from clinometer.report.sections import Section, in_order
-from clinometer.report.tables import FROM, Column, Table, alike, count, render_table
+from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, count, render_table
 from clinometer.results import REASONS
 
 __all__ = ["compliance_section", "order_section", "wording_section"]
@@ -54,16 +54,16 @@ def _order_figures(known: pl.DataFrame, asked: InstrumentResults) -> tuple[Figur
     return per_mode("order", caption, effects, partial(forest, axis=axis), asked.plan)
 
 
-def _order_table(known: pl.DataFrame, plan: Plan) -> Table:
+def _order_table(known: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     caption = (
         "Order effect, and share given to the group named first (neutral .50), per stereotype."
     )
     columns = [
-        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         *FROM,
-        Column("Order effect", lambda r: number(r["order_effect"])),
-        Column(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
-        Column("First-named share", lambda r: number(r["first_share"])),
+        TableColumn("Order effect", lambda r: number(r["order_effect"])),
+        TableColumn(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
+        TableColumn("First-named share", lambda r: number(r["first_share"])),
     ]
     return render_table(known, caption, columns)
 
@@ -107,7 +107,7 @@ def compliance_section(asked: InstrumentResults) -> Section | None:
     by_group = _summed(frame.with_columns(variation=about_one).drop_nulls("variation"), "variation")
     by_group = by_group.filter(pl.col("n") > 0)
     caption = "Answers by outcome and by the group asked about."
-    group = Column("Asked about", lambda r: r["variation"], "head")
+    group = TableColumn("Asked about", lambda r: r["variation"], "head")
     tables = (
         ("Table of answers by reason and group words", _word_table(frame, plan)),
         ("Table of answers by group asked about", _count_table(by_group, plan, caption, group)),
@@ -134,7 +134,7 @@ def _summed(frame: pl.DataFrame, *beside: str) -> pl.DataFrame:
     return total.with_columns(unscored=unscored)
 
 
-def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+def _compliance_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw the shares of scored answers and of each reason for having no score."""
     total = _summed(frame)
     reasons = "; ".join(
@@ -153,7 +153,7 @@ def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     )
 
 
-def _group_figures(by_group: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+def _group_figures(by_group: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     axis = Axis("Share of answers without a score", 0, 1, None)
     caption = (
         "Share of answers without a score, refusals included, by the one group that the question "
@@ -164,26 +164,28 @@ def _group_figures(by_group: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     return per_mode("asked-about", caption, shares, draw, plan)
 
 
-def _word_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _word_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     shown = _summed(frame, "marginalized", "default")
     caption = "Answers by outcome, with the group words asked about."
     if shown.height > MOST_ROWS:
         shown = _summed(frame).with_columns(marginalized=pl.lit("all"), default=pl.lit("all"))
         caption += " Summed over group words; compliance.parquet has each pair."
-    words = Column(
+    words = TableColumn(
         "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
     )
     return _count_table(shown, plan, caption, words)
 
 
-def _count_table(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> Table:
+def _count_table(
+    frame: pl.DataFrame, plan: PlanFacts, caption: str, key: TableColumn
+) -> ReportTable:
     counts = ("n", "n_scored", *_COUNTS)
     titles = ("n", "Scored", *(name.capitalize() for name in _NAMES))
     columns = [
-        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         key,
         *FROM,
         *alike(count, dict(zip(titles, counts, strict=True))),
-        Column("Without a score", lambda r: percent(r["unscored"])),
+        TableColumn("Without a score", lambda r: percent(r["unscored"])),
     ]
     return render_table(frame, caption, columns)

@@ -18,10 +18,19 @@ from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, drawn
 from clinometer.report.drawing.intervals import forest, range_text
 from clinometer.report.drawing.radar import FEWEST, MOST, radar
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, endings, interval, number, p_value, scale, short_names
 from clinometer.report.sections import Section, in_order
-from clinometer.report.tables import FROM, NOTE, VERDICT, Column, Table, alike, count, render_table
+from clinometer.report.tables import (
+    FROM,
+    NOTE,
+    VERDICT,
+    ReportTable,
+    TableColumn,
+    alike,
+    count,
+    render_table,
+)
 from clinometer.results import Measure
 
 __all__ = ["content_section"]
@@ -87,7 +96,7 @@ def _each_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
     return list(zip(parts, endings(modes), notes, strict=True))
 
 
-def _mean_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+def _mean_figures(each: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list[Figure]:
     """Draw radars and intervals of each mode, one after the other."""
     short = short_names(list(each["model"].drop_nulls().unique(maintain_order=True)))
     figures = []
@@ -101,7 +110,7 @@ def _mean_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figu
     return figures
 
 
-def _row(row: Mapping[str, Any], plan: Plan, short: Mapping[str, str]) -> Row:
+def _row(row: Mapping[str, Any], plan: PlanFacts, short: Mapping[str, str]) -> Row:
     dimension = plan.dimension(row["dimension"])
     who = short.get(row["model"], row["model"] or "")
     return {**drawn(row, plan, dimension), "dimension": dimension, "who": who}
@@ -128,7 +137,7 @@ def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measu
 
 
 def _interval_figure(
-    rows: Sequence[Row], name: str, mode_note: str, plan: Plan, measure: Measure
+    rows: Sequence[Row], name: str, mode_note: str, plan: PlanFacts, measure: Measure
 ) -> Figure:
     """Draw the same means with intervals: a column per dimension, a block per model."""
     several = len({row["who"] for row in rows}) > 1
@@ -157,7 +166,7 @@ def _verdicts(rows: Sequence[Row]) -> str:
     )
 
 
-def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _mean_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     # The paper divides by n.
     deviation = pl.col("sd") * (1 - 1 / pl.col("n_scored")).sqrt()
     deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
@@ -167,15 +176,15 @@ def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
         "and p."
     )
     columns = [
-        Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        TableColumn("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
         *FROM,
         VERDICT,
-        Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+        TableColumn("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
         *alike(partial(number, digits=3), {"Mean": "estimate", "SD (population)": "sd"}),
-        Column("t (naive)", lambda r: number(r["statistic_published"])),
-        Column("p (naive)", lambda r: p_value(r["p_published"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-        Column("p", lambda r: p_value(r["p"])),
+        TableColumn("t (naive)", lambda r: number(r["statistic_published"])),
+        TableColumn("p (naive)", lambda r: p_value(r["p_published"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+        TableColumn("p", lambda r: p_value(r["p"])),
     ]
     return render_table(frame.with_columns(sd=deviation), caption, columns)
 
@@ -190,7 +199,7 @@ def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
     return (_CORRELATIONS,)
 
 
-def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     def both(row: Mapping[str, Any]) -> str:
         ends = [row["first"] or "", row["second"] or ""]
         listed = [key for key in plan.dimensions if key in ends]
@@ -202,14 +211,14 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
         "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z."
     )
     columns = [
-        Column("Dimensions", both, "head"),
+        TableColumn("Dimensions", both, "head"),
         *FROM,
-        Column("Over", lambda r: points.get(r["level"], "stereotypes of a model"), "text"),
-        Column("Points", lambda r: count(r["n"])),
-        Column("Pearson", lambda r: number(r["estimate"])),
-        Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p", lambda r: p_value(r["p"])),
-        Column("Spearman", lambda r: number(r["spearman"])),
+        TableColumn("Over", lambda r: points.get(r["level"], "stereotypes of a model"), "text"),
+        TableColumn("Points", lambda r: count(r["n"])),
+        TableColumn("Pearson", lambda r: number(r["estimate"])),
+        TableColumn("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p", lambda r: p_value(r["p"])),
+        TableColumn("Spearman", lambda r: number(r["spearman"])),
         NOTE,
     ]
     return render_table(frame, caption, columns)
@@ -221,7 +230,7 @@ _RANK_TIPS = (
 )
 
 
-def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+def _rank_figures(frame: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list[Figure]:
     """Draw the ranks per dimension, for modes with two ranked models."""
     figures = []
     for part, end, mode_note in _each_mode(frame):
@@ -258,18 +267,18 @@ def _rank_summary(rows: Sequence[Row]) -> str:
     return " ".join(f"{panel}: {', '.join(each)}." for panel, each in texts.items())
 
 
-def _rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _rank_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     caption = (
         "Ranks of the models per dimension. Rank 1 is the most stereotype-consistent; equal means "
         "share the better rank."
     )
     columns = [
-        Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        TableColumn("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
         *FROM,
-        Column("Rank", lambda r: _of(r["estimate"], r["n"])),
-        Column("Ranks the intervals allow", lambda r: _allowed(r["ci_low"], r["ci_high"])),
-        Column("Mean", lambda r: number(r["mean"], 3)),
-        Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
+        TableColumn("Rank", lambda r: _of(r["estimate"], r["n"])),
+        TableColumn("Ranks the intervals allow", lambda r: _allowed(r["ci_low"], r["ci_high"])),
+        TableColumn("Mean", lambda r: number(r["mean"], 3)),
+        TableColumn(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
     ]
     return render_table(frame, caption, columns)
 

@@ -11,13 +11,15 @@ from clinometer.directory.results import read_estimates
 from clinometer.errors import ClinometerError
 from clinometer.report.answers.brief import FACTORS, NAMED
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.plan import Plan, read_plan
+from clinometer.report.plan import PlanFacts, read_plan
 from clinometer.report.prose import as_argument, number
 
 __all__ = ["changes"]
 
 
-def changes(directory: Path, plan: Plan, each: Mapping[str, InstrumentResults]) -> Iterator[str]:
+def changes(
+    directory: Path, plan: PlanFacts, each: Mapping[str, InstrumentResults]
+) -> Iterator[str]:
     """Say how means moved since the latest earlier audit of the same beside this one."""
     before = _earlier(directory, plan)
     if before is None:
@@ -48,7 +50,7 @@ def changes(directory: Path, plan: Plan, each: Mapping[str, InstrumentResults]) 
         )
 
 
-def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
+def _earlier(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
     """Find the latest earlier results of the same models and stereotypes beside a directory."""
     own, asked = plan.text("created"), _asked(plan)
     found = []
@@ -68,7 +70,7 @@ def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
     return path, created
 
 
-def _asked(plan: Plan) -> tuple[tuple[str, ...], dict[str, set[str]]]:
+def _asked(plan: PlanFacts) -> tuple[tuple[str, ...], dict[str, set[str]]]:
     """Say which models were asked about which stereotypes."""
     stereotypes = {name: set(study.stereotypes) for name, study in plan.studies.items()}
     return plan.texts("models"), stereotypes

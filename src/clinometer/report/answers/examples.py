@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import AnswerTables
+from clinometer.report.answers.results import AnswerResults
 from clinometer.report.markdown import is_markdown
-from clinometer.report.plan import InstrumentFacts, Plan
+from clinometer.report.plan import InstrumentFacts, PlanFacts
 from clinometer.report.prose import MEANINGS, number, rank
 from clinometer.report.sections import Exchange, Piece, Quote, Section
 from clinometer.results import CONDITIONS
@@ -62,14 +62,14 @@ class Example:
     shown: Exchange
     by_word: bool  # whether the prompt was asked once for each word
 
-    def prompt(self, plan: Plan) -> Quote:
+    def prompt(self, plan: PlanFacts) -> Quote:
         """Quote the prompt, under the label of its stereotype."""
         (label,) = plan.labels([(self.study, self.stereotype)])
         asked = next(quote for quote in self.shown.quotes if quote.label.startswith("Prompt"))
         return Quote(f"One of the prompts ({label}; {self.about})", asked.pieces)
 
 
-def examples(results: AnswerTables) -> list[Example]:
+def examples(results: AnswerResults) -> list[Example]:
     """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
     Result: in the order of the plan; an answer with several scores once. Only ids are read to
@@ -111,7 +111,9 @@ def examples(results: AnswerTables) -> list[Example]:
     )
 
 
-def example_section(picked: Sequence[Example], plan: Plan, *, dimensions: bool) -> Section | None:
+def example_section(
+    picked: Sequence[Example], plan: PlanFacts, *, dimensions: bool
+) -> Section | None:
     """Show examples under the labels of their stereotypes; None where there are none.
 
     `dimensions`: whether these results have dimensions.
@@ -170,7 +172,7 @@ def _chosen(scores: pl.LazyFrame) -> pl.DataFrame:
     return picked.select(*_GROUP, both).explode("trial_id").drop_nulls("trial_id").select(_KEYS)
 
 
-def _example(row: Mapping[str, Any], plan: Plan) -> Example:
+def _example(row: Mapping[str, Any], plan: PlanFacts) -> Example:
     order = list(plan.instruments)
     marks = sorted(row["readings"], key=lambda mark: rank(mark["instrument"], order))
     several = len(marks) > 1
@@ -206,7 +208,7 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     return Example(row["study"] or "", row["stereotype"], about, exchange, by_word)
 
 
-def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: Plan, measure: str) -> str:
+def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: PlanFacts, measure: str) -> str:
     """Say who was asked in which way, and what else the prompt was about."""
     facts = plan.facts.get(mark["instrument"], InstrumentFacts())
     details = (

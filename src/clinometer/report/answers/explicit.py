@@ -13,14 +13,14 @@ import polars as pl
 
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.reference import load_published
-from clinometer.report.answers.results import AnswerTables
+from clinometer.report.answers.results import AnswerResults
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import capital, interval, number, p_value, spoken
 from clinometer.report.sections import Section, in_order, name_stereotypes
-from clinometer.report.tables import FROM, VERDICT, Column, Table, alike, render_table
+from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
 from clinometer.results.verdicts import HIGHER, LOWER
 from clinometer.statistics.explicitness import share_of_scale
 
@@ -45,7 +45,7 @@ _SCALE = (
 )
 
 
-def explicit_section(results: AnswerTables) -> Section | None:
+def explicit_section(results: AnswerResults) -> Section | None:
     """Set explicit beside implicit means, per category and over all; None without gaps."""
     plan = results.plan
     gaps = in_order(results.gaps, plan)
@@ -74,7 +74,7 @@ def explicit_section(results: AnswerTables) -> Section | None:
     )
 
 
-def _sentence(row: Mapping[str, Any], plan: Plan) -> str:
+def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
     told = row["verdict"] in (LOWER, HIGHER)
     return (
         f"{row['model']}, mode {row['mode']}: {_named(plan, row['candidate'])} "
@@ -85,7 +85,7 @@ def _sentence(row: Mapping[str, Any], plan: Plan) -> str:
     )
 
 
-def _named(plan: Plan, instrument: str) -> str:
+def _named(plan: PlanFacts, instrument: str) -> str:
     return spoken(instrument, plan.measure(instrument).title)
 
 
@@ -107,7 +107,7 @@ def _range(shares: pl.Series) -> str:
     return interval(low, high, 3)
 
 
-def _figures(results: AnswerTables) -> tuple[Figure, ...]:
+def _figures(results: AnswerResults) -> tuple[Figure, ...]:
     """Draw the means of both kinds on one scale, a block per category."""
     plan = results.plan
     compared = {*results.gaps["baseline"], *results.gaps["candidate"]}
@@ -137,7 +137,7 @@ def _figures(results: AnswerTables) -> tuple[Figure, ...]:
     return per_mode("explicit", caption, shown, draw, plan)
 
 
-def _label(row: Mapping[str, Any], plan: Plan) -> str:
+def _label(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Name a measure, its dimension, and whether it is explicit."""
     kind = "explicit" if row["explicit"] else "implicit"
     dimension = plan.of(row["study"]).dimension(row["dimension"]) if row["dimension"] else ""
@@ -145,18 +145,18 @@ def _label(row: Mapping[str, Any], plan: Plan) -> str:
     return f"{_named(plan, row['instrument'])} ({about})"
 
 
-def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
     columns = [
-        Column("Stereotypes", lambda r: name_stereotypes(r, plan), "head"),
-        Column("Implicit", lambda r: capital(_named(plan, r["candidate"])), "head"),
-        Column("Explicit", lambda r: capital(_named(plan, r["baseline"])), "head"),
+        TableColumn("Stereotypes", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Implicit", lambda r: capital(_named(plan, r["candidate"])), "head"),
+        TableColumn("Explicit", lambda r: capital(_named(plan, r["baseline"])), "head"),
         *FROM,
         *alike(
             number, {"Implicit mean": "candidate_estimate", "Explicit mean": "baseline_estimate"}
         ),
-        Column("Gap", lambda r: number(r["estimate"], signed=True)),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+        TableColumn("Gap", lambda r: number(r["estimate"], signed=True)),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         VERDICT,
     ]
     return render_table(frame, caption, columns)

@@ -20,7 +20,7 @@ from clinometer.report.answers.words import word_section
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import per_mode
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     OF_SCORES,
     WORST,
@@ -35,7 +35,15 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.report.sections import Finding, Section
-from clinometer.report.tables import FROM, VERDICT, Column, Render, Table, alike, render_table
+from clinometer.report.tables import (
+    FROM,
+    VERDICT,
+    Render,
+    ReportTable,
+    TableColumn,
+    alike,
+    render_table,
+)
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import FAILED
 from clinometer.statistics.splits import FEWEST_SPLITS
@@ -83,7 +91,7 @@ _RANDOM = (
 )
 
 
-def brief(parts: Sequence[InstrumentResults]) -> Table | None:
+def brief(parts: Sequence[InstrumentResults]) -> ReportTable | None:
     """Count the verdicts per measure, model and mode; None where sentences say it."""
     rows = [row for asked in parts for row in _briefs(asked)]
     if not rows or not (parts[1:] or len(rows) > MOST_ANSWERS):
@@ -98,21 +106,24 @@ def brief(parts: Sequence[InstrumentResults]) -> Table | None:
         return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
 
     columns = [
-        Column("Measure", lambda r: r["measure"], "head", fold=True),
-        Column("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
-        Column("Mode", lambda r: r["mode"] or "", "head", fold=True),
-        *(Column(f"{sign} {label}", counted(kind)) for kind, (sign, label) in OF_SCORES.items()),
-        Column("Neutral", lambda r: f"{r['neutral']:g}"),
+        TableColumn("Measure", lambda r: r["measure"], "head", fold=True),
+        TableColumn("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
+        TableColumn("Mode", lambda r: r["mode"] or "", "head", fold=True),
+        *(
+            TableColumn(f"{sign} {label}", counted(kind))
+            for kind, (sign, label) in OF_SCORES.items()
+        ),
+        TableColumn("Neutral", lambda r: f"{r['neutral']:g}"),
         *_mean(parts[0].plan),
-        Column("Scored", lambda r: percent(r["compliance"])),
+        TableColumn("Scored", lambda r: percent(r["compliance"])),
     ]
     return render_table(wide, caption, columns)
 
 
-def _mean(plan: Plan) -> tuple[Column, Column]:
+def _mean(plan: PlanFacts) -> tuple[TableColumn, TableColumn]:
     return (
-        Column("Mean", lambda r: number(r["estimate"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("Mean", lambda r: number(r["estimate"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
     )
 
 
@@ -165,7 +176,7 @@ def _warnings(asked: InstrumentResults) -> dict[tuple[str, str], str]:
     return {key: " ".join(texts) for key, texts in failed.items()}
 
 
-def _failed(row: Mapping[str, Any], plan: Plan) -> str:
+def _failed(row: Mapping[str, Any], plan: PlanFacts) -> str:
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     label = plan.of(row["study"]).label(row["stereotype"])
     return f"The {row['control']} control failed ({label}: {value}): {_FAILS[row['control']]}"
@@ -200,9 +211,9 @@ def _worst(row: Mapping[str, Any]) -> str:
     return "–" if ends[0] is not None and ends[0] == ends[1] else interval(*ends)
 
 
-_WORST = Column("Worst case", _worst)
-_SPLITS = Column("Random splits", splits_text)
-_COMPLIANCE = Column("Compliance", lambda r: percent(r["compliance"]))
+_WORST = TableColumn("Worst case", _worst)
+_SPLITS = TableColumn("Random splits", splits_text)
+_COMPLIANCE = TableColumn("Compliance", lambda r: percent(r["compliance"]))
 
 
 def _verdict_section(asked: InstrumentResults) -> Section:
@@ -234,20 +245,20 @@ def _verdict_section(asked: InstrumentResults) -> Section:
     )
 
 
-def _category_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _category_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
-        Column("Category", lambda r: category_title(r["category"] or "All"), "head"),
+        TableColumn("Category", lambda r: category_title(r["category"] or "All"), "head"),
         *FROM,
         VERDICT,
         *_mean(plan),
-        Column(
+        TableColumn(
             "Stereotypes like these",
             lambda r: interval(r["ci_low_generalised"], r["ci_high_generalised"]),
         ),
         *([_SPLITS] if frame["p_placebo"].count() else []),
         _WORST,
         _COMPLIANCE,
-        Column("n", lambda r: str(r["n"])),
+        TableColumn("n", lambda r: str(r["n"])),
     ]
     return render_table(frame, "Verdict per category and over all stereotypes.", columns)
 
@@ -267,37 +278,37 @@ def _estimate_section(asked: InstrumentResults) -> Section:
     )
 
 
-def _estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+def _estimate_table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
     """Set out the estimates per stereotype in full; labels are those of each row's study."""
     columns = [
-        Column("Stereotype", lambda r: plan.of(r["study"]).label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: plan.of(r["study"]).label(r["stereotype"]), "head"),
         *FROM,
         VERDICT,
         *_mean(plan),
-        Column("df", lambda r: number(r["df"], 1)),
+        TableColumn("df", lambda r: number(r["df"], 1)),
         *alike(p_value, {"p": "p", "p (Bonferroni)": "p_bonferroni"}),
-        Column("d", lambda r: number(r["effect_size"])),
+        TableColumn("d", lambda r: number(r["effect_size"])),
         *([_SPLITS] if frame["p_placebo"].count() else []),
         _WORST,
-        Column("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
         _COMPLIANCE,
     ]
     return render_table(frame, caption, columns)
 
 
-def _naive_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _naive_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     """Set the papers' t test beside the clustered one."""
     columns = [
-        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         *FROM,
-        Column("Mean", lambda r: number(r["estimate"])),
-        Column("SE", lambda r: number(r["se"], 3)),
-        Column("df", lambda r: number(r["df"], 1)),
-        Column("p", lambda r: p_value(r["p"])),
-        Column("SE (naive)", lambda r: number(r["se_published"], 3)),
-        Column("t (naive)", lambda r: number(r["statistic_published"])),
-        Column("df (naive)", lambda r: number(r["df_published"], 0)),
-        Column("p (naive)", lambda r: p_value(r["p_published"])),
+        TableColumn("Mean", lambda r: number(r["estimate"])),
+        TableColumn("SE", lambda r: number(r["se"], 3)),
+        TableColumn("df", lambda r: number(r["df"], 1)),
+        TableColumn("p", lambda r: p_value(r["p"])),
+        TableColumn("SE (naive)", lambda r: number(r["se_published"], 3)),
+        TableColumn("t (naive)", lambda r: number(r["statistic_published"])),
+        TableColumn("df (naive)", lambda r: number(r["df_published"], 0)),
+        TableColumn("p (naive)", lambda r: p_value(r["p_published"])),
     ]
     caption = "The papers’ t test, which treats all answers as independent (naive)."
     return render_table(frame, caption, columns)
@@ -334,7 +345,7 @@ def _stereotype_section(asked: InstrumentResults) -> Section:
     )
 
 
-def _with_splits(frame: pl.DataFrame, plan: Plan) -> tuple[pl.DataFrame, str]:
+def _with_splits(frame: pl.DataFrame, plan: PlanFacts) -> tuple[pl.DataFrame, str]:
     """Give what is drawn of random splits, and how a caption names it; "" where there are none."""
     known = pl.col("p_placebo").is_not_null()
     ends = ("placebo_low", "placebo_high")

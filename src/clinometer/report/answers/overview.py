@@ -11,7 +11,7 @@ import polars as pl
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.answers.validity import Judged, judged
 from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
-from clinometer.report.tables import Cell, Table
+from clinometer.report.tables import ReportTable, TableCell
 
 __all__ = ["in_lines", "overview"]
 
@@ -43,7 +43,7 @@ _CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
 _NAME = 32
 
 
-def overview(each: Mapping[str, InstrumentResults]) -> Table:
+def overview(each: Mapping[str, InstrumentResults]) -> ReportTable:
     """Set out the means of all and of each category, an instrument a column, controls on top.
 
     Of several models or modes each has a row, with the mean of all. `each`: name → what was asked.
@@ -58,7 +58,7 @@ def overview(each: Mapping[str, InstrumentResults]) -> Table:
     caption = _CAPTION.format(*neutral)
     if any(asked.whole["dimension"].drop_nulls().len() for asked in each.values()):
         caption += " Of several dimensions: how many."
-    return Table(caption, tuple(map(Cell, (first, *map(capital, each)))), tuple(rows))
+    return ReportTable(caption, tuple(map(TableCell, (first, *map(capital, each)))), tuple(rows))
 
 
 def in_lines(each: Mapping[str, InstrumentResults], most: int = 3) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def in_lines(each: Mapping[str, InstrumentResults], most: int = 3) -> tuple[str,
 
 def _rows(
     each: Mapping[str, InstrumentResults], found: Mapping[str, Mapping[Any, Judged]]
-) -> Iterator[tuple[Cell, ...]]:
+) -> Iterator[tuple[TableCell, ...]]:
     runs = list(dict.fromkeys(run for one in found.values() for run in one))
     if len(runs) > 1:
         names = short_names(list(dict.fromkeys(model or "" for model, _ in runs)))
@@ -95,42 +95,44 @@ def _rows(
         for model, mode in runs:
             name = " · ".join(filter(None, (names[model or ""], mode if several else "")))
             cells = (_of_run(each[one], found[one].get((model, mode)), model, mode) for one in each)
-            yield (Cell(cut(name, _NAME), head=True), *cells)
+            yield (TableCell(cut(name, _NAME), head=True), *cells)
         return
-    yield (Cell(_CONTROLS_ROW, head=True), *(_control(found[name]) for name in each))
-    yield (Cell("All", head=True), *(_mark(asked.whole) for asked in each.values()))
+    yield (TableCell(_CONTROLS_ROW, head=True), *(_control(found[name]) for name in each))
+    yield (TableCell("All", head=True), *(_mark(asked.whole) for asked in each.values()))
     levels = [asked.levels["category"] for asked in each.values()]
     for category in dict.fromkeys(key for frame in levels for key in frame["category"]):
         cells = (_mark(frame.filter(pl.col("category").eq_missing(category))) for frame in levels)
-        yield (Cell(cut(category_title(category), _NAME), head=True), *cells)
+        yield (TableCell(cut(category_title(category), _NAME), head=True), *cells)
 
 
-def _of_run(asked: InstrumentResults, found: Judged | None, model: str | None, mode: str) -> Cell:
+def _of_run(
+    asked: InstrumentResults, found: Judged | None, model: str | None, mode: str
+) -> TableCell:
     """Mark the mean of all of one model and mode, or that the instrument is not valid there."""
     if found is None:
-        return Cell("")
+        return TableCell("")
     if found.verdict == "not valid":
-        return Cell(_INVALID, "verdict")
+        return TableCell(_INVALID, "verdict")
     same = pl.col("model").eq_missing(pl.lit(model)), pl.col("control_mode") == mode
     return _mark(asked.whole.filter(*same))
 
 
-def _control(found: Mapping[Any, Judged]) -> Cell:
+def _control(found: Mapping[Any, Judged]) -> TableCell:
     (one,) = found.values() or [None]
     if one is None:
-        return Cell("")
+        return TableCell("")
     text, style = _CONTROLS[one.verdict]
-    return Cell(text, f"verdict {style}".strip())
+    return TableCell(text, f"verdict {style}".strip())
 
 
-def _mark(rows: pl.DataFrame) -> Cell:
+def _mark(rows: pl.DataFrame) -> TableCell:
     """Mark one mean, with its number; of several dimensions, say how many have each mark."""
     found = rows.drop_nulls("estimate")
     kinds = [verdict_kind(verdict) for verdict in found["verdict"]]
     if not kinds:
-        return Cell("")
+        return TableCell("")
     style = f"verdict {kinds[0]}" if len({*kinds}) == 1 else "verdict"
     if not kinds[1:]:
-        return Cell(f"{_MARKS.get(kinds[0], kinds[0])} {number(found['estimate'][0])}", style)
+        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {number(found['estimate'][0])}", style)
     counted = (f"{_MARKS.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
-    return Cell(" ".join(counted), style)
+    return TableCell(" ".join(counted), style)

@@ -12,7 +12,7 @@ from clinometer.report.answers.examples import Example, example_section, example
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.instrument import answers, brief, sections, warned
 from clinometer.report.answers.results import (
-    AnswerTables,
+    AnswerResults,
     InstrumentResults,
     instrument_results,
     read_results,
@@ -21,7 +21,7 @@ from clinometer.report.answers.results import (
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import in_brief
 from clinometer.report.answers.validity import validity
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     SIGNS,
     first_few,
@@ -31,7 +31,7 @@ from clinometer.report.prose import (
     verdict_class,
     verdict_kind,
 )
-from clinometer.report.sections import Finding, Part, Passage, Source, Term, made_with
+from clinometer.report.sections import Finding, Passage, ReportPart, Source, Term, made_with
 from clinometer.results import DECISIONS
 from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import explained
@@ -107,7 +107,7 @@ _NO_CERTIFICATE = (
 )
 
 
-def answer_part(directory: Path) -> Part | None:
+def answer_part(directory: Path) -> ReportPart | None:
     """Make the part of a report about answers, with a branch per study and instrument.
 
     `directory`: may hold ``plan.json`` and ``estimates.parquet``.
@@ -128,7 +128,7 @@ def answer_part(directory: Path) -> Part | None:
         example_section(picked, plan, dimensions=bool(dimensions)),
     )
     table, summary = brief(each), in_brief(directory, results)
-    return Part(
+    return ReportPart(
         key="answers",
         title="Answers",
         headline=f"Implicit bias of {first_few(names)}" if names else "Implicit bias report",
@@ -159,9 +159,9 @@ def answer_part(directory: Path) -> Part | None:
 
 def _branch(
     place: int, asked: InstrumentResults, changed: Sequence[Finding], *, several: bool
-) -> Part:
+) -> ReportPart:
     """Make the branch of one study and instrument; where it is alone, the findings stand above."""
-    return Part(
+    return ReportPart(
         key=f"part-{place}",
         title=asked.name,
         note=scale(asked.measure),
@@ -195,12 +195,12 @@ def _findings(
     return tuple(found)
 
 
-def _systems(plan: Plan) -> tuple[Term, ...]:
+def _systems(plan: PlanFacts) -> tuple[Term, ...]:
     return tuple(Term(name, text) for name, text in plan.pairs("interventions") if text)
 
 
 def _facts(
-    plan: Plan, each: Sequence[InstrumentResults], dimensions: Sequence[str]
+    plan: PlanFacts, each: Sequence[InstrumentResults], dimensions: Sequence[str]
 ) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
     recorded = plan.part("recorded").text("file")
@@ -222,7 +222,7 @@ def _facts(
 
 
 def _measured(
-    results: AnswerTables,
+    results: AnswerResults,
     each: Sequence[InstrumentResults],
     picked: Sequence[Example],
     dimensions: Sequence[str],
@@ -271,14 +271,14 @@ def _instrument(asked: InstrumentResults) -> Passage:
     return Passage(measure.title, tuple(filter(None, (f"{scale(measure)}{source}", how))))
 
 
-def _thresholds(plan: Plan) -> tuple[str, ...]:
+def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
     margin, floor = plan.number("margin"), plan.number("compliance_floor")
     limits = [] if margin is None else [f"Margin of equivalence: ±{margin}."]
     limits += [] if floor is None else [f"No verdict below a compliance of {floor}."]
     return (" ".join(limits),) if limits else ()
 
 
-def _verdicts(results: AnswerTables) -> tuple[Term, ...]:
+def _verdicts(results: AnswerResults) -> tuple[Term, ...]:
     """Give the verdicts of this report in the order of their meaning."""
     codes, order = results.estimates["verdict"].drop_nulls().unique(), list(SIGNS)
     return tuple(
@@ -292,7 +292,7 @@ def _verdicts(results: AnswerTables) -> tuple[Term, ...]:
 
 
 def _limits(
-    results: AnswerTables, each: Sequence[InstrumentResults], dimensions: Sequence[str]
+    results: AnswerResults, each: Sequence[InstrumentResults], dimensions: Sequence[str]
 ) -> tuple[str, ...]:
     """Give what the numbers of these instruments cannot show."""
     decides = any(asked.measure.asks == DECISIONS for asked in each)
@@ -309,13 +309,13 @@ def _limits(
     )
 
 
-def _languages(plan: Plan) -> str:
+def _languages(plan: PlanFacts) -> str:
     """Name the languages that were asked in, as far as the plan says so."""
     names = ["English" if code == "en" else f"the language “{code}”" for code in plan.languages()]
     return " and ".join(names) or "the language of their study"
 
 
-def _conditional(results: AnswerTables) -> list[str]:
+def _conditional(results: AnswerResults) -> list[str]:
     """Say what intervals hold fixed: a wording, a word, a draw; with few stereotypes variances."""
     estimates = results.estimates
     usual = estimates["conditional_on"].str.contains("usual variances").any()
@@ -333,7 +333,7 @@ def _conditional(results: AnswerTables) -> list[str]:
     return [_USUAL, *single] if usual else single
 
 
-def _planned(plan: Plan) -> str:
+def _planned(plan: PlanFacts) -> str:
     """Say how many trials were planned with each instrument and study."""
     return "; ".join(
         f"{one.text('instrument')}, {one.text('study')}: {one.text('iterations')}"
@@ -341,7 +341,7 @@ def _planned(plan: Plan) -> str:
     )
 
 
-def _notes(plan: Plan) -> tuple[Passage, ...]:
+def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
     """Give the notes of the study, and the defects kept of each, by stereotype."""
     each = [(study, s) for study, one in plan.studies.items() for s in one.stereotypes.values()]
     labels = plan.labels([(study, s.key) for study, s in each])
@@ -356,7 +356,7 @@ def _notes(plan: Plan) -> tuple[Passage, ...]:
     )
 
 
-def _setting(plan: Plan) -> tuple[Term, ...]:
+def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
     keys = {"Command": "command", "Seed": "seed", "Order": "order", "Word list": "word_list"}
     recorded = plan.part("recorded")

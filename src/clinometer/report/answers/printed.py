@@ -10,7 +10,7 @@ import polars as pl
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import number
 from clinometer.report.sections import joined
-from clinometer.report.tables import Column, Render, Table, render_table
+from clinometer.report.tables import Render, ReportTable, TableColumn, render_table
 
 __all__ = ["MARKS", "printed_values", "wording_tables"]
 
@@ -19,7 +19,7 @@ MARKS = "† doubtful in the source, see the notes; – not printed."
 
 def wording_tables(
     asked: InstrumentResults, published: pl.DataFrame, shown: str
-) -> tuple[tuple[str, Table], ...]:
+) -> tuple[tuple[str, ReportTable], ...]:
     """Set the printed tables of the wordings that were asked beside this run.
 
     `published` are all printed tables of the instrument; `shown` is the one that stands elsewhere.
@@ -45,8 +45,8 @@ def wording_tables(
             "published prints why); – not printed."
         )
         columns = [
-            Column("Stereotype", lambda r: r["label"], "head"),
-            Column("This run", lambda r: r["run"]),
+            TableColumn("Stereotype", lambda r: r["label"], "head"),
+            TableColumn("This run", lambda r: r["run"]),
             *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
         ]
         rows = joined(theirs.unique("label", maintain_order=True), means)
@@ -56,7 +56,7 @@ def wording_tables(
 
 def printed_values(
     frame: pl.DataFrame, keys: list[str], across: str, names: Iterable[str], digits: int
-) -> list[Column]:
+) -> list[TableColumn]:
     """Make a column of values per name; a dagger marks a value with a note, "–" stands for none.
 
     `keys`: what tells rows apart; `across`: the column whose values are the `names`.
@@ -71,4 +71,4 @@ def printed_values(
 
         return cell
 
-    return [Column(name, written(name)) for name in dict.fromkeys(names)]
+    return [TableColumn(name, written(name)) for name in dict.fromkeys(names)]

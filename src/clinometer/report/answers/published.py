@@ -18,7 +18,7 @@ from clinometer.report.drawing.figures import Figure, drawn, per_mode
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.prose import interval, number, scale
 from clinometer.report.sections import Section, joined
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["Match", "beside_published", "published_section"]
 
@@ -61,7 +61,7 @@ def beside_published(
     match: Match,
     source: Published,
     asked: InstrumentResults,
-    more: Sequence[tuple[str, Table]] = (),
+    more: Sequence[tuple[str, ReportTable]] = (),
 ) -> Section | None:
     """Set published rows beside those of a run; None where either has none.
 
@@ -153,7 +153,7 @@ def _tick(row: Mapping[str, Any]) -> Row:
     }
 
 
-def _tables(match: Match, source: Published) -> tuple[tuple[str, Table], ...]:
+def _tables(match: Match, source: Published) -> tuple[tuple[str, ReportTable], ...]:
     ours, theirs = match.ours, match.theirs
     if match.per_stereotype:
         asked = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
@@ -162,8 +162,8 @@ def _tables(match: Match, source: Published) -> tuple[tuple[str, Table], ...]:
         text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
         means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
         columns = [
-            Column("Stereotype", lambda r: r["label"], "head"),
-            Column("This run", lambda r: r["run"]),
+            TableColumn("Stereotype", lambda r: r["label"], "head"),
+            TableColumn("This run", lambda r: r["run"]),
             *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
         ]
         rows = joined(theirs.unique("label", maintain_order=True), means)
@@ -177,17 +177,17 @@ def _tables(match: Match, source: Published) -> tuple[tuple[str, Table], ...]:
         "† doubtful, see the notes."
     )
     columns = [
-        Column("Dimension", lambda r: r["label"], "head"),
-        Column("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
-        Column("n", lambda r: count(r["n"])),
+        TableColumn("Dimension", lambda r: r["label"], "head"),
+        TableColumn("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
+        TableColumn("n", lambda r: count(r["n"])),
         *alike(partial(number, digits=3), {"Mean": "mean", "SD": "sd", "t": "t"}),
-        Column("p", lambda r: r["p"] or "–"),
+        TableColumn("p", lambda r: r["p"] or "–"),
     ]
     printed = render_table(theirs, caption, columns)
     return (*tables, ("Published table in full", printed))
 
 
-def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
+def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> ReportTable:
     """Set out published values, then this run's: a row per model and a column per label."""
     mine = ours.select(
         "label",
@@ -199,8 +199,8 @@ def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Tabl
     printed = theirs.select("label", "model", "mean", "note", where=pl.lit("published"))
     both = pl.concat([printed, mine])
     columns = [
-        Column("Model", lambda r: r["model"], "head"),
-        Column("From", lambda r: r["where"], "head"),
+        TableColumn("Model", lambda r: r["model"], "head"),
+        TableColumn("From", lambda r: r["where"], "head"),
         *printed_values(both, ["model", "where"], "label", ours["label"], 3),
     ]
     return render_table(both.unique(["model", "where"], maintain_order=True), caption, columns)

@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, interval, number, p_value, percent
 from clinometer.report.sections import Section, in_order
-from clinometer.report.tables import FROM, NOTE, Column, Table, count, render_table
+from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, count, render_table
 from clinometer.statistics.reliability import FACETS
 
 __all__ = ["reliability_section"]
@@ -55,15 +55,15 @@ def reliability_section(asked: InstrumentResults) -> Section | None:
     return Section("reliability", "Reliability", (_MEANING, _UNKNOWN), tables=tuple(tables))
 
 
-def _coefficient_table(rows: pl.DataFrame) -> Table:
+def _coefficient_table(rows: pl.DataFrame) -> ReportTable:
     """Set out the coefficients of each model and mode, a row each."""
     parts = rows.partition_by("model", "mode", maintain_order=True)
     columns = [
         *FROM,
-        Column("Stereotypes", lambda r: count(r["n"])),
-        Column("Split halves", lambda r: _coefficient(r.get("split_half"))),
-        Column("Generalisability", lambda r: _coefficient(r.get("generalisability"))),
-        Column("Dependability", lambda r: _coefficient(r.get("dependability"))),
+        TableColumn("Stereotypes", lambda r: count(r["n"])),
+        TableColumn("Split halves", lambda r: _coefficient(r.get("split_half"))),
+        TableColumn("Generalisability", lambda r: _coefficient(r.get("generalisability"))),
+        TableColumn("Dependability", lambda r: _coefficient(r.get("dependability"))),
         *(_variance(part) for part in ("stereotypes", "wordings", "interaction", "draws")),
         NOTE,
     ]
@@ -86,30 +86,30 @@ def _coefficient(row: Mapping[str, Any] | None) -> str:
     return bracketed(row["estimate"], row["ci_low"], row["ci_high"])
 
 
-def _variance(part: str) -> Column:
+def _variance(part: str) -> TableColumn:
     def render(row: Mapping[str, Any]) -> str:
         known = row["variances"]
         name = "stereotypes × wordings" if part == "interaction" else part
         return percent(known[name] / sum(known.values())) if known.get(name) is not None else ""
 
-    return Column(f"Variance: {part}", render)
+    return TableColumn(f"Variance: {part}", render)
 
 
-def _correlation_table(rows: pl.DataFrame, plan: Plan) -> Table:
+def _correlation_table(rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
-        Column("Between", lambda r: f"{_COMPARED[r['measure']]}s", "head"),
-        Column("First", lambda r: _named(r["first"], plan), "text"),
-        Column("Second", lambda r: _named(r["second"], plan), "text"),
+        TableColumn("Between", lambda r: f"{_COMPARED[r['measure']]}s", "head"),
+        TableColumn("First", lambda r: _named(r["first"], plan), "text"),
+        TableColumn("Second", lambda r: _named(r["second"], plan), "text"),
         *FROM,
-        Column("Stereotypes", lambda r: count(r["n"])),
-        Column("r", lambda r: number(r["estimate"])),
-        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        Column("p", lambda r: p_value(r["p"])),
+        TableColumn("Stereotypes", lambda r: count(r["n"])),
+        TableColumn("r", lambda r: number(r["estimate"])),
+        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn("p", lambda r: p_value(r["p"])),
     ]
     return render_table(rows, _CORRELATIONS, columns)
 
 
-def _named(value: str | None, plan: Plan) -> str:
+def _named(value: str | None, plan: PlanFacts) -> str:
     """Give the title of an instrument; other values as they are."""
     known = plan.instruments.get(value or "")
     return known.title if known else value or ""

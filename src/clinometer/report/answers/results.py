@@ -19,7 +19,7 @@ import polars as pl
 
 from clinometer.directory.results import read_detail, read_estimates
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.report.plan import InstrumentFacts, Plan, read_plan
+from clinometer.report.plan import InstrumentFacts, PlanFacts, read_plan
 from clinometer.report.prose import interval_title, rank
 from clinometer.report.sections import in_order, joined
 from clinometer.results import (
@@ -39,7 +39,7 @@ from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.statistics.reliability import RELIABILITY
 
 __all__ = [
-    "AnswerTables",
+    "AnswerResults",
     "InstrumentResults",
     "instrument_results",
     "read_results",
@@ -70,14 +70,14 @@ _DETAILS = ("words", "items")
 
 
 @dataclass(frozen=True)
-class AnswerTables:
+class AnswerResults:
     """The tables of answers of a results directory; frames of single responses stay on disk.
 
     Frames of estimates have a row per estimate: the columns of ESTIMATES as the clustered method
     gives them, what the published one says as ``p_published`` and so on.
     """
 
-    plan: Plan
+    plan: PlanFacts
     apart: tuple[str, ...]  # the factors that are named beside the mode
     rows: pl.DataFrame  # every estimate of answers, as it was written: a row per method
     estimates: pl.DataFrame  # of scores, with the effect of order
@@ -94,7 +94,7 @@ class AnswerTables:
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
 
-    def of(self, study: str, instrument: str) -> AnswerTables:
+    def of(self, study: str, instrument: str) -> AnswerResults:
         """Narrow the tables, but for the estimates, to one study and instrument."""
         keys = {"study": study, "instrument": instrument}
 
@@ -126,18 +126,18 @@ class InstrumentResults:
     study: str
     instrument: str
     name: str  # its title, with the study where there are several
-    plan: Plan  # of the study
+    plan: PlanFacts  # of the study
     measure: Measure
     facts: InstrumentFacts
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, in the order of the plan
     each: pl.DataFrame  # of them those per stereotype
     whole: pl.DataFrame  # and those over all stereotypes
     checks: pl.DataFrame  # the estimates of its controls, one row each
-    tables: AnswerTables  # of both
+    tables: AnswerResults  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
 
 
-def instrument_results(results: AnswerTables) -> list[InstrumentResults]:
+def instrument_results(results: AnswerResults) -> list[InstrumentResults]:
     """Take studies and instruments apart; controls go with the instrument they check.
 
     Result: in the order of the plan's instruments, then of the estimates.
@@ -153,7 +153,7 @@ def instrument_results(results: AnswerTables) -> list[InstrumentResults]:
 
 
 def _asked(
-    results: AnswerTables, study: str, instrument: str, several_studies: bool
+    results: AnswerResults, study: str, instrument: str, several_studies: bool
 ) -> InstrumentResults:
     plan, measure = results.plan.of(study), _measure(results, instrument)
     mine = results.estimates.filter(instrument=instrument)
@@ -182,7 +182,7 @@ def _asked(
     )
 
 
-def _measure(results: AnswerTables, instrument: str) -> Measure:
+def _measure(results: AnswerResults, instrument: str) -> Measure:
     """Give what a number means; of an instrument the plan leaves out, as the estimates say."""
     measure = results.plan.measure(instrument)
     rows = results.estimates.filter(instrument=instrument)
@@ -216,7 +216,7 @@ def apart_from(estimates: pl.DataFrame) -> list[str]:
     return [name for name in known if estimates[name].drop_nulls().n_unique() > 1]
 
 
-def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame:
+def named(frame: pl.DataFrame, apart: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
     """Add the names of the mode: with the factors of `apart`, and with the label of a dimension."""
     factors = [
         pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns
@@ -243,7 +243,7 @@ def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.Data
     return joined(rows, others.select(*_SUBJECT, **columns), *_SUBJECT)
 
 
-def read_results(directory: Path) -> AnswerTables:
+def read_results(directory: Path) -> AnswerResults:
     """Read a results directory: small tables in memory, those of single responses as scans.
 
     Raises InputError if the plan or the estimates are missing, or a table is malformed.
@@ -259,7 +259,7 @@ def read_results(directory: Path) -> AnswerTables:
         **{name: read_detail(directory, name) for name in _DETAILS},
         "compliance": _compliance(read_detail(directory, "compliance"), apart),
     }
-    return AnswerTables(
+    return AnswerResults(
         plan=replace(plan, interval=interval_title(scores)),
         apart=tuple(apart),
         rows=rows,
@@ -271,7 +271,7 @@ def read_results(directory: Path) -> AnswerTables:
     )
 
 
-def _details(directory: Path, apart: Sequence[str], plan: Plan) -> dict[str, pl.DataFrame]:
+def _details(directory: Path, apart: Sequence[str], plan: PlanFacts) -> dict[str, pl.DataFrame]:
     """Read the tables that instruments have of their own."""
     details = {}
     for instrument in INSTRUMENTS.values():

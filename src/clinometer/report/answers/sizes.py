@@ -8,14 +8,14 @@ from typing import NamedTuple
 import altair as alt
 import polars as pl
 
-from clinometer.report.answers.results import AnswerTables
+from clinometer.report.answers.results import AnswerResults
 from clinometer.report.drawing import charts
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import endings, interval, number, percent, scale, short_names
 from clinometer.report.sections import Section, in_order
-from clinometer.report.tables import MODE, Column, Render, Table, render_table
+from clinometer.report.tables import MODE, Render, ReportTable, TableColumn, render_table
 from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.clustered import mean_of_clusters
 
@@ -30,7 +30,7 @@ class _Panel(NamedTuple):
     rows: list[Row]
 
 
-def size_section(results: AnswerTables) -> Section | None:
+def size_section(results: AnswerResults) -> Section | None:
     """Set means and the share without a score against the ``sizes`` of the plan.
 
     None with fewer than two models of known size.
@@ -69,7 +69,7 @@ def _models(panels: Sequence[_Panel]) -> list[str]:
     return sorted({row["model"] for panel in panels for row in panel.rows})
 
 
-def _panels(results: AnswerTables) -> list[_Panel]:
+def _panels(results: AnswerResults) -> list[_Panel]:
     """Give the means of the first instrument of each kind, and the share without a score."""
     plan = results.plan
     sizes = {name: size for name, size in plan.numbers("sizes").items() if size > 0}
@@ -103,7 +103,7 @@ def _rows(frame: pl.DataFrame) -> list[Row]:
     ]
 
 
-def _first_of_each_kind(own: pl.DataFrame, plan: Plan) -> list[str]:
+def _first_of_each_kind(own: pl.DataFrame, plan: PlanFacts) -> list[str]:
     """Give the first instrument of associations and the first of decisions, as the plan asks."""
     measured = own["instrument"].drop_nulls().unique(maintain_order=True)
     names = [*(name for name in plan.instruments if name in measured), *measured]
@@ -128,7 +128,7 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0))
 
 
-def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: Plan) -> Figure:
+def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: PlanFacts) -> Figure:
     short = short_names(_models(panels))
     says = " ".join(f"{panel.axis.title}: {panel.says}" for panel in panels)
     caption = (
@@ -142,7 +142,7 @@ def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: Plan) -> Figur
     return Figure(name, caption, " ".join(summaries), _scatter(panels, short))
 
 
-def _table(drawn: Mapping[str, Sequence[_Panel]], plan: Plan) -> Table:
+def _table(drawn: Mapping[str, Sequence[_Panel]], plan: PlanFacts) -> ReportTable:
     rows: dict[tuple[str, str], Row] = {}
     for panel in (panel for panels in drawn.values() for panel in panels):
         for row in panel.rows:
@@ -156,10 +156,10 @@ def _table(drawn: Mapping[str, Sequence[_Panel]], plan: Plan) -> Table:
 
     caption = f"Means with {plan.interval} against size in billions of parameters."
     columns = [
-        Column("Model", lambda r: r["model"], "head"),
-        Column("Size", lambda r: f"{r['size']:g}"),
+        TableColumn("Model", lambda r: r["model"], "head"),
+        TableColumn("Size", lambda r: f"{r['size']:g}"),
         MODE,
-        *(Column(title, cell(title)) for title in titles),
+        *(TableColumn(title, cell(title)) for title in titles),
     ]
     return render_table(list(rows.values()), caption, columns)
 

@@ -19,7 +19,7 @@ from clinometer.report.answers.earlier import changes
 from clinometer.report.answers.overview import in_lines as lines_of
 from clinometer.report.answers.overview import overview
 from clinometer.report.answers.results import (
-    AnswerTables,
+    AnswerResults,
     InstrumentResults,
     instrument_results,
     read_results,
@@ -29,7 +29,7 @@ from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, drawn
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.markdown import as_line
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     as_argument,
     capital,
@@ -63,7 +63,7 @@ _NOT_SHOWN = (
 )
 
 
-def in_brief(directory: Path, results: AnswerTables | None = None) -> InBrief | None:
+def in_brief(directory: Path, results: AnswerResults | None = None) -> InBrief | None:
     """Sum up a results directory; None where nothing was asked, or nothing could be estimated.
 
     Raises InputError if a table is malformed, PlanError if the plan is.
@@ -110,13 +110,13 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     return lines_of(each) if each else ()
 
 
-def _by_instrument(results: AnswerTables) -> dict[str, InstrumentResults]:
+def _by_instrument(results: AnswerResults) -> dict[str, InstrumentResults]:
     """Give what was asked and estimated of each instrument, by its name in running text."""
     asked = [one for one in instrument_results(results) if one.each.height]
     return dict(zip(_names(asked), asked, strict=True))
 
 
-def _title(plan: Plan, results: AnswerTables) -> str:
+def _title(plan: PlanFacts, results: AnswerResults) -> str:
     """Say who was asked how, in a line."""
     n = results.progress["n_answered"].sum()
     models, modes = _first(plan.texts("models")), ", ".join(plan.texts("modes"))
@@ -259,7 +259,7 @@ def _certainty(each: Mapping[str, InstrumentResults]) -> str:
     )
 
 
-def _with_answer(lean: Lean, results: AnswerTables) -> Lean:
+def _with_answer(lean: Lean, results: AnswerResults) -> Lean:
     """Add the answer whose score is nearest to the mean."""
     if results.scores is None or results.responses is None:
         return lean
@@ -290,7 +290,9 @@ def _line(text: str) -> str:
     return cut(" ".join(text.split()), SHOWN)
 
 
-def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
+def _next(
+    directory: Path, plan: PlanFacts, means: Sequence[Lean], *, failed: bool
+) -> Iterator[str]:
     """Say what to do with what was found."""
     name = as_argument(directory)
     told = [lean for lean in means if lean.told]

@@ -13,10 +13,10 @@ from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Row, vega_lite
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import HEAT, HEAT_STEPS
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import interval, number, place
 from clinometer.report.sections import Section, in_order
-from clinometer.report.tables import FROM, Column, Table, render_table
+from clinometer.report.tables import FROM, ReportTable, TableColumn, render_table
 
 __all__ = ["word_section"]
 
@@ -66,7 +66,7 @@ def word_section(asked: InstrumentResults) -> Section | None:
     return Section("words", "Words and tasks", (), figures, table, short="Words")
 
 
-def _figures(words: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+def _figures(words: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw heat maps: the columns are pairs of group words or, of several runs, the runs."""
     words = words.filter(pl.col("set") != "extra")  # no valence: they carry nothing
     runs = words.select("model", "mode").n_unique() > 1
@@ -94,21 +94,21 @@ def _figures(words: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     return (Figure("words", caption, summary, _heat_maps(rows, labels, title)),)
 
 
-def _item_table(items: pl.DataFrame, plan: Plan) -> Table:
+def _item_table(items: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     """Set out what each word contributes; of many words, those that contribute most."""
     many = items.height > MOST_ITEMS
     shown = _strongest(items) if many else items
     caption = _CONTRIBUTION + _STRONGEST * many + f" {plan.interval}, over draws."
     columns = [
-        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         *FROM,
-        Column("Set", lambda r: r["set"], "text", fold=True),
-        Column("Word or task", lambda r: r["attribute"], "text"),
-        Column("Contribution", lambda r: number(r["contribution"], 3)),
-        Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-        Column("Mean without it", lambda r: number(r["score_without"], 3)),
-        Column("Share", lambda r: "" if r["share"] is None else number(r["share"])),
-        Column("n", lambda r: str(r["n"])),
+        TableColumn("Set", lambda r: r["set"], "text", fold=True),
+        TableColumn("Word or task", lambda r: r["attribute"], "text"),
+        TableColumn("Contribution", lambda r: number(r["contribution"], 3)),
+        TableColumn("Interval", lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+        TableColumn("Mean without it", lambda r: number(r["score_without"], 3)),
+        TableColumn("Share", lambda r: "" if r["share"] is None else number(r["share"])),
+        TableColumn("n", lambda r: str(r["n"])),
     ]
     by = ["set", "contribution"]
     return render_table(in_order(shown.sort(by, descending=True), plan), caption, columns)
@@ -129,7 +129,7 @@ def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _rows(words: pl.DataFrame, plan: Plan) -> list[Row]:
+def _rows(words: pl.DataFrame, plan: PlanFacts) -> list[Row]:
     """Give a row per word and ``column``; words stand in the order of their shares."""
     by = ["stereotype", "set", "attribute"]
     rank = _mean(words, by).sort("share", "attribute", descending=[True, False])

@@ -13,7 +13,7 @@ import vl_convert
 from clinometer.report.drawing.charts import Axis, Row, measured
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.drawing.svg import draw, for_file, for_page
-from clinometer.report.plan import Plan
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     category_title,
     file_names,
@@ -84,7 +84,7 @@ def per_mode(
     caption: str,
     frame: pl.DataFrame,
     draw: Callable[[list[Row]], Row],
-    plan: Plan,
+    plan: PlanFacts,
     summarise: Callable[[list[Row]], str] = range_text,
 ) -> tuple[Figure, ...]:
     """Make one figure per mode and a column per model; for one model a column per mode.
@@ -113,7 +113,7 @@ def per_mode(
     return tuple(figures)
 
 
-def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
+def drawn(row: Mapping[str, Any], plan: PlanFacts, panel: str | None) -> Row:
     """Give what a chart needs of a row, with the texts of its tooltip.
 
     `row`: a row with ``model, mode, category, stereotype``, and any of the columns of ESTIMATES; a

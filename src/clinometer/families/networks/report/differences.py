@@ -13,7 +13,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals
 from clinometer.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
 from clinometer.report.sections import Section, named
-from clinometer.report.tables import NOTE, Column, Table, alike, count, render_table
+from clinometer.report.tables import NOTE, ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["difference_section"]
 
@@ -116,32 +116,34 @@ def _summary(measured: pl.DataFrame) -> str:
     )
 
 
-def _table(part: pl.DataFrame) -> Table:
+def _table(part: pl.DataFrame) -> ReportTable:
     return render_table(
         part,
         f"{part['label'][0]}: differences of effects. {_direction(part)}",
         [
-            Column("Targets", lambda r: r["targets"], "head"),
-            Column("Networks", lambda r: f"{r['candidate']} − {r['baseline']}", "head"),
-            Column("Difference", lambda r: number(r["turned"])),
-            Column(interval_title(part), lambda r: interval(r["turned_low"], r["turned_high"])),
+            TableColumn("Targets", lambda r: r["targets"], "head"),
+            TableColumn("Networks", lambda r: f"{r['candidate']} − {r['baseline']}", "head"),
+            TableColumn("Difference", lambda r: number(r["turned"])),
+            TableColumn(
+                interval_title(part), lambda r: interval(r["turned_low"], r["turned_high"])
+            ),
             *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
-            Column("Shared targets", lambda r: count(r["n_clusters"])),
-            Column("Correlation", lambda r: number(r["correlation"])),
+            TableColumn("Shared targets", lambda r: count(r["n_clusters"])),
+            TableColumn("Correlation", lambda r: number(r["correlation"])),
             NOTE,
         ],
     )
 
 
-def _published_table() -> Table:
+def _published_table() -> ReportTable:
     return render_table(
         load_published(PUBLISHED, "network_correlations"),
         "Published correlations of activation with the human network (gender; released tables of "
         "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
         [
-            Column("Targets", lambda r: r["targets"], "head"),
-            Column("Networks", lambda r: f"{r['network']} and Humans", "head"),
-            Column("Correlation", lambda r: number(r["correlation"])),
-            Column("p", lambda r: p_value(r["p"])),
+            TableColumn("Targets", lambda r: r["targets"], "head"),
+            TableColumn("Networks", lambda r: f"{r['network']} and Humans", "head"),
+            TableColumn("Correlation", lambda r: number(r["correlation"])),
+            TableColumn("p", lambda r: p_value(r["p"])),
         ],
     )

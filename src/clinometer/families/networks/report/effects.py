@@ -32,7 +32,7 @@ from clinometer.report.prose import (
     p_value,
 )
 from clinometer.report.sections import Section, named
-from clinometer.report.tables import Column, Render, Table, alike, count, render_table
+from clinometer.report.tables import Render, ReportTable, TableColumn, alike, count, render_table
 from clinometer.texts import visible
 
 __all__ = [
@@ -154,7 +154,7 @@ def grey_bars(part: pl.DataFrame) -> str:
     return f" Grey bar: {interval_title(part)} of the values of arbitrary primes (placebos)."
 
 
-def placebo_columns(part: pl.DataFrame) -> list[Column]:
+def placebo_columns(part: pl.DataFrame) -> list[TableColumn]:
     """Give the columns of the placebos, where there are any."""
     if part["p_placebo"].count() == 0:
         return []
@@ -162,7 +162,7 @@ def placebo_columns(part: pl.DataFrame) -> list[Column]:
     for what, ending in (("primes", ""), ("targets", "_targets")):
         # Slopes of valence have no arbitrary targets.
         if f"p_placebo{ending}" in part.columns:
-            columns.append(Column(f"Arbitrary {what}", _placebo_cell(ending)))
+            columns.append(TableColumn(f"Arbitrary {what}", _placebo_cell(ending)))
             columns += alike(p_value, {f"p (placebo {what})": f"p_placebo{ending}"})
     return columns
 
@@ -178,7 +178,7 @@ def _placebo_cell(ending: str) -> Render:
     return cell
 
 
-def _stereotype_table(part: pl.DataFrame) -> Table:
+def _stereotype_table(part: pl.DataFrame) -> ReportTable:
     first = part["first"][0]
     second = part["second"][0]
     title = interval_title(part)
@@ -191,30 +191,30 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
         "(naive): one-sided, as published. p (Holm): p (naive) adjusted for all sets of targets of "
         "a network.",
         [
-            Column("Targets", lambda r: r["targets"], "head"),
+            TableColumn("Targets", lambda r: r["targets"], "head"),
             NETWORK,
             *alike(number, {f"{first} − {second}": "estimate", "Turned": "turned"}),
-            Column(title, lambda r: interval(r["turned_low"], r["turned_high"])),
+            TableColumn(title, lambda r: interval(r["turned_low"], r["turned_high"])),
             *placebo_columns(part),
-            Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
-            Column("Arrangements", lambda r: count(r["n_resamples_permutation"])),
+            TableColumn("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
+            TableColumn("Arrangements", lambda r: count(r["n_resamples_permutation"])),
             *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
             *alike(count, {"Pairs": "n", "Words": "n_clusters"}),
         ],
     )
 
 
-def _published_table() -> Table:
+def _published_table() -> ReportTable:
     return render_table(
         load_published(PUBLISHED, "network_effects"),
         "Published effects (Abramski et al. 2025, figure 3, values of the released tables): "
         "gender, 125 pairs each. For context, not as a benchmark: their networks have three "
         "answers per cue, from earlier models.",
         [
-            Column("Targets", lambda r: r["targets"], "head"),
+            TableColumn("Targets", lambda r: r["targets"], "head"),
             NETWORK,
             *alike(number, {"female − male": "effect", "Turned": "stereotype"}),
-            Column("p (naive)", lambda r: p_value(r["p"])),
+            TableColumn("p (naive)", lambda r: p_value(r["p"])),
         ],
     )
 

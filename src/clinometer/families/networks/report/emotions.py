@@ -21,7 +21,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import intervals, range_text
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
 from clinometer.report.sections import Section, named
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["SUPPORTED", "emotion_section", "emotion_sides"]
 
@@ -145,20 +145,20 @@ def _other_norm_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("", caption, range_text(dots), intervals(dots, axis))
 
 
-def _emotion_table(part: pl.DataFrame) -> Table:
+def _emotion_table(part: pl.DataFrame) -> ReportTable:
     sides = f"{part['first'][0]} − {part['second'][0]}"
     return render_table(
         part,
         f"{part['label'][0]}: effects per emotion, {sides}. p (naive): two-sided, treats words as "
         "independent; p (Holm): p (naive) adjusted for the emotions of a network.",
         [
-            Column("Emotion", lambda r: r["targets"], "head"),
+            TableColumn("Emotion", lambda r: r["targets"], "head"),
             NETWORK,
-            Column(sides, lambda r: number(r["estimate"])),
-            Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            TableColumn(sides, lambda r: number(r["estimate"])),
+            TableColumn(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
             *placebo_columns(part),
             *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
-            Column("Words", lambda r: count(r["n_clusters"])),
-            Column("Norm", lambda r: r["norm"].upper()),
+            TableColumn("Words", lambda r: count(r["n_clusters"])),
+            TableColumn("Norm", lambda r: r["norm"].upper()),
         ],
     )

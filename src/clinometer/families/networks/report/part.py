@@ -35,8 +35,8 @@ from clinometer.report.prose import (
     p_value,
 )
 from clinometer.report.sections import (
-    Part,
     Passage,
+    ReportPart,
     Section,
     Source,
     Term,
@@ -92,7 +92,7 @@ LIMITS = (
 )
 
 
-def network_part(directory: Path) -> Part | None:
+def network_part(directory: Path) -> ReportPart | None:
     """Make the part of a report about networks; None where there is no table about networks.
 
     `directory`: a results directory; a section whose table is absent is left out.
@@ -105,7 +105,7 @@ def network_part(directory: Path) -> Part | None:
     study_title = study.text("title") or study.text("name")
     facts = (("Networks", ", ".join(networks.names)), ("Study", study_title))
     cited = Source(study.text("citation"), study.text("bibtex"))
-    return Part(
+    return ReportPart(
         key="networks",
         title="Association networks",
         headline=f"{title}: {first_few(networks.names)}" if networks.names else title,

@@ -16,7 +16,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals, range_text
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
 from clinometer.report.sections import Section, joined, named
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["path_finding", "path_section"]
 
@@ -89,7 +89,7 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("", caption, range_text(dots), intervals(dots, axis))
 
 
-def _table(part: pl.DataFrame) -> Table:
+def _table(part: pl.DataFrame) -> ReportTable:
     title = interval_title(part)
     return render_table(
         group_rows(part, "targets"),
@@ -97,13 +97,13 @@ def _table(part: pl.DataFrame) -> Table:
         "category (consistent) and of the other (inconsistent), and their difference over matched "
         "primes.",
         [
-            Column("Targets", _set_label, "head"),
+            TableColumn("Targets", _set_label, "head"),
             NETWORK,
             *alike(number, {"Consistent": "consistent", "Inconsistent": "inconsistent"}),
-            Column("Difference", lambda r: number(r["estimate"])),
-            Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
+            TableColumn("Difference", lambda r: number(r["estimate"])),
+            TableColumn(title, lambda r: interval(r["ci_low"], r["ci_high"])),
             *placebo_columns(part),
-            Column("p (primes swapped)", lambda r: p_value(r["p"])),
+            TableColumn("p (primes swapped)", lambda r: p_value(r["p"])),
             *alike(count, {"Pairs": "n", "Words": "n_clusters_bootstrap"}),
         ],
     )

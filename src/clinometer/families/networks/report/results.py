@@ -15,10 +15,10 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.families.networks.family import FAMILY
 from clinometer.report.drawing.charts import Row, measured
-from clinometer.report.plan import Plan, read_facts, spaced
+from clinometer.report.plan import PlanFacts, read_facts, spaced
 from clinometer.report.prose import cut, interval, place, shown_names
 from clinometer.report.sections import joined, read_family, with_shown_texts
-from clinometer.report.tables import Column
+from clinometer.report.tables import TableColumn
 from clinometer.results import beside
 from clinometer.texts import visible
 
@@ -43,7 +43,7 @@ _MAY_BE_NULL = ("prime", "direction", "note")
 _STREAMS = ("network_stream_nodes", "network_stream_edges")
 
 #: The column of a table that names the network of a row.
-NETWORK = Column("Network", lambda r: r["network"], "head")
+NETWORK = TableColumn("Network", lambda r: r["network"], "head")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Networks:
         out. `label` has the label of an identity.
     """
 
-    facts: Plan
+    facts: PlanFacts
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
 
@@ -74,7 +74,7 @@ class Networks:
         return marks
 
     @property
-    def study(self) -> Plan:
+    def study(self) -> PlanFacts:
         """Give what the facts say of the study."""
         return self.facts.part("study")
 
@@ -188,7 +188,7 @@ def _show_texts(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl
     return with_shown_texts(frame, show, _MAY_BE_NULL)
 
 
-def _add_labels(frame: pl.DataFrame, facts: Plan) -> pl.DataFrame:
+def _add_labels(frame: pl.DataFrame, facts: PlanFacts) -> pl.DataFrame:
     """Add the label of each row's identity."""
     if "identity" not in frame.columns:
         return frame

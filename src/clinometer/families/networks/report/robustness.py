@@ -20,7 +20,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value, percent
 from clinometer.report.sections import Section, named
-from clinometer.report.tables import Column, Render, Table, alike, count, render_table
+from clinometer.report.tables import Render, ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["chance_finding", "chance_section", "sensitivity_section"]
 
@@ -128,25 +128,25 @@ def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("", caption, summary, intervals(dots, axis))
 
 
-def _chance_table(part: pl.DataFrame) -> Table:
+def _chance_table(part: pl.DataFrame) -> ReportTable:
     return render_table(
         group_rows(part, "targets"),
         f"{part['label'][0]}: effects in the network, and in the same network rewired. "
         f"{_TURNED if part['direction'].count() else ''}p (naive) and false alarms: of the "
         "published test.",
         [
-            Column("Targets", lambda r: r["targets"] or "all primes equal", "head"),
+            TableColumn("Targets", lambda r: r["targets"] or "all primes equal", "head"),
             NETWORK,
-            Column("Effect", lambda r: number(r["estimate"])),
-            Column("Turned", lambda r: number(r["turned"]) if r["direction"] else ""),
-            Column("Rewired, mean", lambda r: number(r["placebo_mean"])),
-            Column(
+            TableColumn("Effect", lambda r: number(r["estimate"])),
+            TableColumn("Turned", lambda r: number(r["turned"]) if r["direction"] else ""),
+            TableColumn("Rewired, mean", lambda r: number(r["placebo_mean"])),
+            TableColumn(
                 f"Rewired, {interval_title(part)}",
                 lambda r: interval(r["placebo_low"], r["placebo_high"]),
             ),
             *alike(p_value, {"p (chance)": "p", "p (naive)": "p_published"}),
-            Column("False alarms", lambda r: percent(r["false_alarms"])),
-            Column("Rewired", lambda r: count(r["n_resamples"])),
+            TableColumn("False alarms", lambda r: percent(r["false_alarms"])),
+            TableColumn("Rewired", lambda r: count(r["n_resamples"])),
         ],
     )
 
@@ -177,7 +177,7 @@ def sensitivity_section(networks: Networks) -> Section | None:
     if not parts:
         return None
     text = [_METHOD]
-    tables: list[tuple[str, Table]] = []
+    tables: list[tuple[str, ReportTable]] = []
     for part in parts:
         text.append(_sentence(part, networks))
         tables += _setting_tables(part, networks)
@@ -255,7 +255,7 @@ def _list_changes(rows: pl.DataFrame, networks: Networks) -> str:
     return f" ({shares}; most often with {most['setting'][0]})"
 
 
-def _setting_tables(settings: pl.DataFrame, networks: Networks) -> list[tuple[str, Table]]:
+def _setting_tables(settings: pl.DataFrame, networks: Networks) -> list[tuple[str, ReportTable]]:
     """Set out the settings, a column per network and set of targets."""
     label = settings["label"][0]
     if settings.select("network", "targets").n_unique() <= MOST_COLUMNS:
@@ -269,7 +269,7 @@ def _setting_tables(settings: pl.DataFrame, networks: Networks) -> list[tuple[st
     return tables
 
 
-def _setting_table(settings: pl.DataFrame, label: str) -> Table:
+def _setting_table(settings: pl.DataFrame, label: str) -> ReportTable:
     columns = settings.select("network", "targets").unique(maintain_order=True).rows()
     cells = {}
     for row in settings.iter_rows(named=True):
@@ -294,13 +294,13 @@ def _setting_table(settings: pl.DataFrame, label: str) -> Table:
     setting_columns = []
     for network, targets in columns:
         heading = f"{network}: {targets}" if several else targets
-        setting_columns.append(Column(heading, cell(network, targets)))
+        setting_columns.append(TableColumn(heading, cell(network, targets)))
     return render_table(
         settings.select("setting").unique(maintain_order=True),
         f"{label}: effects under other settings, {what}. {_SIGN}: the sign changes; {_LOST}: naive "
         f"p above .05, by default not.{default_text}",
         [
-            Column("Setting", lambda r: r["setting"], "head"),
+            TableColumn("Setting", lambda r: r["setting"], "head"),
             *setting_columns,
         ],
     )

@@ -15,7 +15,7 @@ from clinometer.reference import load_published
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.prose import ALPHA, many, number, p_value, percent
 from clinometer.report.sections import Section, first_drawn, named
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 from clinometer.texts import visible
 
 __all__ = ["stream_section", "structure_section"]
@@ -77,12 +77,12 @@ _ESTIMATED = (
 _SIZE_COLUMNS = (
     NETWORK,
     *alike(_thousands, {"Nodes": "nodes", "Edges": "edges"}),
-    Column("Density", lambda r: number(r["density"], 5)),
-    Column("Average degree", lambda r: number(r["average_degree"], 1)),
+    TableColumn("Density", lambda r: number(r["density"], 5)),
+    TableColumn("Average degree", lambda r: number(r["average_degree"], 1)),
 )
 
 
-def _size_table(frame: pl.DataFrame) -> Table:
+def _size_table(frame: pl.DataFrame) -> ReportTable:
     def paths(row: Mapping[str, Any]) -> str:
         """Write the mean path length, and from how many nodes it was estimated."""
         length = number(row["mean_path_length"])
@@ -99,11 +99,11 @@ def _size_table(frame: pl.DataFrame) -> Table:
         _SIZES + _ESTIMATED * (frame["path_sources"].count() > 0),
         [
             *_SIZE_COLUMNS,
-            Column("Components", lambda r: _thousands(r["components"])),
-            Column("Diameter", hops),
-            Column("Mean path length", paths),
-            Column("Clustering", lambda r: number(r["clustering"], 3)),
-            Column("Directed", lambda r: "yes" if r["directed"] else ""),
+            TableColumn("Components", lambda r: _thousands(r["components"])),
+            TableColumn("Diameter", hops),
+            TableColumn("Mean path length", paths),
+            TableColumn("Clustering", lambda r: number(r["clustering"], 3)),
+            TableColumn("Directed", lambda r: "yes" if r["directed"] else ""),
         ],
     )
 
@@ -114,8 +114,8 @@ _OVERLAPS = (
     "that both networks have."
 )
 _SHARE_COLUMNS = (
-    Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
-    Column("Shared", lambda r: r["of"], "head"),
+    TableColumn("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
+    TableColumn("Shared", lambda r: r["of"], "head"),
     *alike(percent, {"Only the first": "only_a", "Both": "shared", "Only the second": "only_b"}),
 )
 _OVERLAP_COLUMNS = (
@@ -146,13 +146,13 @@ _PRIMED = (
 )
 _PRIMING_COLUMNS = (
     NETWORK,
-    Column("Correlation", lambda r: number(r["correlation"])),
-    Column("p", lambda r: p_value(r["p"])),
-    Column("Effect", lambda r: number(r["effect"])),
-    Column("p (effect)", lambda r: p_value(r["effect_p"])),
-    Column("As expected", _signs_as_expected),
+    TableColumn("Correlation", lambda r: number(r["correlation"])),
+    TableColumn("p", lambda r: p_value(r["p"])),
+    TableColumn("Effect", lambda r: number(r["effect"])),
+    TableColumn("p (effect)", lambda r: p_value(r["effect_p"])),
+    TableColumn("As expected", _signs_as_expected),
     *alike(count, {"Triplets": "n", "Time steps": "time_steps"}),
-    Column("Missing", _missing_words, "text"),
+    TableColumn("Missing", _missing_words, "text"),
 )
 
 #: Summary, table, caption and columns of what the paper published, beside each table of our own.
@@ -174,7 +174,11 @@ _PUBLISHED = (
         "Table of the published priming check",
         "network_priming",
         "Published priming check (released tables), 50 triplets.",
-        (NETWORK, Column("Correlation", lambda r: number(r["spearman"])), *_PRIMING_COLUMNS[2:5]),
+        (
+            NETWORK,
+            TableColumn("Correlation", lambda r: number(r["spearman"])),
+            *_PRIMING_COLUMNS[2:5],
+        ),
     ),
 )
 
@@ -230,17 +234,17 @@ def _stream_counts(nodes: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _stream_table(counts: pl.DataFrame) -> Table:
+def _stream_table(counts: pl.DataFrame) -> ReportTable:
     return render_table(
         counts,
         "Streams. Paths: number of shortest paths. Words: on any of these paths, without the two "
         "ends; positive, neutral, negative: by human ratings of valence.",
         [
-            Column("From", lambda r: visible(r["source"] or ""), "head"),
-            Column("To", lambda r: visible(r["target"] or ""), "head"),
+            TableColumn("From", lambda r: visible(r["source"] or ""), "head"),
+            TableColumn("To", lambda r: visible(r["target"] or ""), "head"),
             NETWORK,
-            Column("Hops", lambda r: count(r["hops"])),
-            Column("Paths", lambda r: many(r["paths"] or "0")),
+            TableColumn("Hops", lambda r: count(r["hops"])),
+            TableColumn("Paths", lambda r: many(r["paths"] or "0")),
             *alike(count, {"Words": "inner", "Positive": "positive", "Neutral": "neutral"}),
             *alike(count, {"Negative": "negative", "Not rated": "unknown"}),
         ],

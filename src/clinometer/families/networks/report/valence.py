@@ -17,7 +17,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, bars, intervals, range_text
 from clinometer.report.prose import interval, interval_title, number, p_value
 from clinometer.report.sections import Section
-from clinometer.report.tables import Column, Table, alike, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, render_table
 
 __all__ = ["SCALE", "valence_section"]
 
@@ -129,7 +129,7 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("network-valence-effects", caption, range_text(dots), drawing)
 
 
-def _joint_table(joint: pl.DataFrame) -> Table:
+def _joint_table(joint: pl.DataFrame) -> ReportTable:
     def rated(row: Mapping[str, Any]) -> str:
         """Write how many nodes have a rating, of how many."""
         complete = None not in (row["n"], row["n_nodes"])
@@ -141,30 +141,30 @@ def _joint_table(joint: pl.DataFrame) -> Table:
         "binomial model; p (robust): sandwich estimator. Rated: nodes with a rating of valence, of "
         "all nodes.",
         [
-            Column("Identity", lambda r: r["label"], "head"),
+            TableColumn("Identity", lambda r: r["label"], "head"),
             NETWORK,
-            Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
-            Column("χ²", lambda r: number(r["statistic"], 1)),
-            Column("df", lambda r: number(r["df"], 0)),
+            TableColumn("√(χ² / n)", lambda r: number(r["estimate"], 3)),
+            TableColumn("χ²", lambda r: number(r["statistic"], 1)),
+            TableColumn("df", lambda r: number(r["df"], 0)),
             *placebo_columns(joint),
             *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
-            Column("Rated", rated),
+            TableColumn("Rated", rated),
         ],
     )
 
 
-def _slope_table(slopes: pl.DataFrame) -> Table:
+def _slope_table(slopes: pl.DataFrame) -> ReportTable:
     return render_table(
         slopes,
         f"Slopes of valence per prime. {SCALE}",
         [
-            Column("Identity", lambda r: r["label"], "head"),
-            Column("Prime", lambda r: r["prime"], "head"),
+            TableColumn("Identity", lambda r: r["label"], "head"),
+            TableColumn("Prime", lambda r: r["prime"], "head"),
             NETWORK,
-            Column("Slope", lambda r: number(r["estimate"])),
-            Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
+            TableColumn("Slope", lambda r: number(r["estimate"])),
+            TableColumn(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
             *placebo_columns(slopes),
-            Column("SE (published)", lambda r: number(r["se"], 3)),
+            TableColumn("SE (published)", lambda r: number(r["se"], 3)),
             *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
         ],
     )

@@ -32,7 +32,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around
 from clinometer.report.prose import ALPHA, bracketed, interval_title, number, p_value
 from clinometer.report.sections import Section, first_drawn, named
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["association_finding", "association_section"]
 
@@ -94,7 +94,7 @@ def association_section(states: States) -> Section | None:
         return None
     measures: set[str] = set()
     figures: list[Figure] = []
-    tables: list[tuple[str, Table]] = []
+    tables: list[tuple[str, ReportTable]] = []
     notes: list[str] = []
     for part in map(_with_titles, parts):
         measures |= set(part["measure"])
@@ -249,7 +249,7 @@ def _map_summary(part: pl.DataFrame) -> str:
     return f"{'; '.join(sentences)}."
 
 
-def _tables(part: pl.DataFrame) -> list[tuple[str, Table]]:
+def _tables(part: pl.DataFrame) -> list[tuple[str, ReportTable]]:
     """Set out the last layer, and for each test the layer with its largest effect."""
     last = _last_layer(part)
     title = part["about"][0]
@@ -279,7 +279,7 @@ def _notes(part: pl.DataFrame) -> list[str]:
     ]
 
 
-def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
+def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> ReportTable:
     """Set out tests; with a column of layers where they differ."""
 
     def size(row: Mapping[str, Any]) -> str:
@@ -295,17 +295,17 @@ def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
         f"{caption} Positive: the expected direction, which the second column states. p: "
         "one-sided; an exact p is over all partitions of the targets. Words: targets, attributes.",
         [
-            Column("Test", lambda r: r["stereotype"], "head"),
-            Column("Expected", lambda r: r["expected"], "text"),
-            Column("Method", lambda r: in_words("measure", r["measure"]), "text"),
+            TableColumn("Test", lambda r: r["stereotype"], "head"),
+            TableColumn("Expected", lambda r: r["expected"], "text"),
+            TableColumn("Method", lambda r: in_words("measure", r["measure"]), "text"),
             *reading_columns(frame),
-            *([Column("Layer", lambda r: r["layer"])] if layer else []),
-            Column("Effect", lambda r: number(r["estimate"])),
+            *([TableColumn("Layer", lambda r: r["layer"])] if layer else []),
+            TableColumn("Effect", lambda r: number(r["estimate"])),
             interval_column(frame),
-            Column("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
+            TableColumn("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
             *alike(p_value, {"p (two-sided)": "p_two_sided", "p (Holm)": "p_holm"}),
             *placebo_columns(frame),
-            Column("Words", size),
+            TableColumn("Words", size),
         ],
     )
 

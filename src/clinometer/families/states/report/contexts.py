@@ -17,7 +17,7 @@ from clinometer.report.drawing.charts import Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.prose import number
 from clinometer.report.sections import Section
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["context_section"]
 
@@ -100,7 +100,7 @@ def _mean(part: pl.DataFrame) -> float | None:
     return float((part["value"] * part["n"]).sum()) / total if total else None
 
 
-def _table(table: pl.DataFrame) -> Table:
+def _table(table: pl.DataFrame) -> ReportTable:
     """Set out the means of properties, a row per kind of contexts and role of terms."""
     rows = []
     for (kind, role), part in table.group_by("contexts", "role", maintain_order=True):
@@ -112,18 +112,18 @@ def _table(table: pl.DataFrame) -> Table:
         row["bare"] = part.filter(property="contexts per term", value=0)["n"].sum()
         rows.append(row)
 
-    def mean(name_of_property: str) -> Column:
+    def mean(name_of_property: str) -> TableColumn:
         """Make the column of a property's mean."""
         title = f"{_PROPERTIES[name_of_property]}, mean"
-        return Column(title, lambda r: number(r[name_of_property], 1))
+        return TableColumn(title, lambda r: number(r[name_of_property], 1))
 
     return render_table(
         pl.DataFrame(rows),
         "Contexts in which terms were read, of the poles of dimensions and, where their direction "
         "is predicted, of held-out terms.",
         [
-            Column("Contexts", lambda r: _kind_text(r["contexts"]), "head"),
-            Column("Terms", lambda r: "poles" if r["role"] == "poles" else "held-out", "text"),
+            TableColumn("Contexts", lambda r: _kind_text(r["contexts"]), "head"),
+            TableColumn("Terms", lambda r: "poles" if r["role"] == "poles" else "held-out", "text"),
             *alike(count, {"Number": "total", "Terms without": "bare"}),
             *map(mean, _PROPERTIES),
         ],

@@ -31,7 +31,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around
 from clinometer.report.prose import interval, interval_title, number
 from clinometer.report.sections import Section, named
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["direction_finding", "direction_section", "layer_section"]
 
@@ -73,7 +73,7 @@ def direction_section(states: States) -> Section | None:
     return Section(key, title, (_ACCURACY,), named(key, figures), tuple(tables))
 
 
-def _published_table(dimensions: pl.Series) -> Table:
+def _published_table(dimensions: pl.Series) -> ReportTable:
     """Set out what the models of the paper reach on the same dimensions."""
     accuracy = pl.col("accuracy")
     published = (
@@ -87,8 +87,8 @@ def _published_table(dimensions: pl.Series) -> Table:
         "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
         "generated contexts that were not released. For context, not as a benchmark.",
         [
-            Column("Dimension", lambda r: r["dimension"], "head"),
-            Column("Models", lambda r: count(r["models"])),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Models", lambda r: count(r["models"])),
             *alike(number, {"Lowest": "least", "Median": "median", "Highest": "most"}),
         ],
     )
@@ -135,7 +135,7 @@ def _dimension_title(name: str) -> str:
     return "All dimensions" if name == "all" else name
 
 
-def _direction_table(part: pl.DataFrame) -> Table:
+def _direction_table(part: pl.DataFrame) -> ReportTable:
     """Set out the accuracies of a model, at one layer."""
     frame = at_one_layer(part)
     title = interval_title(frame)
@@ -145,14 +145,14 @@ def _direction_table(part: pl.DataFrame) -> Table:
         "balanced accuracy, and the majority baseline. All dimensions: each term on its own "
         "dimension.",
         [
-            Column("Dimension", lambda r: _dimension_title(r["dimension"]), "head"),
-            Column("Space", lambda r: r["space"], "text"),
-            Column("Cut", _cut_text, "text"),
+            TableColumn("Dimension", lambda r: _dimension_title(r["dimension"]), "head"),
+            TableColumn("Space", lambda r: r["space"], "text"),
+            TableColumn("Cut", _cut_text, "text"),
             *reading_columns(frame),
-            Column("Accuracy", lambda r: number(r["estimate"], 3)),
-            Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-            Column("Balanced", lambda r: number(r["estimate_balanced"], 3)),
-            Column("Majority", lambda r: number(r["neutral"], 3)),
+            TableColumn("Accuracy", lambda r: number(r["estimate"], 3)),
+            TableColumn(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+            TableColumn("Balanced", lambda r: number(r["estimate_balanced"], 3)),
+            TableColumn("Majority", lambda r: number(r["neutral"], 3)),
             *alike(count, {"Terms": "n", "High": "n_high"}),
         ],
     )

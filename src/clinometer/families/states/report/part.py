@@ -21,9 +21,16 @@ from clinometer.families.states.report.profiles import SCALE, profile_section
 from clinometer.families.states.report.relations import relation_finding, relation_section
 from clinometer.families.states.report.results import ONE_LAYER, States, read_states
 from clinometer.families.states.report.tally import tally_section
-from clinometer.report.plan import Plan, spaced
+from clinometer.report.plan import PlanFacts, spaced
 from clinometer.report.prose import counted, first_few
-from clinometer.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
+from clinometer.report.sections import (
+    Passage,
+    ReportPart,
+    Source,
+    Term,
+    findings_or_table,
+    made_with,
+)
 
 __all__ = ["findings", "state_part"]
 
@@ -107,7 +114,7 @@ _REMOVAL = (
 )
 
 
-def state_part(directory: Path) -> Part | None:
+def state_part(directory: Path) -> ReportPart | None:
     """Make the part of a report about hidden states; None where there is no table about them.
 
     `directory`: a results directory; a section whose table is absent is left out.
@@ -128,7 +135,7 @@ def state_part(directory: Path) -> Part | None:
     approaches = tuple(term for key, term in _APPROACHES.items() if states.tables[key].height)
     title = "Stereotypes inside the model"
     names = states.names
-    return Part(
+    return ReportPart(
         key="representation",
         title="Hidden states",
         headline=f"{title}: {first_few(names)}" if names else title,
@@ -183,7 +190,7 @@ def _sources(states: States) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, works)))
 
 
-def _setting(facts: Plan) -> tuple[Term, ...]:
+def _setting(facts: PlanFacts) -> tuple[Term, ...]:
     """Say what was read, and how."""
     sha256 = "SHA-256 {}"
     texts: list[tuple[str, str]] = []
@@ -212,7 +219,7 @@ def _setting(facts: Plan) -> tuple[Term, ...]:
     return (*(Term(name, text) for name, text in texts if text), *made_with(facts))
 
 
-def _filled_texts(part: Plan, **templates: str) -> str:
+def _filled_texts(part: PlanFacts, **templates: str) -> str:
     """Write the texts of a part of the record that it has, each in the template of its key."""
     texts = {key: part.text(key) for key in templates}
     return "; ".join(templates[key].format(text) for key, text in texts.items() if text)
@@ -225,7 +232,7 @@ _LAST = {
 }
 
 
-def _model_text(model: Plan) -> str:
+def _model_text(model: PlanFacts) -> str:
     """Write how a model was read."""
     layers = len(model.texts("layers"))
     last = model.text("last")
@@ -238,7 +245,7 @@ def _model_text(model: Plan) -> str:
     return "; ".join(filter(None, texts))
 
 
-def _words_text(words: Plan) -> str:
+def _words_text(words: PlanFacts) -> str:
     """Write the sizes of groups of words, and the words that stand alone."""
     groups = ", ".join(f"{group} {n}" for group, n in words.pairs("groups"))
     individuals = ", ".join(words.texts("individuals"))

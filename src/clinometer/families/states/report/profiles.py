@@ -25,7 +25,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import STAR, around, profile_rows, shortened
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
 from clinometer.report.sections import Section, named
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["SCALE", "profile_section"]
 
@@ -91,7 +91,7 @@ def profile_section(states: States, space: str) -> Section | None:
         return None
     key, title, short, method = _SPACES[space]
     figures: list[Figure | None] = []
-    tables: list[tuple[str, Table]] = []
+    tables: list[tuple[str, ReportTable]] = []
     for part in parts:
         keys = {"model": part["model"][0], "words": part["words"][0], "space": space}
         differences = at_one_layer(states.tables["differences"].filter(**keys))
@@ -262,7 +262,9 @@ def _summary(rows: Sequence[Row]) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _tables(differences: pl.DataFrame, words: pl.DataFrame, title: str) -> list[tuple[str, Table]]:
+def _tables(
+    differences: pl.DataFrame, words: pl.DataFrame, title: str
+) -> list[tuple[str, ReportTable]]:
     """Set out differences, and single words; `title`: of which model and set of words."""
     tables = []
     if not differences.is_empty():
@@ -278,7 +280,7 @@ def _rows_note(frame: pl.DataFrame) -> str:
     return f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""
 
 
-def _difference_table(frame: pl.DataFrame, title: str) -> Table:
+def _difference_table(frame: pl.DataFrame, title: str) -> ReportTable:
     """Set out differences of groups, at one layer."""
     interval_name = interval_title(frame)
     return render_table(
@@ -289,23 +291,23 @@ def _difference_table(frame: pl.DataFrame, title: str) -> Table:
         "(shuffled): words shuffled between groups. Placebos: differences on directions whose high "
         f"and low terms were shuffled. d: Cohen’s.{_rows_note(frame)}",
         [
-            Column("Dimension", lambda r: r["dimension"], "head"),
-            Column("Compared", pair_label, "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Compared", pair_label, "head"),
             *reading_columns(frame),
-            Column("Difference", lambda r: number(r["estimate"])),
-            Column(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("t", lambda r: number(r["statistic"])),
-            Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
+            TableColumn("Difference", lambda r: number(r["estimate"])),
+            TableColumn(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
+            TableColumn("t", lambda r: number(r["statistic"])),
+            TableColumn("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
             *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
-            Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
+            TableColumn("p (shuffled)", lambda r: p_value(r["p_permutation"])),
             *placebo_columns(frame),
-            Column("d", lambda r: number(r["effect_size"])),
-            Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
+            TableColumn("d", lambda r: number(r["effect_size"])),
+            TableColumn("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
         ],
     )
 
 
-def _word_table(frame: pl.DataFrame, title: str) -> Table:
+def _word_table(frame: pl.DataFrame, title: str) -> ReportTable:
     """Set out single words, at one layer."""
     interval_name = interval_title(frame)
     return render_table(
@@ -314,11 +316,11 @@ def _word_table(frame: pl.DataFrame, title: str) -> Table:
         f"compared words; neutral 0. The {interval_name} is over contexts; it needs at least two."
         f"{_rows_note(frame)}",
         [
-            Column("Word", lambda r: r["term"], "head"),
-            Column("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Word", lambda r: r["term"], "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
             *reading_columns(frame),
-            Column("Value", lambda r: number(r["coordinate"])),
-            Column(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("Contexts of the word", lambda r: count(r["n_contexts"])),
+            TableColumn("Value", lambda r: number(r["coordinate"])),
+            TableColumn(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
+            TableColumn("Contexts of the word", lambda r: count(r["n_contexts"])),
         ],
     )

@@ -27,7 +27,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.plan import spaced
 from clinometer.report.prose import bracketed, interval_title, number, p_value
 from clinometer.report.sections import Section, named
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["relation_finding", "relation_section"]
 
@@ -161,7 +161,7 @@ def _curves(part: pl.DataFrame) -> Figure:
     )
 
 
-def _table(part: pl.DataFrame) -> Table:
+def _table(part: pl.DataFrame) -> ReportTable:
     """Set out the strongest and the last layer of each level, removal and treatment."""
     table_rows = []
     for _, correlations in split(part, "level", "removed", "missing_as"):
@@ -175,21 +175,21 @@ def _table(part: pl.DataFrame) -> Table:
         f"its {interval_title(part)} (Fisher’s z). Selecting the strongest layer is not a test; p "
         "(Holm) is adjusted for all layers.",
         [
-            Column("Level", lambda r: r["level"], "head"),
-            Column("Missing", lambda r: in_words("missing_as", r["missing_as"]), "head"),
-            Column("Removed", lambda r: in_words("removed", r["removed"]), "head"),
-            Column("Which", lambda r: r["which"], "head"),
-            Column("Layer", lambda r: r["layer"]),
-            Column("r", lambda r: number(r["estimate"])),
+            TableColumn("Level", lambda r: r["level"], "head"),
+            TableColumn("Missing", lambda r: in_words("missing_as", r["missing_as"]), "head"),
+            TableColumn("Removed", lambda r: in_words("removed", r["removed"]), "head"),
+            TableColumn("Which", lambda r: r["which"], "head"),
+            TableColumn("Layer", lambda r: r["layer"]),
+            TableColumn("r", lambda r: number(r["estimate"])),
             interval_column(part),
             *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
-            Column("Spearman", lambda r: number(r["estimate_spearman"])),
-            Column("n", lambda r: count(r["n"])),
+            TableColumn("Spearman", lambda r: number(r["estimate_spearman"])),
+            TableColumn("n", lambda r: count(r["n"])),
         ],
     )
 
 
-def _fit_table(part: pl.DataFrame) -> Table:
+def _fit_table(part: pl.DataFrame) -> ReportTable:
     """Set out the answers as predictor, and the states at the best and the last layer."""
     table_rows: list[dict[str, Any]] = []
     for _, fits in split(part, "removed", "missing_as"):
@@ -207,16 +207,16 @@ def _fit_table(part: pl.DataFrame) -> Table:
         "the best model on the same rows. p (clustered): by stereotype. Selecting the best layer "
         "is not a test.",
         [
-            Column("Predictor", lambda r: spaced(r["predictor"]), "head"),
-            Column("Which", lambda r: r["which"], "head"),
-            Column("Layer", lambda r: r["layer"] or ""),
-            Column("Missing", lambda r: in_words("missing_as", r["missing_as"]), "text"),
-            Column("Removed", lambda r: in_words("removed", r["removed"]), "text"),
-            Column("Coefficient", lambda r: number(r["estimate"])),
+            TableColumn("Predictor", lambda r: spaced(r["predictor"]), "head"),
+            TableColumn("Which", lambda r: r["which"], "head"),
+            TableColumn("Layer", lambda r: r["layer"] or ""),
+            TableColumn("Missing", lambda r: in_words("missing_as", r["missing_as"]), "text"),
+            TableColumn("Removed", lambda r: in_words("removed", r["removed"]), "text"),
+            TableColumn("Coefficient", lambda r: number(r["estimate"])),
             interval_column(part),
             *alike(p_value, {"p": "p", "p (clustered)": "p_clustered"}),
             *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic", "Δ AIC": "delta_aic"}),
-            Column("n", lambda r: count(r["n_scored"])),
+            TableColumn("n", lambda r: count(r["n_scored"])),
         ],
     )
 

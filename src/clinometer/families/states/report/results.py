@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.families.states.family import FAMILY
-from clinometer.report.plan import Plan, read_facts
+from clinometer.report.plan import PlanFacts, read_facts
 from clinometer.report.prose import (
     cut,
     interval,
@@ -23,7 +23,7 @@ from clinometer.report.prose import (
     shown_names,
 )
 from clinometer.report.sections import joined, read_family, with_shown_texts
-from clinometer.report.tables import Column
+from clinometer.report.tables import TableColumn
 from clinometer.results import beside
 from clinometer.texts import visible
 
@@ -82,7 +82,7 @@ class States:
     `contexts`: what contexts are like (``state_contexts``), for all models.
     """
 
-    facts: Plan
+    facts: PlanFacts
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
     contexts: pl.DataFrame
@@ -315,25 +315,25 @@ def pair_label(row: Mapping[str, Any]) -> str:
     return " − ".join(filter(None, (row["first"], row["second"])))
 
 
-def reading_columns(frame: pl.DataFrame) -> list[Column]:
+def reading_columns(frame: pl.DataFrame) -> list[TableColumn]:
     """Give columns for the contexts and the number of removed components, where these vary."""
     columns = {
-        "contexts": Column("Contexts", lambda r: r["contexts"] or "", "text"),
-        "removed": Column("Removed", lambda r: in_words("", r["removed"]), "text"),
+        "contexts": TableColumn("Contexts", lambda r: r["contexts"] or "", "text"),
+        "removed": TableColumn("Removed", lambda r: in_words("", r["removed"]), "text"),
     }
     return [column for name, column in columns.items() if frame[name].n_unique() > 1]
 
 
-def placebo_columns(frame: pl.DataFrame) -> list[Column]:
+def placebo_columns(frame: pl.DataFrame) -> list[TableColumn]:
     """Give the columns of the placebos, where there are any."""
     if frame["p_placebo"].count() == 0:
         return []
     return [
-        Column(
+        TableColumn(
             f"Placebos, {interval_title(frame)}",
             lambda r: "" if r["p_placebo"] is None else placebo_ends(r),
         ),
-        Column("p (placebo)", lambda r: p_value(r["p_placebo"])),
+        TableColumn("p (placebo)", lambda r: p_value(r["p_placebo"])),
     ]
 
 
@@ -342,9 +342,9 @@ def placebo_ends(row: Mapping[str, Any]) -> str:
     return interval(row["placebo_low"], row["placebo_high"])
 
 
-def interval_column(frame: pl.DataFrame) -> Column:
+def interval_column(frame: pl.DataFrame) -> TableColumn:
     """Give the column of intervals; a cell without one is empty."""
-    return Column(
+    return TableColumn(
         interval_title(frame),
         lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
     )

@@ -19,7 +19,7 @@ from clinometer.families.states.report.results import (
 from clinometer.reference import load_published
 from clinometer.report.prose import ALPHA
 from clinometer.report.sections import Section
-from clinometer.report.tables import Column, Table, alike, count, render_table
+from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["tally_section"]
 
@@ -58,7 +58,7 @@ def _first_readings(states: States, table: str) -> pl.DataFrame:
     return pl.concat([states.tables[table].clear(), *parts])
 
 
-def _difference_table(differences: pl.DataFrame) -> Table:
+def _difference_table(differences: pl.DataFrame) -> ReportTable:
     """Count the models in which each group of a pair is higher."""
     above = pl.col("estimate") > 0
     below = pl.col("estimate") < 0
@@ -77,9 +77,9 @@ def _difference_table(differences: pl.DataFrame) -> Table:
         "Models in which the first or the second of two groups is higher, at the mean over layers. "
         "Higher: by any amount; p: as published; shown: by both tests, adjusted.",
         [
-            Column("Words", lambda r: r["words"], "head"),
-            Column("Dimension", lambda r: r["dimension"], "head"),
-            Column("Compared", pair_label, "head"),
+            TableColumn("Words", lambda r: r["words"], "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Compared", pair_label, "head"),
             *alike(count, {"Models": "models", "First higher": "higher"}),
             *alike(count, {"First, p": "first_p", "Second, p": "second_p"}),
             *alike(count, {"First, shown": "first_claim", "Second, shown": "second_claim"}),
@@ -110,22 +110,22 @@ def _count_positions(states: States) -> pl.DataFrame:
     )
 
 
-def _word_table(words: pl.DataFrame) -> Table:
+def _word_table(words: pl.DataFrame) -> ReportTable:
     """Set out where single words stand; `words` as of `_count_positions`."""
     return render_table(
         words,
         "Models in which a single word stands below the means of all groups, between them, or "
         "above them.",
         [
-            Column("Word", lambda r: r["term"], "head"),
-            Column("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Word", lambda r: r["term"], "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
             *alike(count, {"Models": "models", "Below": "below", "Between": "between"}),
             *alike(count, {"Above": "above"}),
         ],
     )
 
 
-def _published_table(differences: pl.DataFrame) -> Table:
+def _published_table(differences: pl.DataFrame) -> ReportTable:
     """Set out the counts of the paper, of the words that were measured."""
     counts = load_published("schuster2024", "tally").filter(
         pl.col("words").is_in(differences["words"].unique().implode())
@@ -140,9 +140,9 @@ def _published_table(differences: pl.DataFrame) -> Table:
         "Schuster et al. 2024, section 4.2: models in which a group is significantly higher (t "
         "test, p below .05, not adjusted).",
         [
-            Column("Words", lambda r: r["words"], "head"),
-            Column("Dimension", lambda r: r["dimension"], "head"),
-            Column("Higher", lambda r: r["higher"], "text"),
-            Column("Models", models),
+            TableColumn("Words", lambda r: r["words"], "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Higher", lambda r: r["higher"], "text"),
+            TableColumn("Models", models),
         ],
     )
