@@ -69,9 +69,15 @@ def test_every_study_that_is_no_control_is_a_source(read):
         "d": {"title": ["D"], "citation": {"x": 1}},
     }
     cited = [
-        (one["name"], one["title"], one["citation"]) for one in read(sources=described).sources()
+        (source.name, source.title, source.citation) for source in read(sources=described).sources
     ]
     assert cited == [("a", "A", "Who (2025)"), ("d", "", "")]
+
+
+def test_a_size_that_is_no_number_is_left_out(read):
+    assert read(sizes={"lab/small": 7, "lab/large": "x", "lab/none": None}).sizes == {
+        "lab/small": 7.0
+    }
 
 
 def test_what_a_plan_says_of_an_instrument_is_read_with_suspicion(read):

@@ -13,7 +13,8 @@ from clinometer.reference import load_published
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, drawn
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import PlanFacts, read_facts
+from clinometer.report.facts import Facts, read_facts
+from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     bracketed,
     capital,
@@ -109,7 +110,8 @@ def comparison_part(directory: Path) -> ReportPart | None:
         key="comparison",
         title="Comparison",
         headline=f"{', '.join(names[1:])} against {names[0]}",
-        plan=facts,
+        version=facts.text("clinometer"),
+        created=facts.text("created"),
         names=names,
         facts=_terms(facts, names),
         measured=(
@@ -126,14 +128,18 @@ def comparison_part(directory: Path) -> ReportPart | None:
     )
 
 
-def _terms(facts: PlanFacts, names: Sequence[str]) -> tuple[Term, ...]:
+def _terms(facts: Facts, names: Sequence[str]) -> tuple[Term, ...]:
     """Say what was compared, by which version and when."""
     margin = number(facts.number("margin"))
     compared = (("Baseline", names[0]), ("Candidates", ", ".join(names[1:])), ("Margin", margin))
-    return (*made_with(facts), *(Term(*term) for term in compared))
+    made = made_with(facts.text("clinometer"), facts.text("created"))
+    return (
+        *made,
+        *(Term(*term) for term in compared),
+    )
 
 
-def _summary(differences: pl.DataFrame, facts: PlanFacts, names: Sequence[str]) -> Summary:
+def _summary(differences: pl.DataFrame, facts: Facts, names: Sequence[str]) -> Summary:
     """Say what is decided, what changed, and what that rests on, for the head of the page."""
     decisions, several = facts.parts("decisions"), len(names) > 2
     own = pl.col("control").is_null() & pl.col("explicit").fill_null(False).not_()
@@ -207,7 +213,7 @@ def _arrows(text: str) -> str:
     return text.replace(" -> ", " → ")
 
 
-def _finding(decision: PlanFacts) -> Finding:
+def _finding(decision: Facts) -> Finding:
     """Say the verdict of a candidate; what changed stands open below."""
     return Finding(decision.text("candidate"), f"{_arrows(decision.text('text'))}.")
 
@@ -233,7 +239,7 @@ def _name(row: Mapping[str, Any]) -> str:
     return category_title(row["category"]) if row["category"] else "All"
 
 
-def _difference_section(differences: pl.DataFrame, facts: PlanFacts) -> Section | None:
+def _difference_section(differences: pl.DataFrame, facts: Facts) -> Section | None:
     """Show the differences of the model and of each category, with the margin."""
     shown = differences.filter(
         pl.col("level").is_in(["model", "category"]), pl.col("control").is_null()
@@ -268,7 +274,7 @@ def _by_instrument(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 def _figure(
     rows: pl.DataFrame,
     where: str,
-    facts: PlanFacts,
+    facts: Facts,
     place: int,
     names: Mapping[str, str] | None = None,
 ) -> Figure:

@@ -100,7 +100,8 @@ def _write_report(path: Path, title: str | None) -> Path:
     drawings = write_figures([f for part in parts for f in part.figures()], path / "figures")
     about = {
         "title": title or parts[0].headline,
-        "plan": parts[0].plan,
+        "version": parts[0].version,
+        "created": parts[0].created,
         "parts": parts,
         "simulated": say_simulated(_models(path)),
         "several": len([leaf for part in parts for leaf in part.leaves()]) > 1,

@@ -180,7 +180,7 @@ def answer(
     `rows`: the estimates per stereotype, controls left out.
     """
     counts = Counter(verdict_kind(row["verdict"]) for row in rows)
-    margin = plan.number("margin")
+    margin = plan.margin
     slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
     near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
     known = ("consistent", "reversed", "equivalent", "inconclusive")

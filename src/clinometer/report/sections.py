@@ -7,7 +7,7 @@ of a results directory is untrusted: it is shown with its invisible characters v
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -142,7 +142,8 @@ class ReportPart:
     key: str
     title: str  # of its heading
     headline: str = ""  # the title of a report that begins with this part
-    plan: PlanFacts = field(default_factory=PlanFacts)  # states version and date
+    version: str = ""  # of Clinometer, which made the results
+    created: str = ""
     names: tuple[str, ...] = ()  # who was measured
     facts: tuple[Term, ...] = ()  # the same and more, for the head of the page
     measured: tuple[Passage, ...] = ()  # how, and each measure with its scale and source
@@ -197,9 +198,9 @@ def findings_or_table(
     return {"findings": (), "table": render_table(frame, caption, columns)}
 
 
-def made_with(plan: PlanFacts) -> tuple[Term, ...]:
-    """Give the version that made the results, and when."""
-    made = (("Clinometer", plan.text("clinometer")), ("Created", plan.text("created")))
+def made_with(version: str, created: str) -> tuple[Term, ...]:
+    """Return the version that made the results, and when, as far as they are known."""
+    made = (("Clinometer", version), ("Created", created))
     return tuple(Term(name, text, "code") for name, text in made if text)
 
 
@@ -208,10 +209,10 @@ def in_order(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
     orders: dict[str, Iterable[str]] = {
         "category": (item.category for item in plan.stereotypes.values()),
         "stereotype": plan.stereotypes,
-        "model": plan.texts("models"),
-        "plain_mode": plan.texts("modes"),
+        "model": plan.models,
+        "plain_mode": plan.modes,
         "dimension": plan.dimensions,
-        "intervention": [name for name, _ in plan.pairs("interventions")],
+        "intervention": [name for name, _ in plan.interventions],
     }
     by = [place(name, order) for name, order in orders.items() if name in frame.columns]
     return frame.sort(by, maintain_order=True)

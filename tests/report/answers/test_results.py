@@ -8,7 +8,8 @@ from clinometer.report.plan import PlanFacts, Stimuli
 from clinometer.report.sections import in_order
 
 PLAN = PlanFacts(
-    {"modes": ["free", "forced"], "interventions": {"none": None, "fair": "Be fair."}},
+    modes=("free", "forced"),
+    interventions=(("none", ""), ("fair", "Be fair.")),
     studies={"mist2025": Stimuli({}, {"warm": "Warmth", "able": "Ability"})},
 )
 ROW = {"model": "m", "study": "mist2025", "mode": "forced", "dimension": "able",

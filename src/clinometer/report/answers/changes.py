@@ -108,7 +108,7 @@ def change_section(factor: str, asked: InstrumentResults) -> Section | None:
 
 def _prompts(frame: pl.DataFrame, asked: InstrumentResults) -> tuple[str, ...]:
     """Give the texts of the system prompts, and what is published of them."""
-    texts = dict(asked.plan.pairs("interventions"))
+    texts = dict(asked.plan.interventions)
     names = frame["candidate"].drop_nulls().unique(maintain_order=True)
     return (
         *(f"“{name}”: {texts[name]}" for name in names if texts.get(name)),

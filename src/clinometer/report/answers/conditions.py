@@ -73,7 +73,7 @@ def wording_section(asked: InstrumentResults) -> Section | None:
     cells, measure = asked.levels["cell"], asked.measure
     if cells["variation"].n_unique() < 2:
         return None
-    axis = Axis.of(measure, asked.plan.number("margin"))
+    axis = Axis.of(measure, asked.plan.margin)
     caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
     draw = partial(dots, axis=axis, title="Wording")
     return Section(

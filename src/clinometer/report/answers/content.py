@@ -147,7 +147,7 @@ def _interval_figure(
         f"Dot: mean; thick line: interval; thin line: {WORST}; dotted line: neutral. "
         f"{scale(measure)}"
     )
-    drawing = forest(blocked, Axis.of(measure, plan.number("margin")))
+    drawing = forest(blocked, Axis.of(measure, plan.margin))
     return Figure(name, caption, _verdicts(blocked), drawing)
 
 

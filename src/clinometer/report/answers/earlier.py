@@ -52,7 +52,7 @@ def changes(
 
 def _earlier(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
     """Find the latest earlier results of the same models and stereotypes beside a directory."""
-    own, asked = plan.text("created"), _asked(plan)
+    own, asked = plan.created, _asked(plan)
     found = []
     for path in directory.resolve().parent.glob("*/plan.json"):
         if path.parent == directory.resolve() or not (path.parent / "estimates.parquet").is_file():
@@ -61,7 +61,7 @@ def _earlier(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
             other = read_plan(path)
         except ClinometerError:
             continue
-        created = other.text("created")
+        created = other.created
         if created and created < own and _asked(other) == asked:
             found.append((created, path.parent))
     if not found:
@@ -73,4 +73,4 @@ def _earlier(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
 def _asked(plan: PlanFacts) -> tuple[tuple[str, ...], dict[str, set[str]]]:
     """Say which models were asked about which stereotypes."""
     stereotypes = {name: set(study.stereotypes) for name, study in plan.studies.items()}
-    return plan.texts("models"), stereotypes
+    return plan.models, stereotypes

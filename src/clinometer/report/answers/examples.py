@@ -100,7 +100,7 @@ def examples(results: AnswerResults) -> list[Example]:
         .collect(engine="streaming")
     )
     shown = [_example(row, results.plan.of(row["study"])) for row in rows.iter_rows(named=True)]
-    studies = [results.plan.text("study"), *results.plan.studies]
+    studies = [results.plan.study, *results.plan.studies]
     listed = {e.study: list(results.plan.of(e.study).stereotypes) for e in shown}
     return sorted(
         shown,

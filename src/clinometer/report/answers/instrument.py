@@ -232,7 +232,7 @@ def _verdict_section(asked: InstrumentResults) -> Section:
         f"Mean score per category and over all, with {plan.interval}, of all categories at once"
         f"{grey}. {scale(asked.measure)}"
     )
-    draw = partial(forest, axis=Axis.of(asked.measure, plan.number("margin")))
+    draw = partial(forest, axis=Axis.of(asked.measure, plan.margin))
     runs = asked.each.select("model", "mode").n_unique()  # one run is drawn in the summary
     return Section(
         key="verdicts",
@@ -316,7 +316,7 @@ def _naive_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
 
 def _stereotype_section(asked: InstrumentResults) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
-    plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
+    plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.margin)
     each, grey = _with_splits(asked.each, plan)
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}, of all stereotypes at "

@@ -120,7 +120,7 @@ def answer_part(directory: Path) -> ReportPart | None:
     plan, each, picked = results.plan, instrument_results(results), examples(results)
     changed = [changes(asked) for asked in each]
     few_changes = sum(map(len, changed)) <= MOST_CHANGES
-    names = plan.texts("models") or tuple(results.estimates["model"].drop_nulls().unique())
+    names = plan.models or tuple(results.estimates["model"].drop_nulls().unique())
     dimensions = tuple(dict.fromkeys(name for asked in each for name in asked.dimensions))
     made = (
         explicit_section(results),
@@ -132,7 +132,8 @@ def answer_part(directory: Path) -> ReportPart | None:
         key="answers",
         title="Answers",
         headline=f"Implicit bias of {first_few(names)}" if names else "Implicit bias report",
-        plan=plan,
+        version=plan.version,
+        created=plan.created,
         names=names,
         facts=_facts(plan, each, dimensions),
         measured=_measured(results, each, picked, dimensions),
@@ -148,7 +149,9 @@ def answer_part(directory: Path) -> ReportPart | None:
         sections=tuple(section for section in made if section),
         limits=_limits(results, each, dimensions),
         notes=_notes(plan),
-        sources=tuple(Source(o["citation"], o["bibtex"]) for o in plan.sources() if o["citation"]),
+        sources=tuple(
+            Source(source.citation, source.bibtex) for source in plan.sources if source.citation
+        ),
         setting=_setting(plan),
         parts=tuple(
             _branch(place, asked, () if few_changes else own, several=len(each) > 1)
@@ -196,25 +199,25 @@ def _findings(
 
 
 def _systems(plan: PlanFacts) -> tuple[Term, ...]:
-    return tuple(Term(name, text) for name, text in plan.pairs("interventions") if text)
+    return tuple(Term(name, text) for name, text in plan.interventions if text)
 
 
 def _facts(
     plan: PlanFacts, each: Sequence[InstrumentResults], dimensions: Sequence[str]
 ) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
-    recorded = plan.part("recorded").text("file")
+    recorded = plan.recorded_file
     terms = (
-        ("Models", plan.texts("models")),
+        ("Models", plan.models),
         ("Answers", [f"recorded elsewhere, {recorded}"] if recorded else []),
-        ("Response modes", plan.texts("modes")),
-        ("Wordings", plan.texts("variations")),
+        ("Response modes", plan.modes),
+        ("Wordings", plan.variations),
         ("Dimensions", dimensions),
         ("System prompts", [one.name for one in _systems(plan)]),
-        ("Reasoning efforts", plan.texts("efforts")),
-        ("Temperatures", plan.texts("temperatures")),
-        *(("Study", [one["title"] or one["name"]]) for one in plan.sources()),
-        ("Size", plan.texts("size")),
+        ("Reasoning efforts", plan.efforts),
+        ("Temperatures", plan.temperatures),
+        *(("Study", [source.title or source.name]) for source in plan.sources),
+        ("Size", [plan.size]),
         ("Trials per stereotype and mode", [f"{one.name} {trials_text(one)}" for one in each]),
     )
     shown = ((name, ", ".join(values)) for name, values in terms)
@@ -272,7 +275,7 @@ def _instrument(asked: InstrumentResults) -> Passage:
 
 
 def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
-    margin, floor = plan.number("margin"), plan.number("compliance_floor")
+    margin, floor = plan.margin, plan.compliance_floor
     limits = [] if margin is None else [f"Margin of equivalence: ±{margin}."]
     limits += [] if floor is None else [f"No verdict below a compliance of {floor}."]
     return (" ".join(limits),) if limits else ()
@@ -333,14 +336,6 @@ def _conditional(results: AnswerResults) -> list[str]:
     return [_USUAL, *single] if usual else single
 
 
-def _planned(plan: PlanFacts) -> str:
-    """Say how many trials were planned with each instrument and study."""
-    return "; ".join(
-        f"{one.text('instrument')}, {one.text('study')}: {one.text('iterations')}"
-        for one in plan.parts("studies")
-    )
-
-
 def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
     """Give the notes of the study, and the defects kept of each, by stereotype."""
     each = [(study, s) for study, one in plan.studies.items() for s in one.stereotypes.values()]
@@ -351,26 +346,24 @@ def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
         for defect in s.defects
     )
     return (
-        Passage("Notes of the study", points=plan.texts("notes")),
+        Passage("Notes of the study", points=plan.notes),
         Passage("Defects of the source kept verbatim", points=defects),
     )
 
 
 def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
-    keys = {"Command": "command", "Seed": "seed", "Order": "order", "Word list": "word_list"}
-    recorded = plan.part("recorded")
-    if recorded.text("file"):  # how they were asked is not known
-        keys = {"Command": "command"}
-    terms = [(title, plan.text(key)) for title, key in keys.items() if plan.text(key)]
-    terms += [("Trials per stereotype and wording", _planned(plan))] * ("Seed" in keys)
-    for one in plan.sources():
-        hashed = f", hash {one['study_hash']}" if one["study_hash"] else ""
-        terms += [("Study", one["name"] + hashed)] if one["name"] else []
-    given = plan.pairs("versions")
-    if not recorded.text("file"):
-        given = plan.pairs("generation") + given
-    terms += [("Recorded answers, SHA-256", recorded.text("answers"))]
+    terms = [("Command", plan.command)]
+    libraries = plan.versions
+    if not plan.recorded_file:  # of recorded answers it is not known how they were asked
+        terms += [("Seed", plan.seed), ("Order", plan.order), ("Word list", plan.word_list)]
+        terms.append(("Trials per stereotype and wording", "; ".join(plan.planned)))
+        libraries = plan.generation + libraries
+    for source in plan.sources:
+        hashed = f", hash {source.study_hash}" if source.study_hash else ""
+        terms.append(("Study", source.name + hashed if source.name else ""))
+    terms.append(("Recorded answers, SHA-256", plan.recorded_answers))
     terms = [term for term in terms if term[1]]
-    terms += [(name, value or "not set") for name, value in given]
-    return (*(Term(name, text, "code") for name, text in terms), *made_with(plan))
+    terms += [(name, value or "not set") for name, value in libraries]
+    setting = [Term(name, text, "code") for name, text in terms]
+    return (*setting, *made_with(plan.version, plan.created))

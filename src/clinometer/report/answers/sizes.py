@@ -72,13 +72,13 @@ def _models(panels: Sequence[_Panel]) -> list[str]:
 def _panels(results: AnswerResults) -> list[_Panel]:
     """Give the means of the first instrument of each kind, and the share without a score."""
     plan = results.plan
-    sizes = {name: size for name, size in plan.numbers("sizes").items() if size > 0}
+    sizes = {name: size for name, size in plan.sizes.items() if size > 0}
     size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
     own = results.estimates.with_columns(size=size).filter(pl.col("control").is_null())
     own = own.drop_nulls("size")
-    if plan.text("study") in own["study"]:
-        own = own.filter(study=plan.text("study"))
-    own = in_order(own, plan.of(plan.text("study"))).sort("size", "model", maintain_order=True)
+    if plan.study in own["study"]:
+        own = own.filter(study=plan.study)
+    own = in_order(own, plan.of(plan.study)).sort("size", "model", maintain_order=True)
     chosen = _first_of_each_kind(own, plan)
     panels = []
     for measure in map(plan.measure, chosen):

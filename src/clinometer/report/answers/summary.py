@@ -119,8 +119,8 @@ def _by_instrument(results: AnswerResults) -> dict[str, InstrumentResults]:
 def _title(plan: PlanFacts, results: AnswerResults) -> str:
     """Say who was asked how, in a line."""
     n = results.progress["n_answered"].sum()
-    models, modes = _first(plan.texts("models")), ", ".join(plan.texts("modes"))
-    parts = (models, modes, plan.text("size"), f"{n:,} answers" if n else "")
+    models, modes = _first(plan.models), ", ".join(plan.modes)
+    parts = (models, modes, plan.size, f"{n:,} answers" if n else "")
     return " · ".join(filter(None, parts))
 
 
@@ -296,7 +296,7 @@ def _next(
     """Say what to do with what was found."""
     name = as_argument(directory)
     told = [lean for lean in means if lean.told]
-    larger = {"quick": "standard", "standard": "paper"}.get(plan.text("size"))
+    larger = {"quick": "standard", "standard": "paper"}.get(plan.size)
     if failed:
         yield "Where controls fail, ask in another mode (--mode)"
     if told:

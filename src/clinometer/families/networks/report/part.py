@@ -24,7 +24,7 @@ from clinometer.families.networks.report.robustness import (
 from clinometer.families.networks.report.structure import stream_section, structure_section
 from clinometer.families.networks.report.valence import SCALE as SLOPE
 from clinometer.families.networks.report.valence import valence_section
-from clinometer.report.plan import spaced
+from clinometer.report.facts import spaced
 from clinometer.report.prose import (
     ALPHA,
     bracketed,
@@ -109,7 +109,8 @@ def network_part(directory: Path) -> ReportPart | None:
         key="networks",
         title="Association networks",
         headline=f"{title}: {first_few(networks.names)}" if networks.names else title,
-        plan=networks.facts,
+        version=networks.facts.text("clinometer"),
+        created=networks.facts.text("created"),
         names=networks.names,
         facts=tuple(Term(name, text) for name, text in facts if text),
         measured=(Passage("Association networks", (_MEASURED,), _approach_terms(networks)),),
@@ -172,7 +173,13 @@ def _setting(networks: Networks) -> tuple[Term, ...]:
         text = _YES_NO.get(value, value) or _DEFAULTS.get(key, "not set")
         setting.append(Term(spaced(key), text))
     study_terms = [Term("Study", study, "code")] if study else []
-    return (*files, *study_terms, *setting, *made_with(facts))
+    made = made_with(facts.text("clinometer"), facts.text("created"))
+    return (
+        *files,
+        *study_terms,
+        *setting,
+        *made,
+    )
 
 
 def findings(networks: Networks) -> list[tuple[str, str, str]]:

@@ -15,7 +15,7 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.families.networks.family import FAMILY
 from clinometer.report.drawing.charts import Row, measured
-from clinometer.report.plan import PlanFacts, read_facts, spaced
+from clinometer.report.facts import Facts, read_facts, spaced
 from clinometer.report.prose import cut, interval, place, shown_names
 from clinometer.report.sections import joined, read_family, with_shown_texts
 from clinometer.report.tables import TableColumn
@@ -56,7 +56,7 @@ class Networks:
         out. `label` has the label of an identity.
     """
 
-    facts: PlanFacts
+    facts: Facts
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
 
@@ -74,7 +74,7 @@ class Networks:
         return marks
 
     @property
-    def study(self) -> PlanFacts:
+    def study(self) -> Facts:
         """Give what the facts say of the study."""
         return self.facts.part("study")
 
@@ -188,7 +188,7 @@ def _show_texts(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl
     return with_shown_texts(frame, show, _MAY_BE_NULL)
 
 
-def _add_labels(frame: pl.DataFrame, facts: PlanFacts) -> pl.DataFrame:
+def _add_labels(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     """Add the label of each row's identity."""
     if "identity" not in frame.columns:
         return frame

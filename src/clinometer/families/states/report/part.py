@@ -21,7 +21,7 @@ from clinometer.families.states.report.profiles import SCALE, profile_section
 from clinometer.families.states.report.relations import relation_finding, relation_section
 from clinometer.families.states.report.results import ONE_LAYER, States, read_states
 from clinometer.families.states.report.tally import tally_section
-from clinometer.report.plan import PlanFacts, spaced
+from clinometer.report.facts import Facts, spaced
 from clinometer.report.prose import counted, first_few
 from clinometer.report.sections import (
     Passage,
@@ -139,7 +139,8 @@ def state_part(directory: Path) -> ReportPart | None:
         key="representation",
         title="Hidden states",
         headline=f"{title}: {first_few(names)}" if names else title,
-        plan=states.facts,
+        version=states.facts.text("clinometer"),
+        created=states.facts.text("created"),
         names=names,
         facts=(Term("Hidden states of", ", ".join(names)),) if names else (),
         measured=(Passage("Hidden states", (_MEASURED,), approaches),),
@@ -190,7 +191,7 @@ def _sources(states: States) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, works)))
 
 
-def _setting(facts: PlanFacts) -> tuple[Term, ...]:
+def _setting(facts: Facts) -> tuple[Term, ...]:
     """Say what was read, and how."""
     sha256 = "SHA-256 {}"
     texts: list[tuple[str, str]] = []
@@ -216,10 +217,14 @@ def _setting(facts: PlanFacts) -> tuple[Term, ...]:
     for key, value in facts.pairs("setting"):
         # A list, such as the numbers of removed components, has no single value.
         texts.append((spaced(key), value or ", ".join(setting.texts(key))))
-    return (*(Term(name, text) for name, text in texts if text), *made_with(facts))
+    made = made_with(facts.text("clinometer"), facts.text("created"))
+    return (
+        *(Term(name, text) for name, text in texts if text),
+        *made,
+    )
 
 
-def _filled_texts(part: PlanFacts, **templates: str) -> str:
+def _filled_texts(part: Facts, **templates: str) -> str:
     """Write the texts of a part of the record that it has, each in the template of its key."""
     texts = {key: part.text(key) for key in templates}
     return "; ".join(templates[key].format(text) for key, text in texts.items() if text)
@@ -232,7 +237,7 @@ _LAST = {
 }
 
 
-def _model_text(model: PlanFacts) -> str:
+def _model_text(model: Facts) -> str:
     """Write how a model was read."""
     layers = len(model.texts("layers"))
     last = model.text("last")
@@ -245,7 +250,7 @@ def _model_text(model: PlanFacts) -> str:
     return "; ".join(filter(None, texts))
 
 
-def _words_text(words: PlanFacts) -> str:
+def _words_text(words: Facts) -> str:
     """Write the sizes of groups of words, and the words that stand alone."""
     groups = ", ".join(f"{group} {n}" for group, n in words.pairs("groups"))
     individuals = ", ".join(words.texts("individuals"))

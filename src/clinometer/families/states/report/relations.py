@@ -24,7 +24,7 @@ from clinometer.families.states.report.results import (
 from clinometer.report.drawing.cells import Grid, cells, map_cell
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
-from clinometer.report.plan import spaced
+from clinometer.report.facts import spaced
 from clinometer.report.prose import bracketed, interval_title, number, p_value
 from clinometer.report.sections import Section, named
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table

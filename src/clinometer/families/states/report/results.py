@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.families.states.family import FAMILY
-from clinometer.report.plan import PlanFacts, read_facts
+from clinometer.report.facts import Facts, read_facts
 from clinometer.report.prose import (
     cut,
     interval,
@@ -82,7 +82,7 @@ class States:
     `contexts`: what contexts are like (``state_contexts``), for all models.
     """
 
-    facts: PlanFacts
+    facts: Facts
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
     contexts: pl.DataFrame
