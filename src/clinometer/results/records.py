@@ -141,7 +141,7 @@ class Journal:
 
         Raises OSError if the disk is full or the file was removed; earlier answers remain intact.
         """
-        data = b"".join(map(self.written, answers))
+        data = b"".join(map(self.line_of, answers))
         if self._file is None or self._lines >= SHARD:
             self._file = self._open()
         try:
@@ -154,7 +154,7 @@ class Journal:
             raise
         self._lines += len(answers)
 
-    def written(self, answer: Line) -> bytes:
+    def line_of(self, answer: Line) -> bytes:
         """Return the line of an answer."""
         return _signed({**answer, "model": self.model})
 

@@ -203,7 +203,7 @@ def shard_contexts(
             files = found.files
         else:
             write_setting(folder, {"shards": shards})
-            files = write_shards(folder, questions.left(Answers()), shards)
+            files = write_shards(folder, questions.unanswered(Answers()), shards)
     return written(), files
 
 
