@@ -203,7 +203,7 @@ class _Asked:
             self._identify()
             self.able.add(mode)
         batch = {"batch": True} if self.model.config.batch else {}
-        self.ledger.record({**answer, **batch}, of=answer.get("trial_id"))
+        self.ledger.record({**answer, **batch}, key=answer.get("trial_id"))
         self.unable[mode] += kind == ModelError.__name__
         if mode not in self.able and self.unable[mode] >= enough:
             self.ledger.fatal = self.ledger.fatal or ModelError(text)
