@@ -81,15 +81,15 @@ class ShardAnswerer:
         self._ledger = Ledger(Journal(Path(), model), Budget())
 
     @cached_property
-    def _opened(self) -> Model:
+    def _open_model(self) -> Model:
         # All settings of a call are in its request.
         model: Model = open_model(self.model, Generation(None, None, None), self.connection)
         return model
 
     async def close(self) -> None:
         """Close the model."""
-        if "_opened" in self.__dict__:  # reading the property would open it
-            await self._opened.__aexit__(None, None, None)
+        if "_open_model" in self.__dict__:  # reading the property would open it
+            await self._open_model.__aexit__(None, None, None)
 
     async def answer(self, shard: Shard) -> bool:
         """Ask what has no answer yet; return whether the shard is answered.
@@ -126,7 +126,7 @@ class ShardAnswerer:
         _drop_torn(part)
         self._ledger.journal = _AnswerFile(part, self.model)
         requests = _Requests(self.model, shard.unanswered(Answers([part])))
-        session = Session(self._opened, requests, self._ledger, self._count)
+        session = Session(self._open_model, requests, self._ledger, self._count)
         try:
             await session.ask(alone=0 if self.connection.batch else 1)  # a batch of one takes long
         finally:
