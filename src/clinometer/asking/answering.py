@@ -163,6 +163,7 @@ async def _answer_models(
     of_this_machine = asyncio.Lock()
 
     async def answer_model(answerer: ShardAnswerer, shards: Sequence[Shard]) -> int:
+        """Answer the shards of one model when it is its turn."""
         async with of_this_machine if find_provider(answerer.model).local else of_services:
             return await answerer.answer_all(shards)
 

@@ -448,11 +448,8 @@ class Ledger:
         now = answer.get("served") or self._served
         if self._served not in (None, now):
             _log.warning(
-                "%s: answers come from %s now, and came from %s: nothing is cleared by answers of "
-                "two models; ask one of them in another directory",
-                self.journal.model,
-                now,
-                self._served,
+                f"{self.journal.model}: answers come from {now} now, and came from {self._served}: "
+                "nothing is cleared by answers of two models; ask one of them in another directory"
             )
         self._served = now
 

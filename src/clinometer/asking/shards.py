@@ -334,8 +334,8 @@ def collect(
         If there are no shards, or a file cannot be read or written.
     """
     setting = read_setting(directory)
-    kept = directory / FOLDER / KEPT
-    earlier = [kept] if kept.is_file() else []
+    kept_answers = directory / FOLDER / KEPT
+    earlier = [kept_answers] if kept_answers.is_file() else []
     answers = Answers([*earlier, *files], sorted((directory / FOLDER).glob(f"*/*/*{ANSWERED}")))
     unasked = _unasked(directory, answers)
     waiting = set[str]().union(*unasked.values())
@@ -351,7 +351,7 @@ def collect(
         row.expected = of_model.expected
         row.answered = of_model.answered
         rows.append(row)
-    write_bytes(kept, b"".join(answers.kept.values()))
+    write_bytes(kept_answers, b"".join(answers.kept.values()))
     return rows, answers
 
 

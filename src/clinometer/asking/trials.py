@@ -111,6 +111,7 @@ def ask(
     able = set(proven)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        """Ask the trial of a sample, if its calls may be made."""
         trial = state.metadata
         if ledger is not None and not await _may_ask(trial, ledger):
             state.metadata["unasked"] = True
