@@ -200,6 +200,20 @@ class Measure:
 
 _DIFFERENCE = "positive: more under the candidate"
 
+_CORRELATIONS = [
+    Measure(
+        f"{facet}_correlation",
+        f"Correlation of the stereotypes' means between {facet}s",
+        low=-1.0,
+        high=1.0,
+        neutral=0.0,
+        direction="positive: the two give a similar order",
+        reference="",
+        consistent=None,
+    )
+    for facet in ("wording", "order", "mode", "instrument")
+]
+
 #: Measures that several families share.
 OTHER_MEASURES = {
     measure.name: measure
@@ -235,9 +249,7 @@ OTHER_MEASURES = {
                 consistent=None),
         Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
                 math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
-        *(Measure(f"{facet}_correlation", f"Correlation of the stereotypes' means between {facet}s",
-                  -1.0, 1.0, 0.0, "positive: the two give a similar order", "", consistent=None)
-          for facet in ("wording", "order", "mode", "instrument")),
+        *_CORRELATIONS,
         Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
                 math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
                 consistent=None),
