@@ -194,8 +194,8 @@ def write_archive(target: Path, files: Mapping[str, Path]) -> None:
             entry.create_system = 3  # Unix, whatever wrote it
             entry.external_attr = 0o644 << 16
             entry.file_size = file.stat().st_size
-            with file.open("rb") as source, archive.open(entry, "w") as target:
-                shutil.copyfileobj(source, target)
+            with file.open("rb") as source, archive.open(entry, "w") as member:
+                shutil.copyfileobj(source, member)
 
 
 def file_hash(path: Path) -> str:

@@ -110,7 +110,7 @@ def anywhere(**arguments: bool) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def on_copies(*args: P.args, **kwargs: P.kwargs) -> R:
             """Call the function with the paths of copies in place of addresses."""
             bound = signature.bind(*args, **kwargs)
-            addresses = {}
+            addresses: dict[str, Any] = {}
             for name in arguments:
                 value = bound.arguments.get(name)
                 if is_elsewhere(value):

@@ -209,5 +209,5 @@ def explained(verdict: str) -> str:
 
 
 def verdict_kind(verdict: pl.Expr) -> pl.Expr:
-    """Return a verdict without its reason or restriction: "no verdict" for "no verdict: compliance"."""
+    """Return a verdict without its reason or restriction: "no verdict", "consistent"."""
     return verdict.str.splitn(":", 2).struct[0].str.splitn(",", 2).struct[0]
