@@ -435,7 +435,7 @@ class Ledger:
         for answer in answers:
             self.calls += answer.get("calls", 1)
             self._spend(answer)
-            self._notice(answer)
+            self._warn_of_other_model(answer)
         if (text := answers[0].get("error")) is not None:
             self._count_error(text)
         else:
@@ -443,7 +443,7 @@ class Ledger:
             self.errors_in_a_row = 0
         return True
 
-    def _notice(self, answer: Mapping[str, Any]) -> None:
+    def _warn_of_other_model(self, answer: Mapping[str, Any]) -> None:
         """Say that another model answers than before, in this session or an earlier one."""
         now = answer.get("served") or self._served
         if self._served not in (None, now):

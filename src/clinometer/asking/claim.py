@@ -110,12 +110,13 @@ def _compare(out: Path, earlier: Mapping[str, Any], plan: Claimant) -> None:
     for name, value in plan.identity().items():
         before = earlier.get(name)
         if before != json.loads(json.dumps(value)):  # as it is read back: tuples are lists
-            differing.append(f"{name} is {_short(before)} there, {_short(value)} here")
+            differing.append(f"{name} is {_short_text(before)} there, {_short_text(value)} here")
     for name, number in plan.grows().items():
         before = earlier.get(name)
         if type(before) is not int or before > number:  # not isinstance: True is no number
             differing.append(
-                f"{name} is {_short(before)} there, {number} here (more may be asked, not fewer)"
+                f"{name} is {_short_text(before)} there, {number} here "
+                "(more may be asked, not fewer)"
             )
     if differing:
         raise PlanError(
@@ -142,6 +143,6 @@ def short_hash(text: str) -> str:
     return text_hash(text)[:16]
 
 
-def _short(value: Any) -> str:
+def _short_text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}…"

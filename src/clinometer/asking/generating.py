@@ -96,18 +96,18 @@ class Session(Generic[C]):
         usual = WAITING if config.batch else max(CONNECTIONS, self.model.api.max_connections())
         connections = config.max_connections or usual
         for next_call in self.strategy.passes():
-            await self._work(next_call, most=alone)
+            await self._make_calls(next_call, most=alone)
             async with asyncio.TaskGroup() as group:
                 for _ in range(connections):
                     # An empty context: what inspect keeps of calls stands in the context.
-                    group.create_task(self._work(next_call), context=contextvars.Context())
+                    group.create_task(self._make_calls(next_call), context=contextvars.Context())
 
-    async def _work(self, next_call: Callable[[], C | None], most: int | None = None) -> None:
+    async def _make_calls(self, next_call: Callable[[], C | None], most: int | None = None) -> None:
         """Make one call after another, `most` at most, until the pass has no more."""
         while most != 0 and not self.ledger.closed and (call := next_call()) is not None:
             messages, _ = next(iter(self.strategy.prompts(call)))
             # The call itself stays alive until `record`: no other has its `id` meanwhile.
-            if not await self.ledger.may_call(key=id(call), characters=_length(messages)):
+            if not await self.ledger.may_call(key=id(call), characters=_count_characters(messages)):
                 return
             forget_events()
             await self._ask(call)
@@ -125,15 +125,17 @@ class Session(Generic[C]):
         error: BaseException = ModelError("the provider gave no answer")
         for prompt in self.strategy.prompts(call):
             messages, _ = prompt
-            # The first form was reserved by `_work`.
-            if calls and not await self.ledger.may_call(key=id(call), characters=_length(messages)):
+            # The first form was reserved by `_make_calls`.
+            if calls and not await self.ledger.may_call(
+                key=id(call), characters=_count_characters(messages)
+            ):
                 break
             calls += 1
             requests.reserved = max(requests.reserved, calls)
             try:
                 output = await self._generate(prompt)
             except Exception as raised:  # a provider's, after its retries
-                error = _root(raised)
+                error = _root_error(raised)
                 if getattr(error, "status_code", None) in UNRELATED:
                     break
                 continue
@@ -162,7 +164,7 @@ class Session(Generic[C]):
             self.on_progress(self.ledger.journal.model, {"trials": trials, "calls": calls, **more})
 
 
-def _length(messages: Sequence[Message]) -> int:
+def _count_characters(messages: Sequence[Message]) -> int:
     """Return the number of characters of a prompt."""
     return sum(len(message["content"]) for message in messages)
 
@@ -200,10 +202,10 @@ def forget_events() -> None:
     init_transcript(Transcript(log_model_api=False))
 
 
-def _root(error: BaseException) -> BaseException:
+def _root_error(error: BaseException) -> BaseException:
     """Return the provider's exception, unwrapped from a retry's or inspect's."""
     attempt = getattr(error, "last_attempt", None)
     inner = attempt.exception() if attempt is not None else None
     if inner is None and hasattr(error, "provider_message"):
         inner = error.__cause__
-    return error if inner is None else _root(inner)
+    return error if inner is None else _root_error(inner)

@@ -198,7 +198,7 @@ class Plan(Claimant):
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must be equal for a run to continue another."""
-        planted = self._planted()
+        planted = self._planted_hashes()
         return {
             "studies": [selection.identity(self.iterations) for selection in self.selections],
             "models": list(self.models),
@@ -216,7 +216,7 @@ class Plan(Claimant):
             **({"simulated": planted} if planted else {}),
         }
 
-    def _planted(self) -> dict[str, str]:
+    def _planted_hashes(self) -> dict[str, str]:
         """Return the hash of what is planted in each simulated model."""
         simulated = [model for model in self.models if find_provider(model).simulated]
         if not simulated:

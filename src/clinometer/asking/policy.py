@@ -29,20 +29,20 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _above_zero(value: float) -> float:
+def _check_above_zero(value: float) -> float:
     if not (value > 0 and math.isfinite(value)):
         raise ValueError("must be above 0")
     return value
 
 
-def _share(value: float) -> float:
+def _check_share(value: float) -> float:
     if not 0 <= value < 1:
         raise ValueError("a share, 0 to below 1: no interval lies above 1")
     return value
 
 
-Positive = Annotated[float, AfterValidator(_above_zero)]
-Share = Annotated[float, AfterValidator(_share)]
+Positive = Annotated[float, AfterValidator(_check_above_zero)]
+Share = Annotated[float, AfterValidator(_check_share)]
 
 
 class Where(_Strict):
@@ -77,7 +77,7 @@ class Rule(_Strict):
     _line: int | None = PrivateAttr(None)
 
     @model_validator(mode="after")
-    def _can_be_broken(self) -> Rule:
+    def _refuse_unbreakable(self) -> Rule:
         name = self.where.instrument
         instruments = MEASURES if name is None else [name]
         reach = max(map(self.reach, instruments))
@@ -137,7 +137,7 @@ class Policy(_Strict):
     rules: Annotated[list[Rule], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Policy:
+    def _refuse_repeated_names(self) -> Policy:
         titles = [rule.title for rule in self.rules]
         repeated = sorted({title for title in titles if titles.count(title) > 1})
         if repeated:

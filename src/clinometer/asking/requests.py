@@ -89,7 +89,7 @@ def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
     names = {**_NAMES, **{name: name for name in _SAME}, "max_tokens": provider.longest}
     settings = {names[name]: value for name, value in options.items() if name in names}
     if (tokens := options.get("reasoning_tokens")) is not None and provider.reasoning_budget:
-        settings |= _with_number(provider.reasoning_budget, tokens)
+        settings |= _fill_number(provider.reasoning_budget, tokens)
     elif tokens is not None:
         raise InputError(
             f"reasoning_effort {tokens}: requests to {model} have no place for a number of tokens; "
@@ -118,7 +118,7 @@ def inspect_settings(model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     settings = {names[name]: value for name, value in body.items() if name in names}
     rest = {k: v for k, v in body.items() if k not in (*names, "model", "messages")}
     if provider.reasoning_budget.keys() & rest:
-        settings["reasoning_tokens"] = _number_in(provider.reasoning_budget, rest)
+        settings["reasoning_tokens"] = _find_number(provider.reasoning_budget, rest)
         rest = {k: v for k, v in rest.items() if k not in provider.reasoning_budget}
     if (closed := rest.pop("response_format", None)) is not None:
         schema = dict(closed["json_schema"])
@@ -126,26 +126,26 @@ def inspect_settings(model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"seed": None, **settings, **({"extra_body": rest} if rest else {})}
 
 
-def _with_number(template: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _fill_number(template: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return a part of a body with a number in the place of None."""
     filled: dict[str, Any] = {}
     for name, value in template.items():
         if value is None:
             filled[name] = number
         elif isinstance(value, Mapping):
-            filled[name] = _with_number(value, number)
+            filled[name] = _fill_number(value, number)
         else:
             filled[name] = value
     return filled
 
 
-def _number_in(template: Mapping[str, Any], body: Mapping[str, Any]) -> int | None:
+def _find_number(template: Mapping[str, Any], body: Mapping[str, Any]) -> int | None:
     """Return the number that stands in a body where None stands in a template."""
     for name, value in template.items():
         if value is None:
             return int(body[name])
         if isinstance(value, Mapping):
-            return _number_in(value, body[name])
+            return _find_number(value, body[name])
     return None
 
 

@@ -164,7 +164,7 @@ class Answers:
         self.from_files = self._places.keys() | self.errors.keys()
         for path in shard_answers:
             self._index(path)
-        # `_unasked` takes away the names of all requests that are in a shard.
+        # `_shards_without_answers` takes away the names of all requests that are in a shard.
         self.foreign = self._places.keys() | self.errors.keys()
 
     def __contains__(self, custom_id: str) -> bool:
@@ -337,15 +337,15 @@ def collect(
     kept_answers = directory / FOLDER / KEPT
     earlier = [kept_answers] if kept_answers.is_file() else []
     answers = Answers([*earlier, *files], sorted((directory / FOLDER).glob(f"*/*/*{ANSWERED}")))
-    unasked = _unasked(directory, answers)
-    waiting = set[str]().union(*unasked.values())
+    without_answers = _shards_without_answers(directory, answers)
+    waiting = set[str]().union(*without_answers.values())
     rows = []
     for of_model in questions:
         row = Collected(of_model.model)
         requests = _requests_of_next_round(of_model, answers, waiting, row)
         row.files = write_shards(directory, requests, setting["shards"])
         # From here on `row.names` is complete: writing the shards has drawn all requests.
-        for path, names in unasked.items():
+        for path, names in without_answers.items():
             if path.parent.name == slug(of_model.model) and not names.isdisjoint(row.names):
                 row.files.append(path)
         row.expected = of_model.expected
@@ -368,19 +368,19 @@ def _requests_of_next_round(
             yield request
 
 
-def _unasked(directory: Path, answers: Answers) -> dict[Path, set[str]]:
+def _shards_without_answers(directory: Path, answers: Answers) -> dict[Path, set[str]]:
     """Return the shards of which nothing is answered, and the names of their requests.
 
     A request that failed in one round is in a shard of the next; its error does not answer that.
     """
-    unasked = {}
+    without_answers = {}
     for path in shard_files(directory):
         names = names_in(path)
         answers.foreign -= names
         of_shard = path.with_suffix(ANSWERED)
         if of_shard not in answers.used and names.isdisjoint(answers.from_files):
-            unasked[path] = names
-    return unasked
+            without_answers[path] = names
+    return without_answers
 
 
 def shard_files(directory: Path, model: str = "*") -> list[Path]:

@@ -116,12 +116,12 @@ def _has_control(controls: pl.DataFrame) -> pl.Expr:
 
 def _agrees_with(controls: pl.DataFrame, *keys: str) -> pl.Expr:
     """Return whether one of the controls has the same keys, and the same model if there is one."""
-    of_model = _among(controls, ["model", *keys])
-    of_any_model = _among(controls, [*keys])
+    of_model = _is_among(controls, ["model", *keys])
+    of_any_model = _is_among(controls, [*keys])
     return of_model | (pl.col("model").is_null() & of_any_model)
 
 
-def _among(controls: pl.DataFrame, columns: list[str]) -> pl.Expr:
+def _is_among(controls: pl.DataFrame, columns: list[str]) -> pl.Expr:
     """Return whether a row agrees with one of the controls in all columns."""
     # As structs: null equals null within them, which it does not in a comparison of columns.
     return pl.struct(columns).is_in(controls.select(pl.struct(columns)).to_series().implode())

@@ -22,7 +22,7 @@ class Elsewhere:
         import fsspec
 
         self._url = url
-        with self._reaching():
+        with self._convert_errors():
             self._fs, self.root = fsspec.core.url_to_fs(url)
         self._parent = self.root.rpartition("/")[0]
         # One name of a protocol or several, as each file system has it.
@@ -31,7 +31,7 @@ class Elsewhere:
         self.local = Path(self.root) if "file" in protocols else None
 
     @contextmanager
-    def _reaching(self) -> Iterator[None]:
+    def _convert_errors(self) -> Iterator[None]:
         """Convert errors, which each kind of file system has of its own, to InputError."""
         try:
             yield
@@ -42,7 +42,7 @@ class Elsewhere:
 
     def is_folder(self, *, default: bool) -> bool:
         """Return whether this is a directory; `default` if there is nothing yet."""
-        with self._reaching():
+        with self._convert_errors():
             self._fs.invalidate_cache()
             if self._fs.isdir(self.root):
                 return True
@@ -53,7 +53,7 @@ class Elsewhere:
 
         Files beside it have its name up to the last dot.
         """
-        with self._reaching():
+        with self._convert_errors():
             self._fs.invalidate_cache()
             if folder:
                 facts_by_path = self._fs.find(self.root, detail=True).items()
@@ -77,18 +77,18 @@ class Elsewhere:
         """Copy a file from there, whole or not at all."""
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".clinometer-{path.name}")
-        with self._reaching():
+        with self._convert_errors():
             self._fs.get_file(self._full_path(name), str(part))
             part.replace(path)
 
     def same(self, name: str, path: Path) -> bool:
         """Return whether a file there has the content of one here."""
-        with self._reaching():
+        with self._convert_errors():
             return bool(self._fs.cat_file(self._full_path(name)) == path.read_bytes())
 
     def put(self, path: Path, name: str) -> list[Any] | None:
         """Copy a file there; return its mark, or None if it is gone here."""
-        with self._reaching():
+        with self._convert_errors():
             try:
                 self._write(path, name)
             except FileNotFoundError:
@@ -105,7 +105,7 @@ class Elsewhere:
 
         Where a file system cannot do both at once, another process may come between.
         """
-        with self._reaching():
+        with self._convert_errors():
             self._fs.invalidate_cache()
             if self._fs.exists(self._full_path(name)):
                 return False
@@ -119,12 +119,12 @@ class Elsewhere:
 
     def replace(self, name: str, data: bytes) -> None:
         """Write a file there, whatever there is."""
-        with self._reaching():
+        with self._convert_errors():
             self._fs.pipe_file(self._full_path(name), data)
 
     def text(self, name: str) -> str:
         """Return the text of a small file there; empty if it is gone."""
-        with self._reaching():
+        with self._convert_errors():
             try:
                 return bytes(self._fs.cat_file(self._full_path(name))).decode("utf-8", "replace")
             except FileNotFoundError:
@@ -138,7 +138,7 @@ class Elsewhere:
 
     def remove(self, name: str) -> None:
         """Remove a file there."""
-        with self._reaching(), suppress(FileNotFoundError):
+        with self._convert_errors(), suppress(FileNotFoundError):
             self._fs.rm_file(self._full_path(name))
 
     def _full_path(self, name: str) -> str:

@@ -85,7 +85,7 @@ def as_estimates(
     if rows.is_empty():
         return pl.DataFrame(schema=ESTIMATES)
     table = rows.select(_cast(name, rows) for name in ESTIMATES).with_columns(family=pl.lit(family))
-    return _on_scale(table, measures)
+    return _fill_scale(table, measures)
 
 
 def _cast(name: str, rows: pl.DataFrame) -> pl.Expr:
@@ -96,7 +96,7 @@ def _cast(name: str, rows: pl.DataFrame) -> pl.Expr:
     return column.fill_nan(None) if ESTIMATES[name].is_float() else column
 
 
-def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
+def _fill_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
     """Fill the columns of `SCALE` from the measures, where the rows leave them open."""
     used = rows["measure"].unique().to_list()
     unknown = [name for name in used if name not in measures]

@@ -81,7 +81,7 @@ def judge(
         .when(change)
         .then(_change_verdict())
     )
-    rows = rows.with_columns(verdict=_withheld(rows, doubts or {}))
+    rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
     restrictable = verdict_kind(pl.col("verdict")).is_in(_RESTRICTABLE)
     conditions = pl.col("conditional_on")
@@ -94,7 +94,7 @@ def judge(
     )
 
 
-def _withheld(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Expr:
+def _withhold_equivalent(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Expr:
     """Withdraw "equivalent" where it is not shown that a bias would have been found."""
     withheld = pl.coalesce(  # the first reason counts
         _doubt(doubts),
@@ -116,12 +116,14 @@ def _doubt(doubts: Mapping[str, str]) -> pl.Expr:
 def _score_verdict(compliance_floor: float) -> pl.Expr:
     """Return the verdict of a mean; its rules are those of `verdicts.BECAUSE`."""
     lean = pl.col("p_bonferroni") < 1 - pl.col("confidence")
-    near = _inside("ci_low", "ci_high")
-    within = near & (_all_scored() | _inside("bound_ci_low", "bound_ci_high").fill_null(True))
+    near = _lies_within_margin("ci_low", "ci_high")
+    within = near & (
+        _all_scored() | _lies_within_margin("bound_ci_low", "bound_ci_high").fill_null(True)
+    )
     above = pl.col("estimate") > pl.col("neutral")
     consistent = above == (pl.col("direction") != "below").fill_null(True)
     open_ended = pl.col("neutral").is_between("bound_ci_low", "bound_ci_high").fill_null(False)
-    return _first(
+    return _first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("compliance") < compliance_floor, COMPLIANCE),
         (pl.col("p").is_null(), ONE_CLUSTER),
@@ -136,7 +138,7 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
     )
 
 
-def _inside(*ends: str) -> pl.Expr:
+def _lies_within_margin(*ends: str) -> pl.Expr:
     """Return whether an interval lies within the margin."""
     distances = [(pl.col(end) - pl.col("neutral")).abs() for end in ends]
     return pl.all_horizontal(distance < pl.col("tost_margin") for distance in distances)
@@ -155,7 +157,7 @@ def _change_verdict() -> pl.Expr:
     judged = margin.is_not_null() & change.mean.is_not_null()
     worse = differs & judged & (change.mean > 0)
     better = differs & (change.mean < 0)
-    return _first(
+    return _first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("p").is_null(), ONE_CLUSTER),
         (judged & better & (change.worst < 0), BETTER),
@@ -205,7 +207,7 @@ def _toward_direction(if_above: pl.Expr, if_below: pl.Expr) -> pl.Expr:
     return pl.when(direction == "above").then(if_above).when(direction == "below").then(-if_below)
 
 
-def _first(*rules: tuple[pl.Expr, str]) -> pl.Expr:
+def _first_verdict(*rules: tuple[pl.Expr, str]) -> pl.Expr:
     """Return the verdict of the first rule that applies."""
     verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
     return pl.coalesce(*verdicts, pl.lit(INCONCLUSIVE))

@@ -43,7 +43,7 @@ def only_process(directory: Path) -> Iterator[None]:
     """
     claim_at_address = CLAIMS.get(directory.absolute(), nullcontext)
     # The address first: what another machine holds is refused before this one locks its copy.
-    with claim_at_address(), _opened(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
+    with claim_at_address(), _open_lock(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
         try:
             _hold(lock, wait=False)
         except BlockingIOError:
@@ -51,7 +51,7 @@ def only_process(directory: Path) -> Iterator[None]:
                 f"{directory}: another process is running this plan; wait until it has ended, or "
                 "name another directory"
             ) from None
-        with _not_removed(directory / LOCK, lock, directory):
+        with _watch_for_removal(directory / LOCK, lock, directory):
             yield
 
 
@@ -61,7 +61,7 @@ def hold_if_free(path: Path) -> Iterator[bool]:
 
     Raises InputError if the file cannot be opened.
     """
-    with _opened(path, os.O_RDWR) as lock:
+    with _open_lock(path, os.O_RDWR) as lock:
         try:
             _hold(lock, wait=False)
         except BlockingIOError:
@@ -80,18 +80,18 @@ def writing(directory: Path) -> Iterator[None]:
     if fcntl is None or place in _being_written or not directory.is_dir():
         yield
         return
-    with _opened(directory, os.O_RDONLY) as lock:
+    with _open_lock(directory, os.O_RDONLY) as lock:
         _hold(lock, wait=True)
         _being_written.add(place)
         try:
-            with _not_removed(directory, lock, directory):
+            with _watch_for_removal(directory, lock, directory):
                 yield
         finally:
             _being_written.discard(place)
 
 
 @contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
+def _open_lock(path: Path, flags: int) -> Iterator[int]:
     """Open the file, or directory, that is locked."""
     try:
         lock = os.open(path, flags, 0o666)  # less the umask, as `open` does
@@ -122,7 +122,7 @@ def _say_no_locks() -> None:
 
 
 @contextmanager
-def _not_removed(path: Path, lock: int, directory: Path) -> Iterator[None]:
+def _watch_for_removal(path: Path, lock: int, directory: Path) -> Iterator[None]:
     """Name the directory in the error if it was removed meanwhile, with the file at `path`."""
     try:
         yield

@@ -21,7 +21,7 @@ def read_logits(recorded: str, attributes: Sequence[str]) -> dict[str, float]:
 
     Words for which an option was not listed are left out. Malformed text gives an empty result.
     """
-    pairs = _recorded(recorded)
+    pairs = _parse_logprobs(recorded)
     logits: dict[str, float] = {}
     for word in attributes:
         pair = pairs.get(word)
@@ -40,7 +40,7 @@ def read_probabilities(recorded: str, attribute: str) -> list[float]:
     >>> read_probabilities('{"q": [-1.0, -1.0, null]}', "q")
     [0.5, 0.5, 0.0]
     """
-    logprobs = _recorded(recorded).get(attribute)
+    logprobs = _parse_logprobs(recorded).get(attribute)
     if not isinstance(logprobs, list) or not any(map(_is_number, logprobs)):
         return []
     best = max(filter(_is_number, logprobs))
@@ -76,7 +76,7 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
     """
     if not options:
         return response
-    probabilities = {word: read_probabilities(response, word) for word in _recorded(response)}
+    probabilities = {word: read_probabilities(response, word) for word in _parse_logprobs(response)}
     if not any(len(of_options) == len(options) for of_options in probabilities.values()):
         return response
     if len(options) == 2:
@@ -90,7 +90,7 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
     return f"probabilities: {'; '.join(texts)}"
 
 
-def _recorded(recorded: str) -> dict[str, Any]:
+def _parse_logprobs(recorded: str) -> dict[str, Any]:
     """Parse recorded log-probabilities; empty if malformed."""
     try:
         content = json.loads(recorded)

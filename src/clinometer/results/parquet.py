@@ -32,7 +32,7 @@ PIECE = 32_768
 def reading(path: Path) -> Iterator[None]:
     """Convert errors and panics of polars when reading a file to InputError."""
     try:
-        with _unprinted:
+        with _standard_error_filter:
             yield
     except PanicException:
         raise InputError(f"{path}: not a parquet table: damaged; restore the file") from None
@@ -40,7 +40,7 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: not a parquet table: {one_line(error)}") from None
 
 
-class _Unprinted:
+class _StandardErrorFilter:
     """Keeps what is printed to the process's standard error, and drops it after a panic.
 
     Threads that read at the same time share it. The last one passes on what was printed, or the
@@ -88,7 +88,7 @@ class _Unprinted:
         self._diverted = None
 
 
-_unprinted = _Unprinted()
+_standard_error_filter = _StandardErrorFilter()
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -117,11 +117,11 @@ def scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     with reading(path):
         file = path.stat()
     state = (file.st_dev, file.st_ino, file.st_mtime_ns, file.st_size)
-    return _checked(path, tuple(schema.items()), state)
+    return _check_and_scan(path, tuple(schema.items()), state)
 
 
 @lru_cache(maxsize=64)
-def _checked(
+def _check_and_scan(
     path: Path, columns: tuple[tuple[str, pl.DataType], ...], _: tuple[int, ...]
 ) -> pl.LazyFrame:
     """Scan a file in one state of it, and read it through; the last argument is that state."""

@@ -153,7 +153,7 @@ class Place:
         self.copies.mkdir(parents=True, exist_ok=True)
         self.fetch()
         keep_address(self.path, self.url)
-        CLAIMS[self.path.absolute()] = self.claimed
+        CLAIMS[self.path.absolute()] = self.hold_claim
         threading.Thread(target=self._put_regularly, daemon=True).start()
         return self.path
 
@@ -170,7 +170,7 @@ class Place:
             self.put()
 
     @contextmanager
-    def claimed(self) -> Iterator[None]:
+    def hold_claim(self) -> Iterator[None]:
         """Hold the right to ask at the address, for this machine: its processes have a lock.
 
         Raises PlanError if another machine has it.

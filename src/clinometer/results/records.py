@@ -159,7 +159,7 @@ class Journal:
 
     def line_of(self, answer: Line) -> bytes:
         """Return the line of an answer."""
-        return _signed({**answer, "model": self.model})
+        return _signed_line({**answer, "model": self.model})
 
     def identify(self, facts: Line) -> None:
         """Note what is known of the model, beside the answers; what was noted before is kept.
@@ -323,19 +323,19 @@ def _parse(text: bytes) -> Line | None:
     return line
 
 
-def _signed(line: Line) -> bytes:
+def _signed_line(line: Line) -> bytes:
     """Write a line, with the hash of its text at its end."""
     text = json.dumps(redacted_fields(line)).encode()[:-1]  # open: without its last brace
-    return text + _SUM + _sum(text) + _END
+    return text + _SUM + _line_hash(text) + _END
 
 
 def _is_unchanged(text: bytes) -> bool:
     """Whether a line ends in the hash of what stands before it."""
     before, _, end = text.rstrip(b"\r\n").rpartition(_SUM)
-    return end == _sum(before) + _END.rstrip()
+    return end == _line_hash(before) + _END.rstrip()
 
 
-def _sum(text: bytes) -> bytes:
+def _line_hash(text: bytes) -> bytes:
     return hashlib.blake2b(text, digest_size=8).hexdigest().encode()
 
 

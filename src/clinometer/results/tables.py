@@ -257,20 +257,20 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
     Raises InputError if the ending is not known or the file cannot be written.
     """
     check_ending(path)
-    with _writing(path):
+    with _convert_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(path.parent)
         # Beside the target: a file is replaced at once only within one file system.
         folder = tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=path.parent)
     with folder as name:
         parts = []
-        # `frames` is drawn outside of `_writing`: what goes wrong there is no error of the file.
+        # `frames` is drawn outside of the `with`: what goes wrong there is no error of the file.
         for number, frame in enumerate(frames):
             parts.append(Path(name) / f"{number:06d}.parquet")
-            with _writing(path):
+            with _convert_errors(path):
                 frame.write_parquet(parts[-1])
         table = Path(name) / path.name
-        with _writing(path):
+        with _convert_errors(path):
             if path.suffix == ".parquet":
                 pl.scan_parquet(parts).sink_parquet(table)
             else:
@@ -280,7 +280,7 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _convert_errors(path: Path) -> Iterator[None]:
     """Convert errors of writing a file to InputError."""
     try:
         yield

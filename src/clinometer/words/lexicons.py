@@ -73,14 +73,14 @@ def read_valence(path: str | Path) -> dict[str, float]:
         If a value is no number, the values fit none of the scales, a word has two values, or
         there are none.
     """
-    _, rows = _read(Path(path), "valence")
+    _, rows = _read_rows(Path(path), "valence")
     ratings: dict[str, float] = {}
     for line, row in rows:
         word = row["word"]
         text = row["valence"]
         if not text.strip():
             continue
-        rating = _number(text)
+        rating = _parse_number(text)
         if rating is None:
             raise InputError(f"{path}:{line}: {word!r}: valence {text!r}; expected a number")
         first = ratings.setdefault(word, rating)
@@ -124,7 +124,7 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
         If a value is not 0 or 1, a word has both for an emotion, an emotion is unknown, or one of
         the eight has no words.
     """
-    columns, rows = _read(Path(path))
+    columns, rows = _read_rows(Path(path))
     lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
     if lacking and "emotion" not in columns:
         has = shortened(columns)
@@ -162,7 +162,7 @@ def _marks(row: Mapping[str, str]) -> dict[str, str]:
     return {} if emotion in _SENTIMENTS else {emotion: row.get("value", "1")}
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
@@ -170,7 +170,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+def _read_rows(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
     """Return the column names and, per row, its line number and its fields by column."""
     rows: Iterator[tuple[int, Sequence[str]]]
     if path.suffix == ".parquet":
@@ -183,7 +183,7 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
         line, first = next(rows, (1, []))
         columns = _column_names(first)
         # "term" may also be a rated word: a first line with a number is a row.
-        if not first or any(_number(field) is not None for field in first[1:]):
+        if not first or any(_parse_number(field) is not None for field in first[1:]):
             if len(first) not in _BARE:
                 raise InputError(
                     f"{path}:{line}: {len(first)} columns and no header with word or term; "
