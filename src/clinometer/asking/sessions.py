@@ -129,7 +129,8 @@ def _ask_piece(
     runs: list[_ModelRun], trials: pl.DataFrame, directory: Path
 ) -> tuple[bool, str | None]:
     """Ask every model its trials; return as `_evaluate`."""
-    tasks, of_simulated = [], []
+    tasks = []
+    of_simulated = []
     for run in runs:
         rows = run.unanswered(trials)
         if rows is None:

@@ -322,7 +322,8 @@ def redact_messages() -> None:
 def _redact_message(record: logging.LogRecord) -> bool:
     """Leave secrets out of a message; what it carries besides is in inspect's trace."""
     if has_secrets():
-        record.msg, record.args = redacted(record.getMessage()), ()
+        record.msg = redacted(record.getMessage())
+        record.args = ()  # they are in the message now
         if record.exc_info:
             record.exc_text = redacted(logging.Formatter().formatException(record.exc_info))
         for name, value in list(vars(record).items()):

@@ -214,44 +214,43 @@ _CORRELATIONS = [
     for facet in ("wording", "order", "mode", "instrument")
 ]
 
-#: Measures that several families share.
-OTHER_MEASURES = {
-    measure.name: measure
-    for measure in (
-        Measure("logit", "Mean difference of log odds", -math.inf, math.inf, 0.0,
-                "positive: the tied words are likelier for the marginalized group than the "
-                "counter words", "forced mode"),
-        Measure("compliance", "Difference of compliance", -1.0, 1.0, 0.0, _DIFFERENCE, "",
-                consistent=None),
-        Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
-                math.inf, 0.0, "positive: decisions follow the predictor",
-                "Bai et al. (2025), SI section K", consistent=None),
-        Measure("read_share", "Share of labelled answers that were read", 0.0, 1.0, math.nan, "",
-                "Wilson (1927)", consistent=None),
-        Measure("agreement", "Share of read answers that are as labelled", 0.0, 1.0, math.nan, "",
-                "Wilson (1927)", consistent=None),
-        Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
-                "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
-        Measure("corrected_mean", "Mean of labels over all answers that were read", 0.0, 1.0, 0.5,
-                "above ½: as the stereotype says", "Angelopoulos et al. (2023)"),
-        Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
-                "positive: the two go together", "", consistent=None),
-        Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,
-                "positive: the two go together", "", consistent=None),
-        Measure("split_half", "Split-half reliability of the stereotypes' means", 0.0, 1.0,
-                math.nan, "higher: other draws give the same order",
-                "Spearman (1910); Brown (1910)", consistent=None),
-        Measure("generalisability", "Generalisability coefficient Eρ²", 0.0, 1.0, math.nan,
-                "higher: other wordings and draws give the same order", "Cronbach et al. (1972)",
-                consistent=None),
-        Measure("dependability", "Dependability coefficient Φ", 0.0, 1.0, math.nan,
-                "higher: other wordings and draws give the same means", "Brennan (2001)",
-                consistent=None),
-        Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
-                math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
-        *_CORRELATIONS,
-        Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
-                math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
-                consistent=None),
-    )
-}  # fmt: skip
+_SHARED_MEASURES = (
+    Measure("logit", "Mean difference of log odds", -math.inf, math.inf, 0.0,
+            "positive: the tied words are likelier for the marginalized group than the "
+            "counter words", "forced mode"),
+    Measure("compliance", "Difference of compliance", -1.0, 1.0, 0.0, _DIFFERENCE, "",
+            consistent=None),
+    Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
+            math.inf, 0.0, "positive: decisions follow the predictor",
+            "Bai et al. (2025), SI section K", consistent=None),
+    Measure("read_share", "Share of labelled answers that were read", 0.0, 1.0, math.nan, "",
+            "Wilson (1927)", consistent=None),
+    Measure("agreement", "Share of read answers that are as labelled", 0.0, 1.0, math.nan, "",
+            "Wilson (1927)", consistent=None),
+    Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
+            "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
+    Measure("corrected_mean", "Mean of labels over all answers that were read", 0.0, 1.0, 0.5,
+            "above ½: as the stereotype says", "Angelopoulos et al. (2023)"),
+    Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
+            "positive: the two go together", "", consistent=None),
+    Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,
+            "positive: the two go together", "", consistent=None),
+    Measure("split_half", "Split-half reliability of the stereotypes' means", 0.0, 1.0,
+            math.nan, "higher: other draws give the same order",
+            "Spearman (1910); Brown (1910)", consistent=None),
+    Measure("generalisability", "Generalisability coefficient Eρ²", 0.0, 1.0, math.nan,
+            "higher: other wordings and draws give the same order", "Cronbach et al. (1972)",
+            consistent=None),
+    Measure("dependability", "Dependability coefficient Φ", 0.0, 1.0, math.nan,
+            "higher: other wordings and draws give the same means", "Brennan (2001)",
+            consistent=None),
+    Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
+            math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
+    *_CORRELATIONS,
+    Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
+            math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
+            consistent=None),
+)  # fmt: skip
+
+#: Measures that several families share, by name.
+OTHER_MEASURES = {measure.name: measure for measure in _SHARED_MEASURES}

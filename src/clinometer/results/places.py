@@ -44,9 +44,11 @@ R = TypeVar("R")
 #: Seconds between two times that changes are put back.
 EVERY_S = 60.0
 
-#: The file there that says who is asking, written again with what is put back; after so many
-#: seconds without that, its process is taken to have died.
-CLAIM, STALE_S = ".claim", 5 * EVERY_S
+#: The file there that says who is asking, written again with what is put back.
+CLAIM = ".claim"
+
+#: Seconds without that, after which the process that asks is taken to have died.
+STALE_S = 5 * EVERY_S
 
 #: An address; as a path it has lost a slash. Drives of Windows have one letter.
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/{1,3}(.+)", re.DOTALL)

@@ -49,4 +49,5 @@ def doubts(progress: pl.DataFrame) -> dict[str, dict[str, str]]:
 
 def doubtful(progress: pl.DataFrame) -> Mapping[str, str]:
     """Return the verdict that stands in place of "equivalent", by model."""
+    # Of several doubts the first: one verdict stands in the table.
     return {model: next(iter(reasons)) for model, reasons in doubts(progress).items()}

@@ -297,7 +297,8 @@ def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, Line 
     try:
         with path.open("rb") as file:
             for number, text in enumerate(file, 1):
-                start, end = end, end + len(text)
+                start = end
+                end += len(text)
                 if not text.strip():
                     continue
                 line = _parse(text)

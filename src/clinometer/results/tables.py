@@ -45,13 +45,16 @@ PIECE = 20_000
 FORMATS = (".csv", ".parquet")
 #: Ending of a packed CSV table, which is read and not written.
 PACKED = ".csv.gz"
-#: Beginning of the names of folders that tables are written in, and after how many seconds such a
-#: folder belongs to no process any more.
-_TEMPORARY, _ABANDONED_S = ".clinometer-", 3600.0
+#: Beginning of the names of folders that tables are written in.
+_TEMPORARY = ".clinometer-"
+#: Seconds after which such a folder belongs to no process any more.
+_ABANDONED_S = 3600.0
 #: Largest field of a CSV table, in characters.
 _LARGEST_FIELD = 1 << 30
 #: Beginning of a text that a spreadsheet would run, with the apostrophes that mark it as text.
-FORMULA, NUMBER = r"^'*[=+\-@\t\r]", r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
+FORMULA = r"^'*[=+\-@\t\r]"
+#: A number, which a spreadsheet does not run though it may begin so.
+NUMBER = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
 INTEGERS = ("iteration", "input_tokens", "output_tokens", "reasoning_tokens")
 
 
@@ -189,7 +192,8 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
                 records.append(record)
                 if len(records) == rows:
                     yield _frame(records, header, path)
-                    records, first = [], False
+                    records = []
+                    first = False
             if records or first:
                 yield _frame(records, header, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
