@@ -6,7 +6,7 @@ Peer
     `inspect_ai.model.Model.generate` alone: the same prompts and settings, from as many tasks as
     there are connections. Its outputs are dropped.
 Ours
-    `asking.answering.Engine` on one shard: reads requests, keeps each answer in a file at once.
+    `asking.answering.ShardAnswerer` on one shard: reads requests, keeps each answer at once.
 How
     600 word association prompts to the server of `elicitation`; see `asking`. The shard is
     written before the time is taken.
@@ -56,16 +56,16 @@ def _inspect(calls: int, folder: Path) -> Callable[[], None]:
 
 
 def _ours(calls: int, folder: Path) -> Callable[[], None]:
-    from clinometer.asking.answering import Engine, Shard, answer_side_by_side
+    from clinometer.asking.answering import Shard, ShardAnswerer, answer_side_by_side
     from clinometer.asking.shards import ANSWERED
     from clinometer.audits.sharding import shard_plan
     from clinometer.models.opening import Connection
 
     (path,) = shard_plan(plan_of(calls), folder)
-    engine = Engine(MODEL, Connection(max_connections=CONNECTIONS))
+    answerer = ShardAnswerer(MODEL, Connection(max_connections=CONNECTIONS))
 
     def answer() -> None:
-        assert answer_side_by_side([(engine, [Shard(MODEL, path)])]) == 0
+        assert answer_side_by_side([(answerer, [Shard(MODEL, path)])]) == 0
         assert len(path.with_suffix(ANSWERED).read_bytes().splitlines()) == calls
 
     return answer

@@ -28,7 +28,7 @@ from inspect_ai.model import (
 )
 from polars.testing import assert_frame_equal
 
-from clinometer.asking.answering import PART, Engine, Shard, answer_side_by_side
+from clinometer.asking.answering import PART, Shard, ShardAnswerer, answer_side_by_side
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.asking.cluster import Cluster
@@ -43,7 +43,7 @@ from clinometer.errors import BudgetError, InputError, ModelError, PlanError
 from clinometer.families.networks.association_plan import AssociationPlan
 from clinometer.models.opening import Connection, open_models
 from clinometer.modes.mode import reasoning_text, tokens_in
-from clinometer.results.locks import alone, only_process
+from clinometer.results.locks import hold_if_free, only_process
 from clinometer.stimuli import load_study
 from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
 
@@ -110,7 +110,7 @@ def test_what_is_answered_is_not_asked_again(serve: Callable[..., Any], tmp_path
     part = shard.path.with_suffix(f".answers.jsonl{PART}")
     torn = answer(requests[2])[:99]
     part.write_text("\n".join([answer(requests[0]), json.dumps(failed), torn]))
-    assert answer_side_by_side([(Engine(MODEL, ONCE.connection), [shard, shard])]) == 0
+    assert answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard, shard])]) == 0
     assert sorted(asked) == sorted(canonical(one["body"]) for one in requests[1:])
     ((found,), answers) = collect_answers(tmp_path)
     assert found.complete and not part.exists() and not answers.broken
@@ -158,8 +158,8 @@ def test_a_killed_process_loses_the_calls_under_way_alone(
 def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path: Path) -> None:
     server = serve(lambda body: (200, reply(body)))
     shard = one_shard(tmp_path)
-    with alone(shard.path) as free:
-        assert free and answer_side_by_side([(Engine(MODEL, ONCE.connection), [shard])]) == 1
+    with hold_if_free(shard.path) as free:
+        assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == 1
         done = answer_shards(tmp_path, ONCE)
     assert done.elsewhere == 1 and not done.found[0].answered and not server.prompts
 
@@ -192,7 +192,7 @@ def test_a_request_that_fails_is_asked_once_by_a_call(
         done = answer_shards(tmp_path, ONCE)
         assert asked.count(asked[0]) == calls
     (found,) = done.found
-    assert found.wanted - found.answered == 1
+    assert found.expected - found.answered == 1
     assert len(asked) == len(requests_in([shard.path])) + 1
     assert "no" in next(iter(done.answers.errors.values()))
 

@@ -387,7 +387,7 @@ def test_a_request_that_fails_alike_twice_is_not_submitted_again(
     )
     done = submit_shards(tmp_path, QUICK, print)
     (row,) = done.found
-    assert row.wanted - row.answered == 1
+    assert row.expected - row.answered == 1
     for _ in range(2):
         assert (done.failing, len(service.batches)) == (1, 2)
         done = submit_shards(tmp_path, QUICK, print)

@@ -46,11 +46,11 @@ def test_what_is_under_way_is_reserved(
 
     async def call(number: int) -> None:
         nonlocal most
-        while await one.may_call(of=number, characters=64):
-            most = max(most, len(one._held))
+        while await one.may_call(key=number, characters=64):
+            most = max(most, len(one._reservations))
             await asyncio.sleep(3 * WAIT_S)
             one.record({"trial_id": "t", "response": "", "input_tokens": stated,
-                        "output_tokens": 0, "calls": 1}, of=number)  # fmt: skip
+                        "output_tokens": 0, "calls": 1}, key=number)  # fmt: skip
 
     async def every() -> None:
         await asyncio.gather(*map(call, range(20)))
@@ -64,8 +64,8 @@ def test_what_is_under_way_is_reserved(
 
 def test_estimates_stand_in_the_journal_and_count_again(tmp_path: Path) -> None:
     one = ledger(tmp_path, max_tokens=1000)
-    asyncio.run(one.may_call(of="a", characters=400))
-    one.record({"trial_id": "a", "response": "x" * 40, "calls": 1}, of="a")
+    asyncio.run(one.may_call(key="a", characters=400))
+    one.record({"trial_id": "a", "response": "x" * 40, "calls": 1}, key="a")
     one.journal.close()
     (line,) = one.journal.lines()
     assert line["estimated_tokens"] == [100, 10]

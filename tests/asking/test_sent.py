@@ -14,7 +14,7 @@ import pytest
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
-from clinometer.asking.sent import render, sent
+from clinometer.asking.sent import render, sent_messages
 from clinometer.asking.sessions import ask_models
 from clinometer.audits.tabulating import collect_responses
 from clinometer.instruments.catalogue import INSTRUMENTS
@@ -58,7 +58,7 @@ def test_a_server_got_the_messages_that_are_stated(
 
     server = serve(reply)
     model = "openai-api/loop/m"
-    rows = list(sent(answered(plan_of(model, (mode,)), tmp_path), tmp_path, model))
+    rows = list(sent_messages(answered(plan_of(model, (mode,)), tmp_path), tmp_path, model))
     assert sorted(json.dumps(row["messages"], sort_keys=True) for row in rows) == sorted(got)
     assert {len(row["messages"]) for row in rows} >= {1, 2}  # with and without a system message
     assert not any("text" in row for row in rows)
@@ -77,7 +77,9 @@ def test_the_embedded_model_read_the_text_that_is_stated(
     encode = Engine.encode
     monkeypatch.setattr(Engine, "encode", lambda self, text: read.add(text) or encode(self, text))
     model = "clinometer/smollm2"
-    rows = list(sent(answered(plan_of(model, ("structured", "forced")), tmp_path), tmp_path, model))
+    rows = list(
+        sent_messages(answered(plan_of(model, ("structured", "forced")), tmp_path), tmp_path, model)
+    )
     texts = {row["text"] for row in rows}
     assert texts <= read
     assert all(text.startswith("<|im_start|>system") for text in texts)

@@ -83,7 +83,7 @@ def test_what_is_not_answered_is_asked_again_and_what_runs_is_waited_for(tmp_pat
     lines = [json.dumps(failed), *map(answer, requests[1:-1])]  # one failed, one never came
     first.with_suffix(".answers.jsonl").write_text("\n".join(lines))
     (found,), answers = collect_answers(tmp_path)
-    assert (found.left, found.waiting) == (2, len(requests_in([second])))
+    assert (found.next_round, found.waiting) == (2, len(requests_in([second])))
     assert list(answers.errors.values()) == ["failed: busy"]
     new = [path for path in found.files if path != second]
     assert {one["custom_id"] for one in requests_in(new)} == {
@@ -101,7 +101,7 @@ def test_what_a_killed_process_left_of_a_round_is_not_used(tmp_path: Path) -> No
     part.parent.mkdir(parents=True)
     part.write_text(path.read_text()[:500])
     (found,), _ = collect_answers(tmp_path)
-    assert len(requests_in(found.files)) == found.left
+    assert len(requests_in(found.files)) == found.next_round
 
 
 def test_answers_of_other_plans_are_not_used(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_cues_in_shards_give_the_answers_of_an_unbroken_run(
         path.with_suffix(".answers.jsonl").write_text("\n".join(lines))
     asked = [json.dumps(one["body"], sort_keys=True) for one in requests_in(files)]
     (found,), _ = collect_answers(tmp_path / "shards")
-    assert found.complete and found.wanted == 18
+    assert found.complete and found.expected == 18
     assert sorted(asked) == sorted(json.dumps(body, sort_keys=True) for body in bodies)
     lines = [
         sorted(

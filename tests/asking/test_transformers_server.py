@@ -93,6 +93,6 @@ def test_what_the_server_cannot_do_leaves_shards_open(
     for path in shard_plan(plan_of(model, mode), tmp_path):
         answer(path, address)
     (found,), answers = collect_answers(tmp_path)
-    assert found.answered == 0 and found.left
+    assert found.answered == 0 and found.next_round
     assert all(LACKS[mode] in error for error in answers.errors.values())
     assert len(answers.errors) == 2 and not (tmp_path / "scores.parquet").exists()

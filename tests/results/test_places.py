@@ -17,7 +17,7 @@ import clinometer as cm
 from clinometer.errors import InputError, PlanError
 from clinometer.results import places
 from clinometer.results.locks import only_process
-from clinometer.results.places import at, is_elsewhere
+from clinometer.results.places import is_elsewhere, open_place
 from forking import Commands
 from waiting import until
 
@@ -50,18 +50,18 @@ def test_what_is_an_address() -> None:
 
 
 def test_a_local_path_is_used_as_it_is(tmp_path: Path) -> None:
-    with at(tmp_path / "run") as path:
+    with open_place(tmp_path / "run") as path:
         assert path == tmp_path / "run"
-    with at(f"file://{tmp_path}/run") as path:
+    with open_place(f"file://{tmp_path}/run") as path:
         assert path == tmp_path / "run"
 
 
 def test_changes_are_put_back(caches: Path) -> None:
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         (path / "answers").mkdir(parents=True)
         (path / "answers" / "0.jsonl").write_text("1\n")
         (path / "plan.json").write_text("{}")
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         with (path / "answers" / "0.jsonl").open("a") as file:
             file.write("2\n")
         (path / "plan.json").unlink()
@@ -72,22 +72,22 @@ def test_changes_are_put_back(caches: Path) -> None:
 
 def test_what_is_newer_there_is_copied() -> None:
     there = fsspec.filesystem("memory")
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         path.mkdir(parents=True)
         (path / "kept").write_text("1")
         (path / "removed").write_text("1")
     there.pipe_file("/bucket/run/kept", b"22")
     there.pipe_file("/bucket/run/new", b"3")
     there.rm_file("/bucket/run/removed")
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         assert {one.name: one.read_text() for one in path.iterdir()} == {"kept": "22", "new": "3"}
 
 
 def test_a_copy_that_was_left_is_put_back_by_the_next() -> None:
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         path.mkdir(parents=True)
     (path / "answers.jsonl").write_text("of a process that was killed\n")
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         assert (path / "answers.jsonl").exists()
     assert fsspec.filesystem("memory").find("bucket") == ["/bucket/run/answers.jsonl"]
 
@@ -96,23 +96,26 @@ def test_a_process_killed_while_it_copied_goes_on(monkeypatch: pytest.MonkeyPatc
     for name in ("a", "b"):
         fsspec.filesystem("memory").pipe_file(f"/bucket/run/{name}", name.encode())
     with monkeypatch.context() as killed:
-        killed.setattr(places.Place, "_note", lambda place, known: 1 / 0)
-        with pytest.raises(ZeroDivisionError), at(RUN):
+        killed.setattr(places.Place, "_write_agreed", lambda place, agreed: 1 / 0)
+        with pytest.raises(ZeroDivisionError), open_place(RUN):
             pass
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         assert {one.name: one.read_text() for one in path.iterdir()} == {"a": "a", "b": "b"}
 
 
 def test_a_file_changed_here_and_there_stays_in_both() -> None:
     there = fsspec.filesystem("memory")
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         path.mkdir(parents=True)
         (path / "answers.jsonl").write_text("1\n")
-    with pytest.raises(InputError, match="changed there by another process") as error, at(RUN):
+    with (
+        pytest.raises(InputError, match="changed there by another process") as error,
+        open_place(RUN),
+    ):
         (path / "answers.jsonl").write_text("1\nhere\n")
         there.pipe_file("/bucket/run/answers.jsonl", b"1\nthere, and more\n")
     assert str(path) in str(error.value)
-    with pytest.raises(InputError, match="changed there"), at(RUN):
+    with pytest.raises(InputError, match="changed there"), open_place(RUN):
         pass
     assert there.cat("/bucket/run/answers.jsonl") == b"1\nthere, and more\n"
     assert (path / "answers.jsonl").read_text() == "1\nhere\n"
@@ -123,7 +126,7 @@ def test_what_is_written_meanwhile_is_put_back_now_and_then(
 ) -> None:
     monkeypatch.setattr(places, "EVERY_S", 0.01)
     there = fsspec.filesystem("memory")
-    with at(RUN) as path:
+    with open_place(RUN) as path:
         path.mkdir(parents=True)
         (path / "answers.jsonl").write_text("1\n")
         until(lambda: there.exists("/bucket/run/answers.jsonl"))
@@ -133,7 +136,7 @@ def test_a_name_that_leads_out_is_refused() -> None:
     there = fsspec.filesystem("memory")
     there.pipe_file("/bucket/run/in", b"1")
     there.store["/bucket/run/../../out"] = there.store["/bucket/run/in"]
-    with pytest.raises(InputError, match="leads out of its directory"), at(RUN):
+    with pytest.raises(InputError, match="leads out of its directory"), open_place(RUN):
         pass
 
 
@@ -145,7 +148,7 @@ def test_a_name_that_leads_out_is_refused() -> None:
     ],
 )
 def test_an_address_that_is_not_reached_is_named(address: str, said: str) -> None:
-    with pytest.raises(InputError, match=said) as error, at(address):
+    with pytest.raises(InputError, match=said) as error, open_place(address):
         pass
     assert str(error.value).startswith(address)
 
@@ -273,13 +276,13 @@ def test_two_machines_at_one_address_are_told_at_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = fsspec.filesystem("memory")
-    with at(RUN) as here:
+    with open_place(RUN) as here:
         here.mkdir(parents=True)
         with only_process(here):
             assert b" since " in store.cat_file("/bucket/run/.claim")
             monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
             monkeypatch.setattr(places.socket, "gethostname", lambda: "another")
-            with at(RUN) as there:
+            with open_place(RUN) as there:
                 there.mkdir(parents=True, exist_ok=True)
                 with pytest.raises(PlanError, match="is running this plan"), only_process(there):
                     pass
@@ -289,7 +292,7 @@ def test_two_machines_at_one_address_are_told_at_the_start(
 def test_the_claim_of_a_machine_that_died_is_taken_over() -> None:
     store = fsspec.filesystem("memory")
     store.pipe_file("/bucket/run/.claim", b"gone, process 1 since 2020-01-01T00:00:00+00:00")
-    with at(RUN) as here:
+    with open_place(RUN) as here:
         here.mkdir(parents=True, exist_ok=True)
         with only_process(here):
             pass

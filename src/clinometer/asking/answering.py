@@ -21,14 +21,14 @@ from clinometer.asking.requests import inspect_settings, write_output
 from clinometer.asking.shards import ANSWERED, Answers, names_in
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.providers import find_provider
-from clinometer.results.locks import alone
+from clinometer.results.locks import hold_if_free
 from clinometer.results.records import Journal
 from clinometer.texts import redacted_fields
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["Engine", "Shard", "answer_side_by_side"]
+__all__ = ["Shard", "ShardAnswerer", "answer_side_by_side"]
 
 #: Models of services that are asked at the same time.
 MODELS = 20
@@ -46,16 +46,16 @@ class Shard:
     names: Collection[str] | None = None
     """Names of the requests that are to be asked; None: all."""
 
-    def left(self, answers: Answers) -> list[dict[str, Any]]:
+    def unanswered(self, answers: Answers) -> list[dict[str, Any]]:
         """Return the requests that have no answer; raises InputError if the file is damaged."""
-        wanted = names_in(self.path) if self.names is None else self.names
+        to_ask = names_in(self.path) if self.names is None else self.names
         with self.path.open("rb") as file:
             requests = [json.loads(line) for line in file]
-        names = {name for name in wanted if name not in answers}
-        return [one for one in requests if one["custom_id"] in names]
+        names = {name for name in to_ask if name not in answers}
+        return [request for request in requests if request["custom_id"] in names]
 
 
-class Engine:
+class ShardAnswerer:
     """A model that answers shards; it is opened with the first and stays open until `close`.
 
     Parameters
@@ -74,19 +74,22 @@ class Engine:
         connection: Connection,
         on_answer: Callable[[], object] = lambda: None,
     ) -> None:
-        self.model, self.connection, self.on_answer = model, connection, on_answer
+        self.model = model
+        self.connection = connection
+        self.on_answer = on_answer
+        # Its journal is replaced by the answers of each shard (`_ask`).
         self._ledger = Ledger(Journal(Path(), model), Budget())
 
     @cached_property
-    def _opened(self) -> Model:
+    def _open_model(self) -> Model:
         # All settings of a call are in its request.
         model: Model = open_model(self.model, Generation(None, None, None), self.connection)
         return model
 
     async def close(self) -> None:
         """Close the model."""
-        if "_opened" in self.__dict__:
-            await self._opened.__aexit__(None, None, None)
+        if "_open_model" in self.__dict__:  # reading the property would open it
+            await self._open_model.__aexit__(None, None, None)
 
     async def answer(self, shard: Shard) -> bool:
         """Ask what has no answer yet; return whether the shard is answered.
@@ -102,7 +105,7 @@ class Engine:
         """
         answers = shard.path.with_suffix(ANSWERED)
         part = answers.with_name(answers.name + PART)
-        with alone(shard.path) as free:
+        with hold_if_free(shard.path) as free:
             if free and not answers.exists():
                 await self._ask(shard, part)
                 part.replace(answers)
@@ -111,7 +114,10 @@ class Engine:
     async def answer_all(self, shards: Sequence[Shard]) -> int:
         """Answer shards one after another and close; return how many another process answers."""
         try:
-            return sum([not await self.answer(shard) for shard in shards])
+            elsewhere = 0
+            for shard in shards:
+                elsewhere += not await self.answer(shard)
+            return elsewhere
         finally:
             await self.close()
 
@@ -119,8 +125,8 @@ class Engine:
         """Append the answers that are missing."""
         _drop_torn(part)
         self._ledger.journal = _AnswerFile(part, self.model)
-        asked = _Requests(self.model, shard.left(Answers([part])))
-        session = Session(self._opened, asked, self._ledger, self._count)
+        requests = _Requests(self.model, shard.unanswered(Answers([part])))
+        session = Session(self._open_model, requests, self._ledger, self._count)
         try:
             await session.ask(alone=0 if self.connection.batch else 1)  # a batch of one takes long
         finally:
@@ -129,42 +135,48 @@ class Engine:
             raise self._ledger.fatal
 
     def _count(self, model: str, answer: dict[str, Any]) -> None:
+        """Tell of an answer; called by the session for errors too."""
         if "error" not in answer:
             self.on_answer()
 
 
-def answer_side_by_side(work: Sequence[tuple[Engine, Sequence[Shard]]]) -> int:
+def answer_side_by_side(work: Sequence[tuple[ShardAnswerer, Sequence[Shard]]]) -> int:
     """Answer the shards of several models, up to `MODELS` of them at the same time.
 
     Models that run on this machine share its memory and are asked one after another. Returns how
     many shards another process is answering. What a model raises is raised when the others have
-    ended; see `Engine.answer`.
+    ended; see `ShardAnswerer.answer`.
     """
-
-    async def answer_every() -> list[int | BaseException]:
-        free, here = asyncio.Semaphore(MODELS), asyncio.Lock()
-
-        async def answer_one(engine: Engine, shards: Sequence[Shard]) -> int:
-            async with here if find_provider(engine.model).local else free:
-                return await engine.answer_all(shards)
-
-        every = (answer_one(*one) for one in work)
-        return await asyncio.gather(*every, return_exceptions=True)
-
     elsewhere = 0
-    for found in asyncio.run(answer_every()):
-        if isinstance(found, BaseException):
-            raise found
-        elsewhere += found
+    for outcome in asyncio.run(_answer_models(work)):
+        if isinstance(outcome, BaseException):
+            raise outcome
+        elsewhere += outcome
     return elsewhere
 
 
+async def _answer_models(
+    work: Sequence[tuple[ShardAnswerer, Sequence[Shard]]],
+) -> list[int | BaseException]:
+    """Return, for each model, how many shards another process answers, or what it raised."""
+    of_services = asyncio.Semaphore(MODELS)
+    of_this_machine = asyncio.Lock()
+
+    async def answer_model(answerer: ShardAnswerer, shards: Sequence[Shard]) -> int:
+        """Answer the shards of one model when it is its turn."""
+        async with of_this_machine if find_provider(answerer.model).local else of_services:
+            return await answerer.answer_all(shards)
+
+    calls = [answer_model(answerer, shards) for answerer, shards in work]
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
 def _drop_torn(part: Path) -> None:
-    """Remove a last line that a killed process left unfinished."""
+    """Remove a last line that a killed process left unfinished; an absent file is made."""
     with part.open("a+b") as file:
-        file.seek(0)
-        whole = sum(len(line) for line in file if line.endswith(b"\n"))
-        file.truncate(whole)
+        file.seek(0)  # it is opened at its end
+        complete = sum(len(line) for line in file if line.endswith(b"\n"))
+        file.truncate(complete)
 
 
 class _AnswerFile(Journal):
@@ -172,7 +184,8 @@ class _AnswerFile(Journal):
 
     def __init__(self, path: Path, model: str) -> None:
         super().__init__(path.parent, model)
-        self.folder, self._path = path.parent, path
+        self.folder = path.parent  # not its folder `answers`, as a results directory has it
+        self._path = path
 
     def _open(self) -> BinaryIO:
         self.close()
@@ -180,33 +193,41 @@ class _AnswerFile(Journal):
         self._lines = 0
         return self._path.open("ab", buffering=0)
 
-    def written(self, answer: Line) -> bytes:
+    def line_of(self, answer: Line) -> bytes:
+        """Return the line of a batch, which has no hash at its end."""
         return json.dumps(redacted_fields(answer)).encode() + b"\n"
 
 
 class _Requests:
-    """What is left of a shard; see `generating.Strategy`."""
+    """The requests of a shard without an answer, as a `generating.Strategy`; a call is one."""
 
-    def __init__(self, model: str, left: Sequence[dict[str, Any]]) -> None:
-        self.model, self.left = model, left
+    def __init__(self, model: str, requests: Sequence[dict[str, Any]]) -> None:
+        self.model = model
+        self.requests = requests
 
     def passes(self) -> Iterator[Callable[[], dict[str, Any] | None]]:
-        calls = iter(self.left)
+        """Yield one function, which gives the requests in their order."""
+        calls = iter(self.requests)
         yield lambda: next(calls, None)
 
     def name(self, call: dict[str, Any]) -> tuple[str, str]:
+        """Return the name of a request, which is asked once."""
         return call["custom_id"], ""
 
     def prompts(self, call: dict[str, Any]) -> list[Prompt]:
+        """Return the only form of a prompt: that of the body."""
         body = call["body"]
         return [(body["messages"], inspect_settings(self.model, body))]
 
     def answers(self, call: dict[str, Any], prompt: Prompt, output: ModelOutput) -> list[Line]:
+        """Return the line that a batch would have for an output."""
         response = {"status_code": 200, "body": write_output(output)}
         return [{"custom_id": call["custom_id"], "response": response}]
 
     def failures(self, call: dict[str, Any], error: str) -> list[Line]:
+        """Return the line that a batch would have for an error."""
         return [{"custom_id": call["custom_id"], "response": None, "error": error}]
 
     def take(self, call: dict[str, Any], lines: Sequence[Line]) -> int:
+        """Return 1 for an answer, 0 for an error."""
         return int("error" not in lines[0])

@@ -57,23 +57,25 @@ _QUEUE = "token_limit_exceeded"
 
 
 @dataclass
-class _Sent:
-    """One batch."""
+class _Batch:
+    """A batch of this directory."""
 
     name: str
     shard: str
     """Path of the shard in the directory."""
     file: str
     sha256: str
-    at: float
+    tried_at: float
     """When it was last tried to create it, in seconds since 1970."""
     usd: float | None = None
     """What it costs, estimated."""
-    batch: str | None = None
+    id: str | None = None
+    """The provider's id of it; None before it is created, or where that is not known."""
     status: str = "creating"
     answered: int = 0
     requests: int = 0
     looks: int = 0
+    """How often it was completed without results when it was looked at."""
 
 
 class Batches:
@@ -105,10 +107,15 @@ class Batches:
         open_files: Callable[[str], BatchFiles],
         say: Callable[[str], None],
     ) -> None:
-        self.directory, self.plan, self.say = directory, plan, say
-        self._open_files, self._journal = open_files, directory / FOLDER / JOURNAL
-        self._sent: dict[str, _Sent] = {}
-        self.gained, self.cancelled = 0, False
+        self.directory = directory
+        self.plan = plan
+        self.say = say
+        self.gained = 0
+        self.cancelled = False
+        self._open_files = open_files
+        self._journal = directory / FOLDER / JOURNAL
+        self._batches: dict[str, _Batch] = {}
+        """By name, in the order in which they were first created."""
         self._refused: dict[str, str] = {}
         """Shards whose batch gave no results in this process, and why."""
         if self._journal.is_file():
@@ -117,31 +124,42 @@ class Batches:
                     self._replay(line)
 
     def _replay(self, line: dict[str, Any]) -> None:
+        """Take an event of the journal; a later one of a batch replaces an earlier one."""
         try:
             event, name = line["event"], line["name"]
             if event == "creating":
-                known = ("name", "shard", "file", "sha256", "at", "usd", "requests")
-                self._sent[name] = _Sent(**{key: line[key] for key in known})
+                self._batches[name] = _Batch(
+                    name=name,
+                    shard=line["shard"],
+                    file=line["file"],
+                    sha256=line["sha256"],
+                    tried_at=line["at"],
+                    usd=line["usd"],
+                    requests=line["requests"],
+                )
             elif event == "created":
-                self._sent[name].batch, self._sent[name].status = line["batch"], "validating"
+                self._batches[name].id = line["batch"]
+                self._batches[name].status = "validating"
             elif event == "ended":
-                self._sent[name].status = line["status"]
+                self._batches[name].status = line["status"]
         except (KeyError, TypeError):
             raise InputError(f"{self._journal}: not readable; restore it") from None
 
     def _note(self, event: str, name: str, **facts: Any) -> None:
         """Write an event to the disk; a line that a killed process left unfinished is ended."""
-        noted = redacted_fields({"event": event, "name": name, **facts})
-        line = json.dumps(noted).encode() + b"\n"
+        redacted = redacted_fields({"event": event, "name": name, **facts})
+        line = json.dumps(redacted).encode() + b"\n"
         try:
             with self._journal.open("a+b") as file:
                 new = file.tell() == 0
                 if not new:
                     file.seek(-1, os.SEEK_END)
-                    line = line if file.read() == b"\n" else b"\n" + line
+                    if file.read() != b"\n":
+                        line = b"\n" + line
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
+            # The name of a new file is on the disk when its folder is; Windows opens no folders.
             if new and os.name != "nt":
                 folder = os.open(self._journal.parent, os.O_RDONLY)
                 os.fsync(folder)
@@ -152,15 +170,18 @@ class Batches:
     @property
     def running(self) -> list[str]:
         """The shards whose batch has not ended."""
-        return [one.shard for one in self._open()]
+        return [batch.shard for batch in self._running_batches()]
 
     @property
     def paid(self) -> list[tuple[str, float | None]]:
         """Shard and estimated cost of each batch that costs anything; None: no price was known."""
-        return [(one.shard, one.usd) for one in self._sent.values() if one.status not in _FREE]
+        costly = (batch for batch in self._batches.values() if batch.status not in _FREE)
+        return [(batch.shard, batch.usd) for batch in costly]
 
-    def _open(self) -> list[_Sent]:
-        return [one for one in self._sent.values() if one.status not in _ENDS | _FREE]
+    def _running_batches(self) -> list[_Batch]:
+        """Return the batches that have not ended, those that are being created among them."""
+        over = _ENDS | _FREE
+        return [batch for batch in self._batches.values() if batch.status not in over]
 
     def may_submit(self, path: Path) -> bool:
         """Whether a shard has no batch that runs, and none that gave nothing in this process."""
@@ -168,130 +189,168 @@ class Batches:
         return shard not in self.running and shard not in self._refused
 
     def _shard(self, path: Path) -> str:
+        """Return the name of a shard: its path in the directory."""
         return path.relative_to(self.directory).as_posix()
 
     def _provider(self, shard: str) -> BatchFiles:
+        """Return the provider of a shard's model, after which its folder is named."""
         return self._open_files(Path(shard).parent.name)
 
     def submit(self, path: Path, lines: list[bytes], usd: float | None) -> None:
         """Ask some lines of a shard in a batch; `usd`: what they cost, estimated."""
-        shard, data = self._shard(path), b"".join(lines)
+        shard = self._shard(path)
+        data = b"".join(lines)
         if len(lines) > MOST_REQUESTS or len(data) > MOST_BYTES:
             raise InputError(
                 f"{path}: {len(lines):,} requests, {len(data) >> 20:,} MB; a batch has at most "
                 f"{MOST_REQUESTS:,}, {MOST_BYTES >> 20} MB; plan again with more --shards"
             )
-        attempt = sum(one.shard == shard for one in self._sent.values())
+        attempt = sum(batch.shard == shard for batch in self._batches.values())
         digest = hashlib.sha256(data).hexdigest()
-        known = "\0".join((self.plan, shard, digest, str(attempt))).encode()
-        name = f"clinometer-{hashlib.sha256(known).hexdigest()[:40]}"
+        # From nothing that differs between processes, so that another one finds the batch.
+        parts = "\0".join((self.plan, shard, digest, str(attempt))).encode()
+        name = f"clinometer-{hashlib.sha256(parts).hexdigest()[:40]}"
         file = self._provider(shard).upload(path.name, data)
-        one = _Sent(name, shard, file, digest, time.time(), usd, requests=len(lines))
-        self._create(one)
+        batch = _Batch(name, shard, file, digest, time.time(), usd, requests=len(lines))
+        self._create(batch)
 
     def resume(self) -> None:
         """Find out whether a batch exists that a killed process was creating; else create it."""
-        for one in self._open():
-            if one.batch is None:
-                one.batch = self._find(one)
-                self._create(one)
+        for batch in self._running_batches():
+            if batch.id is None:
+                batch.id = self._find(batch)
+                self._create(batch)
 
-    def _create(self, one: _Sent) -> None:
+    def _create(self, batch: _Batch) -> None:
         """Create a batch, unless it is there, and note it."""
-        provider = self._provider(one.shard)
-        self._sent[one.name] = one
-        for _ in provider.waits():
-            if one.batch is not None:
+        provider = self._provider(batch.shard)
+        self._batches[batch.name] = batch
+        for _ in provider.waits():  # it limits the tries; `_find` waits between them
+            if batch.id is not None:
                 break
-            one.at = time.time()
-            what = {key: getattr(one, key) for key in ("shard", "file", "sha256", "at", "usd")}
-            self._note("creating", one.name, **what, requests=one.requests)
+            batch.tried_at = time.time()
+            self._note_creating(batch)
             try:
-                one.batch = provider.create(one.file, one.name, one.shard)
+                batch.id = provider.create(batch.file, batch.name, batch.shard)
             except ModelError as error:
-                one.status = "refused"
-                self._note("ended", one.name, status="refused", error=str(error))
+                batch.status = "refused"
+                self._note("ended", batch.name, status="refused", error=str(error))
                 raise
-            one.batch = one.batch or self._find(one)
-        if one.batch is None:
-            raise ModelError(f"{one.shard}: no batch yet; repeat the command later")
-        one.status = "validating"
-        self._note("created", one.name, batch=one.batch)
-        self.say(f"{one.shard}: batch {one.batch}, {one.requests:,} requests")
+            # Without an id the answer was lost on its way, and the batch may exist.
+            batch.id = batch.id or self._find(batch)
+        if batch.id is None:
+            raise ModelError(f"{batch.shard}: no batch yet; repeat the command later")
+        batch.status = "validating"
+        self._note("created", batch.name, batch=batch.id)
+        self.say(f"{batch.shard}: batch {batch.id}, {batch.requests:,} requests")
 
-    def _find(self, one: _Sent) -> str | None:
+    def _note_creating(self, batch: _Batch) -> None:
+        """Write what another process needs to find a batch, before it is created."""
+        self._note(
+            "creating",
+            batch.name,
+            shard=batch.shard,
+            file=batch.file,
+            sha256=batch.sha256,
+            at=batch.tried_at,
+            usd=batch.usd,
+            requests=batch.requests,
+        )
+
+    def _find(self, batch: _Batch) -> str | None:
         """Look for a batch at the provider, and again when it must be in its list."""
-        provider = self._provider(one.shard)
-        if (found := provider.find(one.file, one.name)) is not None:
-            return found
-        left = min(SETTLE_S, one.at + SETTLE_S - time.time())
-        if left > 0:
-            self.say(f"{one.shard}: its batch may have been created; looking again in {left:.0f} s")
-            time.sleep(left)
-        return provider.find(one.file, one.name)
+        provider = self._provider(batch.shard)
+        batch_id = provider.find(batch.file, batch.name)
+        if batch_id is not None:
+            return batch_id
+        # Never longer than `SETTLE_S`: with a clock set back, `tried_at` lies in the future.
+        wait_s = min(SETTLE_S, batch.tried_at + SETTLE_S - time.time())
+        if wait_s > 0:
+            self.say(
+                f"{batch.shard}: its batch may have been created; looking again in {wait_s:.0f} s"
+            )
+            time.sleep(wait_s)
+        return provider.find(batch.file, batch.name)
 
     def poll(self) -> None:
         """Look at every batch that runs; bring the results of those that have ended."""
-        for one in self._open():
-            assert one.batch is not None
-            state = self._provider(one.shard).retrieve(one.batch)
-            one.status = state.status
+        for batch in self._running_batches():
+            assert batch.id is not None
+            state = self._provider(batch.shard).retrieve(batch.id)
+            batch.status = state.status
             if (counts := state.request_counts) is not None:
-                one.answered, one.requests = counts.completed or 0, counts.total or one.requests
+                batch.answered = counts.completed or 0
+                batch.requests = counts.total or batch.requests
             if state.status not in _ENDS:
                 continue
-            files = [id for id in (state.output_file_id, state.error_file_id) if id]
-            one.looks += 1
-            if state.status == "completed" and not files and one.looks < _LOOKS:
-                one.status = "completed, without results yet"
+            files = list(filter(None, (state.output_file_id, state.error_file_id)))
+            batch.looks += 1
+            if state.status == "completed" and not files and batch.looks < _LOOKS:
+                batch.status = "completed, without results yet"
                 continue
-            self._end(one, state, files)
+            self._end(batch, state, files)
 
-    def _end(self, one: _Sent, state: Batch, files: list[str]) -> None:
+    def _end(self, batch: _Batch, state: Batch, files: list[str]) -> None:
         """Bring the results of a batch, and note its end."""
-        path = self.directory / Path(one.shard).with_suffix(ANSWERED)
-        came = [self._provider(one.shard).download(file) for file in files]
-        lines = [line for data in came for line in data.splitlines() if line.strip()]
-        if lines:
-            before = path.read_bytes().splitlines() if path.is_file() else []
-            lines = list(dict.fromkeys([*before, *lines]))
-            write_bytes(path, b"".join(line + b"\n" for line in lines))
-            self.gained += sum(map(_is_answer, lines)) - sum(map(_is_answer, before))
-        self._note("ended", one.name, status=one.status)
-        self.cancelled |= one.status == "cancelled"
-        queue = [shard for shard, error in self._refused.items() if error == _QUEUE]
-        for shard in queue if one.status != "failed" else ():
-            del self._refused[shard]
-        if not lines:
+        has_results = self._bring(batch, files)
+        # After the results are on the disk: a batch that is noted as ended is not looked at again.
+        self._note("ended", batch.name, status=batch.status)
+        self.cancelled |= batch.status == "cancelled"
+        if batch.status != "failed":  # there may be room for those that had to wait
+            waiting = [shard for shard, error in self._refused.items() if error == _QUEUE]
+            for shard in waiting:
+                del self._refused[shard]
+        if not has_results:
             errors = (state.errors and state.errors.data) or []
-            self._refused[one.shard] = (errors[0].code or "") if errors else one.status
-            said = f": {errors[0].message or errors[0].code}" if errors else ""
+            self._refused[batch.shard] = (errors[0].code or "") if errors else batch.status
+            reason = f": {errors[0].message or errors[0].code}" if errors else ""
             more = f" ({len(errors):,} errors)" if errors[1:] else ""
-            paid = ", nothing is paid" if one.status == "failed" else ""
-            self.say(f"{one.shard}: batch {one.batch} {one.status}{said}{more}{paid}")
+            paid = ", nothing is paid" if batch.status == "failed" else ""
+            self.say(f"{batch.shard}: batch {batch.id} {batch.status}{reason}{more}{paid}")
+
+    def _bring(self, batch: _Batch, files: list[str]) -> bool:
+        """Add the results of a batch to the answers of its shard; return whether there are any."""
+        path = self.directory / Path(batch.shard).with_suffix(ANSWERED)
+        results: list[bytes] = []
+        for file in files:
+            lines = self._provider(batch.shard).download(file).splitlines()
+            results += [line for line in lines if line.strip()]
+        if not results:
+            return False
+        before = path.read_bytes().splitlines() if path.is_file() else []
+        # Each line once: a process that was killed may have brought them before.
+        merged = list(dict.fromkeys([*before, *results]))
+        write_bytes(path, b"".join(line + b"\n" for line in merged))
+        answers_before = sum(map(_is_answer, before))
+        self.gained += sum(map(_is_answer, merged)) - answers_before
+        return True
 
     def states(self) -> str:
         """Say how the batches stand that run."""
-        open_ = self._open()
-        counted = Counter(one.status for one in open_)
-        states = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in counted.items())
-        answered, requests = (sum(getattr(o, c) for o in open_) for c in ("answered", "requests"))
-        what = "batch" if len(open_) == 1 else "batches"
-        return f"{len(open_)} {what} ({states}): {answered:,} of {requests:,} requests answered"
+        running = self._running_batches()
+        counts = Counter(batch.status for batch in running)
+        states = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in counts.items())
+        answered = sum(batch.answered for batch in running)
+        requests = sum(batch.requests for batch in running)
+        noun = "batch" if len(running) == 1 else "batches"
+        return f"{len(running)} {noun} ({states}): {answered:,} of {requests:,} requests answered"
 
     def wait(self, poll_s: float) -> None:
         """Wait until no batch runs; look every `poll_s` seconds."""
-        said, since = "", 0.0
+        last_text = ""
+        last_said = 0.0
         while self.running:
-            until = time.monotonic() + poll_s
+            next_poll = time.monotonic() + poll_s
             while True:
                 now = time.monotonic()
-                if (text := self.states()) != said or now - since >= EVERY_S:
+                text = self.states()
+                if text != last_text or now - last_said >= EVERY_S:
                     self.say(text)
-                    said, since = text, now
-                if now >= until:
+                    last_text = text
+                    last_said = now
+                if now >= next_poll:
                     break
-                time.sleep(min(until - now, EVERY_S))
+                time.sleep(min(next_poll - now, EVERY_S))
             self.poll()
 
 

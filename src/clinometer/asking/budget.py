@@ -16,7 +16,7 @@ import logging
 import math
 import operator
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -34,6 +34,7 @@ from clinometer.models.hints import hint, is_lasting
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import ATTRIBUTE
+from clinometer.modes.mode import Mode
 from clinometer.results.records import Journal
 
 _log = logging.getLogger(__name__)
@@ -72,8 +73,8 @@ class Cost:
     @property
     def batch_usd(self) -> float | None:
         """Cost in batches; as that of single calls where no discount is stated."""
-        paid = 1 - find_provider(self.model).batch_discount
-        return None if self.usd is None else self.usd * paid
+        share = 1 - find_provider(self.model).batch_discount  # of the price, that is paid
+        return None if self.usd is None else self.usd * share
 
     def limited(self, *, batch: bool) -> float:
         """Return the dollars that count towards a limit; raises InputError if no price is known."""
@@ -88,15 +89,18 @@ class Cost:
     def of(
         cls,
         model: str,
-        asked: tuple[int, int],
+        counts: tuple[int, int],
         tokens: tuple[int, int],
         prices: Path | None = None,
     ) -> Cost:
         """Price an estimate: trials and calls, tokens in and out; see `price`."""
+        trials, calls = counts
+        tokens_in, tokens_out = tokens
         rates = price(model, prices)
         usd = None if rates is None else dollars(tokens, rates)
-        seconds = expected_seconds(*tokens) if find_provider(model).embedded else None
-        return cls(model, *asked, *tokens, usd, seconds)
+        embedded = find_provider(model).embedded
+        seconds = expected_seconds(tokens_in, tokens_out) if embedded else None
+        return cls(model, trials, calls, tokens_in, tokens_out, usd, seconds)
 
 
 @dataclass
@@ -109,7 +113,7 @@ class Budget:
     calls: int = 0
     tokens: int = 0
     usd: float = 0.0
-    held: Counter[str] = field(default_factory=Counter)
+    reserved: Counter[str] = field(default_factory=Counter)
     """What is reserved for calls under way: their number, tokens and dollars."""
 
     def __post_init__(self) -> None:
@@ -128,23 +132,25 @@ class Budget:
         """Name the limit that `calls` more calls would pass, with what is under way."""
         if self.max_calls is not None and self.calls + calls > self.max_calls:
             return f"--max-calls {self.max_calls}"
-        of_each = (
-            ("--max-tokens", self.max_tokens, self.tokens, "tokens"),
-            ("--max-cost", self.max_cost, self.usd, "usd"),
+        tokens, usd = usage
+        limits = (
+            ("--max-tokens", self.max_tokens, self.tokens, self.reserved["tokens"], tokens),
+            ("--max-cost", self.max_cost, self.usd, self.reserved["usd"], usd),
         )
-        for (name, most, used, held), more in zip(of_each, usage, strict=True):
-            known = used + self.held[held] + (more if math.isfinite(more) else 0.0)
+        for option, most, used, reserved, more in limits:
+            sum_of_all = used + reserved + (more if math.isfinite(more) else 0.0)
             # Of the first call nothing is known: it is made if nothing else is under way.
-            waits = not math.isfinite(more) and self.held["calls"] > 0
-            if most is not None and (used >= most or known > most or waits):
-                return f"{name} {most}"
+            waits = not math.isfinite(more) and self.reserved["calls"] > 0
+            if most is not None and (used >= most or sum_of_all > most or waits):
+                return f"{option} {most}"
         return None
 
-    def hold(self, calls: int, usage: Usage, sign: int = 1) -> None:
+    def reserve(self, calls: int, usage: Usage, sign: int = 1) -> None:
         """Reserve what calls may use, or free it with sign −1."""
-        self.held["calls"] += sign * calls
+        self.reserved["calls"] += sign * calls
         for name, more in zip(("tokens", "usd"), usage, strict=True):
-            self.held[name] += sign * (more if math.isfinite(more) else 0.0)  # type: ignore[assignment]
+            more = more if math.isfinite(more) else 0.0  # infinite: of the first call
+            self.reserved[name] += sign * more  # type: ignore[assignment]
 
     def spend(self, used: tuple[int, int], rates: tuple[float, float] | None) -> None:
         """Count tokens in and out and what they cost."""
@@ -170,6 +176,7 @@ def price(model: str, prices: Path | None = None) -> tuple[float, float] | None:
     if find_provider(model).local:
         return 0.0, 0.0
     table = _prices(prices)
+    # A dated version has the price of its model: "gpt-4o-2024-08-06" that of "gpt-4o".
     matches = [name for name in table if model == name or model.startswith(f"{name}-20")]
     return table[max(matches, key=len)] if matches else None
 
@@ -179,7 +186,7 @@ def _prices(path: Path | None) -> dict[str, tuple[float, float]]:
     source = path or resources.files("clinometer.asking") / "prices.yaml"
     try:
         content = yaml.safe_load(source.read_text(encoding="utf-8"))
-        table = {str(k): (float(v[0]), float(v[1])) for k, v in content.items()}
+        table = {str(model): (float(pair[0]), float(pair[1])) for model, pair in content.items()}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError, RecursionError):
@@ -197,54 +204,59 @@ def estimate_costs(
 
     `trials` are pieces of a table with columns of `results.TRIALS`.
     """
-    together = {model: find_provider(model).many_ends for model in models}
-    asked, sums = 0, {way: (0.0, 0.0, 0.0) for way in together.values()}
+    many_ends = {model: find_provider(model).many_ends for model in models}
+    count = 0
+    # Calls, tokens in and tokens out; the same for all models that score sentences alike.
+    sums = dict.fromkeys(many_ends.values(), (0.0, 0.0, 0.0))
     for piece in trials:
-        asked += piece.height
-        for way, so_far in sums.items():
-            a, b, c = (one + more for one, more in zip(so_far, _tokens(piece, way), strict=True))
-            sums[way] = a, b, c
+        count += piece.height
+        for scored_at_once, (calls, tokens_in, tokens_out) in sums.items():
+            more_calls, more_in, more_out = _tokens(piece, scored_at_once)
+            sums[scored_at_once] = calls + more_calls, tokens_in + more_in, tokens_out + more_out
     costs = []
-    for model, way in together.items():
-        calls, *tokens = map(math.ceil, sums[way])
-        costs.append(Cost.of(model, (asked, calls), (tokens[0], tokens[1]), prices))
+    for model, scored_at_once in many_ends.items():
+        calls, tokens_in, tokens_out = sums[scored_at_once]
+        tokens = math.ceil(tokens_in), math.ceil(tokens_out)
+        costs.append(Cost.of(model, (count, math.ceil(calls)), tokens, prices))
     return costs
 
 
-def _tokens(trials: pl.DataFrame, together: bool) -> tuple[float, float, float]:
+def _tokens(trials: pl.DataFrame, scored_at_once: bool) -> tuple[float, float, float]:
     """Estimate the calls of some trials, and tokens in and out.
 
-    `together`: the ends of a sentence are scored in one call, and its beginning read once.
+    `scored_at_once`: the ends of a sentence take one call, and its beginning is read once.
     """
     words = pl.col("attributes").list.len()
-    apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.per_attribute])
-    sentences = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.sentences])
+    per_attribute = _in_modes(lambda mode: mode.per_attribute)
+    sentences = _in_modes(lambda mode: mode.sentences)
     of_options = pl.col("prompt").str.contains(ATTRIBUTE, literal=True)  # else of one beginning
-    texts = pl.when(of_options).then(2).otherwise(1) if together else 2 * words
-    questions = pl.when(sentences).then(texts).when(apart).then(words).otherwise(1)
+    texts = pl.when(of_options).then(2).otherwise(1) if scored_at_once else 2 * words
+    questions = pl.when(sentences).then(texts).when(per_attribute).then(words).otherwise(1)
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
     prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
-    twice = pl.col("followup").is_not_null().cast(pl.Int64)
-    written = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.kind == TEXT])
-    around = {one.name: one.prose for one in INSTRUMENTS.values()}
-    first = {one.name: one.first_answer for one in INSTRUMENTS.values()}
-    prose = _per_instrument(around) * written + _per_instrument(first) * twice
+    second_turns = pl.col("followup").is_not_null().cast(pl.Int64)
+    prose_of_answer = {asks.name: asks.prose for asks in INSTRUMENTS.values()}
+    prose_of_profile = {asks.name: asks.first_answer for asks in INSTRUMENTS.values()}
+    prose = (
+        _per_instrument(prose_of_answer) * _in_modes(lambda mode: mode.kind == TEXT)
+        + _per_instrument(prose_of_profile) * second_turns
+    )
     followup = pl.col("followup").str.len_chars().fill_null(0) / CHARACTERS_PER_TOKEN
-    second = twice * (prompt + prose + followup)
+    # A second turn sends the first one again, with what was answered.
+    second = second_turns * (prompt + prose + followup)
+    listed = pl.when(sentences).then(2 * words).when(per_attribute).then(words)
     calls, tokens_in, tokens_out = trials.select(
-        calls=(questions + twice).sum(),
+        calls=(questions + second_turns).sum(),
         input=(prompt * questions + second).sum(),
-        output=(
-            pl.when(sentences)
-            .then(2 * words)
-            .when(apart)
-            .then(words)
-            .otherwise(answer + pair * words)
-            + prose
-        ).sum(),
+        output=(listed.otherwise(answer + pair * words) + prose).sum(),
     ).row(0)
     return calls, tokens_in, tokens_out
+
+
+def _in_modes(has: Callable[[Mode], bool]) -> pl.Expr:
+    """Return whether a trial is asked in a mode that has a property."""
+    return pl.col("mode").is_in([mode.name for mode in MODES.values() if has(mode)])
 
 
 def estimate_requests(
@@ -266,27 +278,30 @@ def _per_instrument(tokens: dict[str, int]) -> pl.Expr:
     return pl.col("instrument").replace_strict(tokens, default=0, return_dtype=pl.Int64)
 
 
-class _Held(NamedTuple):
+class _Reservation(NamedTuple):
     """What is reserved for a call under way."""
 
     calls: int = 0
     usage: Usage = (0.0, 0.0)
     characters: int = 0
 
-    def more(self, calls: int, usage: Usage, characters: int) -> _Held:
+    def extended(self, calls: int, usage: Usage, characters: int) -> _Reservation:
         """Return it with further calls about the same."""
         sums = self.usage[0] + usage[0], self.usage[1] + usage[1]
-        return _Held(self.calls + calls, sums, self.characters + characters)
+        return _Reservation(self.calls + calls, sums, self.characters + characters)
 
 
 def usage_of(answer: Mapping[str, Any]) -> tuple[int, int]:
     """Return the tokens in and out of an answer: those stated, else those estimated."""
-    about = answer.get("estimated_tokens") or (0, 0)
-    known = (n if n is not None else guess for n, guess in zip(_stated(answer), about, strict=True))
-    return tuple(known)  # type: ignore[return-value]
+    tokens_in, tokens_out = _provider_counts(answer)
+    estimated_in, estimated_out = answer.get("estimated_tokens") or (0, 0)
+    return (
+        estimated_in if tokens_in is None else tokens_in,
+        estimated_out if tokens_out is None else tokens_out,
+    )
 
 
-def _stated(answer: Mapping[str, Any]) -> list[int | None]:
+def _provider_counts(answer: Mapping[str, Any]) -> list[int | None]:
     """Return the tokens in and out that a provider states; None for what cannot be one."""
     counts = (answer.get("input_tokens"), answer.get("output_tokens"))
     return [n if isinstance(n, int) and n >= 0 else None for n in counts]
@@ -294,12 +309,12 @@ def _stated(answer: Mapping[str, Any]) -> list[int | None]:
 
 def with_usage(answer: dict[str, Any], characters: int) -> dict[str, Any]:
     """Add an estimate of its tokens to an answer whose provider states none."""
-    if answer.get("error") is not None or None not in _stated(answer):
+    if answer.get("error") is not None or None not in _provider_counts(answer):
         return answer
     texts = (answer.get(name) for name in ("response", "reasoning", "profile", "raw", "answer"))
-    written = sum(len(text) for text in texts if isinstance(text, str))
-    about = [math.ceil(n / CHARACTERS_PER_TOKEN) for n in (characters, written)]
-    return {**answer, "estimated_tokens": about}
+    characters_out = sum(len(text) for text in texts if isinstance(text, str))
+    estimated = [math.ceil(n / CHARACTERS_PER_TOKEN) for n in (characters, characters_out)]
+    return {**answer, "estimated_tokens": estimated}
 
 
 #: Errors with no answer before them, and errors in a row, after which a model is given up.
@@ -324,15 +339,17 @@ class Ledger:
         rates: tuple[float, float] | None = None,
         patience: tuple[int, int] = (HOPELESS, OUTAGE),
     ) -> None:
-        self.journal, self.budget, self.rates = journal, budget, rates
+        self.journal = journal
+        self.budget = budget
+        self.rates = rates
         self.hopeless, self.outage = patience
         self.calls = self.answers = self.errors = self.errors_in_a_row = 0
         self.last_error: str | None = None
         self.stopped_by: str | None = None
         """The limit that ended the run early, or ``"interrupted"``."""
         self.fatal: ClinometerError | None = None
-        self._most: Usage = (math.inf, math.inf)  # of a call so far
-        self._held: dict[Hashable, _Held] = {}
+        self._most_of_call: Usage = (math.inf, math.inf)  # so far; infinite before the first answer
+        self._reservations: dict[Hashable, _Reservation] = {}
         self._served: str | None = None  # the name under which the last answer came
 
     @property
@@ -349,40 +366,44 @@ class Ledger:
     def _spend(self, answer: dict[str, Any]) -> None:
         """Count what an answer used; as its provider states it, else as it was estimated."""
         used = usage_of(answer)
-        rates = self._paid(answer)
+        rates = self._rates_of(answer)
         self.budget.spend(used, rates)
-        if (calls := answer.get("calls", 1)) and sum(used):
-            of_call = sum(used) / calls, dollars(used, rates) / calls
-            before = self._most if math.isfinite(self._most[0]) else (0.0, 0.0)
-            self._most = max(before[0], of_call[0]), max(before[1], of_call[1])
+        calls = answer.get("calls", 1)
+        if calls and sum(used):
+            before = self._most_of_call if math.isfinite(self._most_of_call[0]) else (0.0, 0.0)
+            tokens = max(before[0], sum(used) / calls)
+            usd = max(before[1], dollars(used, rates) / calls)
+            self._most_of_call = tokens, usd
 
-    def _paid(self, answer: dict[str, Any]) -> tuple[float, float] | None:
+    def _rates_of(self, answer: dict[str, Any]) -> tuple[float, float] | None:
         """Return the rates of an answer, which are lower in a batch."""
         if self.rates is None or not answer.get("batch"):
             return self.rates
-        paid = 1 - find_provider(self.journal.model).batch_discount
-        return paid * self.rates[0], paid * self.rates[1]
+        share = 1 - find_provider(self.journal.model).batch_discount
+        return share * self.rates[0], share * self.rates[1]
 
-    async def may_call(self, calls: int = 1, of: Hashable = None, characters: int = 0) -> bool:
+    async def may_call(self, calls: int = 1, key: Hashable = None, characters: int = 0) -> bool:
         """Reserve calls; False when the model is asked no more.
 
         With a limit of tokens or dollars, each call is taken to use as much as the largest so far.
         Where what is under way may reach the limit it is waited for; so the first call is made
-        alone. `of` names what is asked about, for `record`, and `characters` is the length of its
+        alone. `key` names what is asked about, for `record`, and `characters` is the length of its
         prompts.
         """
         usage = (0.0, 0.0)
         while not self.closed:
             if self.budget.counts_usage:
-                usage = self._most[0] * calls, self._most[1] * calls
+                tokens, usd = self._most_of_call
+                usage = tokens * calls, usd * calls
             limit = self.budget.exhausted(calls, usage)
             if limit is None:
                 self.budget.calls += calls
-                self.budget.hold(calls, usage)
-                held = self._held.get(of, _Held())
-                self._held[of] = held.more(calls, usage, characters)
+                self.budget.reserve(calls, usage)
+                reservation = self._reservations.get(key, _Reservation())
+                self._reservations[key] = reservation.extended(calls, usage, characters)
                 return True
-            if limit.startswith("--max-calls") or not self.budget.held["calls"]:
+            # With nothing under way the limit stays reached; a limit of calls always does.
+            if limit.startswith("--max-calls") or not self.budget.reserved["calls"]:
                 self.stopped_by = limit
                 return False
             await anyio.sleep(WAIT_S)
@@ -396,24 +417,25 @@ class Ledger:
         self.budget.calls += 1
         return True
 
-    def record(self, *answers: dict[str, Any], of: Hashable = None) -> bool:
+    def record(self, *answers: dict[str, Any], key: Hashable = None) -> bool:
         """Keep the answers or errors of a call; tell whether they were written."""
-        held = self._held.pop(of, _Held())
-        self.budget.hold(held.calls, held.usage, -1)
-        answers = (with_usage(answers[0], held.characters), *answers[1:])
+        reservation = self._reservations.pop(key, _Reservation())
+        self.budget.reserve(reservation.calls, reservation.usage, -1)
+        # Of several lines from one call the first counts it, and so has the estimate of its tokens.
+        answers = (with_usage(answers[0], reservation.characters), *answers[1:])
         try:
             self.journal.append(*answers)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            what = "disk full" if full else error.strerror
+            reason = "disk full" if full else error.strerror
             self.fatal = InputError(
-                f"{self.journal.folder}: {what}; make room and repeat the command to continue"
+                f"{self.journal.folder}: {reason}; make room and repeat the command to continue"
             )
             return False
         for answer in answers:
             self.calls += answer.get("calls", 1)
             self._spend(answer)
-            self._notice(answer)
+            self._warn_of_other_model(answer)
         if (text := answers[0].get("error")) is not None:
             self._count_error(text)
         else:
@@ -421,18 +443,18 @@ class Ledger:
             self.errors_in_a_row = 0
         return True
 
-    def _notice(self, answer: Mapping[str, Any]) -> None:
+    def _warn_of_other_model(self, answer: Mapping[str, Any]) -> None:
         """Say that another model answers than before, in this session or an earlier one."""
         now = answer.get("served") or self._served
         if self._served not in (None, now):
             _log.warning(
-                "%s: answers come from %s now, and came from %s: nothing is cleared by answers of "
-                "two models; ask one of them in another directory",
-                *(self.journal.model, now, self._served),
+                f"{self.journal.model}: answers come from {now} now, and came from {self._served}: "
+                "nothing is cleared by answers of two models; ask one of them in another directory"
             )
         self._served = now
 
     def _count_error(self, error: str) -> None:
+        """Count an error; give the model up if nothing was answered before, or for long."""
         self.last_error = error
         self.errors += 1
         self.errors_in_a_row += 1
@@ -440,10 +462,12 @@ class Ledger:
             return
         lasting = is_lasting(error)
         if not self.answers and (lasting or self.errors >= self.hopeless):
-            first = f"{self.errors} calls all" if self.errors > 1 else "call"
-            more = f"\n{told}" if (told := hint(self.journal.model, error)) else ""
-            said = f"{self.journal.model}: the first {first} failed: {error}{more}"
-            self.fatal = ModelError(said)
+            calls = f"{self.errors} calls all" if self.errors > 1 else "call"
+            advice = hint(self.journal.model, error)
+            more = f"\n{advice}" if advice else ""
+            self.fatal = ModelError(
+                f"{self.journal.model}: the first {calls} failed: {error}{more}"
+            )
         elif self.errors_in_a_row >= self.outage:
             self.fatal = ModelError(
                 f"{self.journal.model}: {self.errors_in_a_row} calls in a row failed: {error}; "

@@ -70,7 +70,8 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
     InputError
         If the plan cannot be written.
     """
-    path, attached = plan.file(out), plan.attachments()
+    path = plan.file(out)
+    attached = plan.attachments()
     if not path.exists():
         _refuse_foreign(out, path, attached)
     if path.parent != out:
@@ -87,32 +88,35 @@ def _bind(out: Path, plan: Claimant, attached: Mapping[str, str], command: str) 
     """Write the plan, or compare it with the one that is there."""
     path = plan.file(out)
     if path.exists():
-        kept = read_plan(path)
-        _compare(out, kept, plan)
-        if all(kept.get(name) == number for name, number in plan.grows().items()):
-            return kept
-        described = {**kept, **plan.grows()}
+        earlier = read_plan(path)
+        _compare(out, earlier, plan)
+        if all(earlier.get(name) == number for name, number in plan.grows().items()):
+            return earlier
+        described = {**earlier, **plan.grows()}
     else:
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        made = {"clinometer": __version__, "created": created, "command": command}
-        described = {**made, **plan.identity(), **plan.grows(), **plan.describe()}
+        origin = {"clinometer": __version__, "created": created, "command": command}
+        described = {**origin, **plan.identity(), **plan.grows(), **plan.describe()}
     for name, text in attached.items():
         write_text(out / name, text)
+    # Last: a directory without a plan is not claimed, and is claimed anew.
     write_plan(path, described)
     return described
 
 
-def _compare(out: Path, kept: Mapping[str, Any], plan: Claimant) -> None:
-    differing = [
-        f"{name} is {_short(kept.get(name))} there, {_short(value)} here"
-        for name, value in plan.identity().items()
-        if kept.get(name) != json.loads(json.dumps(value))
-    ]
+def _compare(out: Path, earlier: Mapping[str, Any], plan: Claimant) -> None:
+    """Raise PlanError, which names the differences, if the plan is another than the earlier one."""
+    differing = []
+    for name, value in plan.identity().items():
+        before = earlier.get(name)
+        if before != json.loads(json.dumps(value)):  # as it is read back: tuples are lists
+            differing.append(f"{name} is {_short_text(before)} there, {_short_text(value)} here")
     for name, number in plan.grows().items():
-        before = kept.get(name)
-        if type(before) is not int or before > number:
+        before = earlier.get(name)
+        if type(before) is not int or before > number:  # not isinstance: True is no number
             differing.append(
-                f"{name} is {_short(before)} there, {number} here (more may be asked, not fewer)"
+                f"{name} is {_short_text(before)} there, {number} here "
+                "(more may be asked, not fewer)"
             )
     if differing:
         raise PlanError(
@@ -124,13 +128,14 @@ def _compare(out: Path, kept: Mapping[str, Any], plan: Claimant) -> None:
 def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
     """Refuse files other than those that an interrupted claim leaves."""
     if out.is_dir():
-        own = {LOCK, f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
-        foreign = any(entry.name not in own for entry in out.iterdir())
+        of_attachments = {name.partition("/")[0] for name in attached}  # their folders, or names
+        of_claims = {LOCK, f"{path.name}.part", *of_attachments}
+        foreign = any(entry.name not in of_claims for entry in out.iterdir())
     else:
         foreign = out.exists()
     if foreign and not path.exists():  # another process may have claimed it meanwhile
-        what = "not empty and was" if out.is_dir() else "a file that was"
-        raise PlanError(f"{out}: {what} not made by this command; name another with --out")
+        state = "not empty and was" if out.is_dir() else "a file that was"
+        raise PlanError(f"{out}: {state} not made by this command; name another with --out")
 
 
 def short_hash(text: str) -> str:
@@ -138,6 +143,6 @@ def short_hash(text: str) -> str:
     return text_hash(text)[:16]
 
 
-def _short(value: Any) -> str:
+def _short_text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}…"

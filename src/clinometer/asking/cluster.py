@@ -1,4 +1,4 @@
-"""Answers shards on a Ray cluster: engines as actors, shards as rows of Ray Data.
+"""Answers shards on a Ray cluster: open models as actors, shards as rows of Ray Data.
 
 Reference
     Moritz et al. 2018, Ray: A Distributed Framework for Emerging AI Applications, OSDI.
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clinometer.asking.answering import Engine, Shard
+from clinometer.asking.answering import Shard, ShardAnswerer
 from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.opening import Connection
 
@@ -35,9 +35,9 @@ class Cluster:
     """Of Ray: ``auto``, the cluster that runs on this machine; ``local``, one that is started here;
     or that of another, as ``ray.init`` has it."""
     workers: int = 1
-    """Engines, each in a process of its own."""
+    """How many times the model is opened, each in a process of its own."""
     gpus: float = 0.0
-    """GPUs of each; of several engines that share one, a fraction."""
+    """GPUs of each; of several workers that share one, a fraction."""
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -53,13 +53,14 @@ def answer_on_cluster(shards: Sequence[Shard], connection: Connection, cluster: 
     Raises
     ------
     InputError
-        If engines need more GPUs than a cluster that is started here has.
+        If a worker needs more GPUs than a cluster that is started here has.
     ModelError
-        If Ray is not installed or not reached, or an engine gives up; answers are kept.
+        If Ray is not installed or not reached, or a worker gives up; answers are kept.
     """
-    with _started(cluster) as ray:
-        names = [{"shard": number} for number in range(len(shards))]
-        rows = ray.data.from_items(names, override_num_blocks=len(shards))
+    with _reach(cluster) as ray:
+        numbers = [{"shard": number} for number in range(len(shards))]
+        # A block per shard: Ray hands out blocks, and would put several rows into one.
+        rows = ray.data.from_items(numbers, override_num_blocks=len(shards))
         rows.context.execution_no_progress_timeout_s = -1  # a shard may take hours
         answered = rows.map(
             AnswerShard,
@@ -71,34 +72,37 @@ def answer_on_cluster(shards: Sequence[Shard], connection: Connection, cluster: 
             num_gpus=cluster.gpus,
         )
         try:
-            found = answered.take_all()
+            outcomes = answered.take_all()
         except ray.exceptions.RayError as error:
             raise ModelError(f"Ray: {' '.join(str(error).split())}") from None
-    for row in found:
+    for row in outcomes:
         if row["error"] is not None:
             raise ModelError(row["error"])
-    return sum(not row["answered"] for row in found)
+    return sum(not row["answered"] for row in outcomes)
 
 
 class AnswerShard:
-    """An engine in a process of its own; Ray shows its name."""
+    """A worker: the open model in a process of its own; Ray shows the name of this class."""
 
     def __init__(self, shards: list[Shard], connection: Connection) -> None:
-        known = replace(connection)  # in this process, too, its credentials are secret
-        self.shards, self.engine = shards, Engine(shards[0].model, known)
+        # Made anew, as that registers its credentials as secrets in this process too.
+        connection = replace(connection)
+        self.shards = shards
+        self.answerer = ShardAnswerer(shards[0].model, connection)
+        # One event loop for all shards: the clients of an open model belong to it.
         self.runner = asyncio.Runner()
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Answer a shard; an error is returned, so that Ray does not try it again."""
         try:
-            answered = self.runner.run(self.engine.answer(self.shards[row["shard"]]))
+            answered = self.runner.run(self.answerer.answer(self.shards[row["shard"]]))
             return {"answered": answered, "error": None}
         except ClinometerError as error:
             return {"answered": False, "error": str(error)}
 
 
 @contextmanager
-def _started(cluster: Cluster) -> Iterator[Any]:
+def _reach(cluster: Cluster) -> Iterator[Any]:
     """Reach a cluster, or start one on this machine, without telemetry and dashboard."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if local := cluster.address == "local":

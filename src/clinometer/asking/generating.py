@@ -79,7 +79,9 @@ class Session(Generic[C]):
     def __init__(
         self, model: Model, strategy: Strategy[C], ledger: Ledger, on_progress: OnProgress
     ) -> None:
-        self.model, self.strategy, self.ledger = model, strategy, ledger
+        self.model = model
+        self.strategy = strategy
+        self.ledger = ledger
         self.on_progress = on_progress
         self._seeded = find_provider(ledger.journal.model).seeded
 
@@ -93,16 +95,19 @@ class Session(Generic[C]):
         config = self.model.config
         usual = WAITING if config.batch else max(CONNECTIONS, self.model.api.max_connections())
         connections = config.max_connections or usual
-        for following in self.strategy.passes():
-            await self._work(following, most=alone)
+        for next_call in self.strategy.passes():
+            await self._make_calls(next_call, most=alone)
             async with asyncio.TaskGroup() as group:
                 for _ in range(connections):
-                    group.create_task(self._work(following), context=contextvars.Context())
+                    # An empty context: what inspect keeps of calls stands in the context.
+                    group.create_task(self._make_calls(next_call), context=contextvars.Context())
 
-    async def _work(self, following: Callable[[], C | None], most: int | None = None) -> None:
-        while most != 0 and not self.ledger.closed and (call := following()) is not None:
-            (messages, _), *_ = self.strategy.prompts(call)
-            if not await self.ledger.may_call(of=id(call), characters=_length(messages)):
+    async def _make_calls(self, next_call: Callable[[], C | None], most: int | None = None) -> None:
+        """Make one call after another, `most` at most, until the pass has no more."""
+        while most != 0 and not self.ledger.closed and (call := next_call()) is not None:
+            messages, _ = next(iter(self.strategy.prompts(call)))
+            # The call itself stays alive until `record`: no other has its `id` meanwhile.
+            if not await self.ledger.may_call(key=id(call), characters=_count_characters(messages)):
                 return
             forget_events()
             await self._ask(call)
@@ -110,69 +115,74 @@ class Session(Generic[C]):
 
     async def _ask(self, call: C) -> None:
         """Ask in one form of the prompt after another, until one is answered."""
-        with count_requests(1, self.ledger.may_retry) as made:
-            await self._ask_counted(call, made)
+        with count_requests(1, self.ledger.may_retry) as requests:
+            await self._ask_counted(call, requests)
 
-    async def _ask_counted(self, call: C, made: Requests) -> None:
-        from clinometer.asking.trials import describe_error
+    async def _ask_counted(self, call: C, requests: Requests) -> None:
+        from clinometer.asking.trials import describe_error  # here, as it imports inspect
 
         calls = 0
         error: BaseException = ModelError("the provider gave no answer")
         for prompt in self.strategy.prompts(call):
-            if calls and not await self.ledger.may_call(of=id(call), characters=_length(prompt[0])):
+            messages, _ = prompt
+            # The first form was reserved by `_make_calls`.
+            if calls and not await self.ledger.may_call(
+                key=id(call), characters=_count_characters(messages)
+            ):
                 break
             calls += 1
-            made.reserved = max(made.reserved, calls)
+            requests.reserved = max(requests.reserved, calls)
             try:
                 output = await self._generate(prompt)
             except Exception as raised:  # a provider's, after its retries
-                error = _root(raised)
+                error = _root_error(raised)
                 if getattr(error, "status_code", None) in UNRELATED:
                     break
                 continue
             if lines := self.strategy.answers(call, prompt, output):
-                self._record(call, lines, calls, made)
+                self._record(call, lines, calls, requests)
                 return
         text = describe_error(error)
-        self._record(call, self.strategy.failures(call, text), calls, made, error=text)
+        self._record(call, self.strategy.failures(call, text), calls, requests, error=text)
 
     async def _generate(self, prompt: Prompt) -> ModelOutput:
         from inspect_ai.model import GenerateConfig
 
         messages, settings = prompt
-        config = GenerateConfig(**{**settings, "seed": settings["seed"] if self._seeded else None})
+        seed = settings["seed"] if self._seeded else None
+        config = GenerateConfig(**{**settings, "seed": seed})
         return await self.model.generate(chat_messages(messages), config=config, cache=False)
 
     def _record(
-        self, call: C, lines: Sequence[Line], calls: int, made: Requests, **more: str
+        self, call: C, lines: Sequence[Line], calls: int, requests: Requests, **more: str
     ) -> None:
         """Keep lines; the calls they took are counted with the first."""
         lines = [{**line, "calls": 0 if number else calls} for number, line in enumerate(lines)]
-        lines[0] |= retries(made, calls)
-        if self.ledger.record(*lines, of=id(call)):
-            taken = self.strategy.take(call, lines)
-            self.on_progress(self.ledger.journal.model, {"trials": taken, "calls": calls, **more})
+        lines[0] |= retries(requests, calls)
+        if self.ledger.record(*lines, key=id(call)):
+            trials = self.strategy.take(call, lines)
+            self.on_progress(self.ledger.journal.model, {"trials": trials, "calls": calls, **more})
 
 
-def _length(messages: Sequence[Message]) -> int:
+def _count_characters(messages: Sequence[Message]) -> int:
     """Return the number of characters of a prompt."""
     return sum(len(message["content"]) for message in messages)
 
 
 def ask_all(sessions: Sequence[Session[Any]]) -> None:
     """Run sessions side by side; Ctrl-C stops them all, and their journals are closed."""
-
-    async def all_at_once() -> None:
-        await asyncio.gather(*(session.run() for session in sessions))
-
     try:
-        asyncio.run(all_at_once())
+        asyncio.run(_run_sessions(sessions))
     except KeyboardInterrupt:
         for session in sessions:
             session.ledger.stopped_by = "interrupted"
     finally:
         for session in sessions:
             session.ledger.journal.close()
+
+
+async def _run_sessions(sessions: Sequence[Session[Any]]) -> None:
+    await asyncio.gather(*(session.run() for session in sessions))
 
 
 def draw_seed(*parts: object) -> int:
@@ -192,10 +202,10 @@ def forget_events() -> None:
     init_transcript(Transcript(log_model_api=False))
 
 
-def _root(error: BaseException) -> BaseException:
+def _root_error(error: BaseException) -> BaseException:
     """Return the provider's exception, unwrapped from a retry's or inspect's."""
     attempt = getattr(error, "last_attempt", None)
     inner = attempt.exception() if attempt is not None else None
     if inner is None and hasattr(error, "provider_message"):
         inner = error.__cause__
-    return error if inner is None else _root(inner)
+    return error if inner is None else _root_error(inner)

@@ -11,7 +11,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -19,7 +19,7 @@ import polars as pl
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from clinometer.asking.claim import Claimant
-from clinometer.asking.shards import Questions
+from clinometer.asking.shards import ModelQuestions
 from clinometer.errors import InputError, PlanError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument
 from clinometer.instruments.cells import ROWS, by_draw
@@ -63,20 +63,20 @@ class Selection:
 
     def asked_in(self, modes: Sequence[str]) -> list[str]:
         """Return those of the plan's modes in which the instrument can be asked."""
-        one = INSTRUMENTS[self.instrument]
-        able = [mode for mode in modes if mode in one.modes]
+        asks = INSTRUMENTS[self.instrument]
+        able = [mode for mode in modes if mode in asks.modes]
         if not self.variations:
             return able
-        return [mode for mode in able if one.asked_in(mode, self.study, self.variations)]
+        return [mode for mode in able if asks.asked_in(mode, self.study, self.variations)]
 
     def refuse_unasked(self, modes: Sequence[str]) -> None:
         """Raise InputError if the plan asks nothing of this part."""
         if self.asked_in(modes):
             return
-        one = instrument(self.instrument)
-        if able := [mode for mode in modes if mode in one.modes]:
-            raise InputError(one.unasked(self.study, able[0], self.variations))
-        allowed = ", ".join(self.asked_in(one.modes))
+        asks = instrument(self.instrument)
+        if able := [mode for mode in modes if mode in asks.modes]:
+            raise InputError(asks.unasked(self.study, able[0], self.variations))
+        allowed = ", ".join(self.asked_in(asks.modes))
         raise InputError(f"{self.instrument}: mode {', '.join(modes)}; allowed are {allowed}")
 
     def identity(self, iterations: int) -> dict[str, Any]:
@@ -129,23 +129,24 @@ class Plan(Claimant):
                 self._design(mode, self.iterations, *condition)
         for temperature in self.temperatures:
             replace(self.generation, temperature=temperature)
-        if (n := self._most()) > MOST_TRIALS:
+        if (n := self._count_trials()) > MOST_TRIALS:
             raise InputError(
                 f"iterations {self.iterations}: {n:,} trials; a plan has at most {MOST_TRIALS:,}"
             )
         studies: dict[str, Study] = {}
-        for s in self.selections:
-            if studies.setdefault(s.study.name, s.study) != s.study:
-                raise InputError(f"studies: two are named {s.study.name!r}; rename one of them")
-            s.refuse_unasked(self.modes)
+        for selection in self.selections:
+            study = selection.study
+            if studies.setdefault(study.name, study) != study:
+                raise InputError(f"studies: two are named {study.name!r}; rename one of them")
+            selection.refuse_unasked(self.modes)
 
-    def _most(self) -> int:
+    def _count_trials(self) -> int:
         """Return about how many trials there are, without drawing them."""
-        cells = (
-            len(s.stereotypes) * len(s.variations) * (s.iterations or self.iterations)
-            for s in self.selections
-        )
-        return sum(cells) * len(self.modes) * len(self._conditions())
+        trials = 0
+        for selection in self.selections:
+            cells = len(selection.stereotypes) * len(selection.variations)
+            trials += cells * (selection.iterations or self.iterations)
+        return trials * len(self.modes) * len(self._conditions())
 
     def _conditions(self) -> list[tuple[str, str | None, str | None]]:
         """Return what the same trials are asked under: values of `results.CONDITIONS`."""
@@ -156,8 +157,16 @@ class Plan(Claimant):
         self, mode: str, n: int, intervention: str, effort: str | None, temperature: str | None
     ) -> Design:
         return Design(
-            *(mode, n, self.order, self.word_list, self.options, self.seed),
-            *(intervention, self.interventions.get(intervention), effort, temperature),
+            mode=mode,
+            iterations=n,
+            order=self.order,
+            word_list=self.word_list,
+            options=self.options,
+            seed=self.seed,
+            intervention=intervention,
+            system=self.interventions.get(intervention),
+            reasoning_effort=effort,
+            temperature=temperature,
         )
 
     def trials(self) -> pl.DataFrame:
@@ -171,26 +180,27 @@ class Plan(Claimant):
 
     def pieces(self, rows: int = ROWS) -> Iterator[pl.DataFrame]:
         """Yield `trials` as tables of up to `rows` rows, each drawn when it is asked for."""
-        parts = [
-            INSTRUMENTS[s.instrument].ask(
-                s.study,
-                [
-                    self._design(mode, s.iterations or self.iterations, *condition)
-                    for condition in self._conditions()
-                ],
-                stereotypes=s.stereotypes,
-                variations=s.variations,
-            )
-            for mode in self.modes
-            for s in self.selections
-            if mode in s.asked_in(self.modes)
-        ]
+        parts = []
+        for mode in self.modes:
+            for selection in self.selections:
+                if mode not in selection.asked_in(self.modes):
+                    continue
+                n = selection.iterations or self.iterations
+                designs = [self._design(mode, n, *condition) for condition in self._conditions()]
+                part = INSTRUMENTS[selection.instrument].ask(
+                    selection.study,
+                    designs,
+                    stereotypes=selection.stereotypes,
+                    variations=selection.variations,
+                )
+                parts.append(part)
         return by_draw(parts, rows)
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must be equal for a run to continue another."""
+        planted = self._planted_hashes()
         return {
-            "studies": [s.identity(self.iterations) for s in self.selections],
+            "studies": [selection.identity(self.iterations) for selection in self.selections],
             "models": list(self.models),
             "modes": list(self.modes),
             "interventions": dict(self.interventions),
@@ -203,27 +213,26 @@ class Plan(Claimant):
             "seed": self.seed,
             "generation": asdict(self.generation),
             "policy": None if self.policy is None else text_hash(self.policy),
-            **({"simulated": planted} if (planted := self._planted()) else {}),
+            **({"simulated": planted} if planted else {}),
         }
 
-    def _planted(self) -> dict[str, str]:
+    def _planted_hashes(self) -> dict[str, str]:
         """Return the hash of what is planted in each simulated model."""
-        named = [model for model in self.models if find_provider(model).simulated]
-        if not named:
+        simulated = [model for model in self.models if find_provider(model).simulated]
+        if not simulated:
             return {}
         from clinometer.simulated.truth import load_truth  # needed by few plans
 
-        return {model: load_truth(model.partition("/")[2]).sha256 for model in named}
+        return {model: load_truth(model.partition("/")[2]).sha256 for model in simulated}
 
     def connection_of(self, model: str, connection: Connection) -> Connection:
         """Return how a model is reached; a simulated one has to know the studies."""
         if not find_provider(model).simulated or "studies" in connection.model_args:
             return connection
-        studies = {s.study.name: s.study for s in self.selections}
-        arguments = {**connection.model_args, "studies": list(studies.values())}
+        arguments = {**connection.model_args, "studies": list(self._studies().values())}
         return replace(connection, model_args=arguments)
 
-    def questions(self, model: str, directory: Path, choices: int | None) -> Questions:
+    def questions(self, model: str, directory: Path, choices: int | None) -> ModelQuestions:
         """Return the trials that are left to ask a model, as requests; a call has one answer."""
         from clinometer.asking.questions import TrialQuestions
 
@@ -242,9 +251,13 @@ class Plan(Claimant):
 
     def attachments(self) -> dict[str, str]:
         """Return the policy, and the study files, which `load_study` reads back."""
-        studies = {s.study.name: s.study for s in self.selections}
-        files = {f"studies/{name}.yaml": _study_text(one) for name, one in studies.items()}
+        studies = self._studies()
+        files = {f"studies/{name}.yaml": _study_text(study) for name, study in studies.items()}
         return files if self.policy is None else {**files, "policy.yaml": self.policy}
+
+    def _studies(self) -> dict[str, Study]:
+        """Return the studies by name; several selections may be of one."""
+        return {selection.study.name: selection.study for selection in self.selections}
 
     def describe(self) -> dict[str, Any]:
         """Return further facts for readers of the results.
@@ -253,30 +266,31 @@ class Plan(Claimant):
         that whoever reads the results need not know the instrument.
         """
         main = self.selections[0].study
+        instruments = dict.fromkeys(selection.instrument for selection in self.selections)
+        variations = chain.from_iterable(selection.variations for selection in self.selections)
+        notes = chain.from_iterable(selection.study.deviations for selection in self.selections)
+        rows: list[dict[str, Any]] = []
+        for name in instruments:
+            rows += INSTRUMENTS[name].described()
         return {
             "size": self.size,
             "study": main.name,
             "study_title": main.title,
             "study_hash": study_hash(main),
-            "variations": list(dict.fromkeys(v for s in self.selections for v in s.variations)),
-            "sources": {s.study.name: _source(s.study) for s in self.selections},
+            "variations": list(dict.fromkeys(variations)),
+            "sources": {name: _source(study) for name, study in self._studies().items()},
             "margin": self.margin,
             "compliance_floor": self.compliance_floor,
             "versions": _versions(),
-            "instruments": [
-                row
-                for name in dict.fromkeys(s.instrument for s in self.selections)
-                for row in INSTRUMENTS[name].described()
-            ],
-            "stereotypes": _stereotypes(self.selections),
-            "notes": list(
-                dict.fromkeys(note for s in self.selections for note in s.study.deviations)
-            ),
+            "instruments": rows,
+            "stereotypes": _describe_stereotypes(self.selections),
+            "notes": list(dict.fromkeys(notes)),
         }
 
 
 def _study_text(study: Study) -> str:
-    import yaml
+    """Write a study as the YAML text that `load_study` reads."""
+    import yaml  # needed by few commands
 
     content = study.model_dump(exclude_none=True)
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # libyaml, where PyYAML has it
@@ -300,27 +314,34 @@ def _versions() -> dict[str, str]:
     for package in PACKAGES:
         try:
             versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
+        except importlib.metadata.PackageNotFoundError:  # an extra that is not installed
             continue
     return versions
 
 
-def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
+def _describe_stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
     """Describe the stereotypes: study → key → description."""
     described: dict[str, Any] = {}
     for selection in selections:
-        of_study = described.setdefault(selection.study.name, {})
+        study = selection.study
+        of_study = described.setdefault(study.name, {})
+        find_defect = INSTRUMENTS[selection.instrument].defect
         for key in selection.stereotypes:
-            one = of_study.setdefault(key, _stereotype(selection.study, key))
-            defect = INSTRUMENTS[selection.instrument].defect
-            defects = {defect(selection.study, key, v) for v in selection.variations}
-            one["defects"] = sorted({*one["defects"], *(d for d in defects if d)})
+            # Several instruments may ask about a stereotype; each adds the defects it finds.
+            description = of_study.setdefault(key, _describe_stereotype(study, key))
+            defects = {find_defect(study, key, variation) for variation in selection.variations}
+            description["defects"] = sorted({*description["defects"], *filter(None, defects)})
     return described
 
 
-def _stereotype(study: Study, key: str) -> dict[str, Any]:
+def _describe_stereotype(study: Study, key: str) -> dict[str, Any]:
     stereotype = study.stereotypes[key]
-    dimensions = [name for name in study.dimensions_of(key) if name is not None]
+    dimensions = {}
+    for name in study.dimensions_of(key):
+        if name is not None:  # of a stereotype without dimensions, the only one is None
+            dimensions[name] = study.dimensions[name].model_dump(
+                include={"label", "tied", "counter"}
+            )
     return {
         "label": stereotype.label or key,
         "category": stereotype.category,
@@ -328,10 +349,7 @@ def _stereotype(study: Study, key: str) -> dict[str, Any]:
         "default": stereotype.default,
         "tied": stereotype.tied,
         "counter": stereotype.counter,
-        "dimensions": {
-            name: study.dimensions[name].model_dump(include={"label", "tied", "counter"})
-            for name in dimensions
-        },
+        "dimensions": dimensions,
         "defects": [],
     }
 
@@ -362,10 +380,11 @@ def read_sizes(sizes: Path) -> dict[str, float]:
     return table
 
 
-class _Part(BaseModel):
-    """A part of a plan as it is kept: one study, asked with one instrument."""
+class _StoredSelection(BaseModel):
+    """A part of a plan in its file: one study, asked with one instrument."""
 
-    CHOSEN: ClassVar = {"stereotypes", "variations", "iterations", "instrument"}
+    #: Fields of `Selection`; the others tell which study it is.
+    OF_SELECTION: ClassVar = {"stereotypes", "variations", "iterations", "instrument"}
 
     study: str
     study_hash: str
@@ -376,16 +395,16 @@ class _Part(BaseModel):
 
     @field_validator("instrument")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _refuse_unknown(cls, name: str) -> str:
         if name not in INSTRUMENTS:
             raise ValueError(unknown("instrument", name, INSTRUMENTS))
         return name
 
 
-class _Kept(BaseModel):
+class _StoredPlan(BaseModel):
     """What a plan file says of a `Plan`; other facts in it are for readers."""
 
-    studies: list[_Part]
+    studies: list[_StoredSelection]
     models: list[str]
     modes: list[str]
     interventions: dict[str, str | None]
@@ -412,18 +431,19 @@ def load_plan(directory: Path) -> Plan:
     """
     path = directory / "plan.json"
     try:
-        kept = _Kept.model_validate(read_plan(path))
+        stored = _StoredPlan.model_validate(read_plan(path))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise PlanError(f"{path}: not a plan: {where}: {first['msg']}") from None
+        field = ".".join(map(str, first["loc"]))
+        raise PlanError(f"{path}: not a plan: {field}: {first['msg']}") from None
+    # Several parts may be of one study, whose file is read once.
     study_of = cache(partial(_load_study, directory / "studies"))
-    selections = [
-        Selection(study_of(part.study, part.study_hash), **part.model_dump(include=_Part.CHOSEN))
-        for part in kept.studies
-    ]
-    named = kept.model_dump(exclude={"studies", "generation"})
-    return Plan(selections, **named, generation=kept.generation)
+    selections = []
+    for part in stored.studies:
+        study = study_of(part.study, part.study_hash)
+        selections.append(Selection(study, **part.model_dump(include=part.OF_SELECTION)))
+    settings = stored.model_dump(exclude={"studies", "generation"})
+    return Plan(selections, **settings, generation=stored.generation)
 
 
 def _load_study(folder: Path, name: str, expected: str) -> Study:

@@ -17,7 +17,7 @@ from clinometer.instruments.catalogue import MEASURES
 from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text
 
-__all__ = ["Policy", "Rule", "Where", "declared", "load_policy", "parse_policy"]
+__all__ = ["Policy", "Rule", "Where", "load_policy", "parse_policy", "read_policy_text"]
 
 #: Largest policy file, in bytes.
 MAX_BYTES = 200_000
@@ -29,20 +29,20 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _above_zero(value: float) -> float:
+def _check_above_zero(value: float) -> float:
     if not (value > 0 and math.isfinite(value)):
         raise ValueError("must be above 0")
     return value
 
 
-def _share(value: float) -> float:
+def _check_share(value: float) -> float:
     if not 0 <= value < 1:
         raise ValueError("a share, 0 to below 1: no interval lies above 1")
     return value
 
 
-Positive = Annotated[float, AfterValidator(_above_zero)]
-Share = Annotated[float, AfterValidator(_share)]
+Positive = Annotated[float, AfterValidator(_check_above_zero)]
+Share = Annotated[float, AfterValidator(_check_share)]
 
 
 class Where(_Strict):
@@ -57,7 +57,7 @@ class Where(_Strict):
     stereotype: str | None = None
 
     @model_validator(mode="after")
-    def _known(self) -> Where:
+    def _refuse_unknown(self) -> Where:
         if self.instrument is not None and self.instrument not in MEASURES:
             raise ValueError(f"instrument {self.instrument!r}; known: {', '.join(MEASURES)}")
         return self
@@ -77,25 +77,30 @@ class Rule(_Strict):
     _line: int | None = PrivateAttr(None)
 
     @model_validator(mode="after")
-    def _can_be_broken(self) -> Rule:
+    def _refuse_unbreakable(self) -> Rule:
         name = self.where.instrument
-        reach = max(self.reach(one) for one in MEASURES if name in (None, one))
+        instruments = MEASURES if name is None else [name]
+        reach = max(map(self.reach, instruments))
         if self.at_most >= reach:
-            of = name or "every instrument"
+            subject = name or "every instrument"
             raise ValueError(
-                f"at_most {self.at_most:g}: cannot be broken; the {self.what} of {of} lies within "
-                f"{reach:g}"
+                f"at_most {self.at_most:g}: cannot be broken; the {self.what} of {subject} lies "
+                f"within {reach:g}"
             )
         return self
 
     def reach(self, instrument: str) -> float:
         """Return how far a mean can lie from neutral, or a change from none, on the worse side."""
-        one = MEASURES[instrument]
+        measure = MEASURES[instrument]
         if self.what == "change":
-            return one.high - one.low
-        ends = {"above": one.high - one.neutral, "below": one.neutral - one.low}
-        sides = [one.consistent] if self.worse == "consistent" and one.consistent else list(ends)
-        return max(ends[side] for side in sides)
+            return measure.high - measure.low
+        distances = {
+            "above": measure.high - measure.neutral,
+            "below": measure.neutral - measure.low,
+        }
+        if self.worse == "consistent" and measure.consistent:
+            return distances[measure.consistent]
+        return max(distances.values())
 
     @property
     def line(self) -> int | None:
@@ -107,10 +112,11 @@ class Rule(_Strict):
         """Return the name or, without one, what the rule says."""
         if self.name:
             return self.name
-        given = self.where.model_dump(exclude_none=True)
-        only = "".join(f", {value}" for key, value in given.items() if key != "intervention")
-        each = f"each {self.level}" if self.level else "the model and each category"
-        return f"{self.what} of {each} at most {self.at_most:g}{only}"
+        conditions = self.where.model_dump(exclude_none=True)
+        conditions.pop("intervention", None)  # nearly always "none"
+        only = "".join(f", {value}" for value in conditions.values())
+        levels = f"each {self.level}" if self.level else "the model and each category"
+        return f"{self.what} of {levels} at most {self.at_most:g}{only}"
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -131,11 +137,11 @@ class Policy(_Strict):
     rules: Annotated[list[Rule], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Policy:
+    def _refuse_repeated_names(self) -> Policy:
         titles = [rule.title for rule in self.rules]
-        twice = sorted({title for title in titles if titles.count(title) > 1})
-        if twice:
-            raise ValueError(f"rules: two are called {twice[0]!r}")
+        repeated = sorted({title for title in titles if titles.count(title) > 1})
+        if repeated:
+            raise ValueError(f"rules: two are called {repeated[0]!r}")
         return self
 
 
@@ -160,13 +166,13 @@ def parse_policy(text: str, source: str) -> Policy:
             raise InputError(f"{source}:1: expected a mapping with name and rules")
         policy = validate(Policy, content, root, source)
         for number, rule in enumerate(policy.rules):
-            rule._line = line_of(root, "rules", number)
+            rule._line = line_of(root, "rules", number)  # the model is frozen, its line is private
         return policy
     except StudyError as error:
         raise InputError(str(error)) from None
 
 
-def declared(path: str | Path) -> str:
+def read_policy_text(path: str | Path) -> str:
     """Read the text of a policy, to be kept with a plan; raises as `load_policy`."""
     text = read_text(Path(path), MAX_BYTES)
     parse_policy(text, str(path))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from clinometer.asking.budget import Budget, Ledger
 from clinometer.asking.generating import Strategy
@@ -21,6 +21,9 @@ from clinometer.modes.mode import encodable
 from clinometer.modes.needs import check_need
 from clinometer.results.records import Journal
 
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
+
 __all__ = ["CallQuestions", "TrialQuestions"]
 
 Trial = Mapping[str, Any]
@@ -28,33 +31,40 @@ C = TypeVar("C")
 
 
 class TrialQuestions:
-    """The trials of a plan, for one model; see `shards.Questions`."""
+    """The trials of a plan, for one model; see `shards.ModelQuestions`."""
 
     def __init__(self, plan: Plan, model: str, directory: Path) -> None:
-        self.plan, self.model = plan, model
+        self.plan = plan
+        self.model = model
+        self.provider = find_provider(model)
+        self.expected = self.answered = 0
         self.ledger = Ledger(Journal(directory, model), Budget())
-        #: Of requests that failed: a model is not given up because a batch expired.
+        #: For requests that failed: a model is not given up because a batch expired.
         self.lost = Ledger(self.ledger.journal, Budget(), patience=(sys.maxsize, sys.maxsize))
-        self.done, self.failed = set[str](), set[tuple[str, str]]()
+        self.done = set[str]()
+        self.failed = set[tuple[str, str]]()
+        #: Modes that the model is known to be able to do.
         self.proven = set[str]()
         for line in self.ledger.journal.lines():
             trial, error = line.get("trial_id"), line.get("error")
-            if isinstance(trial, str):
-                self.failed.add((trial, error)) if error else self.done.add(trial)
-        self.provider = find_provider(model)
-        self.wanted = self.answered = 0
-        self._known: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+            if not isinstance(trial, str):
+                continue
+            if error:
+                self.failed.add((trial, error))
+            else:
+                self.done.add(trial)
+        self._shared_settings: dict[tuple[Any, ...], Mapping[str, Any]] = {}
 
-    def left(self, answers: Answers) -> Iterator[Request]:
+    def unanswered(self, answers: Answers) -> Iterator[Request]:
         """Record the trials that the answers complete; yield the requests of the others."""
-        self.wanted = self.answered = 0
+        self.expected = self.answered = 0
         for piece in self.plan.pieces():
-            self.wanted += piece.height
+            self.expected += piece.height
             for trial in piece.iter_rows(named=True):
                 if trial["trial_id"] in self.done:
                     self.proven.add(trial["mode"])
-                elif left := self._take(trial, answers):
-                    yield from left
+                elif requests := self._take(trial, answers):
+                    yield from requests
                     continue
                 self.answered += 1
         self.ledger.journal.close()
@@ -62,63 +72,80 @@ class TrialQuestions:
     def _take(self, trial: Trial, answers: Answers) -> list[Request]:
         """Record the answer if all calls of a trial have one; else return those that lack it."""
         requests = self._requests(trial, None)
-        found = [answers.find(one) for one in requests]
-        if trial["followup"] and (described := found[0]) is not None:
+        outputs = [answers.find(request) for request in requests]
+        # The second turn quotes the profile, which is the answer to the first.
+        if trial["followup"] and (described := outputs[0]) is not None:
             requests = self._requests(trial, encodable(described.completion))
-            found += [answers.find(one) for one in requests[1:]]
-        outputs = [output for output in found if output is not None]
-        if len(outputs) == MODES[trial["mode"]].calls(trial, self.provider):
-            try:
-                answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
-                check_need(trial, answer, self.model, self.proven)
-            except ModelError as error:
-                answers.errors[requests[-1].custom_id] = str(error)
-                self._record(trial, {"error": f"{type(error).__name__}: {error}"})
-                return requests
-            self._record(trial, answer)
-            return []
-        answers.keep(one for one, output in zip(requests, found, strict=True) if output)
-        left = [one for one, output in zip(requests, found, strict=True) if output is None]
-        errors = (answers.errors.get(one.custom_id) for one in left)
-        if failed := next(filter(None, errors), None):
-            self._record(trial, {"error": failed}, self.lost)
-        return left
+            outputs += [answers.find(request) for request in requests[1:]]
+        complete = [output for output in outputs if output is not None]
+        if len(complete) == MODES[trial["mode"]].calls(trial, self.provider):
+            return self._take_complete(trial, requests, complete, answers)
+        unanswered = []
+        for request, output in zip(requests, outputs, strict=True):
+            if output is None:
+                unanswered.append(request)
+            else:
+                answers.keep([request])
+        errors = (answers.errors.get(request.custom_id) for request in unanswered)
+        if first_error := next(filter(None, errors), None):
+            self._record(trial, {"error": first_error}, self.lost)
+        return unanswered
+
+    def _take_complete(
+        self, trial: Trial, requests: list[Request], outputs: list[ModelOutput], answers: Answers
+    ) -> list[Request]:
+        """Record the answer to a trial; return all its requests if it cannot be read."""
+        try:
+            answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
+            check_need(trial, answer, self.model, self.proven)
+        except ModelError as error:
+            answers.errors[requests[-1].custom_id] = str(error)
+            self._record(trial, {"error": f"{type(error).__name__}: {error}"})
+            return requests
+        self._record(trial, answer)
+        return []
 
     def _requests(self, trial: Trial, profile: str | None) -> list[Request]:
         """Return the calls of a trial; without its profile, if it has one, that of the profile."""
         calls = MODES[trial["mode"]].sent(trial, profile, self.provider)
-        first = bool(trial["followup"])
-        settings = [self._settings(trial, described=described) for described in (False, True)]
-        return [
-            Request(self.model, trial["trial_id"], str(n), messages, settings[n >= first])
-            for n, messages in enumerate(calls)
-        ]
+        # The first call with the settings of an answer: call 0 of two turns asks for the profile.
+        first = int(bool(trial["followup"]))
+        of_profile = self._settings(trial, described=False)
+        of_answer = self._settings(trial, described=True)
+        requests = []
+        for number, messages in enumerate(calls):
+            settings = of_answer if number >= first else of_profile
+            name = (trial["trial_id"], str(number))
+            requests.append(Request(self.model, *name, messages, settings))
+        return requests
 
     def _settings(self, trial: Trial, *, described: bool) -> Mapping[str, Any]:
         """Return the settings of a call; those of trials that differ in nothing else are shared."""
         key = (described, *(trial[c] for c in _SETTING), *(trial["options"] or ()))
-        if (found := self._known.get(key)) is None:
-            unseeded, mode = {**trial, "seed": None}, MODES[trial["mode"]]
-            own = mode.config(unseeded, self.provider, described=described)
-            config = sampling_config(self.model, self.plan.generation).merge(own)
-            found = self._known[key] = settings_of(self.model, config)
-        return {**found, "seed": trial["seed"]} if self.provider.seeded else found
+        settings = self._shared_settings.get(key)
+        if settings is None:
+            unseeded = {**trial, "seed": None}
+            of_mode = MODES[trial["mode"]].config(unseeded, self.provider, described=described)
+            config = sampling_config(self.model, self.plan.generation).merge(of_mode)
+            settings = self._shared_settings[key] = settings_of(self.model, config)
+        return {**settings, "seed": trial["seed"]} if self.provider.seeded else settings
 
     def _record(self, trial: Trial, answer: dict[str, Any], ledger: Ledger | None = None) -> None:
+        """Record an answer or an error; the same error of a trial once."""
         ledger = ledger or self.ledger
         if error := answer.get("error"):
             if (trial["trial_id"], error) in self.failed:
                 return
             self.failed.add((trial["trial_id"], error))
-        at = datetime.now(UTC).isoformat(timespec="seconds")
+        time = datetime.now(UTC).isoformat(timespec="seconds")
         calls = MODES[trial["mode"]].calls(trial, self.provider)
-        ledger.record({"trial_id": trial["trial_id"], "calls": calls, "at": at, **answer})
+        ledger.record({"trial_id": trial["trial_id"], "calls": calls, "at": time, **answer})
         if ledger.fatal is not None:
             raise ledger.fatal
 
 
 class CallQuestions(Generic[C]):
-    """Calls of a `Strategy` (cues, contexts), for one model; see `shards.Questions`."""
+    """Calls of a `Strategy` (cues, contexts), for one model; see `shards.ModelQuestions`."""
 
     def __init__(
         self,
@@ -127,14 +154,16 @@ class CallQuestions(Generic[C]):
         generation: Generation,
         progress: Callable[[], tuple[int, int]],
     ) -> None:
-        """Take what has been asked so far from the strategy; `progress`: answers wanted, there."""
-        self.model, self.strategy, self.ledger = ledger.journal.model, strategy, ledger
+        """Take what was asked so far from the strategy; `progress`: answers in the end, so far."""
+        self.model = ledger.journal.model
+        self.strategy = strategy
+        self.ledger = ledger
         self.seeded = find_provider(self.model).seeded
         self.usual = settings_of(self.model, sampling_config(self.model, generation))
         self.progress = progress
 
     @property
-    def wanted(self) -> int:
+    def expected(self) -> int:
         """How many answers there are in the end."""
         return self.progress()[0]
 
@@ -143,15 +172,16 @@ class CallQuestions(Generic[C]):
         """How many answers are there."""
         return self.progress()[1]
 
-    def left(self, answers: Answers) -> Iterator[Request]:
+    def unanswered(self, answers: Answers) -> Iterator[Request]:
         """Record what is answered; yield the requests that are not."""
-        asked = set[tuple[str, str]]()
-        for following in self.strategy.passes():
-            while (call := following()) is not None:
-                if (name := self.strategy.name(call)) in asked:
+        names = set[tuple[str, str]]()
+        for next_call in self.strategy.passes():
+            while (call := next_call()) is not None:
+                name = self.strategy.name(call)
+                if name in names:  # a later pass gives what an earlier one left without an answer
                     continue
                 if (request := self._take(call, name, answers)) is not None:
-                    asked.add(name)
+                    names.add(name)
                     yield request
         self.ledger.journal.close()
 
@@ -159,15 +189,21 @@ class CallQuestions(Generic[C]):
         """Record the answer to a call, or return its request."""
         from inspect_ai.model import GenerateConfig
 
-        prompt = messages, settings = next(iter(self.strategy.prompts(call)))
-        kept = {k: v for k, v in settings.items() if v is not None and (k != "seed" or self.seeded)}
-        own = settings_of(self.model, GenerateConfig(**kept))
-        request = Request(self.model, *name, messages, {**self.usual, **own})
+        prompt = next(iter(self.strategy.prompts(call)))  # the other forms need a refusal first
+        messages, settings = prompt
+        of_call = {name: value for name, value in settings.items() if value is not None}
+        if not self.seeded:
+            of_call.pop("seed", None)
+        body = {**self.usual, **settings_of(self.model, GenerateConfig(**of_call))}
+        request = Request(self.model, *name, messages, body)
         output = answers.find(request)
         lines = self.strategy.answers(call, prompt, output) if output is not None else []
         if not lines:
             return request
-        self.ledger.record(*({**line, "calls": int(not n)} for n, line in enumerate(lines)))
+        # All lines come from one call, which the first counts.
+        calls = [1] + [0] * (len(lines) - 1)
+        counted = [{**line, "calls": n} for line, n in zip(lines, calls, strict=True)]
+        self.ledger.record(*counted)
         if self.ledger.fatal is not None:
             raise self.ledger.fatal
         self.strategy.take(call, lines)

@@ -32,7 +32,7 @@ __all__ = ["TASKS", "clinometer", "measured", "simulated", "task_of"]
 
 def task_of(instrument: Instrument) -> Callable[..., Task]:
     """Make the inspect task of an instrument, named after it."""
-    usual = {one.name: one.default for one in fields(Design)}
+    usual = {field.name: field.default for field in fields(Design)}
     defaults: dict[str, Any] = {
         "study": instrument.study,
         "stereotypes": None,
@@ -44,24 +44,29 @@ def task_of(instrument: Instrument) -> Callable[..., Task]:
         "seed": 0,
     }
 
-    def make(**options: Any) -> Task:
-        given = {**defaults, **options}
-        named = given.pop("study")
-        study = load_study(named)
+    def make(**arguments: Any) -> Task:
+        """Make the task; the docstring that inspect shows is set below."""
+        settings = {**defaults, **arguments}
+        study_name = settings.pop("study")
+        study = load_study(study_name)
         stereotypes, variations = select(
-            study, instrument.name, given.pop("stereotypes"), given.pop("variations")
+            study, instrument.name, settings.pop("stereotypes"), settings.pop("variations")
         )
-        intervention, system = find_intervention([study], given.pop("intervention"))
-        design = Design(intervention=intervention, system=system, **given)
+        intervention, system = find_intervention([study], settings.pop("intervention"))
+        design = Design(intervention=intervention, system=system, **settings)
         return trials_task(
             instrument.trials(study, design, stereotypes=stereotypes, variations=variations),
             ask(),
-            scorer=measured(named),
+            scorer=measured(study_name),
             config=GenerateConfig(temperature=1.0, max_tokens=1024),
             name=instrument.name,
         )
 
-    options = [Parameter(n, Parameter.KEYWORD_ONLY, default=v) for n, v in defaults.items()]
+    # inspect reads name, docstring and options of a task off its function.
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+    ]
     make.__name__ = make.__qualname__ = instrument.name
     make.__doc__ = f"{instrument.measures[-1].title} ({instrument.measures[-1].reference})."
     make.__signature__ = Signature(options, return_annotation=Task)  # type: ignore[attr-defined]
@@ -74,12 +79,13 @@ def measured(study: str) -> Scorer:
     loaded = load_study(study)
 
     async def score(state: TaskState, target: Target) -> Score:
+        """Score the answer to a trial."""
         trial = {**state.metadata, "stop_reason": state.output.stop_reason}
-        asked = INSTRUMENTS[trial["instrument"]]
-        cell = (trial["stereotype"], trial["variation"], trial["dimension"])
-        parts = asked.score(state.output.completion, trial, asked.key(loaded, *cell))
-        values = {name: one.score for name, one in parts.items() if one.score is not None}
-        reasons = {name: one.reason for name, one in parts.items() if one.score is None}
+        instrument = INSTRUMENTS[trial["instrument"]]
+        key = instrument.key(loaded, trial["stereotype"], trial["variation"], trial["dimension"])
+        parts = instrument.score(state.output.completion, trial, key)
+        values = {name: part.score for name, part in parts.items() if part.score is not None}
+        reasons = {name: part.reason for name, part in parts.items() if part.score is None}
         if not values:
             return Score.unscored(reason=", ".join(map(str, reasons.values())))
         return Score(value=values, metadata={"reasons": reasons})

@@ -50,7 +50,7 @@ class Request:
     """One call, as an engine gets it."""
 
     model: str
-    of: str
+    question: str
     """What is asked about, such as a trial's id."""
     call: str
     """Which of its calls this is."""
@@ -61,14 +61,16 @@ class Request:
     @cached_property
     def body(self) -> str:
         """The body of the request as JSON."""
-        named = {"model": find_provider(self.model).served(self.model), "messages": self.messages}
-        return json.dumps({**named, **self.settings}, ensure_ascii=False)
+        served = find_provider(self.model).served(self.model)
+        body = {"model": served, "messages": self.messages, **self.settings}
+        return json.dumps(body, ensure_ascii=False)
 
     @cached_property
     def custom_id(self) -> str:
         """The name of the request, 32 hexadecimal digits."""
-        text = f"{self.model}\0{self.of}\0{self.call}\0{self.body}".encode("utf-8", "replace")
-        return hashlib.blake2b(text, digest_size=16).hexdigest()
+        text = f"{self.model}\0{self.question}\0{self.call}\0{self.body}"
+        # A text may have half of a surrogate pair, which UTF-8 has no bytes for.
+        return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     def line(self) -> str:
         """Return the line of a batch."""
@@ -81,12 +83,13 @@ def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
 
     Raises InputError for a setting that a body has no place for; none is left out in silence.
     """
-    chosen = {name: value for name, value in config if value is not None}
+    options = {name: value for name, value in config if value is not None}
     provider = find_provider(model)
-    named = {**_NAMES, **{name: name for name in _SAME}, "max_tokens": provider.longest}
-    settings = {named[name]: value for name, value in chosen.items() if name in named}
-    if (tokens := chosen.get("reasoning_tokens")) is not None and provider.reasoning_budget:
-        settings |= _with_number(provider.reasoning_budget, tokens)
+    # Inspect's name of a setting → its name in a body.
+    names = {**_NAMES, **{name: name for name in _SAME}, "max_tokens": provider.longest}
+    settings = {names[name]: value for name, value in options.items() if name in names}
+    if (tokens := options.get("reasoning_tokens")) is not None and provider.reasoning_budget:
+        settings |= _fill_number(provider.reasoning_budget, tokens)
     elif tokens is not None:
         raise InputError(
             f"reasoning_effort {tokens}: requests to {model} have no place for a number of tokens; "
@@ -100,20 +103,22 @@ def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
             "strict": schema.strict,
         }
         settings["response_format"] = {"type": "json_schema", "json_schema": described}
-    if left := sorted(chosen.keys() - named - _PLACED):
-        raise InputError(f"{', '.join(left)}: requests to {model} have no place for it")
+    if unplaced := sorted(options.keys() - names - _PLACED):
+        raise InputError(f"{', '.join(unplaced)}: requests to {model} have no place for it")
     return {**settings, **(config.extra_body or {})}
 
 
 def inspect_settings(model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a body by inspect's names, whose `settings_of` they are."""
     provider = find_provider(model)
-    ours = {theirs: name for name, theirs in _NAMES.items()}
-    ours |= {name: name for name in _SAME} | {provider.longest: "max_tokens"}
-    settings = {ours[name]: value for name, value in body.items() if name in ours}
-    rest = {k: v for k, v in body.items() if k not in (*ours, "model", "messages")}
+    # The name of a setting in a body → inspect's.
+    names = {in_body: name for name, in_body in _NAMES.items()}
+    names |= {name: name for name in _SAME}
+    names[provider.longest] = "max_tokens"
+    settings = {names[name]: value for name, value in body.items() if name in names}
+    rest = {k: v for k, v in body.items() if k not in (*names, "model", "messages")}
     if provider.reasoning_budget.keys() & rest:
-        settings["reasoning_tokens"] = _number_in(provider.reasoning_budget, rest)
+        settings["reasoning_tokens"] = _find_number(provider.reasoning_budget, rest)
         rest = {k: v for k, v in rest.items() if k not in provider.reasoning_budget}
     if (closed := rest.pop("response_format", None)) is not None:
         schema = dict(closed["json_schema"])
@@ -121,21 +126,26 @@ def inspect_settings(model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"seed": None, **settings, **({"extra_body": rest} if rest else {})}
 
 
-def _with_number(template: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _fill_number(template: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return a part of a body with a number in the place of None."""
-    return {
-        name: number if of is None else _with_number(of, number) if isinstance(of, Mapping) else of
-        for name, of in template.items()
-    }
+    filled: dict[str, Any] = {}
+    for name, value in template.items():
+        if value is None:
+            filled[name] = number
+        elif isinstance(value, Mapping):
+            filled[name] = _fill_number(value, number)
+        else:
+            filled[name] = value
+    return filled
 
 
-def _number_in(template: Mapping[str, Any], body: Mapping[str, Any]) -> int | None:
+def _find_number(template: Mapping[str, Any], body: Mapping[str, Any]) -> int | None:
     """Return the number that stands in a body where None stands in a template."""
-    for name, of in template.items():
-        if of is None:
+    for name, value in template.items():
+        if value is None:
             return int(body[name])
-        if isinstance(of, Mapping):
-            return _number_in(of, body[name])
+        if isinstance(value, Mapping):
+            return _find_number(value, body[name])
     return None
 
 
@@ -151,17 +161,18 @@ def find_failure(answer: Mapping[str, Any]) -> str | None:
     """Return why a line of answers holds none; None if it holds a chat completion."""
     response = answer.get("response")
     if answer.get("error") or not isinstance(response, dict):
-        return f"failed: {_said(answer.get('error'))}"
+        return f"failed: {_failure_text(answer.get('error'))}"
     try:
-        status, body = _usual(response)
+        status, body = _status_and_body(response)
     except BodyError as error:
         return str(error)
-    if status != 200 or body.get("error"):
-        return f"status {status}: {_said(body)}"
+    if status != 200 or body.get("error"):  # some engines report an error with status 200
+        return f"status {status}: {_failure_text(body)}"
     return None
 
 
-def _usual(response: Mapping[str, Any]) -> tuple[int, Any]:
+def _status_and_body(response: Mapping[str, Any]) -> tuple[int, Any]:
+    """Return the status and the body of a response in the usual form, whatever wrote it."""
     return usual(response.get("status_code", 200), response.get("body"))
 
 
@@ -181,13 +192,15 @@ def read_output(answer: Mapping[str, Any]) -> ModelOutput:
     from openai.types.chat import ChatCompletion
 
     try:
-        completion = ChatCompletion.construct(**_usual(answer["response"])[1])
+        _, body = _status_and_body(answer["response"])
+        # Not validated: what engines leave out or add is no reason to lose an answer.
+        completion = ChatCompletion.construct(**body)
         choices = chat_choices_from_openai(completion, tools=[])
         return model_output_from_openai(completion, choices)
     except BodyError as error:
         raise ModelError(str(error)) from None
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise ModelError(f"not a chat completion: {_said(str(error))}") from None
+        raise ModelError(f"not a chat completion: {_failure_text(str(error))}") from None
 
 
 def write_output(output: ModelOutput) -> dict[str, Any]:
@@ -201,15 +214,18 @@ def write_output(output: ModelOutput) -> dict[str, Any]:
         message = {"role": "assistant", "content": encodable(choice.message.text)}
         if reasoning := reasoning_text(choice.message.content):
             message["reasoning_content"] = encodable(reasoning)
-        listed = choice.logprobs.model_dump()["content"] if choice.logprobs else None
-        for position in listed or ():
-            position["top_logprobs"] = position["top_logprobs"] or []
-        ended = _ENDS.get(choice.stop_reason, "stop")
-        logprobs = None if listed is None else {"content": listed}
+        tokens = choice.logprobs.model_dump()["content"] if choice.logprobs else None
+        for token in tokens or ():
+            token["top_logprobs"] = token["top_logprobs"] or []  # the format has no null here
         choices.append(
-            {"index": number, "message": message, "finish_reason": ended, "logprobs": logprobs}
+            {
+                "index": number,
+                "message": message,
+                "finish_reason": _ENDS.get(choice.stop_reason, "stop"),
+                "logprobs": None if tokens is None else {"content": tokens},
+            }
         )
-    body = {**_USUAL, "model": output.model, "choices": choices}
+    body = {**_EMPTY_COMPLETION, "model": output.model, "choices": choices}
     if (usage := output.usage) is not None:
         body["usage"] = {
             "prompt_tokens": tokens_in(usage),
@@ -228,14 +244,16 @@ _ENDS = {
     "tool_calls": "tool_calls",
 }
 
-#: What some engines leave out of a chat completion.
-_USUAL = {"id": "", "object": "chat.completion", "created": 0, "model": ""}
+#: The fields of a chat completion that an output says nothing of.
+_EMPTY_COMPLETION = {"id": "", "object": "chat.completion", "created": 0, "model": ""}
 
 
-def _said(what: Any) -> str:
-    """Return what an engine said of a failure, in one line."""
-    if isinstance(what, dict):
-        inner = what.get("error", what)
-        what = inner.get("message", inner) if isinstance(inner, dict) else inner
-    text = what if isinstance(what, str) else json.dumps(what, default=str)
+def _failure_text(failure: Any) -> str:
+    """Return what an engine wrote of a failure, in one line."""
+    if isinstance(failure, dict):
+        # Of `{"error": {"message": …}}` the message; engines leave out either level.
+        failure = failure.get("error", failure)
+    if isinstance(failure, dict):
+        failure = failure.get("message", failure)
+    text = failure if isinstance(failure, str) else json.dumps(failure, default=str)
     return " ".join(encodable(text).split())[:_LONGEST]

@@ -19,33 +19,36 @@ from clinometer.modes import MODES
 from clinometer.modes.mode import Message
 from clinometer.results.records import Journal
 
-__all__ = ["render", "sent"]
+__all__ = ["render", "sent_messages"]
 
 #: Makes the text of messages, or None where that is not known.
 Render = Callable[[Sequence[Message]], str | None]
 
 
-def sent(responses: pl.DataFrame, directory: Path, model: str) -> Iterator[dict[str, Any]]:
+def sent_messages(responses: pl.DataFrame, directory: Path, model: str) -> Iterator[dict[str, Any]]:
     """Yield what was sent for each response of a model, a row per call.
 
     `responses`: columns of `results.RESPONSES`. A row has `model, trial_id, call, messages`, and
     where known `schema` and `text`.
     """
     provider = find_provider(model)
-    known = Journal(directory, model).identities()
-    to_text = render(known[0]) if len(known) == 1 else _unknown
+    identities = Journal(directory, model).identities()
+    # With several, nothing tells which of them answered a trial.
+    to_text = render(identities[0]) if len(identities) == 1 else _no_text
     for trial in responses.filter(pl.col("error").is_null(), model=model).iter_rows(named=True):
         mode = MODES[trial["mode"]]
         calls = mode.sent(trial, trial["profile"], provider)
         for number, messages in enumerate(calls, 1):
-            row = {"model": model, "trial_id": trial["trial_id"], "call": number}
-            row |= {"messages": messages}
-            row |= {"schema": json.loads(trial["schema"])} if trial["schema"] else {}
+            row: dict[str, Any] = {"model": model, "trial_id": trial["trial_id"], "call": number}
+            row["messages"] = messages
+            if trial["schema"]:
+                row["schema"] = json.loads(trial["schema"])
+            # Sentences are scored as they are, without a template.
             text = messages[0]["content"] if mode.sentences else to_text(messages)
             yield row if text is None else {**row, "text": text}
 
 
-def _unknown(messages: Sequence[Message]) -> None:
+def _no_text(messages: Sequence[Message]) -> None:
     """Stand in for a template that is not known."""
 
 
@@ -59,19 +62,22 @@ def render(identity: Mapping[str, Any]) -> Render:
     from jinja2.ext import loopcontrols
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    source, marks = identity.get("chat_template"), identity.get("marks")
+    source = identity.get("chat_template")
+    marks = identity.get("marks")
     if not isinstance(source, str):
-        return _unknown
+        return _no_text
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols]
     )
+    # As transformers has it; jinja's own filter escapes for HTML.
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     try:
         template = environment.from_string(source, marks if isinstance(marks, dict) else {})
     except TemplateError:
-        return _unknown
+        return _no_text
 
     def to_text(messages: Sequence[Message]) -> str | None:
+        """Return the text of messages; None if the template refuses them."""
         last = messages[-1]
         continues = last["role"] == "assistant"
         try:
@@ -80,7 +86,10 @@ def render(identity: Mapping[str, Any]) -> Render:
             return None  # it refuses these messages, or names what only its library has
         if not continues:
             return text
-        said = last["content"].strip()
-        return text[: text.rindex(said) + len(said)] if said in text else None
+        # What the template puts after the last message would end it. Templates strip messages.
+        beginning = last["content"].strip()
+        if beginning not in text:
+            return None
+        return text[: text.rindex(beginning) + len(beginning)]
 
     return to_text

@@ -103,19 +103,16 @@ def ask_models(  # noqa: PLR0913 - what a run shares with its judge
         ledgers = {
             name: Ledger(Journal(directory, name), budget, price(name, prices)) for name in models
         }
-        asked = [
-            _Asked(models[name], ledger, on_progress, {*proven}) for name, ledger in ledgers.items()
+        runs = [
+            _ModelRun(models[name], ledger, on_progress, {*proven})
+            for name, ledger in ledgers.items()
         ]
-        interrupted, error = False, None
+        interrupted = False
+        last_error: str | None = None
         try:
             for trials in pieces():
-                left = [(one, rows) for one in asked if (rows := one.left(trials)) is not None]
-                tasks = [one.task(rows) for one, rows in left if not one.simulated]
-                if tasks:
-                    interrupted, failed = _evaluate(tasks, directory)
-                    error = failed or error
-                here = [one.ask_here(rows) for one, rows in left if one.simulated]
-                interrupted = interrupted or any(here)
+                interrupted, error = _ask_piece(runs, trials, directory)
+                last_error = error or last_error
                 if interrupted:
                     break
         finally:
@@ -125,7 +122,27 @@ def ask_models(  # noqa: PLR0913 - what a run shares with its judge
         if ledger.fatal is not None:
             raise ledger.fatal
     outcome = _outcome(pieces, ledgers, interrupted)
-    return replace(outcome, last_error=error or outcome.last_error)
+    return replace(outcome, last_error=last_error or outcome.last_error)
+
+
+def _ask_piece(
+    runs: list[_ModelRun], trials: pl.DataFrame, directory: Path
+) -> tuple[bool, str | None]:
+    """Ask every model its trials; return as `_evaluate`."""
+    tasks = []
+    of_simulated = []
+    for run in runs:
+        rows = run.unanswered(trials)
+        if rows is None:
+            continue
+        if run.simulated:
+            of_simulated.append((run, rows))
+        else:
+            tasks.append(run.task(rows))
+    interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
+    # A list, and no generator in `any`: each is asked, also after one that was stopped.
+    stopped = [run.ask_without_logs(rows) for run, rows in of_simulated]
+    return interrupted or any(stopped), error
 
 
 def _replay(ledger: Ledger) -> set[str]:
@@ -138,15 +155,20 @@ def _replay(ledger: Ledger) -> set[str]:
     return done
 
 
-class _Asked:
-    """A model that is asked."""
+class _ModelRun:
+    """A model that is asked, with its ledger and what is answered already."""
 
     def __init__(
         self, model: Any, ledger: Ledger, on_progress: OnProgress, proven: set[str]
     ) -> None:
-        self.model, self.ledger, self.on_progress = model, ledger, on_progress
+        self.model = model
+        self.ledger = ledger
+        self.on_progress = on_progress
         self.done = _replay(ledger)
-        self.able, self.unable = proven, Counter[str]()
+        #: Modes that the model is known to be able to do, and how many answers failed in others.
+        self.able = proven
+        self.unable = Counter[str]()
+        # Once a session, with the first answer: a model that gives none is not described.
         self._identify = cache(lambda: ledger.journal.identify(describe_model(model)))
 
     @property
@@ -154,43 +176,44 @@ class _Asked:
         """Whether nothing is asked but planted leans."""
         return find_provider(self.ledger.journal.model).simulated
 
-    def left(self, trials: pl.DataFrame) -> pl.DataFrame | None:
+    def unanswered(self, trials: pl.DataFrame) -> pl.DataFrame | None:
         """Return the trials without an answer; None if there are none left.
 
         There are none either where the model is asked no more.
         """
-        there = pl.col("trial_id").is_in(self.done)
-        left = trials.filter(~there)
-        self.able |= {*trials.filter(there)["mode"]}
-        self.on_progress(
-            self.ledger.journal.model, {"trials": trials.height - left.height, "calls": 0}
-        )
-        return None if left.is_empty() or self.ledger.closed else left
+        is_answered = pl.col("trial_id").is_in(self.done)
+        answered = trials.filter(is_answered)
+        unanswered = trials.filter(~is_answered)
+        self.able |= {*answered["mode"]}
+        self.on_progress(self.ledger.journal.model, {"trials": answered.height, "calls": 0})
+        return None if unanswered.is_empty() or self.ledger.closed else unanswered
 
-    def task(self, left: pl.DataFrame) -> Any:
+    def task(self, trials: pl.DataFrame) -> Any:
         """Build the inspect task of trials."""
         from clinometer.asking.trials import ask, trials_task
 
-        solver = ask(self._recording(left), self.ledger, self.able)
-        return trials_task(left, solver, model=self.model, name="clinometer")
+        solver = ask(self._recorder(trials), self.ledger, self.able)
+        return trials_task(trials, solver, model=self.model, name="clinometer")
 
-    def ask_here(self, left: pl.DataFrame) -> bool:
+    def ask_without_logs(self, trials: pl.DataFrame) -> bool:
         """Ask trials one after another, without inspect's logs; return whether it was stopped."""
         from clinometer.asking.trials import ask_one_by_one
 
-        on_answer = self._recording(left)
+        on_answer = self._recorder(trials)
         try:
-            asyncio.run(ask_one_by_one(left, self.model, on_answer, self.ledger, self.able))
+            asyncio.run(ask_one_by_one(trials, self.model, on_answer, self.ledger, self.able))
         except KeyboardInterrupt:
             return True
         return False
 
-    def _recording(self, left: pl.DataFrame) -> Callable[[dict[str, Any]], None]:
-        """Return what keeps the answers to trials."""
-        modes = dict(left.select("trial_id", "mode").iter_rows())
+    def _recorder(self, trials: pl.DataFrame) -> Callable[[dict[str, Any]], None]:
+        """Return the function that keeps the answers to trials."""
+        modes = dict(trials.select("trial_id", "mode").iter_rows())
+        # Where fewer trials than `UNABLE` are asked in a mode, all of them.
         enough = {mode: min(n, UNABLE) for mode, n in Counter(modes.values()).items()}
 
         def on_answer(answer: dict[str, Any]) -> None:
+            """Keep an answer, or the error that came instead."""
             mode = modes[answer["trial_id"]]
             self.record(answer, mode, enough[mode])
 
@@ -203,7 +226,7 @@ class _Asked:
             self._identify()
             self.able.add(mode)
         batch = {"batch": True} if self.model.config.batch else {}
-        self.ledger.record({**answer, **batch}, of=answer.get("trial_id"))
+        self.ledger.record({**answer, **batch}, key=answer.get("trial_id"))
         self.unable[mode] += kind == ModelError.__name__
         if mode not in self.able and self.unable[mode] >= enough:
             self.ledger.fatal = self.ledger.fatal or ModelError(text)
@@ -236,27 +259,37 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
         redact_logs(folder)
     errors = [log.error.message for log in logs if log.error is not None]
     interrupted = len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
-    return interrupted, redacted(" ".join(errors[0].split())) if errors else None
+    first_error = redacted(" ".join(errors[0].split())) if errors else None
+    return interrupted, first_error
 
 
 def _outcome(
     pieces: Callable[[], Iterable[pl.DataFrame]], ledgers: dict[str, Ledger], interrupted: bool
 ) -> Outcome:
-    errors = [ledger.journal.errors() for ledger in ledgers.values()]
+    """Count the answers and errors of all trials, those of earlier sessions among them."""
+    errors_of_models = [ledger.journal.errors() for ledger in ledgers.values()]
     trials = answered = 0
-    failed: list[str] = []
+    errors: list[str] = []
     for piece in pieces():
-        trials += piece.height * len(errors)
-        found = [of[trial] for of in errors for trial in piece["trial_id"] if trial in of]
-        failed += (error for error in found if error is not None)
-        answered += found.count(None)
-    limits = [ledger.stopped_by for ledger in ledgers.values() if ledger.stopped_by]
+        trials += piece.height * len(errors_of_models)
+        for error_of in errors_of_models:
+            for trial in piece["trial_id"]:
+                if trial not in error_of:  # it was never asked
+                    continue
+                error = error_of[trial]
+                if error is None:
+                    answered += 1
+                else:
+                    errors.append(error)
+    stops = [ledger.stopped_by for ledger in ledgers.values() if ledger.stopped_by]
+    if interrupted:
+        stops.insert(0, "interrupted")
     return Outcome(
         trials=trials,
         answered=answered,
-        errors=len(failed),
-        last_error=failed[-1] if failed else None,
-        stopped_by="interrupted" if interrupted else limits[0] if limits else None,
+        errors=len(errors),
+        last_error=errors[-1] if errors else None,
+        stopped_by=stops[0] if stops else None,
     )
 
 
@@ -295,18 +328,20 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
     trials = pl.concat(questions).unique("trial_id", maintain_order=True)
     directory.mkdir(parents=True, exist_ok=True)
     # What a judge says that cannot be read leaves a decision open.
-    proven, models = trials["mode"], dict([grader])
-    return ask_models(lambda: [trials], models, directory, budget, prices=prices, proven=proven)
+    name, model = grader
+    return ask_models(
+        lambda: [trials], {name: model}, directory, budget, prices=prices, proven=trials["mode"]
+    )
 
 
 def verdicts(directory: Path) -> dict[str, str]:
-    """Read the judges' answers: question id → answer."""
-    return {
-        answer["trial_id"]: answer["response"]
-        for journal in journals(directory)
-        for answer in journal
-        if answer.get("error") is None
-    }
+    """Read the judges' answers: question id → answer; of several judges the last one's."""
+    responses = {}
+    for journal in journals(directory):
+        for answer in journal:
+            if answer.get("error") is None:
+                responses[answer["trial_id"]] = answer["response"]
+    return responses
 
 
 def by_study(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answers",
     "Collected",
-    "Questions",
+    "ModelQuestions",
     "RequestPlan",
     "collect",
     "has_shards",
@@ -50,25 +50,25 @@ __all__ = [
 FOLDER, ANSWERED, SETTING = "shards", ".answers.jsonl", "shards.json"
 
 #: Answers to calls of trials that are not complete, so that their files need not be kept.
-KEPT = f"kept{ANSWERED}"
+KEPT = f"kept{ANSWERED}"  # a name on disk: later rounds look for it
 
 #: What OpenAI takes as one batch.
 MOST_REQUESTS, MOST_BYTES = 50_000, 200 << 20
 
-#: Bytes of requests that are held before they are written.
-_HELD = 32 << 20
+#: Characters of requests that wait in memory before they are written.
+_IN_MEMORY = 32 << 20
 
 #: Words that differ between two errors of one kind: numbers, times, names of requests.
 _VARYING = re.compile(r"\S*\d\S*")
 
 
-class Questions(Protocol):
-    """What a model is asked."""
+class ModelQuestions(Protocol):
+    """What one model is asked."""
 
     model: str
 
     @property
-    def wanted(self) -> int:
+    def expected(self) -> int:
         """How many answers there are in the end: trials, associations or sentences."""
         ...
 
@@ -77,7 +77,7 @@ class Questions(Protocol):
         """How many of them are there."""
         ...
 
-    def left(self, answers: Answers) -> Iterator[Request]:
+    def unanswered(self, answers: Answers) -> Iterator[Request]:
         """Record what the answers complete; yield the requests that have none."""
         ...
 
@@ -90,7 +90,7 @@ class RequestPlan(Claimant, Protocol):
         """Whom it asks."""
         ...
 
-    def questions(self, model: str, directory: Path, choices: int | None) -> Questions:
+    def questions(self, model: str, directory: Path, choices: int | None) -> ModelQuestions:
         """Return what is left to ask a model; `choices`: answers of a call, None for the usual."""
         ...
 
@@ -108,10 +108,11 @@ class Collected:
     """What one call of `collect` found, for one model."""
 
     model: str
-    wanted: int = 0
+    expected: int = 0
+    """How many answers there are in the end."""
     answered: int = 0
-    """Of all calls so far."""
-    left: int = 0
+    """How many of them are there, after all calls so far."""
+    next_round: int = 0
     """Requests without an answer, in the shards of the next round."""
     waiting: int = 0
     """Requests in shards of which nothing was answered."""
@@ -123,11 +124,11 @@ class Collected:
     @property
     def complete(self) -> bool:
         """Whether every answer is there."""
-        return self.answered == self.wanted
+        return self.answered == self.expected
 
 
 class Answers:
-    """Answers in files, found by the name of their request.
+    """Answers in files, looked up by the name of their request.
 
     Attributes
     ----------
@@ -141,25 +142,29 @@ class Answers:
         Lines that will be needed again, by the name of their request.
     failing
         Names of requests that failed twice with the same error.
-    apart
-        Names of answers and errors in files that do not stand beside a shard.
+    from_files
+        Names of answers and errors in `files`, which do not stand beside a shard.
     used
         Files with an answer or an error in them.
     """
 
-    def __init__(self, files: Sequence[Path] = (), beside: Sequence[Path] = ()) -> None:
+    def __init__(self, files: Sequence[Path] = (), shard_answers: Sequence[Path] = ()) -> None:
+        """Read `files`, then the answers that stand beside shards: the first answer counts."""
         self.broken = self.repeated = 0
         self.errors: dict[str, str] = {}
         self.kept: dict[str, bytes] = {}
-        self.failing, self.used = set[str](), set[Path]()
+        self.failing = set[str]()
+        self.used = set[Path]()
         self._files: list[Path] = []
+        #: By the name of a request: the number of its answer's file, and the line's first byte.
         self._places: dict[str, tuple[int, int]] = {}
         self._failures = set[tuple[str, str]]()
         for path in files:
             self._index(path)
-        self.apart = self._places.keys() | self.errors.keys()
-        for path in beside:
+        self.from_files = self._places.keys() | self.errors.keys()
+        for path in shard_answers:
             self._index(path)
+        # `_shards_without_answers` takes away the names of all requests that are in a shard.
         self.foreign = self._places.keys() | self.errors.keys()
 
     def __contains__(self, custom_id: str) -> bool:
@@ -184,9 +189,9 @@ class Answers:
                 self.kept[name] = self._line(name).rstrip() + b"\n"
 
     def _line(self, name: str) -> bytes:
-        number, place = self._places[name]
+        number, start = self._places[name]
         with self._files[number].open("rb") as file:
-            file.seek(place)
+            file.seek(start)
             return file.readline()
 
     def _index(self, path: Path) -> None:
@@ -195,15 +200,16 @@ class Answers:
         self._files.append(path)
         try:
             with path.open("rb") as file:
-                place = 0
+                start = 0
                 for text in file:
                     if text.strip():
-                        self._note(number, place, text)
-                    place += len(text)
+                        self._note(number, start, text)
+                    start += len(text)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
 
-    def _note(self, number: int, place: int, text: bytes) -> None:
+    def _note(self, number: int, start: int, text: bytes) -> None:
+        """Note one line of the file with a number: an answer, an error, or neither."""
         try:
             answer = json.loads(text)
         except (ValueError, RecursionError):
@@ -217,7 +223,7 @@ class Answers:
             self.repeated += 1
         elif (error := find_failure(answer)) is not None:
             self.errors[name] = error
-            if was_not_asked(answer):
+            if was_not_asked(answer):  # such an error says nothing about the request
                 return
             failure = name, _VARYING.sub("", error)
             if failure in self._failures:
@@ -225,7 +231,7 @@ class Answers:
             self._failures.add(failure)
         else:
             self.errors.pop(name, None)
-            self._places[name] = number, place
+            self._places[name] = number, start
 
 
 def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> list[Path]:
@@ -252,20 +258,10 @@ def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> l
     """
     folder = directory / FOLDER / str(max(_rounds(directory), default=0) + 1)
     part = folder.with_name(f"{folder.name}.part")
-    held: dict[Path, list[str]] = {}
-    size, names = 0, set[Path]()
     try:
         if part.exists():  # of a process that was killed
             shutil.rmtree(part)
-        for request in requests:
-            place = Path(slug(request.model)) / f"{shard_of(request, shards):05d}.jsonl"
-            line = request.line()
-            held.setdefault(place, []).append(line)
-            size += len(line)
-            if size > _HELD:
-                names |= _flush(part, held)
-                size = 0
-        names |= _flush(part, held)
+        names = _write_lines(part, requests, shards)
         if names:
             part.replace(folder)
     except OSError as error:
@@ -273,30 +269,48 @@ def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> l
     return [folder / name for name in sorted(names)]
 
 
+def _write_lines(folder: Path, requests: Iterable[Request], shards: int) -> set[Path]:
+    """Write requests into the files of a folder; return the files' paths in it."""
+    pending: dict[Path, list[str]] = {}  # lines of each file that are not written yet
+    size = 0
+    names = set[Path]()
+    for request in requests:
+        name = Path(slug(request.model)) / f"{shard_of(request, shards):05d}.jsonl"
+        line = request.line()
+        pending.setdefault(name, []).append(line)
+        size += len(line)
+        if size > _IN_MEMORY:
+            names |= _flush(folder, pending)
+            size = 0
+    return names | _flush(folder, pending)
+
+
 def shard_of(request: Request, shards: int) -> int:
     """Return the shard of a request: all calls of a trial are in one."""
-    return zlib.crc32(request.of.encode()) % shards
+    # Not `hash`, which differs from process to process.
+    return zlib.crc32(request.question.encode()) % shards
 
 
-def _flush(folder: Path, held: dict[Path, list[str]]) -> set[Path]:
-    """Append the lines that are held to their files; return the files."""
-    written = set(held)
-    for place, lines in held.items():
-        path = folder / place
+def _flush(folder: Path, pending: dict[Path, list[str]]) -> set[Path]:
+    """Append lines to their files in a folder, and forget them; return the files' paths in it."""
+    names = set(pending)
+    for name, lines in pending.items():
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)
-    held.clear()
-    return written
+    pending.clear()
+    return names
 
 
 def _rounds(directory: Path) -> list[int]:
     """Return the numbers of the rounds that are written."""
+    # A round that is being written ends in `.part`, and is no number.
     return [int(p.name) for p in (directory / FOLDER).glob("*") if p.name.isdecimal()]
 
 
 def collect(
-    directory: Path, questions: Sequence[Questions], files: Sequence[Path] = ()
+    directory: Path, questions: Sequence[ModelQuestions], files: Sequence[Path] = ()
 ) -> tuple[list[Collected], Answers]:
     """Read answers to the shards of a directory, and write the shards of what is left.
 
@@ -320,59 +334,62 @@ def collect(
         If there are no shards, or a file cannot be read or written.
     """
     setting = read_setting(directory)
-    kept, beside = directory / FOLDER / KEPT, (directory / FOLDER).glob(f"*/*/*{ANSWERED}")
-    named = [*(path for path in (kept,) if path.is_file()), *files]
-    answers = Answers(named, sorted(beside))
-    unasked = _unasked(directory, answers)
-    waiting = set[str]().union(*unasked.values())
-    found = []
-    for one in questions:
-        row = Collected(one.model)
-        new = _new(one, answers, waiting, row)
-        row.files = write_shards(directory, new, setting["shards"])
-        row.files += [
-            path
-            for path, names in unasked.items()
-            if path.parent.name == slug(one.model) and not names.isdisjoint(row.names)
-        ]
-        row.wanted, row.answered = one.wanted, one.answered
-        found.append(row)
-    write_bytes(kept, b"".join(answers.kept.values()))
-    return found, answers
+    kept_answers = directory / FOLDER / KEPT
+    earlier = [kept_answers] if kept_answers.is_file() else []
+    answers = Answers([*earlier, *files], sorted((directory / FOLDER).glob(f"*/*/*{ANSWERED}")))
+    without_answers = _shards_without_answers(directory, answers)
+    waiting = set[str]().union(*without_answers.values())
+    rows = []
+    for of_model in questions:
+        row = Collected(of_model.model)
+        requests = _requests_of_next_round(of_model, answers, waiting, row)
+        row.files = write_shards(directory, requests, setting["shards"])
+        # From here on `row.names` is complete: writing the shards has drawn all requests.
+        for path, names in without_answers.items():
+            if path.parent.name == slug(of_model.model) and not names.isdisjoint(row.names):
+                row.files.append(path)
+        row.expected = of_model.expected
+        row.answered = of_model.answered
+        rows.append(row)
+    write_bytes(kept_answers, b"".join(answers.kept.values()))
+    return rows, answers
 
 
-def _new(
-    questions: Questions, answers: Answers, waiting: set[str], row: Collected
+def _requests_of_next_round(
+    questions: ModelQuestions, answers: Answers, waiting: set[str], row: Collected
 ) -> Iterator[Request]:
-    """Yield the requests that no shard is waited for, and count both."""
-    for request in questions.left(answers):
+    """Yield the requests that no shard is waited for; count these and the others in `row`."""
+    for request in questions.unanswered(answers):
         row.names.add(request.custom_id)
         if request.custom_id in waiting:
             row.waiting += 1
         else:
-            row.left += 1
+            row.next_round += 1
             yield request
 
 
-def _unasked(directory: Path, answers: Answers) -> dict[Path, set[str]]:
+def _shards_without_answers(directory: Path, answers: Answers) -> dict[Path, set[str]]:
     """Return the shards of which nothing is answered, and the names of their requests.
 
     A request that failed in one round is in a shard of the next; its error does not answer that.
     """
-    unasked = {}
+    without_answers = {}
     for path in shard_files(directory):
         names = names_in(path)
         answers.foreign -= names
-        if path.with_suffix(ANSWERED) not in answers.used and names.isdisjoint(answers.apart):
-            unasked[path] = names
-    return unasked
+        of_shard = path.with_suffix(ANSWERED)
+        if of_shard not in answers.used and names.isdisjoint(answers.from_files):
+            without_answers[path] = names
+    return without_answers
 
 
 def shard_files(directory: Path, model: str = "*") -> list[Path]:
     """Return the shards of all rounds, or those in the folder of a model, in the order written."""
-    written = (directory / FOLDER / str(number) for number in sorted(_rounds(directory)))
-    found = (path for folder in written for path in sorted(folder.glob(f"{model}/*.jsonl")))
-    return [path for path in found if not path.name.endswith(ANSWERED)]
+    paths: list[Path] = []
+    for number in sorted(_rounds(directory)):  # as numbers: 10 comes after 9
+        folder = directory / FOLDER / str(number)
+        paths += sorted(folder.glob(f"{model}/*.jsonl"))
+    return [path for path in paths if not path.name.endswith(ANSWERED)]
 
 
 def names_in(path: Path) -> set[str]:

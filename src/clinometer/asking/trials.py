@@ -64,6 +64,7 @@ __all__ = [
 #: What inspect shows of its messages.
 LOG_LEVEL = "error"
 
+#: Attributes that every record of a log has; the others came with its message.
 _OF_ANY_MESSAGE = frozenset(vars(logging.makeLogRecord({})))
 
 
@@ -110,6 +111,7 @@ def ask(
     able = set(proven)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        """Ask the trial of a sample, if its calls may be made."""
         trial = state.metadata
         if ledger is not None and not await _may_ask(trial, ledger):
             state.metadata["unasked"] = True
@@ -161,11 +163,12 @@ async def ask_trial(
 
     `able` are the modes that the model is known to be able to do; to a set this one is added.
     """
-    mode, able = MODES[trial["mode"]], able if isinstance(able, set) else {*able}
+    mode = MODES[trial["mode"]]
+    able = able if isinstance(able, set) else {*able}
     calls = mode.calls(trial, find_provider(str(model)))
     identity = {"trial_id": trial["trial_id"], "calls": calls}
     counted = count_requests() if ledger is None else count_requests(calls, ledger.may_retry)
-    with counted as made:
+    with counted as requests:
         try:
             refuse_unable([str(model)], {mode.name} - able)
             outputs = await mode.ask(trial, model)
@@ -173,17 +176,18 @@ async def ask_trial(
             check_need(trial, answer, str(model), able)
         except Exception as error:  # a provider's, after its retries
             if on_answer is not None:
-                on_answer({**identity, **retries(made, calls), "error": describe_error(error)})
+                on_answer({**identity, **retries(requests, calls), "error": describe_error(error)})
             raise
     if on_answer is not None:
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        on_answer({**identity, **retries(made, calls), "at": at, **answer})
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        on_answer({**identity, **retries(requests, calls), "at": time, **answer})
     return answer, outputs
 
 
 def _log(state: TaskState, answer: Answer, outputs: Sequence[ModelOutput]) -> None:
-    """Set down the conversation for inspect's log; choices made apart stand as one answer."""
-    trial, output = state.metadata, outputs[-1]
+    """Set down the conversation for inspect's log; a choice per word stands as one answer."""
+    trial = state.metadata
+    output = outputs[-1]
     if MODES[trial["mode"]].kind in (LOGITS, LIKELIHOODS):
         output = ModelOutput.from_content(model=output.model, content=answer["response"])
     if trial["followup"]:
@@ -199,13 +203,14 @@ def describe_error(error: BaseException) -> str:
     attempt = getattr(error, "last_attempt", None)
     if attempt is not None and (cause := attempt.exception()) is not None:
         return describe_error(cause)
-    said = " ".join(redacted(encodable(str(error))).split())
-    return f"{type(error).__name__}: {said[:ERROR_CHARACTERS]}".removesuffix(": ")
+    message = " ".join(redacted(encodable(str(error))).split())
+    return f"{type(error).__name__}: {message[:ERROR_CHARACTERS]}".removesuffix(": ")
 
 
 #: The longest text of an error that is kept with every answer it cost.
 ERROR_CHARACTERS = 400
 
+#: Responses of a log in memory at a time.
 PIECE = 5_000
 
 #: Largest sample of a log that is read, in bytes.
@@ -240,17 +245,17 @@ def read_logs(path: Path) -> Iterator[pl.DataFrame]:
     paths = sorted(path.glob("**/*.eval")) if path.is_dir() else [path]
     if not paths:
         raise InputError(f"{path}: no .eval log in this folder")
-    for logs in _together(paths):
+    for logs in _logs_of_tasks(paths):
         rows = _rows(logs[0]) if len(logs) == 1 else _last_rows(logs)
         while piece := list(islice(rows, PIECE)):
             try:
-                frame = pl.DataFrame(piece, schema=RESPONSES)
+                frame = pl.DataFrame(piece, schema=RESPONSES)  # values may be of other types
             except _UNREADABLE as error:
                 raise InputError(f"{logs[0]}: not readable as a Clinometer log: {error}") from None
             yield frame
 
 
-def _together(paths: Iterable[Path]) -> Iterator[list[Path]]:
+def _logs_of_tasks(paths: Iterable[Path]) -> Iterator[list[Path]]:
     """Yield the logs of each task, in the order of its first; of one that was retried, several.
 
     The newest comes first.
@@ -258,9 +263,8 @@ def _together(paths: Iterable[Path]) -> Iterator[list[Path]]:
     tasks: dict[str, list[tuple[str, Path]]] = {}
     for path in paths:
         header = _header(path)
-        tasks.setdefault(header.get("task_id") or str(path), []).append(
-            (str(header.get("created")), path)
-        )
+        task = header.get("task_id") or str(path)  # without an id a log is a task of its own
+        tasks.setdefault(task, []).append((str(header.get("created")), path))
     for logs in tasks.values():
         yield [path for _, path in sorted(logs, reverse=True)]
 
@@ -278,7 +282,9 @@ def _last_rows(logs: Iterable[Path]) -> Iterator[dict[str, Any]]:
             else:
                 answered.add(row["trial_id"])
                 yield row
-    yield from (row for trial, row in failed.items() if trial not in answered)
+    for trial, row in failed.items():
+        if trial not in answered:
+            yield row
 
 
 def redact_logs(folder: Path) -> None:
@@ -288,15 +294,17 @@ def redact_logs(folder: Path) -> None:
     """
     import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
 
-    for path in folder.glob("*.eval") if has_secrets() else ():
+    if not has_secrets():
+        return
+    for path in folder.glob("*.eval"):
         part = path.with_suffix(".part")
         try:
             with zipfile.ZipFile(path) as log:
-                if not any(_without_secrets(log.read(one))[1] for one in log.infolist()):
+                if not any(_has_secret(log.read(member)) for member in log.infolist()):
                     continue
                 with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as new:
-                    for one in log.infolist():
-                        new.writestr(one.filename, _without_secrets(log.read(one))[0])
+                    for member in log.infolist():
+                        new.writestr(member.filename, _without_secrets(log.read(member))[0])
             part.replace(path)
         except _UNREADABLE:
             part.unlink(missing_ok=True)
@@ -314,7 +322,8 @@ def redact_messages() -> None:
 def _redact_message(record: logging.LogRecord) -> bool:
     """Leave secrets out of a message; what it carries besides is in inspect's trace."""
     if has_secrets():
-        record.msg, record.args = redacted(record.getMessage()), ()
+        record.msg = redacted(record.getMessage())
+        record.args = ()  # they are in the message now
         if record.exc_info:
             record.exc_text = redacted(logging.Formatter().formatException(record.exc_info))
         for name, value in list(vars(record).items()):
@@ -323,8 +332,13 @@ def _redact_message(record: logging.LogRecord) -> bool:
     return True
 
 
+def _has_secret(data: bytes) -> bool:
+    return _without_secrets(data)[1]
+
+
 def _without_secrets(data: bytes) -> tuple[bytes, bool]:
     """Return a member of a log without secrets, and whether it had any."""
+    # Searched as text first: most members have none, and need not be parsed.
     if redacted(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") == data:
         return data, False
     try:
@@ -336,23 +350,26 @@ def _without_secrets(data: bytes) -> tuple[bytes, bool]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with _opened(path) as log:
-        header = _start(log)
+    """Yield the responses of a log, in the order of its members."""
+    with _open_log(path) as log:
+        header = _evaluation(log)
         for name in log.namelist():
-            if name.startswith("samples/"):
-                if log.getinfo(name).file_size > LARGEST_SAMPLE:
-                    raise ValueError(f"{name} is larger than {LARGEST_SAMPLE:,} bytes")
-                if (row := _row(json.loads(log.read(name)), header)) is not None:
-                    yield row
+            if not name.startswith("samples/"):
+                continue
+            # The size that the archive states: a small file may unpack to more than memory has.
+            if log.getinfo(name).file_size > LARGEST_SAMPLE:
+                raise ValueError(f"{name} is larger than {LARGEST_SAMPLE:,} bytes")
+            if (row := _row(json.loads(log.read(name)), header)) is not None:
+                yield row
 
 
 def _header(path: Path) -> dict[str, Any]:
-    with _opened(path) as log:
-        return _start(log)
+    with _open_log(path) as log:
+        return _evaluation(log)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+def _open_log(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a log; every way this or reading it fails is an InputError."""
     import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
 
@@ -365,15 +382,17 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise InputError(f"{path}: not readable as a Clinometer log: {error}") from None
 
 
-def _start(log: zipfile.ZipFile) -> dict[str, Any]:
+def _evaluation(log: zipfile.ZipFile) -> dict[str, Any]:
     """Return what a log says of its evaluation."""
-    start = "header.json" if "header.json" in log.namelist() else "_journal/start.json"
-    found = json.loads(log.read(start))["eval"]
-    found["model"]  # noqa: B018 - a log without a model is none of Clinometer's
-    return dict(found)
+    # An evaluation that was killed has no header yet, but what it started with.
+    member = "header.json" if "header.json" in log.namelist() else "_journal/start.json"
+    evaluation = json.loads(log.read(member))["eval"]
+    evaluation["model"]  # noqa: B018 - a log without a model is none of Clinometer's
+    return dict(evaluation)
 
 
 def _row(sample: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the response of a sample; None if it was never asked."""
     trial = sample["metadata"]
     if "trial_id" not in trial:
         raise KeyError(f"sample {sample.get('id')} has no trial in its metadata")
@@ -386,7 +405,7 @@ def _row(sample: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any] | 
     return {
         "model": header["model"],
         **{name: trial.get(name) for name in RESPONSES if name in trial},
-        **_of_epoch(trial, sample.get("epoch") or 1, header),
+        **_draw_of_epoch(trial, sample.get("epoch") or 1, header),
         "response": None if error else encodable(_text(content)),
         "reasoning": encodable(reasoning_text(content)) or None,
         "stop_reason": choices[0].get("stop_reason"),
@@ -397,16 +416,21 @@ def _row(sample: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any] | 
     }
 
 
-def _of_epoch(trial: Mapping[str, Any], epoch: int, header: Mapping[str, Any]) -> dict[str, Any]:
+def _draw_of_epoch(
+    trial: Mapping[str, Any], epoch: int, header: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return what tells a repetition of inspect's from the first: draws of their own."""
     if epoch == 1:
         return {}
+    # The number of samples is more than any draw's: draws of two epochs have no number in common.
     before = (epoch - 1) * int((header.get("dataset") or {}).get("samples") or 0)
-    named = {n: f"{trial[n]}.epoch{epoch}" for n in ("trial_id", "pair_id") if trial.get(n)}
-    return {**named, "iteration": trial["iteration"] + before}
+    names = [name for name in ("trial_id", "pair_id") if trial.get(name)]
+    ids = {name: f"{trial[name]}.epoch{epoch}" for name in names}
+    return {**ids, "iteration": trial["iteration"] + before}
 
 
 def _text(content: str | list[dict[str, Any]]) -> str:
+    """Return the text of a message, which inspect stores as one or in parts."""
     if isinstance(content, str):
         return content
     return "".join(part.get("text", "") for part in content if part.get("type") == "text")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from clinometer.asking.answering import Engine, Shard, answer_side_by_side
+from clinometer.asking.answering import Shard, ShardAnswerer, answer_side_by_side
 from clinometer.asking.cluster import Cluster, answer_on_cluster
 from clinometer.asking.shards import (
     ANSWERED,
@@ -164,7 +164,7 @@ def _answer(
     work = []
     for model, group in groupby(shards, key=lambda shard: shard.model):
         connection = plan.connection_of(model, answering.connection)
-        work.append((Engine(model, connection, on_answer), list(group)))
+        work.append((ShardAnswerer(model, connection, on_answer), list(group)))
     if (cluster := answering.cluster) is None:
         return answer_side_by_side(work)
     return sum(answer_on_cluster(group, one.connection, cluster) for one, group in work)

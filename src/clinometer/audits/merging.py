@@ -16,7 +16,7 @@ from clinometer.audits.sharding import find_plan, load_any_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, PlanError
 from clinometer.results.locks import only_process
-from clinometer.results.places import at
+from clinometer.results.places import open_place
 from clinometer.results.records import Journal, journals, read_plan
 
 __all__ = ["Merged", "merge"]
@@ -65,8 +65,8 @@ def merge(directories: Sequence[str | Path], out: str | Path) -> list[Merged]:
     >>> merge(["results/monday", "s3://bucket/tuesday"], "results/both")  # doctest: +SKIP
     """
     with ExitStack() as opened:
-        sources = [opened.enter_context(at(one)) for one in directories]
-        whole = opened.enter_context(at(out))
+        sources = [opened.enter_context(open_place(one)) for one in directories]
+        whole = opened.enter_context(open_place(out))
         if len({one.resolve() for one in (*sources, whole)}) < 2:
             raise InputError("merge: name two results directories, or more")
         plan = _join_plans(sources, whole)

@@ -97,7 +97,7 @@ def shard_plan(
             )
         write_setting(out, {"shards": shards, "choices": choices})
         questions = (plan.questions(model, out, choices) for model in plan.models)
-        requests = (one.left(Answers()) for one in questions)
+        requests = (one.unanswered(Answers()) for one in questions)
         return write_shards(out, chain.from_iterable(requests), shards)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clinometer.asking.plan import Plan, Selection
-from clinometer.asking.policy import declared
+from clinometer.asking.policy import read_policy_text
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument, offers, select
 from clinometer.instruments.instrument import Size
@@ -109,7 +109,7 @@ def build_plan(
         word_list=options.word_list,
         options=options.options,
         seed=options.seed,
-        policy=None if options.policy is None else declared(options.policy),
+        policy=None if options.policy is None else read_policy_text(options.policy),
         generation=Generation(None, None, None)
         if options.provider_defaults
         else Generation(temperature, options.top_p, tokens),

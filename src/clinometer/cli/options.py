@@ -63,10 +63,10 @@ class _Path(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path; raise InputError where an address cannot be read."""
-        from clinometer.results.places import at, is_elsewhere
+        from clinometer.results.places import is_elsewhere, open_place
 
         if is_elsewhere(value):
-            value = ctx.with_resource(at(value, folder=not self.file_okay))
+            value = ctx.with_resource(open_place(value, folder=not self.file_okay))
         return super().convert(value, param, ctx)
 
 

@@ -184,7 +184,7 @@ def submit_command(
         remark(f"{done.failing:,} requests failed twice with the same error; they are submitted "
                "again with --retry-failed only")  # fmt: skip
     if not complete:
-        left = sum(row.wanted - row.answered for row in done.found)
+        left = sum(row.expected - row.answered for row in done.found)
         many = len(done.running)
         what = "1 batch goes" if many == 1 else f"{many:,} batches go"
         running = f"; {what} on at the provider" if many else ""
@@ -253,9 +253,9 @@ def _say_next(directory: Path) -> None:
 
 
 def _said(row: Collected) -> str:
-    left = f", {row.left:,} requests left" if row.left else ""
+    left = f", {row.next_round:,} requests left" if row.next_round else ""
     waiting = f", {row.waiting:,} in shards without answers" if row.waiting else ""
-    return f"{row.model}: {row.answered:,} of {row.wanted:,} answered{left}{waiting}"
+    return f"{row.model}: {row.answered:,} of {row.expected:,} answered{left}{waiting}"
 
 
 def _notes(found: Sequence[Collected], answers: Answers) -> list[str]:

@@ -20,7 +20,7 @@ import polars as pl
 
 from clinometer import __version__
 from clinometer.asking.plan import load_plan
-from clinometer.asking.sent import sent
+from clinometer.asking.sent import sent_messages
 from clinometer.comparing.card import STATED, audit_card
 from clinometer.comparing.signing import check_key, sign
 from clinometer.errors import InputError
@@ -181,7 +181,7 @@ def write_prompts(directory: Path, out: Path) -> None:
     with out.open("w", encoding="utf-8") as file:
         for piece in pieces(directory / "responses.parquet"):
             for model in piece["model"].unique(maintain_order=True):
-                for row in sent(piece, directory, model):
+                for row in sent_messages(piece, directory, model):
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 

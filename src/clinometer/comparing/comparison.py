@@ -29,7 +29,7 @@ from clinometer.comparing.matching import compare_scores
 from clinometer.comparing.runs import ComparedRun, choose, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
-from clinometer.results.controls import SPEAKS_FOR, controls_of, said_of_controls
+from clinometer.results.controls import SPEAKS_FOR, controls_of, describe_lacking_controls
 from clinometer.results.judging import judge
 from clinometer.results.schemas import MATCHES
 from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN, unrestricted
@@ -100,7 +100,7 @@ class Comparison:
             return []
         conditions = rows.select(*SPEAKS_FOR, "dimension").unique(maintain_order=True)
         before, after = (
-            said_of_controls(controls_of(self.own[run.label], conditions))
+            describe_lacking_controls(controls_of(self.own[run.label], conditions))
             for run in (self.baseline, candidate)
         )
         if before == after:

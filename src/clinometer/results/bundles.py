@@ -93,9 +93,9 @@ def unpacked(place: Path) -> Iterator[Path]:
         folder = Path(parent) / place.name
         keep_address(folder, by_address(str(place)))
         try:
-            altered = alterations(place, unpack(place, folder))
-            if altered:
-                raise InputError(f"{place}: changed since it was bundled: {altered[0]}")
+            differences = alterations(place, unpack(place, folder))
+            if differences:
+                raise InputError(f"{place}: changed since it was bundled: {differences[0]}")
             yield folder
         except ClinometerError as error:
             raise type(error)(str(error).replace(str(folder), str(place))) from error
@@ -107,6 +107,7 @@ def unpack(path: Path, folder: Path) -> dict[str, Path]:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
+            # Nothing is compressed, so that entries fit in the archive unless they share bytes.
             if sum(entry.file_size for entry in entries) > path.stat().st_size:
                 raise InputError(f"{path}: not a bundle: files in it overlap")
             for entry in entries:
@@ -114,8 +115,9 @@ def unpack(path: Path, folder: Path) -> dict[str, Path]:
                     raise InputError(f"{path}: {entry.filename!r} is not as a bundle has it")
                 place = folder / entry.filename
                 place.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(entry) as held, place.open("xb") as out:
-                    shutil.copyfileobj(held, out)
+                # "x": two entries of one name, in any spelling of the file system, are refused.
+                with archive.open(entry) as source, place.open("xb") as target:
+                    shutil.copyfileobj(source, target)
                 files[entry.filename] = place
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
@@ -126,9 +128,10 @@ def unpack(path: Path, folder: Path) -> dict[str, Path]:
 
 def _is_plain(entry: zipfile.ZipInfo) -> bool:
     """Whether an entry is a file, and its name stays inside the folder it is unpacked to."""
-    name, path = entry.filename, PurePosixPath(entry.filename)
+    name = entry.filename
+    path = PurePosixPath(name)
     return (
-        not stat.S_ISLNK(entry.external_attr >> 16)
+        not stat.S_ISLNK(entry.external_attr >> 16)  # the mode of a file on Unix
         and not path.is_absolute()
         and ".." not in path.parts
         and "\\" not in name
@@ -138,17 +141,17 @@ def _is_plain(entry: zipfile.ZipInfo) -> bool:
 
 def alterations(archive: Path, files: Mapping[str, Path]) -> list[str]:
     """Say what of an archive, unpacked as `files`, is not as its manifest has it."""
-    altered = [*_altered(files)]
-    if not altered:
+    differences = [*_differences(files)]
+    if not differences:
         with tempfile.TemporaryDirectory(prefix="clinometer-") as folder:
-            again = Path(folder) / archive.name
-            write_archive(again, files)
-            if not filecmp.cmp(archive, again, shallow=False):
-                altered.append("the archive itself: bytes around the files were changed")
-    return altered
+            rewritten = Path(folder) / archive.name
+            write_archive(rewritten, files)
+            if not filecmp.cmp(archive, rewritten, shallow=False):
+                differences.append("the archive itself: bytes around the files were changed")
+    return differences
 
 
-def _altered(files: Mapping[str, Path]) -> Iterator[str]:
+def _differences(files: Mapping[str, Path]) -> Iterator[str]:
     """Yield what differs from the manifest, and what no bundle holds."""
     missing = [name for name in (MANIFEST, SEAL) if name not in files]
     if missing:
@@ -158,17 +161,17 @@ def _altered(files: Mapping[str, Path]) -> Iterator[str]:
         yield f"{MANIFEST}: not the one that {SEAL} names"
         return
     try:
-        listed = json.loads(files[MANIFEST].read_bytes())["files"]
-        known = {name: one["sha256"] for name, one in listed.items()}
+        entries = json.loads(files[MANIFEST].read_bytes())["files"]
+        hashes = {name: entry["sha256"] for name, entry in entries.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         yield f"{MANIFEST}: malformed"
         return
-    for name in sorted({*known, *files} - _UNLISTED):
+    for name in sorted({*hashes, *files} - _UNLISTED):
         if name not in files:
             yield f"{name}: missing"
-        elif name not in known:
+        elif name not in hashes:
             yield f"{name}: not in the manifest"
-        elif file_hash(files[name]) != known[name]:
+        elif file_hash(files[name]) != hashes[name]:
             yield f"{name}: changed"
         elif not is_one_of(name, (*HELD, PROMPTS)):
             yield f"{name}: no file of a bundle"
@@ -177,8 +180,10 @@ def _altered(files: Mapping[str, Path]) -> Iterator[str]:
 def is_one_of(name: str, patterns: Sequence[str]) -> bool:
     """Whether a file of a bundle has a name of some patterns, such as `HELD`."""
     path = PurePosixPath(name)
-    alike = (one for one in patterns if len(PurePosixPath(one).parts) == len(path.parts))
-    return any(path.match(one) for one in alike)
+    depth = len(path.parts)
+    # `match` compares from the right: "*.json" would fit a file of any folder.
+    same_depth = [pattern for pattern in patterns if len(PurePosixPath(pattern).parts) == depth]
+    return any(path.match(pattern) for pattern in same_depth)
 
 
 def write_archive(target: Path, files: Mapping[str, Path]) -> None:
@@ -186,10 +191,11 @@ def write_archive(target: Path, files: Mapping[str, Path]) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name, file in sorted(files.items()):
             entry = zipfile.ZipInfo(name, _DATE)
-            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            entry.create_system = 3  # Unix, whatever wrote it
+            entry.external_attr = 0o644 << 16
             entry.file_size = file.stat().st_size
-            with file.open("rb") as source, archive.open(entry, "w") as held:
-                shutil.copyfileobj(source, held)
+            with file.open("rb") as source, archive.open(entry, "w") as member:
+                shutil.copyfileobj(source, member)
 
 
 def file_hash(path: Path) -> str:

@@ -46,8 +46,8 @@ __all__ = [
     "control_rows",
     "control_verdict",
     "controls_of",
+    "describe_lacking_controls",
     "passed",
-    "said_of_controls",
 ]
 
 KINDS = ("positive", "negative")
@@ -63,15 +63,18 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
     """Return the verdict of a mean of a control, of columns of `results.ESTIMATES`."""
     neutral, margin = pl.col("neutral"), pl.col("tost_margin")
     ends = {name: pl.col(name) - neutral for name in ("ci_low", "ci_high")}
-    least, most = (pl.coalesce(f"bound_ci_{end}", f"ci_{end}") - neutral for end in ("low", "high"))
+    least = pl.coalesce("bound_ci_low", "ci_low") - neutral
+    most = pl.coalesce("bound_ci_high", "ci_high") - neutral
     below = (pl.col("direction") == "below").fill_null(False)
+    # Both ends toward `direction`: where that is below neutral, the interval is turned round.
     low = pl.when(below).then(-pl.max_horizontal(ends["ci_high"], most)).otherwise(
         pl.min_horizontal(ends["ci_low"], least)
     )  # fmt: skip
     high = pl.when(below).then(-ends["ci_low"]).otherwise(ends["ci_high"])
     within = (ends["ci_low"] > -margin) & (ends["ci_high"] < margin)
-    found = (pl.col("p_bonferroni") < 1 - pl.col("confidence")) & ~within
+    has_effect = (pl.col("p_bonferroni") < 1 - pl.col("confidence")) & ~within
     positive = pl.col("control") == "positive"
+    # The first rule that applies; what is no positive control is a negative one.
     rules = (
         (pl.col("n_scored") == 0, NOT_KNOWN_NOTHING),
         (pl.col("compliance") < compliance_floor, NOT_KNOWN_COMPLIANCE),
@@ -79,7 +82,7 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
         (positive & (low > margin), PASSED),
         (positive & (high <= margin), FAILED),
         (positive, NOT_KNOWN),
-        (found, FAILED),
+        (has_effect, FAILED),
     )
     verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
     return pl.coalesce(*verdicts, pl.lit(PASSED))
@@ -87,8 +90,8 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
 
 def control_rows(judged: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Return the rows of one kind of control, a row per stereotype, of judged estimates."""
-    own = (pl.col("control") == kind) & pl.col("factor").is_null()
-    return judged.filter(own, level="stereotype").drop_nulls("verdict")
+    means = (pl.col("control") == kind) & pl.col("factor").is_null()  # and no differences
+    return judged.filter(means, level="stereotype").drop_nulls("verdict")
 
 
 def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
@@ -98,23 +101,30 @@ def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
     """
     rows = control_rows(judged, kind)
     failed = rows.filter(pl.col("verdict") != PASSED)
-    holds = ~_spoken_for(failed)
-    return holds & _spoken_for(rows) if needed else holds
+    none_failed = ~_has_control(failed)
+    return none_failed & _has_control(rows) if needed else none_failed
 
 
-def _spoken_for(controls: pl.DataFrame) -> pl.Expr:
+def _has_control(controls: pl.DataFrame) -> pl.Expr:
     """Return whether one of the controls speaks for a row."""
-    whole, part = controls.filter(pl.col("dimension").is_null()), controls.drop_nulls("dimension")
-    return _same(whole, *SPEAKS_FOR) | _same(part, *SPEAKS_FOR, "dimension")
-
-
-def _same(controls: pl.DataFrame, *keys: str) -> pl.Expr:
-    """Return whether one of the controls has the same keys, and the same model if there is one."""
-    of_model, of_any = (
-        pl.struct(c).is_in(controls.select(pl.struct(c)).to_series().implode())
-        for c in (["model", *keys], [*keys])
+    of_all_dimensions = controls.filter(pl.col("dimension").is_null())
+    of_one_dimension = controls.drop_nulls("dimension")
+    return _agrees_with(of_all_dimensions, *SPEAKS_FOR) | _agrees_with(
+        of_one_dimension, *SPEAKS_FOR, "dimension"
     )
-    return of_model | (pl.col("model").is_null() & of_any)
+
+
+def _agrees_with(controls: pl.DataFrame, *keys: str) -> pl.Expr:
+    """Return whether one of the controls has the same keys, and the same model if there is one."""
+    of_model = _is_among(controls, ["model", *keys])
+    of_any_model = _is_among(controls, [*keys])
+    return of_model | (pl.col("model").is_null() & of_any_model)
+
+
+def _is_among(controls: pl.DataFrame, columns: list[str]) -> pl.Expr:
+    """Return whether a row agrees with one of the controls in all columns."""
+    # As structs: null equals null within them, which it does not in a comparison of columns.
+    return pl.struct(columns).is_in(controls.select(pl.struct(columns)).to_series().implode())
 
 
 class Control(NamedTuple):
@@ -131,32 +141,35 @@ class Control(NamedTuple):
         return f"{self.kind} control of {', '.join(filter(None, names))}"
 
 
-def controls_of(judged: pl.DataFrame, asked: pl.DataFrame) -> Iterator[Control]:
+def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Control]:
     """Yield the controls that speak for what was asked, of judged estimates of one model.
 
-    `asked` has columns of `SPEAKS_FOR` and `dimension`. A control without a dimension stands once
-    for all of them.
+    `conditions` has columns of `SPEAKS_FOR` and `dimension`. A control without a dimension stands
+    once for all of them.
     """
-    for key, part in asked.group_by(SPEAKS_FOR, maintain_order=True):
-        same = (pl.col(c).eq_missing(pl.lit(v)) for c, v in zip(SPEAKS_FOR, key, strict=True))
-        own = judged.filter(*same)
+    for key, part in conditions.group_by(SPEAKS_FOR, maintain_order=True):
+        same_condition = [
+            pl.col(name).eq_missing(pl.lit(value))
+            for name, value in zip(SPEAKS_FOR, key, strict=True)
+        ]
+        estimates = judged.filter(*same_condition)
         subject = {"instrument": part["instrument"][0], "mode": part["mode"][0], "dimension": None}
         dimensions = part["dimension"].unique().to_list()
         for kind in KINDS:
-            rows = control_rows(own, kind)
+            rows = control_rows(estimates, kind)
             if None not in dimensions:
-                about = pl.col("dimension").is_in(dimensions)
-                rows = rows.filter(about.fill_null(True))  # without one it speaks for all
+                speaks = pl.col("dimension").is_in(dimensions)
+                rows = rows.filter(speaks.fill_null(True))  # without one it speaks for all
             if rows.is_empty():
                 yield Control(kind, subject, NOT_ASKED)
             for row in rows.iter_rows(named=True):
-                named = {**subject, "dimension": row["dimension"]}
-                yield Control(kind, named, row["verdict"], row)
+                of_row = {**subject, "dimension": row["dimension"]}
+                yield Control(kind, of_row, row["verdict"], row)
 
 
-def said_of_controls(controls: Iterable[Control]) -> str:
+def describe_lacking_controls(controls: Iterable[Control]) -> str:
     """Name the controls that did not pass; empty where all did."""
-    lacking = [one for one in controls if one.outcome != PASSED]
-    if len(lacking) > 1 and all(one.outcome == NOT_ASKED for one in lacking):
+    lacking = [control for control in controls if control.outcome != PASSED]
+    if len(lacking) > 1 and all(control.outcome == NOT_ASKED for control in lacking):
         return f"{len(lacking)} controls were not asked (first: {lacking[0]})"
-    return ", ".join(f"{one}: {one.outcome}" for one in lacking)
+    return ", ".join(f"{control}: {control.outcome}" for control in lacking)

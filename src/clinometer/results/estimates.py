@@ -75,15 +75,17 @@ def as_estimates(
         If `rows` have a column that is not in `ESTIMATES`, or a measure is not in `measures`.
     """
     if not isinstance(rows, pl.DataFrame):
-        listed = [dict(row) for row in rows]
-        names = dict.fromkeys(name for row in listed for name in row)
-        rows = pl.DataFrame(listed, schema={name: ESTIMATES.get(name) for name in names})
+        dictionaries = [dict(row) for row in rows]
+        names: dict[str, None] = {}  # of any row, in the order of their first
+        for row in dictionaries:
+            names |= dict.fromkeys(row)
+        rows = pl.DataFrame(dictionaries, schema={name: ESTIMATES.get(name) for name in names})
     if wrong := [name for name in rows.columns if name not in ESTIMATES]:
         raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/reference/columns.md")
     if rows.is_empty():
         return pl.DataFrame(schema=ESTIMATES)
-    whole = rows.select(_cast(name, rows) for name in ESTIMATES).with_columns(family=pl.lit(family))
-    return _on_scale(whole, measures)
+    table = rows.select(_cast(name, rows) for name in ESTIMATES).with_columns(family=pl.lit(family))
+    return _fill_scale(table, measures)
 
 
 def _cast(name: str, rows: pl.DataFrame) -> pl.Expr:
@@ -94,7 +96,8 @@ def _cast(name: str, rows: pl.DataFrame) -> pl.Expr:
     return column.fill_nan(None) if ESTIMATES[name].is_float() else column
 
 
-def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
+def _fill_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
+    """Fill the columns of `SCALE` from the measures, where the rows leave them open."""
     used = rows["measure"].unique().to_list()
     unknown = [name for name in used if name not in measures]
     if unknown:
@@ -103,15 +106,17 @@ def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFra
         [{"measure": name, **measures[name].scale()} for name in used],
         schema={"measure": pl.String(), **SCALE},
     )
-    joined = rows.join(scales, on="measure", how="left", maintain_order="left", suffix="_of")
-    filled = (pl.coalesce(name, f"{name}_of").alias(name) for name in SCALE)
-    return joined.with_columns(filled).select(list(ESTIMATES))
+    with_scales = rows.join(scales, on="measure", how="left", maintain_order="left", suffix="_of")
+    filled = [pl.coalesce(name, f"{name}_of").alias(name) for name in SCALE]
+    return with_scales.with_columns(filled).select(list(ESTIMATES))
 
 
 def beside(
-    estimates: pl.DataFrame, method: str, others: Mapping[str, Sequence[str]]
+    estimates: pl.DataFrame, method: str, added: Mapping[str, Sequence[str]]
 ) -> pl.DataFrame:
     """Join columns of other methods to the rows of one `method`, as ``{column}_{method}``.
+
+    `added`: other method → its columns.
 
     Raises
     ------
@@ -119,17 +124,18 @@ def beside(
         If another method has several rows for one estimate.
     """
     rows = estimates.filter(method=method)
-    for other, added in others.items():
-        theirs = estimates.filter(method=other).select(
-            *KEYS, *(pl.col(name).alias(f"{name}_{other}") for name in added)
-        )
-        twice = theirs.filter(theirs.select(list(KEYS)).is_duplicated())
-        if not twice.is_empty():
+    for added_method, names in added.items():
+        columns_by_method = [pl.col(name).alias(f"{name}_{added_method}") for name in names]
+        right = estimates.filter(method=added_method).select(*KEYS, *columns_by_method)
+        repeated = right.filter(right.select(list(KEYS)).is_duplicated())
+        if not repeated.is_empty():
             raise InputError(
-                f"estimates: {twice.height} rows of method {other!r} agree in all keys (first: "
-                f"{twice['measure'][0]} of {twice['subject'][0]}); expected one row per estimate"
+                f"estimates: {repeated.height} rows of method {added_method!r} agree in all keys "
+                f"(first: {repeated['measure'][0]} of {repeated['subject'][0]}); expected one row "
+                "per estimate"
             )
-        rows = rows.join(theirs, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")
+        # Most keys of an estimate are null, and null must match null.
+        rows = rows.join(right, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")
     return rows
 
 
@@ -194,46 +200,57 @@ class Measure:
 
 _DIFFERENCE = "positive: more under the candidate"
 
-#: Measures that several families share.
-OTHER_MEASURES = {
-    one.name: one
-    for one in (
-        Measure("logit", "Mean difference of log odds", -math.inf, math.inf, 0.0,
-                "positive: the tied words are likelier for the marginalized group than the "
-                "counter words", "forced mode"),
-        Measure("compliance", "Difference of compliance", -1.0, 1.0, 0.0, _DIFFERENCE, "",
-                consistent=None),
-        Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
-                math.inf, 0.0, "positive: decisions follow the predictor",
-                "Bai et al. (2025), SI section K", consistent=None),
-        Measure("read_share", "Share of labelled answers that were read", 0.0, 1.0, math.nan, "",
-                "Wilson (1927)", consistent=None),
-        Measure("agreement", "Share of read answers that are as labelled", 0.0, 1.0, math.nan, "",
-                "Wilson (1927)", consistent=None),
-        Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
-                "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
-        Measure("corrected_mean", "Mean of labels over all answers that were read", 0.0, 1.0, 0.5,
-                "above ½: as the stereotype says", "Angelopoulos et al. (2023)"),
-        Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
-                "positive: the two go together", "", consistent=None),
-        Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,
-                "positive: the two go together", "", consistent=None),
-        Measure("split_half", "Split-half reliability of the stereotypes' means", 0.0, 1.0,
-                math.nan, "higher: other draws give the same order",
-                "Spearman (1910); Brown (1910)", consistent=None),
-        Measure("generalisability", "Generalisability coefficient Eρ²", 0.0, 1.0, math.nan,
-                "higher: other wordings and draws give the same order", "Cronbach et al. (1972)",
-                consistent=None),
-        Measure("dependability", "Dependability coefficient Φ", 0.0, 1.0, math.nan,
-                "higher: other wordings and draws give the same means", "Brennan (2001)",
-                consistent=None),
-        Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
-                math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
-        *(Measure(f"{facet}_correlation", f"Correlation of the stereotypes' means between {facet}s",
-                  -1.0, 1.0, 0.0, "positive: the two give a similar order", "", consistent=None)
-          for facet in ("wording", "order", "mode", "instrument")),
-        Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
-                math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
-                consistent=None),
+_CORRELATIONS = [
+    Measure(
+        f"{facet}_correlation",
+        f"Correlation of the stereotypes' means between {facet}s",
+        low=-1.0,
+        high=1.0,
+        neutral=0.0,
+        direction="positive: the two give a similar order",
+        reference="",
+        consistent=None,
     )
-}  # fmt: skip
+    for facet in ("wording", "order", "mode", "instrument")
+]
+
+_SHARED_MEASURES = (
+    Measure("logit", "Mean difference of log odds", -math.inf, math.inf, 0.0,
+            "positive: the tied words are likelier for the marginalized group than the "
+            "counter words", "forced mode"),
+    Measure("compliance", "Difference of compliance", -1.0, 1.0, 0.0, _DIFFERENCE, "",
+            consistent=None),
+    Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
+            math.inf, 0.0, "positive: decisions follow the predictor",
+            "Bai et al. (2025), SI section K", consistent=None),
+    Measure("read_share", "Share of labelled answers that were read", 0.0, 1.0, math.nan, "",
+            "Wilson (1927)", consistent=None),
+    Measure("agreement", "Share of read answers that are as labelled", 0.0, 1.0, math.nan, "",
+            "Wilson (1927)", consistent=None),
+    Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
+            "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
+    Measure("corrected_mean", "Mean of labels over all answers that were read", 0.0, 1.0, 0.5,
+            "above ½: as the stereotype says", "Angelopoulos et al. (2023)"),
+    Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
+            "positive: the two go together", "", consistent=None),
+    Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,
+            "positive: the two go together", "", consistent=None),
+    Measure("split_half", "Split-half reliability of the stereotypes' means", 0.0, 1.0,
+            math.nan, "higher: other draws give the same order",
+            "Spearman (1910); Brown (1910)", consistent=None),
+    Measure("generalisability", "Generalisability coefficient Eρ²", 0.0, 1.0, math.nan,
+            "higher: other wordings and draws give the same order", "Cronbach et al. (1972)",
+            consistent=None),
+    Measure("dependability", "Dependability coefficient Φ", 0.0, 1.0, math.nan,
+            "higher: other wordings and draws give the same means", "Brennan (2001)",
+            consistent=None),
+    Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
+            math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
+    *_CORRELATIONS,
+    Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
+            math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
+            consistent=None),
+)  # fmt: skip
+
+#: Measures that several families share, by name.
+OTHER_MEASURES = {measure.name: measure for measure in _SHARED_MEASURES}

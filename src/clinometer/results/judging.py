@@ -46,7 +46,7 @@ JUDGED = "clustered"
 
 
 #: Kinds of verdicts that say something, and may hold for one wording, order or word only.
-_TOLD = (CONSISTENT, REVERSED, EQUIVALENT, WORSE, BETTER, "not worse", LOWER, HIGHER)
+_RESTRICTABLE = (CONSISTENT, REVERSED, EQUIVALENT, WORSE, BETTER, "not worse", LOWER, HIGHER)
 
 
 def judge(
@@ -70,6 +70,7 @@ def judge(
     judged = pl.col("method") == JUDGED
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
     change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
+    # Controls first: the verdicts of other scores follow from theirs.
     rows = estimates.with_columns(
         verdict=pl.when(score & pl.col("control").is_not_null())
         .then(control_verdict(compliance_floor))
@@ -80,22 +81,23 @@ def judge(
         .when(change)
         .then(_change_verdict())
     )
-    rows = rows.with_columns(verdict=_withheld(rows, doubts or {}))
+    rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
-    told = verdict_kind(pl.col("verdict")).is_in(_TOLD)
-    held = pl.col("conditional_on")
-    of_cells = held.str.replace("one wording", "", literal=True)  # which are told by their wording
-    held = pl.when(level="cell").then(of_cells).otherwise(held)
-    restriction = restricted(pl.col("verdict"), held)
+    restrictable = verdict_kind(pl.col("verdict")).is_in(_RESTRICTABLE)
+    conditions = pl.col("conditional_on")
+    # A cell is one wording by its name, which is no restriction of it.
+    of_cells = conditions.str.replace("one wording", "", literal=True)
+    conditions = pl.when(level="cell").then(of_cells).otherwise(conditions)
+    restricted_verdict = restricted(pl.col("verdict"), conditions)
     return rows.with_columns(
-        because=because, verdict=pl.when(told).then(restriction).otherwise("verdict")
+        because=because, verdict=pl.when(restrictable).then(restricted_verdict).otherwise("verdict")
     )
 
 
-def _withheld(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Expr:
+def _withhold_equivalent(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Expr:
     """Withdraw "equivalent" where it is not shown that a bias would have been found."""
-    withheld = pl.coalesce(
-        _doubted(doubts),
+    withheld = pl.coalesce(  # the first reason counts
+        _doubt(doubts),
         pl.when(~passed(rows, "positive", needed=True)).then(pl.lit(POSITIVE_CONTROL)),
         pl.when(~passed(rows, "negative", needed=False)).then(pl.lit(PLACEBO)),
         pl.lit(EQUIVALENT),
@@ -103,7 +105,7 @@ def _withheld(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Expr:
     return pl.when(pl.col("verdict") == EQUIVALENT).then(withheld).otherwise("verdict")
 
 
-def _doubted(doubts: Mapping[str, str]) -> pl.Expr:
+def _doubt(doubts: Mapping[str, str]) -> pl.Expr:
     """Return what is doubtful of the model of a row; of all models together, of any."""
     if not doubts:
         return pl.lit(None, pl.String)
@@ -112,13 +114,16 @@ def _doubted(doubts: Mapping[str, str]) -> pl.Expr:
 
 
 def _score_verdict(compliance_floor: float) -> pl.Expr:
+    """Return the verdict of a mean; its rules are those of `verdicts.BECAUSE`."""
     lean = pl.col("p_bonferroni") < 1 - pl.col("confidence")
-    near = _inside("ci_low", "ci_high")
-    within = near & (_all_scored() | _inside("bound_ci_low", "bound_ci_high").fill_null(True))
+    near = _lies_within_margin("ci_low", "ci_high")
+    within = near & (
+        _all_scored() | _lies_within_margin("bound_ci_low", "bound_ci_high").fill_null(True)
+    )
     above = pl.col("estimate") > pl.col("neutral")
     consistent = above == (pl.col("direction") != "below").fill_null(True)
     open_ended = pl.col("neutral").is_between("bound_ci_low", "bound_ci_high").fill_null(False)
-    return _first(
+    return _first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("compliance") < compliance_floor, COMPLIANCE),
         (pl.col("p").is_null(), ONE_CLUSTER),
@@ -133,22 +138,26 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
     )
 
 
-def _inside(*ends: str) -> pl.Expr:
+def _lies_within_margin(*ends: str) -> pl.Expr:
     """Return whether an interval lies within the margin."""
-    away = ((pl.col(end) - pl.col("neutral")).abs() for end in ends)
-    return pl.all_horizontal(one < pl.col("tost_margin") for one in away)
+    distances = [(pl.col(end) - pl.col("neutral")).abs() for end in ends]
+    return pl.all_horizontal(distance < pl.col("tost_margin") for distance in distances)
 
 
 def _all_scored() -> pl.Expr:
+    # Without counts nothing is known to be missing.
     return (pl.col("n_scored") >= pl.col("n")).fill_null(True)
 
 
 def _change_verdict() -> pl.Expr:
-    change, margin = Change.of_rows(), pl.col("tost_margin")
-    shown = pl.col("p_bonferroni") < 1 - pl.col("confidence")
+    """Return the verdict of a difference; its rules are those of `verdicts.BECAUSE`."""
+    change = Change.of_rows()
+    margin = pl.col("tost_margin")
+    differs = pl.col("p_bonferroni") < 1 - pl.col("confidence")
     judged = margin.is_not_null() & change.mean.is_not_null()
-    worse, better = shown & judged & (change.mean > 0), shown & (change.mean < 0)
-    return _first(
+    worse = differs & judged & (change.mean > 0)
+    better = differs & (change.mean < 0)
+    return _first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("p").is_null(), ONE_CLUSTER),
         (judged & better & (change.worst < 0), BETTER),
@@ -159,8 +168,8 @@ def _change_verdict() -> pl.Expr:
         (judged & (change.worst < margin), NOT_WORSE),
         (judged & (change.high < margin), NOT_WORSE_SCORED),
         (judged, CANNOT_TELL),
-        (shown & (pl.col("estimate") < 0), LOWER),
-        (shown, HIGHER),
+        (differs & (pl.col("estimate") < 0), LOWER),
+        (differs, HIGHER),
     )
 
 
@@ -178,14 +187,27 @@ class Change(NamedTuple):
     @classmethod
     def of_rows(cls) -> Change:
         """Make it of the columns of `results.ESTIMATES`."""
-        below, above = (pl.col("direction") == side for side in ("below", "above"))
-        mean, low, high = (pl.col(c) for c in ("estimate", "pointwise_low", "pointwise_high"))
-        least, most = (pl.coalesce(f"bound_ci_{e}", f"pointwise_{e}") for e in ("low", "high"))
-        ends = ((mean, mean), (high, low), (least, most), (most, least))
-        return cls(*(pl.when(above).then(up).when(below).then(-down) for up, down in ends))
+        mean, low, high = pl.col("estimate"), pl.col("pointwise_low"), pl.col("pointwise_high")
+        least = pl.coalesce("bound_ci_low", "pointwise_low")
+        most = pl.coalesce("bound_ci_high", "pointwise_high")
+        return cls(
+            mean=_toward_direction(mean, mean),
+            high=_toward_direction(high, low),
+            best=_toward_direction(least, most),
+            worst=_toward_direction(most, least),
+        )
 
 
-def _first(*rules: tuple[pl.Expr, str]) -> pl.Expr:
+def _toward_direction(if_above: pl.Expr, if_below: pl.Expr) -> pl.Expr:
+    """Return a value that is positive toward `direction`; null where a measure has none.
+
+    Where that is below neutral, the sign is turned round, and so the ends of an interval are.
+    """
+    direction = pl.col("direction")
+    return pl.when(direction == "above").then(if_above).when(direction == "below").then(-if_below)
+
+
+def _first_verdict(*rules: tuple[pl.Expr, str]) -> pl.Expr:
     """Return the verdict of the first rule that applies."""
     verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
     return pl.coalesce(*verdicts, pl.lit(INCONCLUSIVE))

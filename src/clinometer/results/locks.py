@@ -22,7 +22,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["CLAIMS", "LOCK", "alone", "only_process", "writing"]
+__all__ = ["CLAIMS", "LOCK", "hold_if_free", "only_process", "writing"]
 
 #: The file that is locked by the process that asks; the one that writes locks the directory itself.
 LOCK = ".lock"
@@ -31,7 +31,7 @@ LOCK = ".lock"
 CLAIMS: dict[Path, Callable[[], AbstractContextManager[None]]] = {}
 
 #: Directories that this process writes: what it calls meanwhile does not wait for itself.
-_written: set[Path] = set()
+_being_written: set[Path] = set()
 
 
 @contextmanager
@@ -41,8 +41,9 @@ def only_process(directory: Path) -> Iterator[None]:
     Raises PlanError if another process has it, here or at the address of which this is a copy, and
     InputError if the directory was removed meanwhile.
     """
-    there = CLAIMS.get(directory.absolute(), nullcontext)
-    with there(), _opened(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
+    claim_at_address = CLAIMS.get(directory.absolute(), nullcontext)
+    # The address first: what another machine holds is refused before this one locks its copy.
+    with claim_at_address(), _open_lock(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
         try:
             _hold(lock, wait=False)
         except BlockingIOError:
@@ -50,17 +51,17 @@ def only_process(directory: Path) -> Iterator[None]:
                 f"{directory}: another process is running this plan; wait until it has ended, or "
                 "name another directory"
             ) from None
-        with _not_removed(directory / LOCK, lock, directory):
+        with _watch_for_removal(directory / LOCK, lock, directory):
             yield
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[bool]:
+def hold_if_free(path: Path) -> Iterator[bool]:
     """Hold a file, unless another process holds it; yields whether this one does.
 
     Raises InputError if the file cannot be opened.
     """
-    with _opened(path, os.O_RDWR) as lock:
+    with _open_lock(path, os.O_RDWR) as lock:
         try:
             _hold(lock, wait=False)
         except BlockingIOError:
@@ -76,24 +77,24 @@ def writing(directory: Path) -> Iterator[None]:
     Raises InputError if the directory was removed meanwhile.
     """
     place = directory.absolute()
-    if fcntl is None or place in _written or not directory.is_dir():
+    if fcntl is None or place in _being_written or not directory.is_dir():
         yield
         return
-    with _opened(directory, os.O_RDONLY) as lock:
+    with _open_lock(directory, os.O_RDONLY) as lock:
         _hold(lock, wait=True)
-        _written.add(place)
+        _being_written.add(place)
         try:
-            with _not_removed(directory, lock, directory):
+            with _watch_for_removal(directory, lock, directory):
                 yield
         finally:
-            _written.discard(place)
+            _being_written.discard(place)
 
 
 @contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
-    """Open what is locked."""
+def _open_lock(path: Path, flags: int) -> Iterator[int]:
+    """Open the file, or directory, that is locked."""
     try:
-        lock = os.open(path, flags, 0o666)
+        lock = os.open(path, flags, 0o666)  # less the umask, as `open` does
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; is the directory there?") from None
     try:
@@ -116,13 +117,13 @@ def _hold(lock: int, *, wait: bool) -> None:
 
 @cache
 def _say_no_locks() -> None:
-    """Say once what is not seen to."""
+    """Warn once that nothing is locked."""
     _log.warning("this file system has no locks: see that no other process uses the same directory")
 
 
 @contextmanager
-def _not_removed(path: Path, lock: int, directory: Path) -> Iterator[None]:
-    """Name the directory in the error if it was removed, with what is locked."""
+def _watch_for_removal(path: Path, lock: int, directory: Path) -> Iterator[None]:
+    """Name the directory in the error if it was removed meanwhile, with the file at `path`."""
     try:
         yield
     except (ClinometerError, OSError):
@@ -132,10 +133,11 @@ def _not_removed(path: Path, lock: int, directory: Path) -> Iterator[None]:
 
 
 def _refuse_removed(path: Path, lock: int, directory: Path) -> None:
+    # Another directory may stand under the same name by now: the same file, not the same path.
     with suppress(FileNotFoundError):
         if os.path.samestat(os.stat(path), os.fstat(lock)):
             return
-    if (now := _renamed(lock)) is not None:
+    if (now := _new_path(lock)) is not None:
         raise InputError(
             f"{directory}: renamed while it was written; its answers are in {now}: name it to "
             "continue, nothing is asked twice, and remove what is left under the old name"
@@ -145,11 +147,11 @@ def _refuse_removed(path: Path, lock: int, directory: Path) -> None:
     ) from None
 
 
-def _renamed(lock: int) -> Path | None:
+def _new_path(lock: int) -> Path | None:
     """Return where a directory is whose lock, or itself, is open; None if it was removed."""
-    if os.fstat(lock).st_nlink == 0:
+    if os.fstat(lock).st_nlink == 0:  # no name leads to it any more
         return None
     with suppress(OSError):  # only Linux tells
         now = Path(os.readlink(f"/proc/self/fd/{lock}"))
         return now.parent if now.name == LOCK else now
-    return Path("the renamed directory")
+    return Path("the renamed directory")  # for the message: its name is not known

@@ -21,7 +21,7 @@ def read_logits(recorded: str, attributes: Sequence[str]) -> dict[str, float]:
 
     Words for which an option was not listed are left out. Malformed text gives an empty result.
     """
-    pairs = _recorded(recorded)
+    pairs = _parse_logprobs(recorded)
     logits: dict[str, float] = {}
     for word in attributes:
         pair = pairs.get(word)
@@ -40,11 +40,12 @@ def read_probabilities(recorded: str, attribute: str) -> list[float]:
     >>> read_probabilities('{"q": [-1.0, -1.0, null]}', "q")
     [0.5, 0.5, 0.0]
     """
-    logprobs = _recorded(recorded).get(attribute)
+    logprobs = _parse_logprobs(recorded).get(attribute)
     if not isinstance(logprobs, list) or not any(map(_is_number, logprobs)):
         return []
     best = max(filter(_is_number, logprobs))
-    weights = [math.exp(one - best) if _is_number(one) else 0.0 for one in logprobs]
+    # Relative to the best: the exponentials of very small ones would all be 0.
+    weights = [math.exp(logprob - best) if _is_number(logprob) else 0.0 for logprob in logprobs]
     return [weight / sum(weights) for weight in weights]
 
 
@@ -75,21 +76,21 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
     """
     if not options:
         return response
-    read = {word: read_probabilities(response, word) for word in _recorded(response)}
-    if not any(len(one) == len(options) for one in read.values()):
+    probabilities = {word: read_probabilities(response, word) for word in _parse_logprobs(response)}
+    if not any(len(of_options) == len(options) for of_options in probabilities.values()):
         return response
     if len(options) == 2:
-        said = ", ".join(f"{word} {one[0]:.2f}" for word, one in read.items() if len(one) == 2)
-        return f"probability of “{options[0]}”: {said}"
-    each = (
-        f"{word}: "
-        + ", ".join(f"{option} {p:.2f}" for option, p in zip(options, one, strict=False))
-        for word, one in read.items()
-    )
-    return f"probabilities: {'; '.join(each)}"
+        texts = [f"{word} {pair[0]:.2f}" for word, pair in probabilities.items() if len(pair) == 2]
+        return f"probability of “{options[0]}”: {', '.join(texts)}"
+    texts = []
+    for word, of_options in probabilities.items():
+        # A word without recorded options has none here.
+        pairs = zip(options, of_options, strict=False)
+        texts.append(f"{word}: {', '.join(f'{option} {p:.2f}' for option, p in pairs)}")
+    return f"probabilities: {'; '.join(texts)}"
 
 
-def _recorded(recorded: str) -> dict[str, Any]:
+def _parse_logprobs(recorded: str) -> dict[str, Any]:
     """Parse recorded log-probabilities; empty if malformed."""
     try:
         content = json.loads(recorded)

@@ -32,7 +32,7 @@ PIECE = 32_768
 def reading(path: Path) -> Iterator[None]:
     """Convert errors and panics of polars when reading a file to InputError."""
     try:
-        with _unprinted:
+        with _standard_error_filter:
             yield
     except PanicException:
         raise InputError(f"{path}: not a parquet table: damaged; restore the file") from None
@@ -40,7 +40,7 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: not a parquet table: {one_line(error)}") from None
 
 
-class _Unprinted:
+class _StandardErrorFilter:
     """Keeps what is printed to the process's standard error, and drops it after a panic.
 
     Threads that read at the same time share it. The last one passes on what was printed, or the
@@ -48,9 +48,10 @@ class _Unprinted:
     """
 
     def __init__(self) -> None:
-        self._lock, self._depth = threading.Lock(), 0
-        self._real: int | None = None
-        self._kept: IO[bytes] | None = None
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._real: int | None = None  # a copy of the standard error, while it is diverted
+        self._diverted: IO[bytes] | None = None
 
     def __enter__(self) -> None:
         with self._lock:
@@ -60,6 +61,7 @@ class _Unprinted:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._lock:
+            # After a failure the others are over too; their own ends must not count below 0.
             self._depth = 0 if kind is not None else max(0, self._depth - 1)
             if self._depth == 0:
                 self._restore(drop=kind is not None and issubclass(kind, PanicException))
@@ -69,22 +71,24 @@ class _Unprinted:
             self._real = os.dup(2)
         except OSError:  # there is no standard error
             return
-        self._kept = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the last read ends
-        os.dup2(self._kept.fileno(), 2)
+        # A file and no pipe, which would be full after some thousand characters.
+        self._diverted = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the last read ends
+        os.dup2(self._diverted.fileno(), 2)
 
     def _restore(self, *, drop: bool) -> None:
-        if self._real is None or self._kept is None:
+        if self._real is None or self._diverted is None:
             return
         os.dup2(self._real, 2)
         os.close(self._real)
-        with self._kept as kept:
-            kept.seek(0)
-            if not drop and (printed := kept.read()):
+        with self._diverted as file:
+            file.seek(0)
+            if not drop and (printed := file.read()):
                 os.write(2, printed)
-        self._real, self._kept = None, None
+        self._real = None
+        self._diverted = None
 
 
-_unprinted = _Unprinted()
+_standard_error_filter = _StandardErrorFilter()
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -113,23 +117,25 @@ def scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     with reading(path):
         file = path.stat()
     state = (file.st_dev, file.st_ino, file.st_mtime_ns, file.st_size)
-    return _checked(path, tuple(schema.items()), state)
+    return _check_and_scan(path, tuple(schema.items()), state)
 
 
 @lru_cache(maxsize=64)
-def _checked(
+def _check_and_scan(
     path: Path, columns: tuple[tuple[str, pl.DataType], ...], _: tuple[int, ...]
 ) -> pl.LazyFrame:
-    """Scan a file in one state of it, and read it through."""
+    """Scan a file in one state of it, and read it through; the last argument is that state."""
     schema = dict(columns)
     with reading(path):
         scan = pl.scan_parquet(path)
         kinds = scan.collect_schema()
     check(kinds.to_frame().clear(), schema, str(path))
-    for name in (name for name in schema if name in kinds):
-        loose = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
-        if kinds[name] != schema[name] and not loose:
-            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {schema[name]}")
+    for name, kind in schema.items():
+        if name not in kinds:
+            continue
+        castable = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
+        if kinds[name] != kind and not castable:
+            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {kind}")
     scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
     scan = scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
     with reading(path):

@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -35,7 +36,7 @@ from clinometer.results.elsewhere import Elsewhere
 from clinometer.results.locks import CLAIMS, LOCK, writing
 from clinometer.texts import keep_address, write_text
 
-__all__ = ["Place", "anywhere", "at", "is_elsewhere"]
+__all__ = ["Place", "anywhere", "is_elsewhere", "open_place"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,15 +44,17 @@ R = TypeVar("R")
 #: Seconds between two times that changes are put back.
 EVERY_S = 60.0
 
-#: The file there that says who is asking, written again with what is put back; after so many
-#: seconds without that, its process is taken to have died.
-CLAIM, STALE_S = ".claim", 5 * EVERY_S
+#: The file there that says who is asking, written again with what is put back.
+CLAIM = ".claim"
+
+#: Seconds without that, after which the process that asks is taken to have died.
+STALE_S = 5 * EVERY_S
 
 #: An address; as a path it has lost a slash. Drives of Windows have one letter.
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/{1,3}(.+)", re.DOTALL)
 
 #: Names that stay on this machine.
-_OWN = re.compile(rf"(?:{re.escape(LOCK)}|{re.escape(CLAIM)})$|\.clinometer-")
+_LOCAL = re.compile(rf"(?:{re.escape(LOCK)}|{re.escape(CLAIM)})$|\.clinometer-")
 
 
 def is_elsewhere(place: object) -> bool:
@@ -66,7 +69,7 @@ def is_elsewhere(place: object) -> bool:
 
 
 @contextmanager
-def at(place: str | Path, *, folder: bool = True) -> Iterator[Path]:
+def open_place(place: str | Path, *, folder: bool = True) -> Iterator[Path]:
     """Work on a directory, or a file, wherever it is.
 
     Parameters
@@ -88,7 +91,7 @@ def at(place: str | Path, *, folder: bool = True) -> Iterator[Path]:
 
     Examples
     --------
-    >>> with at("s3://bucket/run") as directory:  # doctest: +SKIP
+    >>> with open_place("s3://bucket/run") as directory:  # doctest: +SKIP
     ...     results = audit_recorded("answers.csv", directory)
     """
     if not is_elsewhere(place):
@@ -102,19 +105,24 @@ def anywhere(**arguments: bool) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let arguments of a function be addresses; the value says whether they are directories."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        """Wrap a function that works on paths."""
         signature = inspect.signature(function)
 
         @functools.wraps(function)
         def on_copies(*args: P.args, **kwargs: P.kwargs) -> R:
+            """Call the function with the paths of copies in place of addresses."""
             bound = signature.bind(*args, **kwargs)
-            given = {name: bound.arguments[name] for name in arguments if name in bound.arguments}
-            if not any(map(is_elsewhere, given.values())):
+            addresses: dict[str, Any] = {}
+            for name in arguments:
+                value = bound.arguments.get(name)
+                if is_elsewhere(value):
+                    addresses[name] = value
+            if not addresses:
                 return function(*args, **kwargs)
-            with ExitStack() as opened:
-                for name, value in given.items():
-                    if is_elsewhere(value):
-                        copied = at(value, folder=arguments[name])
-                        bound.arguments[name] = opened.enter_context(copied)
+            with ExitStack() as places:  # all are put back at the end, also after an error
+                for name, address in addresses.items():
+                    copy = open_place(address, folder=arguments[name])
+                    bound.arguments[name] = places.enter_context(copy)
                 return function(*bound.args, **bound.kwargs)
 
         return on_copies
@@ -136,8 +144,9 @@ class Place:
         self.path = self.copies / self.name
         self.folder = self._files.is_folder(default=folder)
         self._state = self.copies / f".{self.name}.json"
-        self._ended, self._lock = threading.Event(), threading.Lock()
-        self._claim: tuple[str, str] | None = None
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._claim: tuple[str, str] | None = None  # the claim's file and its owner
 
     def __enter__(self) -> Path:
         """Copy what is newer there, and begin to put changes back."""
@@ -146,8 +155,8 @@ class Place:
         self.copies.mkdir(parents=True, exist_ok=True)
         self.fetch()
         keep_address(self.path, self.url)
-        CLAIMS[self.path.absolute()] = self.claimed
-        threading.Thread(target=self._keep, daemon=True).start()
+        CLAIMS[self.path.absolute()] = self.hold_claim
+        threading.Thread(target=self._put_regularly, daemon=True).start()
         return self.path
 
     def __exit__(
@@ -163,38 +172,35 @@ class Place:
             self.put()
 
     @contextmanager
-    def claimed(self) -> Iterator[None]:
+    def hold_claim(self) -> Iterator[None]:
         """Hold the right to ask at the address, for this machine: its processes have a lock.
 
         Raises PlanError if another machine has it.
         """
         claim = f"{self.name}/{CLAIM}"
-        mine = socket.gethostname()
-        if not self._files.create(claim, self._stated(mine)):
-            held = self._files.text(claim)
-            owner, _, since = held.partition(" since ")
-            if owner != mine and time.time() - _seconds(since) < STALE_S:
+        this_machine = socket.gethostname()
+        if not self._files.create(claim, _claim_text(this_machine)):
+            owner, _, since = self._files.text(claim).partition(" since ")
+            if owner != this_machine and time.time() - _seconds(since) < STALE_S:
                 raise PlanError(
                     f"{self.url}: {owner} is running this plan; wait until it has ended, name "
                     f"another address, or remove {CLAIM} there if it has died"
                 )
-            self._files.replace(claim, self._stated(mine))
-        self._claim = claim, mine
+            self._files.replace(claim, _claim_text(this_machine))
+        self._claim = claim, this_machine
         try:
             yield
         finally:
             self._claim = None
             self._files.remove(claim)
 
-    def _stated(self, owner: str) -> bytes:
-        return f"{owner} since {datetime.now(UTC).isoformat(timespec='seconds')}".encode()
-
-    def _keep(self) -> None:
+    def _put_regularly(self) -> None:
         """Put changes back now and then; what fails is tried again, and at last at the end."""
         while not self._ended.wait(EVERY_S):
             with suppress(InputError):
-                if (claim := self._claim) is not None:
-                    self._files.replace(claim[0], self._stated(claim[1]))
+                if self._claim is not None:
+                    claim, owner = self._claim
+                    self._files.replace(claim, _claim_text(owner))
                 self.put(logs=False)
 
     def fetch(self) -> None:
@@ -203,24 +209,28 @@ class Place:
         Raises InputError if it cannot be read, or a file was changed here and there.
         """
         with self._lock, writing(self.copies):  # as another process may have the same copy
-            known, there, here = self._known(), self._there(), self._here()
-            changed = {
+            agreed = self._read_agreed()
+            remote = self._remote_files()
+            local = self._local_files()
+            changed = [
                 name
-                for name in {*known, *there}
-                if known.get(name, _NEVER).there != there.get(name)
-            }
+                for name in {*agreed, *remote}
+                if agreed.get(name, _ABSENT).remote != remote.get(name)
+            ]
             for name in sorted(changed):
                 path = self.copies / name
-                own = name in here and here[name] != known.get(name, _NEVER).here
-                if own and not (name in there and self._files.same(name, path)):
+                changed_here = name in local and local[name] != agreed.get(name, _ABSENT).local
+                # Changed alike here and there is no conflict, as after a put that was cut off.
+                if changed_here and not (name in remote and self._files.same(name, path)):
                     self._refuse(name)
-                if name in there:
+                if name in remote:
                     self._files.get(name, path)
-                    known[name] = _Both(there[name], _state(path))
+                    agreed[name] = _Agreed(remote[name], _state(path))
                 else:
                     path.unlink(missing_ok=True)
-                    known.pop(name, None)
-                self._note(known)
+                    agreed.pop(name, None)
+                # After each file: a process that is killed has noted what it copied.
+                self._write_agreed(agreed)
 
     def put(self, *, logs: bool = True) -> None:
         """Put back what was changed here, and remove there what was removed here.
@@ -229,25 +239,26 @@ class Place:
         Raises InputError if it cannot be written, or a file was changed here and there.
         """
         with self._lock, writing(self.copies):
-            known, here = self._known(), self._here()
-            changed = [
-                name
-                for name in {*known, *here}
-                if known.get(name, _NEVER).here != here.get(name)
-                and (logs or PurePosixPath(name).suffix != ".eval")
-            ]
+            agreed = self._read_agreed()
+            # Before the files are copied: what is written meanwhile is put back the next time.
+            local = self._local_files()
+            changed = []
+            for name in {*agreed, *local}:
+                waits = PurePosixPath(name).suffix == ".eval" and not logs
+                if agreed.get(name, _ABSENT).local != local.get(name) and not waits:
+                    changed.append(name)
             if not changed:
                 return
-            there = self._there()
+            remote = self._remote_files()
             for name in sorted(changed, key=_order):
-                if there.get(name) != known.get(name, _NEVER).there:
+                if remote.get(name) != agreed.get(name, _ABSENT).remote:
                     self._refuse(name)
-                if name not in here:
+                if name not in local:
                     self._files.remove(name)
-                    known.pop(name)
+                    agreed.pop(name)
                 elif (mark := self._files.put(self.copies / name, name)) is not None:
-                    known[name] = _Both(mark, here[name])
-                self._note(known)
+                    agreed[name] = _Agreed(mark, local[name])
+                self._write_agreed(agreed)
 
     def _refuse(self, name: str) -> None:
         raise InputError(
@@ -255,52 +266,59 @@ class Place:
             f"replaced: move the copy, {self.path}, away, and repeat the command"
         )
 
-    def _there(self) -> dict[str, list[Any]]:
-        return {name: mark for name, mark in self._files.found(self.folder) if not _own(name)}
+    def _remote_files(self) -> dict[str, list[Any]]:
+        """Return the mark of each file at the address."""
+        return {name: mark for name, mark in self._files.files(self.folder) if not _is_local(name)}
 
-    def _here(self) -> dict[str, list[Any]]:
+    def _local_files(self) -> dict[str, list[Any]]:
         """Return size and time of each file of the copy."""
         stem = f"{PurePosixPath(self.name).stem}."
-        chosen = (
-            [self.path]
-            if self.folder
-            else [one for one in self.copies.iterdir() if one.name.startswith(stem)]
-        )
-        found = {}
-        for path in (one for top in chosen for one in (top, *top.rglob("*"))):
+        if self.folder:
+            tops = [self.path]
+        else:
+            tops = [path for path in self.copies.iterdir() if path.name.startswith(stem)]
+        paths = chain.from_iterable((top, *top.rglob("*")) for top in tops)
+        states = {}
+        for path in paths:
             name = path.relative_to(self.copies).as_posix()
-            with suppress(FileNotFoundError):
-                if path.is_file() and not _own(name):
-                    found[name] = _state(path)
-        return found
+            with suppress(FileNotFoundError):  # removed since it was listed
+                if path.is_file() and not _is_local(name):
+                    states[name] = _state(path)
+        return states
 
-    def _known(self) -> dict[str, _Both]:
+    def _read_agreed(self) -> dict[str, _Agreed]:
         """Return the states of all files when they were last alike here and there."""
         try:
-            noted = json.loads(self._state.read_text(encoding="utf-8"))
-            return {name: _Both(*both) for name, both in noted.items()}
+            states = json.loads(self._state.read_text(encoding="utf-8"))
+            return {name: _Agreed(*pair) for name, pair in states.items()}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{self._state}: not readable; remove it, and {self.path}") from None
 
-    def _note(self, known: Mapping[str, _Both]) -> None:
-        write_text(self._state, json.dumps(known))
+    def _write_agreed(self, agreed: Mapping[str, _Agreed]) -> None:
+        write_text(self._state, json.dumps(agreed))
 
 
-class _Both(NamedTuple):
+class _Agreed(NamedTuple):
     """The state of a file there and here, when both were alike; None if there was none."""
 
-    there: list[Any] | None = None
-    here: list[Any] | None = None
+    remote: list[Any] | None = None
+    local: list[Any] | None = None
 
 
-_NEVER = _Both()
+#: Of a file that never was alike here and there.
+_ABSENT = _Agreed()
+
+
+def _claim_text(owner: str) -> bytes:
+    """Return the content of a claim."""
+    return f"{owner} since {datetime.now(UTC).isoformat(timespec='seconds')}".encode()
 
 
 def _seconds(since: str) -> float:
     """Return a time as seconds; 0 if it is none."""
-    with suppress(ValueError):
+    with suppress(ValueError):  # a claim that another program wrote, or is gone: stale
         return datetime.fromisoformat(since).timestamp()
     return 0.0
 
@@ -311,8 +329,8 @@ def _state(path: Path) -> list[Any]:
     return [stat.st_size, stat.st_mtime_ns]
 
 
-def _own(name: str) -> bool:
-    return any(map(_OWN.match, PurePosixPath(name).parts))
+def _is_local(name: str) -> bool:
+    return any(map(_LOCAL.match, PurePosixPath(name).parts))
 
 
 def _order(name: str) -> tuple[bool, bool, str]:

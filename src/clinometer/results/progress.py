@@ -29,20 +29,25 @@ def doubts(progress: pl.DataFrame) -> dict[str, dict[str, str]]:
     Trials that were not asked yet, and several models that answered under one name. A trial that
     ended in an error was asked; its answer is missing.
     """
-    found: dict[str, dict[str, str]] = {}
+    reasons_by_model: dict[str, dict[str, str]] = {}
     for row in progress.iter_rows(named=True):
-        name, said = str(row["model"]), dict[str, str]()
-        left = row["n_trials"] - row["n_answered"] - row["n_error"]
-        if left:
-            said[UNFINISHED] = (
-                f"{left:,} of {row['n_trials']:,} trials of {name} were not asked yet"
+        model = str(row["model"])
+        reasons: dict[str, str] = {}
+        unasked = row["n_trials"] - row["n_answered"] - row["n_error"]
+        if unasked:
+            reasons[UNFINISHED] = (
+                f"{unasked:,} of {row['n_trials']:,} trials of {model} were not asked yet"
             )
         if (row["n_served"] or 0) > 1:
-            said[SERVED] = f"{name} was answered by {row['n_served']} models: {row['served_as']}"
-        found |= {name: said} if said else {}
-    return found
+            reasons[SERVED] = (
+                f"{model} was answered by {row['n_served']} models: {row['served_as']}"
+            )
+        if reasons:
+            reasons_by_model[model] = reasons
+    return reasons_by_model
 
 
 def doubtful(progress: pl.DataFrame) -> Mapping[str, str]:
     """Return the verdict that stands in place of "equivalent", by model."""
-    return {name: next(iter(said)) for name, said in doubts(progress).items()}
+    # Of several doubts the first: one verdict stands in the table.
+    return {model: next(iter(reasons)) for model, reasons in doubts(progress).items()}

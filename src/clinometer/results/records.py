@@ -88,12 +88,14 @@ def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
 
     Raises InputError if it cannot be written.
     """
-    whole = json.loads(json.dumps(redacted_fields({**plan, "format": FORMAT})))
-    whole.pop("seal", None)
-    write_text(path, json.dumps({**whole, "seal": _seal(whole)}, indent=1))
+    # Sealed as it is read back: JSON has no tuples, and all its keys are texts.
+    content = json.loads(json.dumps(redacted_fields({**plan, "format": FORMAT})))
+    content.pop("seal", None)
+    write_text(path, json.dumps({**content, "seal": _seal(content)}, indent=1))
 
 
 def _seal(plan: Mapping[str, Any]) -> str:
+    """Return the hash of a plan, whatever the order of its entries."""
     return text_hash(json.dumps(plan, sort_keys=True))
 
 
@@ -111,10 +113,10 @@ def refuse_shared_folders(models: Iterable[str]) -> None:
     """Raise InputError if the answers of two models would stand in one folder."""
     folders: dict[str, str] = {}
     for model in models:
-        other = folders.setdefault(slug(model), model)
-        if other != model:
+        first = folders.setdefault(slug(model), model)
+        if first != model:
             raise InputError(
-                f"models {other!r} and {model!r}: their answers would share the folder "
+                f"models {first!r} and {model!r}: their answers would share the folder "
                 f"{slug(model)}; ask them in directories of their own"
             )
 
@@ -141,10 +143,11 @@ class Journal:
 
         Raises OSError if the disk is full or the file was removed; earlier answers remain intact.
         """
-        data = b"".join(map(self.written, answers))
+        data = b"".join(map(self.line_of, answers))
         if self._file is None or self._lines >= SHARD:
             self._file = self._open()
         try:
+            # A removed file can be written to, but nobody could read it.
             if os.fstat(self._file.fileno()).st_nlink == 0:
                 raise FileNotFoundError(errno.ENOENT, "the directory was removed")
             if self._file.write(data) < len(data):
@@ -154,27 +157,29 @@ class Journal:
             raise
         self._lines += len(answers)
 
-    def written(self, answer: Line) -> bytes:
+    def line_of(self, answer: Line) -> bytes:
         """Return the line of an answer."""
-        return _signed({**answer, "model": self.model})
+        return _signed_line({**answer, "model": self.model})
 
     def identify(self, facts: Line) -> None:
         """Note what is known of the model, beside the answers; what was noted before is kept.
 
         Raises InputError if it cannot be written.
         """
-        noted = self.identities()
-        if facts and facts not in noted:
-            text = json.dumps([*noted, facts], indent=1, ensure_ascii=False)
+        identities = self.identities()
+        if facts and facts not in identities:
+            text = json.dumps([*identities, facts], indent=1, ensure_ascii=False)
             write_text(self.folder / IDENTITY, f"{text}\n")
 
     def identities(self) -> list[Line]:
         """Return what was noted of the model: one entry, or more if it changed between sessions."""
         try:
-            noted = json.loads((self.folder / IDENTITY).read_text(encoding="utf-8"))
+            identities = json.loads((self.folder / IDENTITY).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return []
-        return [one for one in noted if isinstance(one, dict)] if isinstance(noted, list) else []
+        if not isinstance(identities, list):
+            return []
+        return [identity for identity in identities if isinstance(identity, dict)]
 
     def close(self) -> None:
         """Close the file that is being written."""
@@ -186,7 +191,9 @@ class Journal:
         """Open the last file, or a new one if it is full."""
         self.close()
         self.folder.mkdir(parents=True, exist_ok=True)
-        number, torn, self._lines = 0, False, 0
+        number = 0
+        torn = False
+        self._lines = 0
         for path in self.files()[-1:]:
             number = int(path.stem)
             with path.open("rb") as last:
@@ -194,9 +201,12 @@ class Journal:
                     self._lines += 1
                     torn = not line.endswith(b"\n")
         if self._lines >= SHARD:
-            number, torn, self._lines = number + 1, False, 0
+            number += 1
+            torn = False
+            self._lines = 0
+        # Unbuffered: what is written is with the system at once, also if the process is killed.
         file = (self.folder / f"{number:05d}.jsonl").open("ab", buffering=0)
-        if torn:
+        if torn:  # by a process that was killed; its line is ended, and ignored
             file.write(b"\n")
         return file
 
@@ -205,7 +215,7 @@ class Journal:
 
         Raises InputError if a line was changed since.
         """
-        for _, line in self._placed():
+        for _, line in self._lines_with_places():
             yield line
 
     def __iter__(self) -> Iterator[Line]:
@@ -218,7 +228,7 @@ class Journal:
         Raises InputError if a line was changed since.
         """
         last: dict[str, Place] = {}
-        for place, line in self._placed():
+        for place, line in self._lines_with_places():
             trial = line.get("trial_id")
             if isinstance(trial, str) and (trial not in last or line.get("error") is None):
                 last[trial] = place
@@ -229,12 +239,14 @@ class Journal:
 
         Raises InputError if a line was changed since.
         """
-        found: dict[str, str | None] = {}
+        errors: dict[str, str | None] = {}
         for line in self.lines():
             trial, error = line.get("trial_id"), line.get("error")
-            if isinstance(trial, str) and (error is None or found.get(trial, "") is not None):
-                found[trial] = error
-        return found
+            # An answer stays, whatever comes after it.
+            answered = isinstance(trial, str) and errors.get(trial, "") is None
+            if isinstance(trial, str) and (error is None or not answered):
+                errors[trial] = error
+        return errors
 
     def read(self, places: Iterable[Place]) -> Iterator[Line]:
         """Yield the lines at some places, of `places`."""
@@ -246,10 +258,10 @@ class Journal:
                 if (line := _parse(files[number].readline())) is not None:
                     yield line
 
-    def _placed(self) -> Iterator[tuple[Place, Line]]:
+    def _lines_with_places(self) -> Iterator[tuple[Place, Line]]:
         """Yield every complete line and its place."""
         for number, path in enumerate(self.files()):
-            for start, line in _located(path, signed=True):
+            for start, line in _lines_with_starts(path, signed=True):
                 if line is not None and line.get("model", self.model) == self.model:
                     yield number * _FILE + start, line
 
@@ -261,8 +273,12 @@ class Journal:
 
 def journals(directory: Path) -> list[Journal]:
     """Return the journals of a directory, in the order of their models' names."""
-    lines = (line for path in directory.glob("answers/*/*.jsonl") for line in read_lines(path))
-    models = {line["model"] for line in lines if line and isinstance(line.get("model"), str)}
+    models = set()
+    for path in directory.glob("answers/*/*.jsonl"):
+        for line in read_lines(path):
+            # Folders are no names of models: those are in the lines.
+            if line and isinstance(line.get("model"), str):
+                models.add(line["model"])
     return [Journal(directory, model) for model in sorted(models)]
 
 
@@ -271,21 +287,22 @@ def read_lines(path: Path, *, signed: bool = False) -> Iterator[Line | None]:
 
     Raises InputError if the file cannot be read or, where lines are `signed`, one was changed.
     """
-    for _, line in _located(path, signed=signed):
+    for _, line in _lines_with_starts(path, signed=signed):
         yield line
 
 
-def _located(path: Path, *, signed: bool) -> Iterator[tuple[int, Line | None]]:
+def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, Line | None]]:
     """Yield where each line starts, and its object; see `read_lines`."""
     start = end = 0
     try:
         with path.open("rb") as file:
             for number, text in enumerate(file, 1):
-                start, end = end, end + len(text)
+                start = end
+                end += len(text)
                 if not text.strip():
                     continue
                 line = _parse(text)
-                if line is not None and signed and not _holds(text):
+                if line is not None and signed and not _is_unchanged(text):
                     raise InputError(
                         f"{path}:{number}: changed since it was written; restore the line, or "
                         "delete it and have its question asked again"
@@ -296,6 +313,7 @@ def _located(path: Path, *, signed: bool) -> Iterator[tuple[int, Line | None]]:
 
 
 def _parse(text: bytes) -> Line | None:
+    """Return the object in a line, without its hash; None if it is malformed."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
@@ -306,19 +324,19 @@ def _parse(text: bytes) -> Line | None:
     return line
 
 
-def _signed(line: Line) -> bytes:
+def _signed_line(line: Line) -> bytes:
     """Write a line, with the hash of its text at its end."""
-    text = json.dumps(redacted_fields(line)).encode()[:-1]
-    return text + _SUM + _sum(text) + _END
+    text = json.dumps(redacted_fields(line)).encode()[:-1]  # open: without its last brace
+    return text + _SUM + _line_hash(text) + _END
 
 
-def _holds(text: bytes) -> bool:
+def _is_unchanged(text: bytes) -> bool:
     """Whether a line ends in the hash of what stands before it."""
-    before, _, stated = text.rstrip(b"\r\n").rpartition(_SUM)
-    return stated == _sum(before) + _END.rstrip()
+    before, _, end = text.rstrip(b"\r\n").rpartition(_SUM)
+    return end == _line_hash(before) + _END.rstrip()
 
 
-def _sum(text: bytes) -> bytes:
+def _line_hash(text: bytes) -> bytes:
     return hashlib.blake2b(text, digest_size=8).hexdigest().encode()
 
 
@@ -326,6 +344,7 @@ def find_fault(line: Line | None) -> str | None:
     """Return why a line has no associations: ``malformed``, or ``failed`` with an error."""
     if line is None or not isinstance(line.get("cue"), str) or not line["cue"].strip():
         return "malformed"
+    # Not `isinstance`: True is no number of a repetition.
     if type(line.get("repetition")) is not int or line["repetition"] < 0:
         return "malformed"
     if line.get("error") is not None:

@@ -58,16 +58,18 @@ def read_shares(scores: pl.DataFrame) -> pl.DataFrame:
     InputError
         If a text is not such an object, or its lists differ in length.
     """
-    written = scores.filter(pl.col("shares").is_not_null())
+    with_shares = scores.filter(pl.col("shares").is_not_null())
     lists = pl.col("shares").str.json_decode(_LISTS)
+    # A frame without rows has no slices, and is needed for the columns of the result.
+    pieces = with_shares.iter_slices(PIECE) if with_shares.height else [with_shares]
     try:
         words = pl.concat(
-            piece.with_columns(lists).unnest("shares").explode(_NAMES)
-            for piece in (written.iter_slices(PIECE) if written.height else [written])
+            piece.with_columns(lists).unnest("shares").explode(_NAMES) for piece in pieces
         )
     except (pl.exceptions.ComputeError, pl.exceptions.ShapeError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"scores: shares: not as score writes them: {reason}") from None
+    # JSON without one of the lists is decoded to a null.
     if words.select(pl.any_horizontal(pl.col(_NAMES).is_null().any())).item():
         raise InputError(f"scores: shares: a list of {', '.join(_NAMES)} is missing or has nulls")
     return words

@@ -18,14 +18,15 @@ def simulated(models: Iterable[str | None]) -> list[str]:
     >>> simulated(["simulated/neutral", "openai-api/local/simulated/own", "openai/gpt-4o", None])
     ['simulated/neutral', 'openai-api/local/simulated/own']
     """
-    named = (model for model in models if model is not None)
-    return [model for model in named if SIMULATED in model.split("/")[:-1]]
+    names = (model for model in models if model is not None)
+    # Not the last part: a model of another provider may be called so.
+    return [name for name in names if SIMULATED in name.split("/")[:-1]]
 
 
 def say_simulated(models: Iterable[str | None]) -> str:
     """Say of simulated models that nothing was measured; empty where there are none."""
-    found = list(dict.fromkeys(simulated(models)))
-    if not found:
+    names = list(dict.fromkeys(simulated(models)))
+    if not names:
         return ""
-    verb = "is a simulated model" if len(found) == 1 else "are simulated models"
-    return f"{', '.join(found)} {verb}: answers follow from planted leans, no model was measured"
+    verb = "is a simulated model" if len(names) == 1 else "are simulated models"
+    return f"{', '.join(names)} {verb}: answers follow from planted leans, no model was measured"

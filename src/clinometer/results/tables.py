@@ -45,13 +45,16 @@ PIECE = 20_000
 FORMATS = (".csv", ".parquet")
 #: Ending of a packed CSV table, which is read and not written.
 PACKED = ".csv.gz"
-#: Beginning of the names of folders that tables are written in, and after how many seconds such a
-#: folder belongs to no process any more.
-_TEMPORARY, _LEFT_S = ".clinometer-", 3600.0
+#: Beginning of the names of folders that tables are written in.
+_TEMPORARY = ".clinometer-"
+#: Seconds after which such a folder belongs to no process any more.
+_ABANDONED_S = 3600.0
 #: Largest field of a CSV table, in characters.
 _LARGEST_FIELD = 1 << 30
 #: Beginning of a text that a spreadsheet would run, with the apostrophes that mark it as text.
-FORMULA, NUMBER = r"^'*[=+\-@\t\r]", r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
+FORMULA = r"^'*[=+\-@\t\r]"
+#: A number, which a spreadsheet does not run though it may begin so.
+NUMBER = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
 INTEGERS = ("iteration", "input_tokens", "output_tokens", "reasoning_tokens")
 
 
@@ -84,8 +87,13 @@ def as_frame(table: object, name: str) -> pl.DataFrame:
             ".csv or .parquet table"
         )
     values: dict[str, list[object]] = table.to_dict(orient="list")
-    known = {str(c): [None if v is None or v != v else v for v in values[c]] for c in values}
-    return pl.DataFrame(known, strict=False)
+    frame = {str(name): list(map(_null_if_nan, column)) for name, column in values.items()}
+    return pl.DataFrame(frame, strict=False)
+
+
+def _null_if_nan(value: object) -> object:
+    # Only nan and pandas' NaT differ from themselves.
+    return None if value is None or value != value else value
 
 
 def read_numbers(
@@ -105,8 +113,8 @@ def read_numbers(
         number = text.cast(pl.Float64, strict=False)
         wrong = text.filter(text.is_not_null() & ~number.is_finite().fill_null(False))
         if not wrong.is_empty():
-            shown = one_line(wrong[0])
-            raise InputError(f"{path}: {name} {shown!r}: expected a number or nothing")
+            text_of_wrong = one_line(wrong[0])
+            raise InputError(f"{path}: {name} {text_of_wrong!r}: expected a number or nothing")
         frame = frame.with_columns(number.alias(name))
     return frame
 
@@ -123,29 +131,28 @@ def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None
 
 
 def join_tables(
-    left: pl.DataFrame, right: pl.DataFrame, keys: Sequence[str], name: str
+    first: pl.DataFrame, second: pl.DataFrame, keys: Sequence[str], name: str
 ) -> pl.DataFrame:
     """Join the columns of a second table to a first.
 
-    `keys` are columns of both; rows of `right` (`name` in errors) must be distinct in them. Raises
+    `keys` are columns of both; rows of `second` (`name` in errors) must be distinct in them. Raises
     InputError if a key is missing or repeated, or no row matches.
     """
     keys = [key.strip() for key in keys]
     for key in keys:
-        for table, of in ((left, "the first table"), (right, name)):
+        for table, label in ((first, "the first table"), (second, name)):
             if key not in table.columns:
-                raise InputError(f"{of}: {unknown('column', key, table.columns)}")
+                raise InputError(f"{label}: {unknown('column', key, table.columns)}")
+    # Keys are compared as texts: 1 in one table and "1" in the other agree.
     texts = dict.fromkeys(keys, pl.String())
-    right = right.with_columns(check(right, texts, name)).select(
-        *keys, *(c for c in right.columns if c not in left.columns)
-    )
-    left = left.with_columns(check(left, texts, "the first table"))
-    if right.select(keys).is_duplicated().any():
+    new = [column for column in second.columns if column not in first.columns]
+    second = second.with_columns(check(second, texts, name)).select(*keys, *new)
+    first = first.with_columns(check(first, texts, "the first table"))
+    if second.select(keys).is_duplicated().any():
         raise InputError(f"{name}: several rows agree in {', '.join(keys)}; name more with --on")
-    joined = left.join(right, on=keys, how="left", maintain_order="left")
-    if left.join(right, on=keys, how="semi").is_empty():
+    if first.join(second, on=keys, how="semi").is_empty():
         raise InputError(f"{name}: no row agrees with the first table in {', '.join(keys)}")
-    return joined
+    return first.join(second, on=keys, how="left", maintain_order="left")
 
 
 def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
@@ -173,9 +180,9 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
             header = next(reader, [])
             _check_header(header, path)
             records: list[list[str]] = []
-            first = True
+            first = True  # a table without rows gives one empty chunk
             for record in reader:
-                if not record:
+                if not record:  # a blank line
                     continue
                 if len(record) != len(header):
                     raise InputError(
@@ -185,7 +192,8 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
                 records.append(record)
                 if len(records) == rows:
                     yield _frame(records, header, path)
-                    records, first = [], False
+                    records = []
+                    first = False
             if records or first:
                 yield _frame(records, header, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -200,16 +208,19 @@ def _check_header(header: Sequence[str], path: Path) -> None:
     """Refuse a header that is absent, separated by something else, or names a column twice."""
     if not header:
         raise InputError(f"{path}:1: no header")
-    if len(header) == 1 and (apart := next((c for c in ";\t|" if c in header[0]), None)):
-        raise InputError(f"{path}:1: columns are separated by {apart!r}; expected ','")
-    twice = {name for name in header if header.count(name) > 1}
-    if twice:
-        raise InputError(f"{path}:1: column {', '.join(sorted(twice))} stands twice")
+    separators = [character for character in ";\t|" if character in header[0]]
+    if len(header) == 1 and separators:
+        raise InputError(f"{path}:1: columns are separated by {separators[0]!r}; expected ','")
+    repeated = {name for name in header if header.count(name) > 1}
+    if repeated:
+        raise InputError(f"{path}:1: column {', '.join(sorted(repeated))} stands twice")
 
 
 def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFrame:
+    """Return records as a table: marks of formulas left out, columns of integers converted."""
     frame = pl.DataFrame(records, schema={name: pl.String for name in header}, orient="row")
     texts = pl.col(pl.String)
+    # "'=1+1" was written for "=1+1"; "'tis" was no formula, and keeps its apostrophe.
     marked = texts.str.starts_with("'") & texts.str.contains(FORMULA)
     frame = frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
     for name in set(INTEGERS) & set(header):
@@ -230,6 +241,7 @@ def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         return scan_parquet(path, schema)
     frame = read_table(path)
     frame = frame.with_columns(pl.col(pl.String).replace("", None))
+    # Python writes "True", polars "true"; whatever else is false.
     flags = [name for name, kind in schema.items() if kind == pl.Boolean and name in frame.columns]
     frame = frame.with_columns(pl.col(name).str.to_lowercase() == "true" for name in flags)
     return check(frame, schema, str(path)).lazy()
@@ -249,39 +261,41 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
     Raises InputError if the ending is not known or the file cannot be written.
     """
     check_ending(path)
-    with _writing(path):
+    with _convert_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_left(path.parent)
+        _remove_abandoned(path.parent)
+        # Beside the target: a file is replaced at once only within one file system.
         folder = tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=path.parent)
     with folder as name:
         parts = []
+        # `frames` is drawn outside of the `with`: what goes wrong there is no error of the file.
         for number, frame in enumerate(frames):
             parts.append(Path(name) / f"{number:06d}.parquet")
-            with _writing(path):
+            with _convert_errors(path):
                 frame.write_parquet(parts[-1])
-        whole = Path(name) / path.name
-        with _writing(path):
+        table = Path(name) / path.name
+        with _convert_errors(path):
             if path.suffix == ".parquet":
-                pl.scan_parquet(parts).sink_parquet(whole)
+                pl.scan_parquet(parts).sink_parquet(table)
             else:
-                _as_csv(pl.scan_parquet(parts)).sink_csv(whole)
-            _check_whole(whole)
-            whole.replace(path)
+                _as_csv(pl.scan_parquet(parts)).sink_csv(table)
+            _check_end(table)
+            table.replace(path)
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _convert_errors(path: Path) -> Iterator[None]:
     """Convert errors of writing a file to InputError."""
     try:
         yield
     except OSError as error:
-        said = error.strerror or error
-        raise InputError(f"{path}: cannot be written ({said}); nothing was replaced") from None
+        reason = error.strerror or error
+        raise InputError(f"{path}: cannot be written ({reason}); nothing was replaced") from None
     except pl.exceptions.PolarsError:  # it reads back what it wrote, and finds it cut off
         raise InputError(f"{path}: cut off while it was written; is the disk full?") from None
 
 
-def _check_whole(path: Path) -> None:
+def _check_end(path: Path) -> None:
     """Raise OSError where the end of a table is missing: on a full disk polars does not."""
     if path.suffix == ".parquet":
         pl.read_parquet_schema(path)
@@ -292,12 +306,12 @@ def _check_whole(path: Path) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _remove_left(folder: Path) -> None:
+def _remove_abandoned(folder: Path) -> None:
     """Remove what processes left that were killed while they wrote, some time ago."""
-    for left in folder.glob(f"{_TEMPORARY}*"):
+    for path in folder.glob(f"{_TEMPORARY}*"):
         with suppress(OSError):
-            if left.is_dir() and time.time() - left.stat().st_mtime > _LEFT_S:
-                shutil.rmtree(left)
+            if path.is_dir() and time.time() - path.stat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(path)
 
 
 def check_ending(path: Path, allowed: tuple[str, ...] = FORMATS) -> None:
@@ -316,6 +330,7 @@ def _as_csv(frame: pl.LazyFrame) -> pl.LazyFrame:
     frame = frame.with_columns(pl.when(runs).then(texts.str.replace("^", "'")).otherwise(texts))
     if schema.get("score") != pl.Float64:
         return frame
-    score, whole = pl.col("score"), pl.col("score").cast(pl.Int64, strict=False)
-    shortest = pl.when(whole == score).then(whole.cast(pl.String)).otherwise(score.cast(pl.String))
-    return frame.with_columns(score=shortest)
+    score = pl.col("score")
+    integer = score.cast(pl.Int64, strict=False)
+    text = pl.when(integer == score).then(integer.cast(pl.String)).otherwise(score.cast(pl.String))
+    return frame.with_columns(score=text)

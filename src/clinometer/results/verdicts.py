@@ -164,7 +164,7 @@ RESTRICTIONS = {
     "one default word": "these words",
 }
 
-#: What is said of each.
+#: The explanation of each restriction, in the order in which a verdict names them.
 _RESTRICTED = {
     "this wording": "One wording was asked; others might say something else.",
     "this order": "One order of the groups was asked, so that its effect is part of the mean.",
@@ -181,18 +181,17 @@ def unrestricted(verdict: pl.Expr) -> pl.Expr:
 
 def restricted(verdict: pl.Expr, conditional_on: pl.Expr) -> pl.Expr:
     """Add to verdicts what they are restricted to: "consistent, for this wording"."""
-    held = conditional_on.fill_null("").str.split(", ")
-    parts = [
-        pl.when(pl.any_horizontal(held.list.contains(one) for one in names)).then(pl.lit(said))
-        for said, names in _NAMES_OF.items()
-    ]
-    said = pl.concat_list(parts).list.drop_nulls().list.join(" and ")
-    return verdict + pl.when(said == "").then(pl.lit("")).otherwise(pl.lit(_FOR) + said)
-
-
-_NAMES_OF = {
-    said: [name for name, of in RESTRICTIONS.items() if of == said] for said in _RESTRICTED
-}
+    conditions = conditional_on.fill_null("").str.split(", ")
+    parts = []
+    for restriction in _RESTRICTED:
+        applies = pl.any_horizontal(
+            conditions.list.contains(condition)
+            for condition, restricted_to in RESTRICTIONS.items()
+            if restricted_to == restriction
+        )
+        parts.append(pl.when(applies).then(pl.lit(restriction)))
+    text = pl.concat_list(parts).list.drop_nulls().list.join(" and ")
+    return verdict + pl.when(text == "").then(pl.lit("")).otherwise(pl.lit(_FOR) + text)
 
 
 def restriction_of(verdict: str) -> str:
@@ -202,11 +201,13 @@ def restriction_of(verdict: str) -> str:
 
 def explained(verdict: str) -> str:
     """Explain a verdict, with what it is restricted to; empty for one that is not known."""
-    known, _, restriction = verdict.partition(_FOR)
-    more = (_RESTRICTED[one] for one in restriction.split(" and ") if restriction)
-    return " ".join((VERDICTS[known], *more)) if known in VERDICTS else ""
+    unrestricted_verdict, _, restriction = verdict.partition(_FOR)
+    if unrestricted_verdict not in VERDICTS:
+        return ""
+    restrictions = restriction.split(" and ") if restriction else []
+    return " ".join((VERDICTS[unrestricted_verdict], *map(_RESTRICTED.__getitem__, restrictions)))
 
 
 def verdict_kind(verdict: pl.Expr) -> pl.Expr:
-    """Return a verdict without its reason or restriction: "no verdict: compliance"."""
+    """Return a verdict without its reason or restriction: "no verdict", "consistent"."""
     return verdict.str.splitn(":", 2).struct[0].str.splitn(",", 2).struct[0]

@@ -34,11 +34,11 @@ def header(path: Path) -> list[str]:
     if not path.name.endswith(ENDINGS):
         allowed = ", ".join((*ENDINGS[:3], ".parquet"))
         raise InputError(f"{path}: ending {path.suffix!r}; allowed are {allowed}, also with .gz")
-    for _, record in fields(path):
-        twice = {name for name in record if record.count(name) > 1}
-        if twice:
-            raise InputError(f"{path}:1: column {min(twice)!r} stands twice")
-        return record
+    for _, names in fields(path):  # the first record alone is read
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise InputError(f"{path}:1: column {min(repeated)!r} stands twice")
+        return names
     raise InputError(f"{path}: empty; expected a line with the names of the columns")
 
 
@@ -48,23 +48,24 @@ def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     Yields at least one frame, of at most 100,000 rows, with the columns in the given order. Raises
     InputError, naming the line, if a record is malformed.
     """
+    schema = dict.fromkeys(columns, pl.String())
     if path.suffix == ".parquet":
-        for piece in tables.pieces(path, PIECE):
-            yield check(piece, dict.fromkeys(columns, pl.String()), str(path)).fill_null("")
+        for frame in tables.pieces(path, PIECE):
+            yield check(frame, schema, str(path)).fill_null("")
         return
     reader = fields(path)
     _, names = next(reader)
-    schema = dict.fromkeys(columns, pl.String())
-    kept: dict[str, list[str]] = {column: [] for column in columns}
-    places = [(values, names.index(column)) for column, values in kept.items()]
+    piece: dict[str, list[str]] = {column: [] for column in columns}
+    # The lists themselves, with the position of their field: looked up once and not per record.
+    positions = [(values, names.index(column)) for column, values in piece.items()]
     for number, (_, record) in enumerate(reader, 1):
-        for values, place in places:
-            values.append(record[place])
+        for values, position in positions:
+            values.append(record[position])
         if number % PIECE == 0:
-            yield pl.DataFrame(kept, schema=schema)
-            for values in kept.values():
+            yield pl.DataFrame(piece, schema=schema)
+            for values in piece.values():
                 values.clear()
-    yield pl.DataFrame(kept, schema=schema)
+    yield pl.DataFrame(piece, schema=schema)
 
 
 def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -92,11 +93,11 @@ def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
                 strict=True,
             )
             for record in reader:
-                line = reader.line_num
+                line = reader.line_num  # its last line, where a field has line breaks
                 width = width or len(record)
                 if len(record) == width:
                     yield line, record
-                elif record:
+                elif record:  # a blank line gives an empty record, and is skipped
                     fault = f"{len(record)} fields where line 1 has {width}"
                     raise InputError(f"{path}:{line}: {fault}")
     except csv.Error as error:

@@ -73,13 +73,14 @@ def read_valence(path: str | Path) -> dict[str, float]:
         If a value is no number, the values fit none of the scales, a word has two values, or
         there are none.
     """
-    _, rows = _read(Path(path), "valence")
+    _, rows = _read_rows(Path(path), "valence")
     ratings: dict[str, float] = {}
     for line, row in rows:
-        word, text = row["word"], row["valence"]
+        word = row["word"]
+        text = row["valence"]
         if not text.strip():
             continue
-        rating = _number(text)
+        rating = _parse_number(text)
         if rating is None:
             raise InputError(f"{path}:{line}: {word!r}: valence {text!r}; expected a number")
         first = ratings.setdefault(word, rating)
@@ -89,7 +90,9 @@ def read_valence(path: str | Path) -> dict[str, float]:
             )
     if not ratings:
         raise InputError(f"{path}: no word has a valence")
-    lowest, highest = (extreme(ratings, key=ratings.__getitem__) for extreme in (min, max))
+    lowest = min(ratings, key=ratings.__getitem__)
+    highest = max(ratings, key=ratings.__getitem__)
+    # In the order of `SCALES`: values from 0 to 1 fit the second one too.
     for low, high in SCALES:
         if low <= ratings[lowest] and ratings[highest] <= high:
             return {word: (rating - low) / (high - low) for word, rating in ratings.items()}
@@ -121,32 +124,34 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
         If a value is not 0 or 1, a word has both for an emotion, an emotion is unknown, or one of
         the eight has no words.
     """
-    columns, rows = _read(Path(path))
+    columns, rows = _read_rows(Path(path))
     lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
     if lacking and "emotion" not in columns:
         has = shortened(columns)
         raise InputError(f"{path}: no column emotion, and none for {lacking}; has {has}")
     marked: dict[str, dict[str, bool]] = {emotion: {} for emotion in EMOTIONS}
     for line, row in rows:
+        word = row["word"]
         for emotion, text in _marks(row).items():
-            word, mark = row["word"], _MARKS.get(text.strip().lower())
+            mark = _MARKS.get(text.strip().lower())
             if emotion not in marked:
-                known = ", ".join(EMOTIONS)
-                raise InputError(f"{path}:{line}: emotion {emotion!r}; known are {known}")
+                emotions = ", ".join(EMOTIONS)
+                raise InputError(f"{path}:{line}: emotion {emotion!r}; known are {emotions}")
             if mark is None:
                 raise InputError(
                     f"{path}:{line}: {word!r}: {emotion} {text!r}; allowed are 0 and 1"
                 )
             if marked[emotion].setdefault(word, mark) != mark:
                 raise InputError(f"{path}:{line}: {word!r} has {emotion} 0 and 1; keep one")
-    words = {
-        emotion: frozenset(word for word, mark in marks.items() if mark)
-        for emotion, marks in marked.items()
-    }
+    words = {emotion: _marked_words(marks) for emotion, marks in marked.items()}
     empty = ", ".join(emotion for emotion in EMOTIONS if not words[emotion])
     if empty:
         raise InputError(f"{path}: no words for {empty}; each emotion needs some")
     return words
+
+
+def _marked_words(marks: Mapping[str, bool]) -> frozenset[str]:
+    return frozenset(word for word, mark in marks.items() if mark)
 
 
 def _marks(row: Mapping[str, str]) -> dict[str, str]:
@@ -157,7 +162,7 @@ def _marks(row: Mapping[str, str]) -> dict[str, str]:
     return {} if emotion in _SENTIMENTS else {emotion: row.get("value", "1")}
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
@@ -165,32 +170,36 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+def _read_rows(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
     """Return the column names and, per row, its line number and its fields by column."""
     rows: Iterator[tuple[int, Sequence[str]]]
     if path.suffix == ".parquet":
         table = read_table(path)
         table = check(table, dict.fromkeys(table.columns, pl.String()), str(path)).fill_null("")
-        columns, rows = _named(table.columns), enumerate(table.iter_rows(), start=1)
+        columns = _column_names(table.columns)
+        rows = enumerate(table.iter_rows(), start=1)  # of parquet, rows in place of lines
     else:
         rows = fields(path)
         line, first = next(rows, (1, []))
-        columns = _named(first)
+        columns = _column_names(first)
         # "term" may also be a rated word: a first line with a number is a row.
-        if not first or any(_number(field) is not None for field in first[1:]):
+        if not first or any(_parse_number(field) is not None for field in first[1:]):
             if len(first) not in _BARE:
                 raise InputError(
                     f"{path}:{line}: {len(first)} columns and no header with word or term; "
                     "expected text separated by tabs or commas"
                 )
-            columns, rows = _BARE[len(first)], chain([(line, first)], rows)
+            columns = _BARE[len(first)]
+            rows = chain([(line, first)], rows)
     for name in ("word", *needed):
         if name not in columns:
-            named = "word or term" if name == "word" else name
-            raise InputError(f"{path}: no column {named}; has {shortened(columns)}")
+            label = "word or term" if name == "word" else name
+            raise InputError(f"{path}: no column {label}; has {shortened(columns)}")
     return columns, ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
 
 
-def _named(columns: Sequence[str]) -> list[str]:
+def _column_names(columns: Sequence[str]) -> list[str]:
+    """Return the names of columns in lower case, those of `_NAMES` by our names."""
     names = [name.strip().lower() for name in columns]
+    # A table may have both names, as "v" and "valence": then the other one keeps its own.
     return [name if _NAMES.get(name) in names else _NAMES.get(name, name) for name in names]

@@ -37,7 +37,9 @@ def lemmas() -> dict[str, str]:
 
 @cache
 def _exceptions(part: str) -> dict[str, list[str]]:
-    rows = [line.split() for line in (_WORDNET / f"{part}.exc").read_text("utf-8").split("\n")]
+    """Read the irregular forms of a part of speech → their lemmas."""
+    lines = (_WORDNET / f"{part}.exc").read_text("utf-8").split("\n")
+    rows = [line.split() for line in lines]
     return {row[0]: row[1:] for row in rows if row}
 
 
@@ -56,10 +58,11 @@ def in_wordnet(words: Iterable[str]) -> set[str]:
     >>> sorted(in_wordnet(["ice cream", "Mice", "went", "asdfgh"]))
     ['Mice', 'ice cream', 'went']
     """
-    return {word for word in words if _known(word.lower().replace(" ", "_"))}
+    return {word for word in words if _is_listed(word.lower().replace(" ", "_"))}
 
 
-def _known(form: str) -> bool:
+def _is_listed(form: str) -> bool:
+    """Whether a form is a lemma, or an inflected form of one."""
     return is_lemma(form) or any(_morphy(form, part) for part in RULES)
 
 
@@ -81,27 +84,28 @@ def lemma(word: str) -> str:
 def _morphy(form: str, part: str) -> list[str]:
     """List the lemmas of a part of speech that a form may belong to."""
     letter, rules = RULES[part]
-
-    def found(forms: Iterable[str]) -> list[str]:
-        return [form for form in dict.fromkeys(forms) if letter in lemmas().get(form, "")]
-
+    # A form that has an exception is never shortened, as nltk has it: "axes" gives "ax" and "axis".
     if form in _exceptions(part):
-        return found([form, *_exceptions(part)[form]])
+        return _select_lemmas([form, *_exceptions(part)[form]], letter)
+    forms = _shortened_forms([form], rules)
+    matches = _select_lemmas([form, *forms], letter)
+    while forms and not matches:
+        forms = _shortened_forms(forms, rules)
+        matches = _select_lemmas(forms, letter)
+    return matches
+
+
+def _select_lemmas(forms: Iterable[str], letter: str) -> list[str]:
+    """Return those forms, each once, that are lemmas of the part of speech with a letter."""
+    return [form for form in dict.fromkeys(forms) if letter in lemmas().get(form, "")]
+
+
+def _shortened_forms(forms: Iterable[str], rules: Iterable[tuple[str, str]]) -> list[str]:
+    """Return every form with its ending replaced, by each rule that fits it."""
+    shortened = []
+    for form in forms:
+        for ending, replacement in rules:
+            if form.endswith(ending):
+                shortened.append(form[: -len(ending)] + replacement)
     # Each form once: otherwise the forms of a word like "seseses…" would double with every rule.
-    forms = _shortened([form], rules)
-    hits = found([form, *forms])
-    while forms and not hits:
-        forms = _shortened(forms, rules)
-        hits = found(forms)
-    return hits
-
-
-def _shortened(forms: Iterable[str], rules: Iterable[tuple[str, str]]) -> list[str]:
-    return list(
-        dict.fromkeys(
-            form[: -len(ending)] + new
-            for form in forms
-            for ending, new in rules
-            if form.endswith(ending)
-        )
-    )
+    return list(dict.fromkeys(shortened))

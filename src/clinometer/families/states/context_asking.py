@@ -205,7 +205,7 @@ def shard_contexts(
             files = collection.files
         else:
             write_setting(folder, {"shards": shards})
-            files = write_shards(folder, questions.left(Answers()), shards)
+            files = write_shards(folder, questions.unanswered(Answers()), shards)
     return count_sentences(), files
 
 
