@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from clinometer.errors import InputError
-from clinometer.results import ESTIMATES, Measure, as_estimates, beside
+from clinometer.results import ESTIMATES, Measure, as_estimates, join_methods
 from clinometer.results.estimates import OTHER_MEASURES
 
 EFFECT = Measure("effect", "", -1, 1, 0, "", "")
@@ -86,7 +86,7 @@ JUDGED: list[dict[str, Any]] = [
 
 def test_other_methods_stand_beside_the_rows_of_one() -> None:
     others = {"published": ["p"], "bootstrap": ["ci_low", "ci_high"], "permutation": ["p"]}
-    rows = beside(made(*JUDGED), "clustered", others)
+    rows = join_methods(made(*JUDGED), "clustered", others)
     assert rows.columns == [*ESTIMATES, "p_published", "ci_low_bootstrap", "ci_high_bootstrap",
                             "p_permutation"]  # fmt: skip
     shown = rows.select("level", "p", "ci_low", "p_published", "ci_low_bootstrap")
@@ -104,7 +104,7 @@ def test_another_value_of_any_key_is_another_estimate() -> None:
             for method in ("published", "clustered")
         )
     )
-    side_by_side = beside(rows, "clustered", {"published": ["p"]})
+    side_by_side = join_methods(rows, "clustered", {"published": ["p"]})
     assert side_by_side["p_published"].to_list() == pytest.approx(
         [p + 0.01 for p in side_by_side["p"]]
     )
@@ -114,5 +114,5 @@ def test_an_estimate_keeps_one_row() -> None:
     """A one-sided and a two-sided test of one estimate cannot stand in one row."""
     twice = made(*JUDGED, {**JUDGED[1], "alternative": "greater"})
     with pytest.raises(InputError, match="2 rows of method 'published' agree.*effect of m"):
-        beside(twice, "clustered", {"published": ["p"]})
-    assert beside(twice, "clustered", {"bootstrap": ["ci_low"]}).height == 2
+        join_methods(twice, "clustered", {"published": ["p"]})
+    assert join_methods(twice, "clustered", {"bootstrap": ["ci_low"]}).height == 2

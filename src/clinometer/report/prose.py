@@ -17,12 +17,45 @@ from clinometer.report.plan import PlanFacts
 from clinometer.results import Measure, verdicts
 from clinometer.texts import visible
 
-__all__ = ["ALPHA", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
-           "bracketed", "capital", "category_title", "counted", "cut", "endings", "file_names",
-           "first_few", "held_only", "interval", "interval_title", "leaning", "lowered", "many",
-           "mean_leans", "number", "p_value", "percent", "place", "rank", "scale", "short_names",
-           "shown_names", "splits_text", "spoken", "verdict", "verdict_class", "verdict_counts",
-           "verdict_kind"]  # fmt: skip
+__all__ = [
+    "ALPHA",
+    "MEANINGS",
+    "OF_SCORES",
+    "SIGNS",
+    "WORST",
+    "answer",
+    "as_argument",
+    "bracketed",
+    "capital",
+    "category_title",
+    "chance_note",
+    "counted",
+    "cut",
+    "endings",
+    "file_names",
+    "first_few",
+    "held_only",
+    "interval",
+    "interval_title",
+    "leaning",
+    "lowered",
+    "many",
+    "mean_leans",
+    "number",
+    "p_value",
+    "percent",
+    "place",
+    "rank",
+    "scale",
+    "short_names",
+    "shown_names",
+    "splits_text",
+    "spoken",
+    "verdict",
+    "verdict_class",
+    "verdict_counts",
+    "verdict_kind",
+]
 
 #: A result with a larger p is not significant.
 ALPHA = 0.05
@@ -147,6 +180,12 @@ def leaning(code: str | None) -> str:
         return f"{_LEANS[known]}{restriction}"
     why = verdicts.explained(known).rstrip(".")
     return f"has no verdict: {lowered(why)}" if why else "has no verdict"
+
+
+def chance_note(row: Mapping[str, Any]) -> str:
+    """Say of a difference without a direction that it may be chance; nothing of the others."""
+    has_direction = row["verdict"] in (verdicts.LOWER, verdicts.HIGHER)
+    return "" if has_direction else ", not distinguishable from chance"
 
 
 def many(count: int | str) -> str:

@@ -8,7 +8,7 @@ from clinometer.results.estimates import (
     ESTIMATES,
     Measure,
     as_estimates,
-    beside,
+    join_methods,
 )
 from clinometer.results.schemas import (
     ABSENT,
@@ -45,7 +45,7 @@ __all__ = [
     "VERSIONS",
     "WORDS",
     "as_estimates",
-    "beside",
+    "join_methods",
     "check",
     "columns",
 ]

@@ -20,7 +20,7 @@ from clinometer.errors import InputError
 from clinometer.results.columns import CONDITIONS, Schema, columns
 
 __all__ = ["ASSOCIATIONS", "ATTRIBUTIONS", "DECISIONS", "OTHER_MEASURES", "ESTIMATES", "KEYS",
-           "Measure", "SCALE", "as_estimates", "beside"]  # fmt: skip
+           "Measure", "SCALE", "as_estimates", "join_methods"]  # fmt: skip
 
 #: What the reports of several instruments have in common (`Measure.asks`).
 ASSOCIATIONS, DECISIONS, ATTRIBUTIONS = "associations", "decisions", "attributions"
@@ -111,7 +111,7 @@ def _fill_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataF
     return with_scales.with_columns(filled).select(list(ESTIMATES))
 
 
-def beside(
+def join_methods(
     estimates: pl.DataFrame, method: str, added: Mapping[str, Sequence[str]]
 ) -> pl.DataFrame:
     """Join columns of other methods to the rows of one `method`, as ``{column}_{method}``.

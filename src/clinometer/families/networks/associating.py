@@ -48,7 +48,7 @@ class Associated:
     """How many associations one model has given, and what stopped the run."""
 
     model: str
-    wanted: int
+    expected: int
     answered: int
     readable: int
     """Answers that hold at least one associate."""
@@ -65,7 +65,7 @@ class Associated:
     @property
     def complete(self) -> bool:
         """Whether every answer is there."""
-        return self.answered == self.wanted
+        return self.answered == self.expected
 
 
 def most_choices(model: str, choices: int | None = None) -> int:
@@ -167,7 +167,9 @@ def cue_questions(
     answers_per_call = (choices or CHOICES) if find_provider(model).choices else 1
     strategy = _Cues(plan, model, tally, answers_per_call)
     strategy.proven = True  # calls stay as they were written, whatever their answers hold
-    return CallQuestions(strategy, ledger, plan.generation, lambda: (tally.wanted, tally.answered))
+    return CallQuestions(
+        strategy, ledger, plan.generation, lambda: (tally.expected, tally.answered)
+    )
 
 
 @anywhere(directory=True)
@@ -303,7 +305,7 @@ def _outcome(strategy: _Cues, session: Session[Call]) -> Associated:
     tally, ledger = strategy.tally, session.ledger
     return Associated(
         model=ledger.journal.model,
-        wanted=tally.wanted,
+        expected=tally.expected,
         answered=tally.answered,
         readable=tally.readable,
         associates=tally.associates,

@@ -135,14 +135,14 @@ class Tally:
         self._places = {cue: place for place, cue in enumerate(cues)}
 
     @property
-    def wanted(self) -> int:
+    def expected(self) -> int:
         """How many answers there will be."""
         return len(self.done) * self.repetitions
 
     @property
     def missing(self) -> int:
         """How many answers are still to be asked for."""
-        return self.wanted - self.answered
+        return self.expected - self.answered
 
     def count(self, line: dict[str, Any]) -> bool:
         """Count a recorded answer or error; return False where it is not of this plan."""

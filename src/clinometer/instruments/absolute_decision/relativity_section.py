@@ -18,10 +18,9 @@ from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import WORST, interval, number, p_value
-from clinometer.report.sections import Section, in_order, name_stereotypes
+from clinometer.report.prose import WORST, chance_note, interval, number, p_value
+from clinometer.report.sections import Section, name_stereotypes
 from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, render_table
-from clinometer.results.verdicts import HIGHER, LOWER
 
 __all__ = ["relativity_section"]
 
@@ -50,7 +49,7 @@ def relativity_section(asked: InstrumentResults) -> Section | None:
         pl.col("factor") == "instrument", pl.col("measure") == CONSISTENT_SHARE.name
     )
     rows = compared.filter(baseline=asked.instrument, study=asked.study)
-    frame = in_order(rows.with_columns(kind=kind, asked="mode", mode=shown), plan)
+    frame = rows.with_columns(kind=kind, asked="mode", mode=shown)
     whole = frame.filter(level="model")
     if whole.is_empty():
         return None
@@ -76,12 +75,11 @@ def relativity_section(asked: InstrumentResults) -> Section | None:
 
 
 def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
-    told = row["verdict"] in (LOWER, HIGHER)
     means = f"{number(row['candidate_estimate'])} against {number(row['baseline_estimate'])}"
     return (
         f"{row['model']}, mode {row['mode']}: {means} in absolute decisions, a difference of "
         f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
-        f"{'' if told else ', not distinguishable from chance'}."
+        f"{chance_note(row)}."
     )
 
 

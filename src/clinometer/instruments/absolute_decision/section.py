@@ -18,7 +18,7 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import YES
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title, counted, endings, number
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, Render, ReportTable, TableColumn, render_table
 from clinometer.results import VERSIONS
 
@@ -50,7 +50,7 @@ _LEVELS = (
 def yes_section(asked: InstrumentResults) -> Section | None:
     """Show the share of yes of each stereotype and version, one map per model and mode."""
     shares, plan = asked.tables.details["yes_shares"], asked.plan
-    frame = in_order(shares.filter(pl.col("version").is_in(list(_COLUMNS))), plan)
+    frame = shares.filter(pl.col("version").is_in(list(_COLUMNS)))
     if frame["yes_share"].is_null().all():
         return None
     known = frame.filter(pl.col("yes_share").count().over("model", "mode") > 0)

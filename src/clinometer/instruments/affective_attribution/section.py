@@ -93,7 +93,7 @@ _ON_DIFFERENCES = {
 def attribution_section(asked: InstrumentResults) -> Section | None:
     """Show what descriptions were called, and how the groups differ."""
     plan = asked.plan
-    contrasts = in_order(asked.tables.clustered(pl.col("factor") == "version"), plan)
+    contrasts = asked.tables.clustered(pl.col("factor") == "version")
     group = pl.col("version").cast(pl.Enum(GROUPS), strict=False)
     known = asked.tables.details["attributions"].filter(group.is_not_null())
     frame = in_order(known.sort(group, maintain_order=True), plan)

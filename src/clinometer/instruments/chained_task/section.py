@@ -48,8 +48,8 @@ WIDEST = 5.0
 #: Components of a coefficient, and how a sentence names them.
 _COMPONENTS = {"within": "Within a stereotype", "between": "Between stereotypes"}
 
-#: What tells fits apart.
-_FIT_KEYS = [*(name for name in FITS if name in KEYS), "method"]
+#: What tells fits apart; fewer factors than coefficients have, so that they share the plain mode.
+_FIT_KEYS = ["plain_mode", *(name for name in FITS if name in KEYS and name != "mode"), "method"]
 
 _TIPS = (
     ("Group", "label"),
@@ -120,11 +120,9 @@ def chained_section(asked: InstrumentResults) -> Section | None:
 def _with_fits(asked: InstrumentResults) -> pl.DataFrame:
     """Return the coefficients of all methods, with the fits behind them."""
     coefficients = asked.tables.rows.filter(measure="log_odds")
-    # The names of modes are added last: coefficients and fits meet in the plain ones.
-    fits = asked.tables.details["fits"].with_columns(mode="plain_mode")
     added = [name for name in FITS if name not in coefficients.columns]
-    joint = joined(coefficients, fits.select(*_FIT_KEYS, *added), *_FIT_KEYS)
-    return asked.tables.named(joint)
+    fits = asked.tables.details["fits"].select(*_FIT_KEYS, *added)
+    return joined(coefficients, fits, *_FIT_KEYS)
 
 
 def _sentence(part: pl.DataFrame, plan: PlanFacts) -> str:

@@ -49,7 +49,7 @@ _STATISTICS = ("share", "biased", "auc")
 def moderation_section(asked: InstrumentResults) -> Section | None:
     """Set out how many answers were flagged, and whether flags follow the scores."""
     plan = asked.plan
-    flags = asked.tables.named(asked.tables.rows.filter(pl.col("measure").is_in(list(FLAGS))))
+    flags = asked.tables.rows.filter(pl.col("measure").is_in(list(FLAGS)))
     if flags.is_empty():
         return None
     published = _published(asked)

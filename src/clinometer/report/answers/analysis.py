@@ -11,7 +11,7 @@ from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, interval, number, p_value, scale
-from clinometer.report.sections import Section, in_order, name_stereotypes
+from clinometer.report.sections import Section, name_stereotypes
 from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.results import Measure
 
@@ -43,7 +43,7 @@ def analysis_section(asked: InstrumentResults) -> Section | None:
 
     The one that is stated beside the mean comes first, is drawn, and stands open.
     """
-    rows = in_order(_analysed(asked), asked.plan)
+    rows = _analysed(asked)
     if rows.is_empty():
         return None
     first = asked.facts.effect
@@ -63,9 +63,8 @@ def analysis_section(asked: InstrumentResults) -> Section | None:
 
 
 def _analysed(asked: InstrumentResults) -> pl.DataFrame:
-    """Return the rows of the published analysis, of all methods, with the names of their modes."""
-    rows = asked.tables.rows.filter(pl.col("measure").is_in(list(asked.facts.analysed)))
-    return asked.tables.named(rows)
+    """Return the rows of the published analysis, of all methods."""
+    return asked.tables.rows.filter(pl.col("measure").is_in(list(asked.facts.analysed)))
 
 
 def largest_effect(asked: InstrumentResults) -> str:

@@ -14,11 +14,10 @@ from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import WORST, interval, number, p_value
-from clinometer.report.sections import Finding, Section, in_order, name_stereotypes
+from clinometer.report.prose import WORST, chance_note, interval, number, p_value
+from clinometer.report.sections import Finding, Section, name_stereotypes
 from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, render_table
 from clinometer.results import CONDITIONS
-from clinometer.results.verdicts import HIGHER, LOWER
 
 __all__ = ["change", "change_section", "changes"]
 
@@ -150,12 +149,11 @@ def change(row: Mapping[str, Any], plan: PlanFacts) -> str:
     if row["estimate"] is None:
         return f"{said} no trial was scored in both; {compliance}."
     way = "lower" if row["estimate"] < 0 else "higher"
-    chance = "" if row["verdict"] in (LOWER, HIGHER) else ", not distinguishable from chance"
     return (
         f"{said} the mean is {number(abs(row['estimate']))} {way} "
         f"(difference {number(row['estimate'])}, {plan.interval} "
-        f"{interval(row['ci_low'], row['ci_high'])}; {row['n_scored']} matched trials){chance}; "
-        f"{compliance}."
+        f"{interval(row['ci_low'], row['ci_high'])}; {row['n_scored']} matched trials)"
+        f"{chance_note(row)}; {compliance}."
     )
 
 
@@ -172,7 +170,7 @@ def _contrasted(asked: InstrumentResults, factor: str) -> pl.DataFrame:
     """Give the differences between values of a factor; the mode names the candidate."""
     named = pl.concat_str(["mode", "candidate"], separator=", ", ignore_nulls=True)
     contrasts = asked.tables.contrasts.filter(factor=factor)
-    return in_order(contrasts.with_columns(asked="mode", mode=named), asked.plan)
+    return contrasts.with_columns(asked="mode", mode=named)
 
 
 def _change_figures(

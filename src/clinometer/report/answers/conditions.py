@@ -13,7 +13,7 @@ from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import dots, forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import MEANINGS, interval, number, percent, scale
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, count, render_table
 from clinometer.results import REASONS
 
@@ -99,7 +99,7 @@ _PARTS = (
 
 def compliance_section(asked: InstrumentResults) -> Section | None:
     """Show shares per reason, and, for questions about one group, per group asked about."""
-    frame, plan = in_order(asked.tables.compliance, asked.plan), asked.plan
+    frame, plan = asked.tables.compliance, asked.plan
     if frame.is_empty():
         return None
     groups = asked.facts.groups

@@ -20,7 +20,7 @@ from clinometer.report.drawing.intervals import forest, range_text
 from clinometer.report.drawing.radar import FEWEST, MOST, radar
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, endings, interval, number, p_value, scale, short_names
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import (
     FROM,
     NOTE,
@@ -61,8 +61,8 @@ def content_section(asked: InstrumentResults) -> Section | None:
         for frame in (
             asked.each.drop_nulls("dimension"),
             asked.whole.drop_nulls("dimension"),
-            in_order(asked.tables.correlations, plan),
-            in_order(asked.tables.ranks.drop_nulls("dimension"), plan),
+            asked.tables.correlations,
+            asked.tables.ranks.drop_nulls("dimension"),
         )
     )
     if each.is_empty():

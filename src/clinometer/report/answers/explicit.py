@@ -18,10 +18,9 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import capital, interval, number, p_value, spoken
+from clinometer.report.prose import capital, chance_note, interval, number, p_value, spoken
 from clinometer.report.sections import Section, in_order, name_stereotypes
 from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
-from clinometer.results.verdicts import HIGHER, LOWER
 from clinometer.statistics.explicitness import share_of_scale
 
 __all__ = ["explicit_section"]
@@ -75,13 +74,12 @@ def explicit_section(results: AnswerResults) -> Section | None:
 
 
 def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
-    told = row["verdict"] in (LOWER, HIGHER)
     return (
         f"{row['model']}, mode {row['mode']}: {_named(plan, row['candidate'])} "
         f"{number(row['candidate_estimate'])}, {_named(plan, row['baseline'])} "
         f"{number(row['baseline_estimate'])}; gap {number(row['estimate'], signed=True)} "
         f"({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
-        f"{'' if told else ', not distinguishable from chance'}."
+        f"{chance_note(row)}."
     )
 
 

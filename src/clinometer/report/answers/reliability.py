@@ -10,7 +10,7 @@ import polars as pl
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, interval, number, p_value, percent
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, count, render_table
 from clinometer.statistics.reliability import FACETS
 
@@ -45,7 +45,7 @@ def reliability_section(asked: InstrumentResults) -> Section | None:
     own = pl.col("first").eq_missing(pl.lit(asked.instrument))
     own |= pl.col("second").eq_missing(pl.lit(asked.instrument))
     between = pl.col("measure") == FACETS["instrument"]
-    rows = in_order(asked.tables.reliability.filter(~between | own), asked.plan)
+    rows = asked.tables.reliability.filter(~between | own)
     if rows["estimate"].is_null().all():
         return None
     compared = rows.filter(pl.col("measure").is_in(list(_COMPARED))).drop_nulls("estimate")

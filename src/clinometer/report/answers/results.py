@@ -30,7 +30,7 @@ from clinometer.results import (
     SCORES,
     Measure,
     Schema,
-    beside,
+    join_methods,
 )
 from clinometer.results.estimates import KEYS
 from clinometer.results.schemas import ORDERS
@@ -78,8 +78,7 @@ class AnswerResults:
     """
 
     plan: PlanFacts
-    apart: tuple[str, ...]  # the factors that are named beside the mode
-    rows: pl.DataFrame  # every estimate of answers, as it was written: a row per method
+    rows: pl.DataFrame  # every estimate of answers: a row per method
     estimates: pl.DataFrame  # of scores, with the effect of order
     contrasts: pl.DataFrame  # between values of CONDITIONS, with the change of compliance
     gaps: pl.DataFrame  # between implicit and explicit measures
@@ -95,12 +94,16 @@ class AnswerResults:
     scores: pl.LazyFrame | None
 
     def of(self, study: str, instrument: str) -> AnswerResults:
-        """Narrow the tables, but for the estimates, to one study and instrument."""
-        keys = {"study": study, "instrument": instrument}
+        """Narrow the tables, but for the estimates, to one study and instrument.
+
+        Rows come in the order of the plan; a row that is about no single study or instrument stays.
+        """
+        keys, plan = {"study": study, "instrument": instrument}, self.plan.of(study)
 
         def narrow(table: pl.DataFrame) -> pl.DataFrame:
             names = [name for name in keys if name in table.columns]
-            return table.filter((pl.col(name) == keys[name]).fill_null(True) for name in names)
+            is_of_both = [(pl.col(name) == keys[name]).fill_null(True) for name in names]
+            return in_order(table.filter(is_of_both), plan)
 
         narrowed: dict[str, Any] = {
             name: narrow(table)
@@ -110,13 +113,9 @@ class AnswerResults:
         details = {name: narrow(table) for name, table in self.details.items()}
         return replace(self, **narrowed, details=details)
 
-    def named(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Add the three names of the mode to a table of one study and instrument."""
-        return named(frame, self.apart, self.plan)
-
     def clustered(self, *predicates: pl.Expr) -> pl.DataFrame:
-        """Select estimates, with other methods beside the clustered one, and name their modes."""
-        return self.named(_clustered(self.rows.filter(*predicates)))
+        """Select estimates, with other methods beside the clustered one."""
+        return _clustered(self.rows.filter(*predicates))
 
 
 @dataclass(frozen=True)
@@ -217,7 +216,12 @@ def apart_from(estimates: pl.DataFrame) -> list[str]:
 
 
 def named(frame: pl.DataFrame, apart: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
-    """Add the names of the mode: with the factors of `apart`, and with the label of a dimension."""
+    """Add the names of the mode: with the factors of `apart`, and with the label of a dimension.
+
+    A table without modes stays as it is.
+    """
+    if "mode" not in frame.columns:
+        return frame
     factors = [
         pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns
     ]
@@ -250,42 +254,44 @@ def read_results(directory: Path) -> AnswerResults:
     """
     plan = read_plan(directory / "plan.json")
     rows = read_estimates(directory).filter(family="answers")
-    own = rows.filter(pl.col("factor").is_null())
-    scored = own.drop_nulls("tost_margin")["measure"].unique().implode()
-    scores = _clustered(own.filter(pl.col("measure").is_in(scored)))
-    apart = apart_from(scores)
-    tables = {
-        **_estimates(directory, rows, scores),
-        **{name: read_detail(directory, name) for name in _DETAILS},
-        "compliance": _compliance(read_detail(directory, "compliance"), apart),
-    }
+    of_scores = _is_of_scores(rows)
+    apart = apart_from(rows.filter(of_scores, method="clustered"))
+    rows = named(rows, apart, plan)
+    scores = _clustered(rows.filter(of_scores))
+    orders = named(read_detail(directory, "orders"), apart, plan)
+    compliance = _compliance(read_detail(directory, "compliance"), apart)
+    details = {name: read_detail(directory, name) for name in (*_DETAILS, *_own_details())}
+    tables = {name: named(table, apart, plan) for name, table in details.items()}
     return AnswerResults(
         plan=replace(plan, interval=interval_title(scores)),
-        apart=tuple(apart),
         rows=rows,
-        **{name: named(table, apart, plan) for name, table in tables.items()},
+        **_estimates(rows, scores, orders),
+        **{name: tables[name] for name in _DETAILS},
+        compliance=named(compliance, apart, plan),
         progress=read_detail(directory, "progress"),
-        details=_details(directory, apart, plan),
+        details={name: tables[name] for name in _own_details()},
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )
 
 
-def _details(directory: Path, apart: Sequence[str], plan: PlanFacts) -> dict[str, pl.DataFrame]:
-    """Read the tables that instruments have of their own."""
-    details = {}
-    for instrument in INSTRUMENTS.values():
-        for name in instrument.details:
-            table = read_detail(directory, name)
-            details[name] = named(table, apart, plan) if "mode" in table.columns else table
-    return details
+def _own_details() -> list[str]:
+    """Return the names of the tables that instruments have of their own."""
+    return [name for instrument in INSTRUMENTS.values() for name in instrument.details]
+
+
+def _is_of_scores(rows: pl.DataFrame) -> pl.Series:
+    """Tell which rows are means of scores: those of measures that have a margin somewhere."""
+    means = rows.filter(pl.col("factor").is_null())
+    scored = means.drop_nulls("tost_margin")["measure"].unique().implode()
+    is_of_scores = pl.col("factor").is_null() & pl.col("measure").is_in(scored)
+    return rows.select(is_of_scores).to_series()
 
 
 def _estimates(
-    directory: Path, rows: pl.DataFrame, scores: pl.DataFrame
+    rows: pl.DataFrame, scores: pl.DataFrame, orders: pl.DataFrame
 ) -> dict[str, pl.DataFrame]:
-    """Give the estimates of each kind, with what stands beside them in other rows and tables."""
-    orders = read_detail(directory, "orders")
+    """Return the estimates of each kind, with what other rows and tables say of them."""
     effects = orders.select(
         *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
     )
@@ -318,7 +324,7 @@ def _estimates(
 
 def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
     """Set other methods beside the clustered one; the change of compliance is left out."""
-    return beside(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
+    return join_methods(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
 
 
 def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:

@@ -111,7 +111,9 @@ def _item_table(items: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         TableColumn("n", lambda r: str(r["n"])),
     ]
     by = ["set", "contribution"]
-    return render_table(in_order(shown.sort(by, descending=True), plan), caption, columns)
+    return render_table(
+        in_order(shown.sort(by, descending=True, maintain_order=True), plan), caption, columns
+    )
 
 
 def _strongest(items: pl.DataFrame) -> pl.DataFrame:

@@ -154,6 +154,6 @@ def _summary(outcome: Associated, folder: Path) -> str:
             f"{outcome.associates / outcome.answered:.2f} associates an answer"
         )
     return (
-        f"{outcome.model}: {outcome.answered:,} of {outcome.wanted:,} answers{calls}{failed}; "
+        f"{outcome.model}: {outcome.answered:,} of {outcome.expected:,} answers{calls}{failed}; "
         f"{readable}: {folder}"
     )

@@ -225,13 +225,13 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
     """Format estimates, absent words, placebos and rewired networks, one line each."""
     import polars as pl
 
-    from clinometer.results import beside
+    from clinometer.results import join_methods
 
     subject_estimates = estimates.filter(pl.col("varied").is_null(), pl.col("factor").is_null())
     is_length = pl.col("measure") == "path_difference"
     effects = subject_estimates.filter(~is_length)
     interval = ["ci_low", "ci_high"]
-    published = beside(effects, "published", {"bootstrap": interval, "robust": interval})
+    published = join_methods(effects, "published", {"bootstrap": interval, "robust": interval})
     for row in published.iter_rows(named=True):
         yield _estimate_line(row)
     for network, _, identity, targets, absent in absences.iter_rows():
@@ -251,7 +251,9 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
         if row["alarms"] is not None:
             line += f"; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
         yield line
-    swapped = beside(subject_estimates.filter(is_length), "permutation", {"bootstrap": interval})
+    swapped = join_methods(
+        subject_estimates.filter(is_length), "permutation", {"bootstrap": interval}
+    )
     for row in swapped.iter_rows(named=True):
         yield _path_line(row)
     for method, kind in _PLACEBOS.items():

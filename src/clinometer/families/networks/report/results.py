@@ -19,7 +19,7 @@ from clinometer.report.facts import Facts, read_facts, spaced
 from clinometer.report.prose import cut, interval, place, shown_names
 from clinometer.report.sections import joined, read_family, with_shown_texts
 from clinometer.report.tables import TableColumn
-from clinometer.results import beside
+from clinometer.results import join_methods
 from clinometer.texts import visible
 
 __all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PUBLISHED", "Networks", "dot",
@@ -273,7 +273,7 @@ def _add_turned(frame: pl.DataFrame, prefix: str) -> pl.DataFrame:
 
 
 def _effect_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    effects = beside(
+    effects = join_methods(
         estimates.filter(pl.col("measure").is_in(_EFFECTS)),
         "published",
         {
@@ -315,7 +315,7 @@ def _add_placebos(effects: pl.DataFrame, *methods: str) -> pl.DataFrame:
 
 
 def _coefficient_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    coefficients = beside(
+    coefficients = join_methods(
         estimates.filter(approach="valence"),
         "published",
         {"robust": ["p", *_INTERVAL], _PLACEBOS[0]: _PLACED},
@@ -336,7 +336,7 @@ def _chance_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set estimates beside those of rewired networks; of valence, `targets` has the prime."""
     keys = ("network", "study", "identity", "targets", "prime")
     alarms = estimates.filter(measure="false_alarm_rate").select(*keys, false_alarms="estimate")
-    rewired = beside(estimates.drop_nulls("approach"), "rewired", {"published": ["p"]})
+    rewired = join_methods(estimates.drop_nulls("approach"), "rewired", {"published": ["p"]})
     return joined(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
 
 
@@ -353,7 +353,7 @@ def _sensitivity_frame(estimates: pl.DataFrame, observed: pl.DataFrame) -> pl.Da
 
 def _path_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     """Set out the differences in path length between inconsistent and consistent pairs."""
-    rows = beside(
+    rows = join_methods(
         estimates.filter(measure="path_difference"),
         "permutation",
         {"bootstrap": [*_INTERVAL, "n_clusters"], **dict.fromkeys(_PLACEBOS, _PLACED)},

@@ -24,7 +24,7 @@ from clinometer.report.prose import (
 )
 from clinometer.report.sections import joined, read_family, with_shown_texts
 from clinometer.report.tables import TableColumn
-from clinometer.results import beside
+from clinometer.results import join_methods
 from clinometer.texts import visible
 
 __all__ = ["ONE_LAYER", "READING", "States", "at_one_layer", "by_layer", "first_reading",
@@ -174,7 +174,7 @@ def _frames(
 def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
     """Give differences of groups: the published test, with the others' columns beside it."""
     methods = {"welch": _INTERVAL, "permutation": ["p"], "placebo": _PLACED}
-    rows = beside(rows, "published", methods)
+    rows = join_methods(rows, "published", methods)
     for side in ("first", "second"):
         # The size of a group stands in the row of its mean.
         group = pl.col("group").alias(side)
@@ -209,7 +209,7 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     # Placebos are two-sided too, but a method of their own; bootstrap rows have no alternative.
     method = pl.when(method="placebo").then("method").otherwise(pl.coalesce(side, "method"))
     methods = {"two_sided": ["p"], "bootstrap": _INTERVAL, "placebo": _PLACED}
-    rows = beside(rows.with_columns(method=method), "tested", methods)
+    rows = join_methods(rows.with_columns(method=method), "tested", methods)
     # The rank of a placebo is two-sided, a claim is not: an effect below them claims nothing.
     below_placebos = pl.col("estimate") <= pl.col("placebo_mean_placebo")
     p_claim = pl.when(below_placebos).then(1.0).otherwise(_PLACEBOS["p_claim"])
@@ -228,7 +228,7 @@ def _relations(rows: pl.DataFrame, fits: pl.DataFrame) -> dict[str, pl.DataFrame
     keys = ("model", "removed", "layer", "missing_as")
     ranks = rows.filter(measure="rank_correlation")
     spearman = ranks.select(*keys, "level", estimate_spearman="estimate")
-    regressions = beside(rows.filter(measure="log_odds"), "published", {"clustered": ["p"]})
+    regressions = join_methods(rows.filter(measure="log_odds"), "published", {"clustered": ["p"]})
     criteria = fits.select(*keys, "predictor", "aic", "bic", "delta_aic")
     return {
         "relations": joined(rows.filter(measure="correlation"), spearman).select(
