@@ -7,11 +7,13 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import clinometer
+from clinometer.instruments.instrument import Instrument
 
 SRC = Path(clinometer.__file__).parent
 
@@ -182,3 +184,49 @@ def test_no_model_text_is_ever_evaluated() -> None:
 def test_no_room_hides_a_public_function() -> None:
     rooms = {path.stem for path in SRC.iterdir()} - NAMESPACES
     assert not rooms & FLAT
+
+
+def test_the_page_lists_every_field_of_an_instrument() -> None:
+    page = (SRC.parents[1] / "docs" / "house.md").read_text(encoding="utf-8")
+    section = page.split("### An instrument\n")[1].split("\n### ")[0]
+    assert not [field.name for field in fields(Instrument) if f"`{field.name}`" not in section]
+
+
+#: Words that say nothing of what they name.
+OPAQUE = set(
+    "one own of at found known said shown named asked left taken whole both each every held given "
+    "kept told made drawn joined there here it its way ways how about so apart beside together "
+    "other others mine read written wanted seen chosen stated".split()
+)
+
+
+def bound_names(path: Path) -> list[str]:
+    """Return the variables and parameters of a module, as often as they are bound."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        elif isinstance(node, ast.arg):
+            names.append(node.arg)
+    return names
+
+
+def test_names_say_what_they_name() -> None:
+    """At most 1% of all names, and 2% in a room, are words that would fit anything."""
+    opaque = {}
+    for room in (path for path in SRC.iterdir() if path.is_dir()):
+        names = [name for path in room.rglob("*.py") for name in bound_names(path)]
+        if names:
+            opaque[room.name] = (len([name for name in names if name in OPAQUE]), len(names))
+    total, bound = map(sum, zip(*opaque.values(), strict=True))
+    assert total < bound / 100, opaque
+    assert not {room: counts for room, counts in opaque.items() if counts[0] > counts[1] / 50}
+
+
+def test_no_public_class_has_the_name_of_another() -> None:
+    places: dict[str, set[str]] = {}
+    for path in SRC.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, set()).add(str(path))
+    assert not {name: modules for name, modules in places.items() if len(modules) > 1}
