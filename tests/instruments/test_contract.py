@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 
 from clinometer.asking.budget import estimate_costs
 from clinometer.cli.group import run_group
+from clinometer.directory.codebook import codebook
+from clinometer.directory.results import all_tables, read_results
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments import contract
 from clinometer.instruments.bbq import items_of
@@ -27,11 +29,15 @@ from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, add_plug_ins
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.contract import ContractCheck, cases
 from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Scored, Size
+from clinometer.instruments.instrument import Analysis, Instrument, Key, Scored, Size
 from clinometer.models.providers import find_provider
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.report import write_report
-from clinometer.results import VERSIONS
+from clinometer.report.answers.results import InstrumentResults
+from clinometer.report.sections import Section
+from clinometer.results import ESTIMATES, VERSIONS
+from clinometer.results.columns import columns, of_kind
+from clinometer.results.schemas import Table
 from clinometer.results.tables import read_table
 from clinometer.stimuli import Study, load_study, parse_study
 
@@ -512,6 +518,54 @@ def test_an_instrument_without_a_control_is_not_for_quick_audits(toy: Instrument
     assert "toy2" not in INSTRUMENTS
     register(replace(toy, **named, control="", sizes={"standard": Size(4)}))
     del INSTRUMENTS["toy2"], MEASURES["toy_cold"]
+
+
+#: The column and the table that only the toy has.
+COUNTED = of_kind(pl.Int64(), n_cold="groups called cold")
+DETAILS = {
+    "toy_counts": Table(
+        "answers", columns("model", "mode", "version", "n_cold", own=COUNTED), "a row per group",
+        COUNTED,
+    )
+}  # fmt: skip
+
+
+def count_cold(scores: pl.LazyFrame) -> Analysis:
+    is_cold = (pl.col("score") < 0) == (pl.col("version") == "default")
+    counts = scores.group_by("model", "mode", "version").agg(n_cold=is_cold.sum().cast(pl.Int64))
+    counted = counts.sort("version").collect()
+    return Analysis(pl.DataFrame(schema=ESTIMATES), {"toy_counts": counted})
+
+
+def show_counts(results: InstrumentResults) -> list[Section]:
+    rows = [f"{row['version']}: {row['n_cold']}" for row in
+            results.tables.details["toy_counts"].iter_rows(named=True)]  # fmt: skip
+    return [Section("toy", "Toys called cold", text=tuple(rows))]
+
+
+def test_an_instrument_brings_its_table_and_its_section(
+    toy: Instrument, call: Callable[..., str], serve: Callable[..., Any]
+) -> None:
+    INSTRUMENTS["toy"] = replace(toy, details=DETAILS, analyse=count_cold, sections=show_counts)
+    server = serve()
+    server.reply = lambda body: server.chat(
+        body, "Cold." if "cat" in body["messages"][-1]["content"] else "Warm."
+    )
+    asked = ("--study", "toys.yaml", "--instrument", "toy", "--iterations", "8", "--mode", "free")
+    call("run", "openai-api/loop/m", *asked, "--out", "r")
+    table = read_results("r").table("toy_counts")
+    assert table.select("version", "n_cold").rows() == [("default", 0), ("marginalized", 4)]
+    page = write_report(Path("r")).read_text()
+    assert "Toys called cold" in page and "marginalized: 4" in page
+    assert "| `n_cold` | whole number | groups called cold |" in codebook()
+    call("report", "r", "--csv", "c")
+    assert (Path("c") / "toy_counts.csv").is_file()
+
+
+def test_a_table_that_exists_is_refused(toy: Instrument) -> None:
+    INSTRUMENTS["toy"] = replace(toy, details={"words": DETAILS["toy_counts"]})
+    with pytest.raises(InputError, match="instrument 'toy': table 'words' already exists"):
+        all_tables()
 
 
 def test_a_part_is_checked_by_its_instrument_with_file_line_and_field(toy: Instrument) -> None:

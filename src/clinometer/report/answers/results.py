@@ -103,7 +103,8 @@ class AnswerResults:
         def narrow(table: pl.DataFrame) -> pl.DataFrame:
             names = [name for name in keys if name in table.columns]
             is_of_both = [(pl.col(name) == keys[name]).fill_null(True) for name in names]
-            return in_order(table.filter(is_of_both), plan)
+            # A table of an instrument may have neither column; polars wants a predicate.
+            return in_order(table.filter(pl.lit(True), *is_of_both), plan)
 
         narrowed: dict[str, Any] = {
             name: narrow(table)
