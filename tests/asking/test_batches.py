@@ -553,7 +553,11 @@ def test_a_limit_in_dollars_is_of_all_rounds_and_all_models(
     write(plan, tmp_path / "unpriced")
     submit_shards(tmp_path / "unpriced", Submission(wait=False), said.append)
     with pytest.raises(InputError, match="price of .* is not known"):
-        submit_shards(tmp_path / "unpriced", replace(limited, prices=None), said.append)
+        submit_shards(
+            tmp_path / "unpriced",
+            replace(limited, spending=Spending(limited.spending.max_cost)),
+            said.append,
+        )
     with pytest.raises(BudgetError, match=f"of which \\${first:.2f} are submitted"):
         submit_shards(tmp_path / "unpriced", limited, said.append)
     assert len(service.batches) == 2 * len(models)
