@@ -55,7 +55,7 @@ class Asking:
 
 
 class Watcher:
-    """Is told of each step of a run. Subclasses say it; this one keeps quiet."""
+    """Hears of each step of a run. Subclasses print it; this one keeps quiet."""
 
     def opened(self) -> None:
         """Hear that every model can be asked and the directory is bound to the plan."""
@@ -152,18 +152,19 @@ class Run:
 
     def _open_models(self) -> dict[str, Any]:
         """Open the models and bind the directory to the plan; see `open_model` and `claim`."""
-        plan, connection = self.plan, self.asking.connection
-        models = {
-            name: open_model(name, plan.generation, plan.connection_of(name, connection))
-            for name in plan.models
-        }
-        claim(self.directory, plan, self.command)
+        plan = self.plan
+        models = {}
+        for name in plan.models:
+            connection = plan.connection_of(name, self.asking.connection)
+            models[name] = open_model(name, plan.generation, connection)
+        claim(self.directory, plan, self.command)  # last: nothing is written for a wrong name
         return models
 
     def _ask(self, models: dict[str, Any], watcher: Watcher) -> Outcome:
         with watcher.asking() as show_progress:
 
             def on_progress(model: str, answer: dict[str, Any]) -> None:
+                """Tell the caller of an answer, then the watcher."""
                 self.asking.on_progress(model, answer)
                 show_progress(model, answer)
 
@@ -181,7 +182,8 @@ class Run:
         collect_responses(self.plan, self.directory)
         studies = {selection.study.name: selection.study for selection in self.plan.selections}
         responses = pieces(self.directory / "responses.parquet")
-        folder, asking = self.directory / JUDGE, self.asking
+        folder = self.directory / JUDGE
+        asking = self.asking
         return ask_judge(responses, studies, judge, folder, asking.budget, prices=asking.prices)
 
     def _measure(self, watcher: Watcher) -> None:
@@ -202,7 +204,7 @@ def open_judge(name: str, connection: Connection) -> tuple[str, Any]:
 
     Returns its name and model. Raises InputError if it does not close answers to a JSON schema.
     """
-    if structured.MODE.able(name) is False:
+    if structured.MODE.able(name) is False:  # None: not known, which is tried
         raise InputError(
             f"--grader {name}: does not close answers to a JSON schema, which a judge needs"
         )
