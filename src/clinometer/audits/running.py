@@ -57,27 +57,27 @@ class Asking:
 class Watcher:
     """Hears of each step of a run. Subclasses print it; this one keeps quiet."""
 
-    def opened(self) -> None:
+    def on_opened(self) -> None:
         """Hear that every model can be asked and the directory is bound to the plan."""
 
     @contextmanager
-    def asking(self) -> Iterator[OnProgress]:
-        """Give what is called with the model and each answer or error, while models are asked."""
+    def watch_asking(self) -> Iterator[OnProgress]:
+        """Yield what is called with the model and each answer or error, while models are asked."""
         yield lambda model, answer: None
 
-    def asked(self, outcome: Outcome) -> None:
+    def on_asked(self, outcome: Outcome) -> None:
         """Hear how far the models were asked, and what stopped them."""
 
-    def judged(self, judge: str, outcome: Outcome) -> None:
+    def on_judged(self, judge: str, outcome: Outcome) -> None:
         """Hear what the judge was asked about open decisions."""
 
-    def tabulated(self) -> None:
+    def on_tabulated(self) -> None:
         """Hear that the tables of the answers are written."""
 
-    def measuring(self, family: Family, models: Sequence[str]) -> None:
+    def on_measuring(self, family: Family, models: Sequence[str]) -> None:
         """Hear that a family begins to measure models."""
 
-    def left_out(self, family: Family, error: ModelError) -> None:
+    def on_left_out(self, family: Family, error: ModelError) -> None:
         """Hear that a family could not measure a model; what this raises ends the run."""
         raise error
 
@@ -130,17 +130,17 @@ class Run:
         if self.sizes is not None:
             read_sizes(self.sizes)  # a malformed file is refused before anything is paid for
         models = self._open_models()
-        watcher.opened()
+        watcher.on_opened()
         outcome = self._ask(models, watcher)
-        watcher.asked(outcome)
+        watcher.on_asked(outcome)
         if outcome.stopped_by == "interrupted" or not (outcome.answered or outcome.errors):
             return outcome
         if judge is not None and outcome.complete:
-            watcher.judged(judge[0], self._judge(judge))
+            watcher.on_judged(judge[0], self._judge(judge))
         if self.sizes is not None:
             record_sizes(self.directory, self.sizes)
         tabulate(self.directory)
-        watcher.tabulated()
+        watcher.on_tabulated()
         if self.with_families and outcome.complete:
             self._measure(watcher)
         return outcome
@@ -161,7 +161,7 @@ class Run:
         return models
 
     def _ask(self, models: dict[str, Any], watcher: Watcher) -> Outcome:
-        with watcher.asking() as show_progress:
+        with watcher.watch_asking() as show_progress:
 
             def on_progress(model: str, answer: dict[str, Any]) -> None:
                 """Tell the caller of an answer, then the watcher."""
@@ -192,11 +192,11 @@ class Run:
             models = family.measurable(self.plan)
             if not models:
                 continue
-            watcher.measuring(family, models)
+            watcher.on_measuring(family, models)
             try:
                 family.measure(self.plan, self.directory)
             except ModelError as error:
-                watcher.left_out(family, error)
+                watcher.on_left_out(family, error)
 
 
 def open_judge(name: str, connection: Connection) -> tuple[str, Any]:

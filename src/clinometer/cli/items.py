@@ -39,8 +39,8 @@ def items_command(study: str | None, folder: Path | None) -> None:
     for name in shipped_studies():
         for _, items, source in _items_of(load_study(name)):
             missing = f"not here: clinometer items {name} brings it from {items.source}"
-            where = find_items(items, source) or missing
-            echo(f"{items.file}: study {name}; {items.licence}; {where}")
+            place = find_items(items, source) or missing
+            echo(f"{items.file}: study {name}; {items.licence}; {place}")
 
 
 def _bring(study: Study, folder: Path | None) -> None:
@@ -48,10 +48,10 @@ def _bring(study: Study, folder: Path | None) -> None:
     from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.stimuli import bring_items, find_items, read_items
 
-    named = list(_items_of(study))
-    if not named:
+    parts = list(_items_of(study))
+    if not parts:
         raise StudyError(f"study {study.name!r} names no items")
-    for instrument, items, source in named:
+    for instrument, items, source in parts:
         make = INSTRUMENTS[instrument].make_items
         if make is not None and items.made_of and find_items(items, source) is None:
             path = bring_items(items, make, folder)
