@@ -227,5 +227,5 @@ def audit(  # noqa: PLR0913 - the options of an audit
 def default_directory(models: Sequence[str], what: str) -> Path:
     """Name a results directory after the first model and the kind of run."""
     slug = models[0].replace("/", "-").replace(":", "-")
-    more = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
-    return Path("results") / f"{slug}{more}-{what}"
+    suffix = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
+    return Path("results") / f"{slug}{suffix}-{what}"

@@ -25,6 +25,9 @@ RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "dimension")
 #: A run of `NEVER_POOLED` → its components of variance, and whose they are.
 Components = Mapping[tuple[Any, ...], tuple[pl.DataFrame, str]]
 
+#: A run by `RUN`, whether its components are shipped or of a pilot, and these.
+_Candidate = tuple[dict[str, Any], str, pl.DataFrame]
+
 
 def nearest_components(
     scores: pl.DataFrame, pilot: pl.DataFrame | None, embedded: bool
@@ -48,21 +51,16 @@ def _nearest(
         for key, table in components_of_origin.group_by(RUN, maintain_order=True):
             candidates.append((dict(zip(RUN, key, strict=True)), origin, table))
     # `max` keeps the first of equal ones: the order of the tables decides.
-    nearest = max(candidates, key=lambda candidate: _likeness(*candidate, run, embedded))
+    nearest = max(candidates, key=lambda candidate: _likeness(candidate, run, embedded))
     source_run, origin, table = nearest
     same = all(source_run[key] == run[key] for key in ("study", "instrument", "mode", "dimension"))
     names = [str(name) for key, name in source_run.items() if name and key not in CONDITIONS]
     return table, f"{origin}{'' if same else ', nearest'}: {', '.join(names)}"
 
 
-def _likeness(
-    source_run: dict[str, Any],
-    origin: str,
-    table: pl.DataFrame,
-    run: dict[str, Any],
-    embedded: bool,
-) -> tuple[float, ...]:
-    """Return how near the components of `source_run` are to a run, the most important first."""
+def _likeness(candidate: _Candidate, run: dict[str, Any], embedded: bool) -> tuple[float, ...]:
+    """Return how near components are to a run, the most important first."""
+    source_run, origin, table = candidate
     return (
         MODES[source_run["mode"]].sampled == MODES[run["mode"]].sampled,
         source_run["instrument"] == run["instrument"],

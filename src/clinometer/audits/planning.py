@@ -165,7 +165,7 @@ def _find_trials(
     def finds_effect(level: str, iterations: int) -> bool:
         """Return whether half of the means of a level find the effect."""
         if iterations not in effects:
-            effects[iterations] = _effects_by_level(_of_size(plan, iterations), settings)
+            effects[iterations] = _effects_by_level(_with_iterations(plan, iterations), settings)
         smallest = effects[iterations].get(level)
         return smallest is not None and smallest <= effect
 
@@ -185,7 +185,7 @@ def _find_trials(
             "n_iterations": iterations,
         }
         if iterations is not None:
-            pieces = _of_size(plan, iterations).pieces()
+            pieces = _with_iterations(plan, iterations).pieces()
             (cost,) = estimate_costs(pieces, plan.models[:1], prices)
             row |= {"n_trials": cost.trials, "n_calls": cost.calls, "usd": cost.usd}
         yield row
@@ -222,7 +222,7 @@ def _least_iterations(is_enough: Callable[[int], bool]) -> int | None:
     return TRIED[high]
 
 
-def _of_size(plan: Plan, iterations: int) -> Plan:
+def _with_iterations(plan: Plan, iterations: int) -> Plan:
     """Return the plan with so many trials per wording."""
     parts = [replace(part, iterations=iterations) for part in plan.selections]
     return replace(plan, selections=parts, iterations=iterations)

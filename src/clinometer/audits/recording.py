@@ -178,6 +178,7 @@ def _describe_plan(scores: pl.DataFrame, study: Study, recording: Recording) -> 
     """Describe what the answers are answers to."""
 
     def values(name: str) -> list[str]:
+        """Return the values of a column, in the order in which they come."""
         return scores[name].drop_nulls().unique(maintain_order=True).to_list()
 
     instrument = INSTRUMENTS[recording.instrument]
@@ -185,7 +186,7 @@ def _describe_plan(scores: pl.DataFrame, study: Study, recording: Recording) -> 
     # Others call their wordings and modes as they like; a plan has only names that it knows.
     wordings = [name for name in values("variation") if name in study_wordings]
     modes = [mode for mode in values("mode") if mode in instrument.modes]
-    most = scores.group_by("model", "stereotype", "variation").len()["len"].max()
+    iterations = scores.group_by("model", "stereotype", "variation").len()["len"].max()
     selection = Selection(
         study,
         values("stereotype"),
@@ -196,7 +197,7 @@ def _describe_plan(scores: pl.DataFrame, study: Study, recording: Recording) -> 
         [selection],
         values("model"),
         modes=modes or list(instrument.modes)[:1],
-        iterations=int(str(most)),
+        iterations=int(str(iterations)),  # for mypy: a maximum may be of any type
         order="random",
     )
 

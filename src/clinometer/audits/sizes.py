@@ -86,7 +86,7 @@ def build_plan(
         selections.append(select_study(study, options.stereotypes, variations, instrument=name))
     modes = tuple(dict.fromkeys(options.modes)) or _add_modes(_default_modes(models), selections)
     refuse_unable(models, modes, options.reasoning_efforts)
-    temperatures = ()
+    temperatures: tuple[float, ...] = ()
     temperature = options.temperature
     if isinstance(temperature, Sequence):
         temperatures = tuple(temperature)
@@ -115,7 +115,7 @@ def _answer_tokens(models: Sequence[str], modes: Iterable[str], options: PlanOpt
     """Return the longest answer: as the user set it, else by models and modes."""
     if options.answer_tokens is not None:
         return options.answer_tokens
-    describes = _embedded(models) and all(MODES[mode].closed for mode in modes)
+    describes = _all_embedded(models) and all(MODES[mode].closed for mode in modes)
     return DESCRIPTION_TOKENS if describes else 1024
 
 
@@ -131,7 +131,7 @@ def _with_mode_variations(part: Selection, modes: Iterable[str], options: PlanOp
     return replace(part, variations=fitting or part.variations)
 
 
-def _embedded(models: Iterable[str]) -> bool:
+def _all_embedded(models: Iterable[str]) -> bool:
     return all(find_provider(model).embedded for model in models)
 
 
@@ -140,9 +140,9 @@ def _default_modes(models: Sequence[str]) -> tuple[str, ...]:
 
     With other models in the plan, the first closed mode that no provider is known to lack.
     """
-    if not any(_embedded([model]) for model in models):
+    if not any(_all_embedded([model]) for model in models):
         return tuple(MODES)[:1]
-    if _embedded(models):
+    if _all_embedded(models):
         return tuple(name for name, mode in MODES.items() if mode.sentences)
     for name, mode in MODES.items():
         lacking = any(mode.able(model) is False for model in models)  # None: not known
@@ -220,7 +220,7 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     [('affective_attribution', 4)]
     """
     options = options or PlanOptions()
-    battery = _battery(size, _embedded(models), options)
+    battery = _battery(size, _all_embedded(models), options)
     plan = build_plan(models, options, _pairs(battery, options))
     parts = [*plan.selections]
     if not options.studies if options.controls is None else options.controls:
@@ -231,7 +231,7 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
             if control.asked_in(plan.modes):
                 # Named variations are of the studies; controls have their own.
                 parts.append(_with_mode_variations(control, plan.modes, PlanOptions()))
-    sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
+    sized = [_fill_in_size(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
 
 
@@ -270,7 +270,7 @@ def _includes(battery: Mapping[str, Size], study: str, name: str, options: PlanO
     loaded = load_study(study)
     if name not in offers(loaded):
         return False
-    if not options.studies and not _has_names(loaded, name, options):
+    if not options.studies and not _has_named_parts(loaded, name, options):
         return False
     names_a_part = bool(
         options.studies or options.instruments or options.stereotypes or options.variations
@@ -280,7 +280,7 @@ def _includes(battery: Mapping[str, Size], study: str, name: str, options: PlanO
     return name in options.instruments or _fits(loaded, name, options.modes)
 
 
-def _has_names(study: Study, name: str, options: PlanOptions) -> bool:
+def _has_named_parts(study: Study, name: str, options: PlanOptions) -> bool:
     """Return whether a default study has the named stereotypes and variations."""
     stereotypes = _split(options.stereotypes)
     variations = _split(options.variations)
@@ -317,7 +317,7 @@ def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
     return controls
 
 
-def _sized(part: Selection, instrument_size: Size, options: PlanOptions) -> Selection:
+def _fill_in_size(part: Selection, instrument_size: Size, options: PlanOptions) -> Selection:
     """Fill in number of trials and wordings from a size, unless the user set them."""
     # The first that is set: by the user, for a control, by the size.
     candidates = (options.iterations, part.iterations, instrument_size.iterations)

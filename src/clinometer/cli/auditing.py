@@ -155,7 +155,7 @@ def _audit_recorded(
     """Write the tables of recorded answers; return their directory."""
     from clinometer.audits.recording import audit_recorded
 
-    for name in ("studies", "instruments"):
+    for name in ("studies", "instruments"):  # which an audit of models may have several of
         if len(options[name] or ()) > 1:
             raise InputError(f"--{name[:-1]}: recorded answers are of one; call once for each")
     if len(models) > 1:
@@ -203,7 +203,7 @@ def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
     """Estimate the calls, tokens and dollars of an audit or a run; nothing is asked."""
     from clinometer.asking.budget import estimate_costs
 
-    plan = build_plan(models, options, None if size == "run" else size)
+    plan = build_plan(models, options, None if size == "run" else size)  # a run has no size
     say_cost(estimate_costs(plan.pieces(), plan.models, options["prices"]), batches=True)
 
 
@@ -241,6 +241,7 @@ def report_command(
 
     if sizes is not None:
         record_sizes(directory, sizes)
+    # Other families have estimates without a plan; with neither, `tabulate` says what is missing.
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
     say_findings(directory, write_report(directory), as_json=as_json)
@@ -251,7 +252,7 @@ def report_command(
         names = [name for name in all_tables() if (directory / f"{name}.parquet").is_file()]
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
-        echo(f"{len(names)} tables: {csv}", err=as_json)
+        echo(f"{len(names)} tables: {csv}", err=as_json)  # standard output is for JSON alone
     sys.exit(1 if notes else 0)
 
 

@@ -69,7 +69,7 @@ def compare_command(
     from clinometer.comparing.writing import check_folder, write_comparison
 
     if out is not None:
-        check_folder(out)
+        check_folder(out)  # before the comparison, which takes a while
     level = options.pop("level")
     explicit = options.pop("explicit")
     controls = options.pop("controls")
@@ -94,9 +94,9 @@ def compare_command(
 def say_comparison(comparison: Comparison, level: Level) -> None:
     """Print the decisions, what was matched, and what changed."""
     decisions = comparison.decisions(level)
-    several = len(comparison.candidates) > 1
+    single = len(comparison.candidates) == 1
     for decision in decisions:
-        echo(f"{decision.candidate}: {decision.text()}" if several else decision.text())
+        echo(decision.text() if single else f"{decision.candidate}: {decision.text()}")
         echo(f"  {comparison.baseline.label} -> {decision.candidate}")
         for line in comparison.matched(decision.candidate):
             echo(f"  {line}")

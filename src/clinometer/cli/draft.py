@@ -227,6 +227,7 @@ def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the head of a draft: the source of its candidates."""
     from clinometer.stimuli import study_hash
 
+    # It becomes a part of names in a study, and of the draft's file.
     slug = re.sub(r"[^a-z0-9]+", "_", model.rpartition("/")[2].lower()).strip("_")
     name = options["name"] or slug[:40] or "model"
     if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,39}", name):
@@ -243,6 +244,7 @@ def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_existing(out: Path, force: bool) -> None:
+    """Refuse a file that exists, or has no folder, before a model is asked."""
     if out.exists() and not force:
         raise InputError(f"{out}: exists; give another --out, or --force to write over it")
     if not out.parent.is_dir():
@@ -282,7 +284,7 @@ def _ask(
     if first.errors:
         raise ModelError(f"{name}: {first.last_error}")
     with progress_bar(len(prompts)) as advance:
-        budget = build_budget(options)
+        budget = build_budget(options)  # anew: the call before does not count
         outcome = ask_models(lambda: [trials], models, folder, budget, on_progress=advance)
     responses = {answer["trial_id"]: answer.get("response") for answer in Journal(folder, name)}
     return outcome, [responses.get(trial_id) for trial_id in trial_ids]
@@ -290,6 +292,7 @@ def _ask(
 
 def _name_prompt(number: int, prompt: str, options: dict[str, Any]) -> str:
     """Return the id of a prompt, from everything that determines its answer."""
+    # With another setting it is another prompt, so that it is asked again.
     settings = (options["seed"], options["temperature"], options["answer_tokens"], prompt)
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()
     return f"draft.{number:05d}.{digest[:16]}"

@@ -18,6 +18,7 @@ __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress
 
 
 def _scores(help: str) -> Option:
+    """Return the option that names the table of scores."""
     return click.option("--scores", required=True, type=FILE, help=help)
 
 
@@ -79,10 +80,11 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
     if frame.is_empty():
         raise InputError(f"{scores}: no rows")
-    contrasts = [
-        contrast(part, measure_of(name), factor=factor, baseline=baseline).estimates
-        for (name,), part in frame.group_by("instrument", maintain_order=True)
-    ]
+    contrasts = []
+    # Instruments apart: each has a measure of its own.
+    for (name,), part in frame.group_by("instrument", maintain_order=True):
+        contrasted = contrast(part, measure_of(name), factor=factor, baseline=baseline)
+        contrasts.append(contrasted.estimates)
     table = judge(pl.concat(contrasts))
     write_table(table, out)
     _say_means(table)
@@ -114,11 +116,11 @@ def _say_means(estimates: pl.DataFrame) -> None:
         else:
             verb = "changed" if row["candidate"] else "lean"
             count = f"; {leaning} of {verdicts.len()} stereotypes {verb}"
-        mean, low, high = _formatted(row, 2)
+        mean, low, high = _interval_texts(row, 2)
         echo(f"{run}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}{count}")
 
 
-def _formatted(row: dict[str, Any], digits: int) -> tuple[str, str, str]:
+def _interval_texts(row: dict[str, Any], digits: int) -> tuple[str, str, str]:
     """Format an estimate and the ends of its interval; a dash where there is none."""
     estimate, low, high = (row[name] for name in ("estimate", "ci_low", "ci_high"))
     return _number(estimate, digits), _number(low, digits), _number(high, digits)
@@ -183,7 +185,7 @@ def _say_agreement(estimates: pl.DataFrame, counts: dict[str, Any]) -> None:
     rows = {row["measure"]: row for row in estimates.iter_rows(named=True)}
     share = _number(rows["read_share"]["estimate"], 3)
     kappa = _number(rows["kappa"]["estimate"], 3)
-    agree, low, high = _formatted(rows["agreement"], 3)
+    agree, low, high = _interval_texts(rows["agreement"], 3)
     echo(
         f"{counts['n']:,} labels, {share} read; of these {agree} agree ({low} to {high}), "
         f"kappa {kappa}"
@@ -192,7 +194,7 @@ def _say_agreement(estimates: pl.DataFrame, counts: dict[str, Any]) -> None:
     for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
         echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
     for row in estimates.filter(measure="corrected_mean").iter_rows(named=True):
-        mean, low, high = _formatted(row, 3)
+        mean, low, high = _interval_texts(row, 3)
         unlabelled = counts["n_unlabelled_read"]
         echo(
             f"mean corrected by labels: {mean} [{low}, {high}] ({unlabelled:,} readings without "

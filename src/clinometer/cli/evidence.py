@@ -36,7 +36,7 @@ def bundle_command(results: Path, out: Path, sign: Path | None, **card: str | No
 
     card_fields = {name: text for name, text in card.items() if text is not None}
     bundle(results, out, card_fields, key=sign)
-    check = verify(out)
+    check = verify(out)  # what does not follow is better known before it is published
     echo(f"{check.files} files, {out.stat().st_size:,} bytes: {out}")
     echo(f"seal {check.seal}")
     if sign is not None:

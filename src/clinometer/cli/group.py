@@ -73,6 +73,7 @@ def run_group() -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
+            # Not standalone: click would print errors and exit by its own rules.
             _group(prog_name="clinometer", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -81,13 +82,13 @@ def run_group() -> int:
         remark("stopped; repeat the command to continue")
         return 130
     except Exception as error:
-        for line in _lines_of(error):
+        for line in _error_lines(error):
             remark(line)
         return exit_code(error)
     return 0
 
 
-def _lines_of(error: Exception) -> Sequence[str]:
+def _error_lines(error: Exception) -> Sequence[str]:
     """Say what went wrong; where it is unexpected, in one line with a file of details."""
     match error:
         case click.ClickException():
@@ -97,6 +98,7 @@ def _lines_of(error: Exception) -> Sequence[str]:
         case OSError():
             path = f"{error.filename}: " if error.filename else ""
             return [f"{path}{error.strerror or error}"]
+    # The traceback goes to a file: for a report, and without keys.
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", prefix="clinometer-", suffix=".txt", delete=False
     ) as file:

@@ -66,6 +66,7 @@ class _Path(click.Path):
         from clinometer.results.places import is_elsewhere, open_place
 
         if is_elsewhere(value):
+            # A resource of the command: what was written to a copy is brought back at its end.
             value = ctx.with_resource(open_place(value, folder=not self.file_okay))
         return super().convert(value, param, ctx)
 
@@ -81,7 +82,7 @@ class _Table(_Out):
         """Return the path; raise InputError for an unknown ending."""
         from clinometer.results.tables import check_ending
 
-        path = Path(str(super().convert(value, param, ctx)))
+        path = Path(str(super().convert(value, param, ctx)))  # of an address: the copy
         check_ending(path)
         return path
 
@@ -118,6 +119,7 @@ class _Command(click.Command):
 
 command = partial(click.command, cls=_Command)
 
+# What is read, and what is written: a file that is made anew, a directory, a table.
 FILE = _Path(path_type=Path)
 OUT = _Out(path_type=Path)
 NEW = _Out(path_type=Path, dir_okay=False)
@@ -185,6 +187,7 @@ def _temperatures(
     return temperatures if len(numbers) > 1 else temperatures[0]
 
 
+#: What is asked, of which no option has a say in how a model is reached.
 _PLAN: list[Option] = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
                  help="Study; may be repeated.  [default: bai2025; audit: bai2025 and mist2025]"),
@@ -254,12 +257,14 @@ COLUMN = click.option(
     "repeated.",
 )
 
+#: Limits that end a run early.
 _LIMITS: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
     click.option("--max-tokens", type=int,
                  help="Stop when prompts and answers add up to this many tokens."),
 ]  # fmt: skip
 
+#: How a model is reached, whatever it is asked.
 _REACHING: list[Option] = [
     click.option("--max-connections", type=int, help="Largest number of concurrent requests."),
     click.option("--max-retries", default=5, help="Retries after an error of the provider."),
@@ -279,6 +284,7 @@ BATCH = click.option(
     "google, grok, openai, together.",
 )
 
+#: Of commands that ask models and keep their answers, besides `_CONNECTION`.
 _ASKING: list[Option] = [
     click.option("--out", type=FOLDER,
                  help="Results directory; an unfinished run is continued.  "
@@ -377,7 +383,7 @@ def build_connection(options: dict[str, Any]) -> Connection:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise InputError(f"-M {pair!r}: expected NAME=VALUE")
-        if is_secret(name):
+        if is_secret(name):  # the message shows no value
             raise InputError(f"-M {name}=…: give keys in the environment, arguments are logged")
         arguments[name] = value
     names = ("max_connections", "max_retries", "timeout_s", "base_url")

@@ -59,10 +59,12 @@ def say_cost(costs: list[Cost], unit: str = "trials", *, batches: bool = False) 
     `batches`: also print what the same costs in batches, where the provider has them at a discount.
     """
     for cost in costs:
+        price = _price_text(cost.usd) + _time_text(cost.seconds)
+        if batches:
+            price += _batch_price_text(cost)
         echo(
             f"{cost.model}: {cost.trials:,} {unit}, {cost.calls:,} calls, about "
-            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
-            f"{_minutes(cost.seconds)}{_in_batches(cost) if batches else ''}"
+            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {price}"
         )
     from clinometer.results.subjects import say_simulated  # polars takes a while to load
 
@@ -82,17 +84,17 @@ def say_batches(requests: int) -> None:
     )
 
 
-def _minutes(seconds: float | None) -> str:
+def _time_text(seconds: float | None) -> str:
     return "" if seconds is None else f", about {max(round(seconds / 60), 1)} min on this machine"
 
 
-def _in_batches(cost: Cost) -> str:
-    if not cost.usd or cost.batch_usd == cost.usd:
+def _batch_price_text(cost: Cost) -> str:
+    if not cost.usd or cost.batch_usd == cost.usd:  # not known, no charge, or no discount
         return ""
-    return f"; in batches {_dollars(cost.batch_usd)}, within 24 hours"
+    return f"; in batches {_price_text(cost.batch_usd)}, within 24 hours"
 
 
-def _dollars(usd: float | None) -> str:
+def _price_text(usd: float | None) -> str:
     if usd is None:
         return "price not known, see --prices"
     if not usd:
@@ -128,6 +130,7 @@ def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str
 
     `stopped_by` is a limit, or ``"interrupted"``; None if answers are missing for another reason.
     """
+    # A person who stops a run knows why; the shell's code for it is 130.
     interrupted = stopped_by == "interrupted"
     reason = f"stopped at {stopped_by}" if stopped_by else "not complete"
     if interrupted:

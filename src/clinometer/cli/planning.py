@@ -77,7 +77,7 @@ def power_command(
     if out is not None:
         write_table(table, out)
     if options["as_json"]:
-        echo(table.write_ndjson(), nl=False)
+        echo(table.write_ndjson(), nl=False)  # each row ends in a new line
         return
     for line in lines:
         echo(line)
@@ -206,10 +206,10 @@ def _effect_text(rows: pl.DataFrame, column: str) -> str:
     middle = _number(median_effect(effects))
     if rows.height == 1 or without == rows.height:
         return middle
-    least, most = map(_number, (effects.min(), effects.max()))  # type: ignore[arg-type]
+    smallest, largest = map(_number, (effects.min(), effects.max()))  # type: ignore[arg-type]
     if without:
-        return f"{middle} (from {least}; {without} of {rows.height} none)"
-    return f"{middle} ({least} to {most})"
+        return f"{middle} (from {smallest}; {without} of {rows.height} none)"
+    return f"{middle} ({smallest} to {largest})"
 
 
 def say_power(plan: Plan) -> None:

@@ -69,6 +69,7 @@ def plan_command(
     echo(f"or: clinometer answer {out}")
     if all(find_provider(model).batch_files for model in plan.models):
         echo(f"or: clinometer submit {out}")
+    # Without files of requests a provider may still have batches, which a process waits for.
     elif all(find_provider(model).batch for model in plan.models):
         echo(f"or: clinometer answer {out} --batch")
 
@@ -109,7 +110,8 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
     with contextlib.ExitStack() as bars:
 
         def on_round(requests: int) -> Callable[[], None]:
-            bars.close()
+            """Show a bar for a round of requests; return what is called after each answer."""
+            bars.close()  # that of the round before
             if connection.batch:
                 say_batches(requests)
             total = 0 if cluster else requests  # Ray shows its own
@@ -244,9 +246,11 @@ def _report(collected: Sequence[Collected], answers: Answers, directory: Path) -
 
 
 def _say_next(directory: Path) -> None:
+    """Print the command that uses the answers of a directory."""
     from clinometer.families import families
 
     command = "clinometer report {directory}"
+    # The plan of a family has a step of its own, such as building networks.
     for family in families().values():
         if family.load_plan(directory) is not None:
             command = family.next_step

@@ -43,13 +43,14 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, in_full: bool
     for row in answers.head(limit).iter_rows(named=True):
         echo("")
         echo(_heading(row))
+        # In the order in which they were asked and answered.
         for name in ("system", "prompt", "profile", "followup", "reasoning", "response", "error"):
             if row[name]:
                 echo(f"  {name}:")
                 # Modes that read probabilities have numbers as answers, and {option} in prompts.
                 write = {"response": in_words, "prompt": as_asked}.get(name)
                 text = write(row[name], row["options"]) if write else row[name]
-                echo(_indented(text, in_full))
+                echo(_indent(text, in_full))
     if answers.height > limit:
         echo(f"\nand {answers.height - limit:,} more; --limit shows more")
 
@@ -78,7 +79,7 @@ def _heading(row: dict[str, Any]) -> str:
     return f"{row['trial_id']} ({', '.join(filter(None, names))}): {score}  {words}".rstrip()
 
 
-def _indented(text: str, in_full: bool) -> str:
+def _indent(text: str, in_full: bool) -> str:
     """Indent an untrusted text, without what a terminal would act on."""
     text = visible(text)
     if not in_full and len(text) > LONGEST:

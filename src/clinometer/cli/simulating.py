@@ -29,6 +29,7 @@ def simulate_command(model: str, port: int, studies: tuple[str, ...]) -> None:
     with suppress(KeyboardInterrupt):
 
         def say_ready(name: str, address: str) -> None:
+            """Print the address once the server answers there."""
             echo(f"{name}: {address}\nCtrl-C ends it")
 
         serve_simulated(model, port, say_ready, studies)

@@ -53,7 +53,7 @@ def validate_command(file: Path) -> None:
     from clinometer.instruments.catalogue import check_parts
     from clinometer.stimuli import Study, open_study, remarks, study_hash
 
-    if file.suffix not in ("", ".yaml", ".yml"):
+    if file.suffix not in ("", ".yaml", ".yml"):  # without an ending: the name of a study
         raise StudyError(f"{file}: a study file ends in .yaml or .yml")
     study = open_study(file)
     if not isinstance(study, Study):
@@ -107,6 +107,7 @@ def published_command(
         texts = {name: ", ".join(instruments) for name, instruments in published.items()}
         _list_rows("published", texts)
         return
+    # Regressions are no instrument; their table has columns of its own.
     regressions = instrument == "regressions"
     rows = load_regressions(study) if regressions else load_published(study, instrument)
     for column, value in (("table", table), ("model", model)):
