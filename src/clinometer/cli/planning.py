@@ -128,7 +128,7 @@ def _trials_line(row: dict[str, Any], most: int) -> str:
     )
 
 
-#: Level → what half of the means there are.
+#: Level → half of its means, in words.
 _LEVEL_TEXTS = {
     "model": "the mean of all",
     "category": "half of the categories",
