@@ -73,7 +73,7 @@ def test_answers_give_the_tables_of_an_unbroken_run(
     shard_plan(plan_of(mode), tmp_path, 3)
     asked: list[dict[str, Any]] = []
     serve(lambda body: (asked.append(body), (200, reply(body)))[1])
-    assert answer_shards(tmp_path, ONCE).found[0].complete
+    assert answer_shards(tmp_path, ONCE).collected[0].complete
     assert sorted(map(canonical, asked)) == sorted(map(canonical, bodies))
     same_tables(run, tmp_path)
 
@@ -89,7 +89,7 @@ def test_the_embedded_model_gives_the_tables_of_an_unbroken_run(tmp_path: Path) 
     assert ask_models(plan.pieces, models, tmp_path / "run", Budget()).complete
     tabulate(tmp_path / "run")
     shard_plan(plan, tmp_path / "shards", 2)
-    assert answer_shards(tmp_path / "shards", Answering()).found[0].complete
+    assert answer_shards(tmp_path / "shards", Answering()).collected[0].complete
     same_tables(tmp_path / "run", tmp_path / "shards")
 
 
@@ -97,7 +97,7 @@ def test_the_embedded_model_gives_the_tables_of_an_unbroken_run(tmp_path: Path) 
 def test_cues_are_answered(serve: Callable[..., Any], tmp_path: Path, choices: int) -> None:
     server = serve(lambda body: (200, reply(body)))
     shard_plan(AssociationPlan([MODEL], ["sea", "bread"], repetitions=4), tmp_path, choices=choices)
-    (found,) = answer_shards(tmp_path, ONCE).found
+    (found,) = answer_shards(tmp_path, ONCE).collected
     assert found.complete and sum(server.prompts.values()) == 8 / choices
 
 
@@ -122,7 +122,7 @@ def test_no_request_is_asked_in_two_shards(serve: Callable[..., Any], tmp_path: 
     first, *others = requests_in([shard.path])
     (tmp_path / "answers.jsonl").write_text(answer(first))
     collect_answers(tmp_path / "r", [tmp_path / "answers.jsonl"])  # the others are in round 2, too
-    assert answer_shards(tmp_path / "r", ONCE).found[0].complete
+    assert answer_shards(tmp_path / "r", ONCE).collected[0].complete
     assert server.prompts.total() == len(others)
 
 
@@ -161,7 +161,7 @@ def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path:
     with hold_if_free(shard.path) as free:
         assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == 1
         done = answer_shards(tmp_path, ONCE)
-    assert done.elsewhere == 1 and not done.found[0].answered and not server.prompts
+    assert done.elsewhere == 1 and not done.collected[0].answered and not server.prompts
 
 
 def test_tasks_of_an_array_answer_a_shard_each(serve: Callable[..., Any], tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_request_that_fails_is_asked_once_by_a_call(
     for calls in (1, 2):
         done = answer_shards(tmp_path, ONCE)
         assert asked.count(asked[0]) == calls
-    (found,) = done.found
+    (found,) = done.collected
     assert found.expected - found.answered == 1
     assert len(asked) == len(requests_in([shard.path])) + 1
     assert "no" in next(iter(done.answers.errors.values()))
@@ -205,7 +205,7 @@ def test_a_model_that_gives_nothing_but_errors_is_given_up(
     with pytest.raises(ModelError, match=r"the first 20 calls all failed.*no such model"):
         answer_shards(tmp_path, Answering(Connection(max_retries=0, max_connections=1)))
     serve(lambda body: (200, reply(body)))
-    assert answer_shards(tmp_path, ONCE).found[0].complete
+    assert answer_shards(tmp_path, ONCE).collected[0].complete
 
 
 def test_other_shards_are_refused(serve: Callable[..., Any], tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_batches_give_the_tables_of_single_calls(
         and len(message_batches.sizes) < n / 2
     )
     shard_plan(small(), tmp_path / "shards")
-    assert answer_shards(tmp_path / "shards", Answering(BATCHED)).found[0].complete
+    assert answer_shards(tmp_path / "shards", Answering(BATCHED)).collected[0].complete
     assert message_batches.alone == n and sum(message_batches.sizes) == 2 * n
     tables = []
     for name in ("single", "batched", "shards"):

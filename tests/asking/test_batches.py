@@ -386,7 +386,7 @@ def test_a_request_that_fails_alike_twice_is_not_submitted_again(
         (400, {"error": {"message": next(errors)}}) if body == bad else reply(body)
     )
     done = submit_shards(tmp_path, QUICK, print)
-    (row,) = done.found
+    (row,) = done.collected
     assert row.expected - row.answered == 1
     for _ in range(2):
         assert (done.failing, len(service.batches)) == (1, 2)

@@ -119,7 +119,7 @@ def test_a_slow_model_does_not_hold_the_others(serve: Callable[..., Any], tmp_pa
     shard_plan(plan, tmp_path, 2)
     asked = Asked(serve, "m0", 19 * plan.trials().height)
     done = answer_shards(tmp_path, Answering(ONE))
-    assert asked.in_time and all(row.complete for row in done.found)
+    assert asked.in_time and all(row.complete for row in done.collected)
     assert set(asked.calls.values()) == {plan.trials().height} and len(asked.calls) == 20
 
 

@@ -123,7 +123,7 @@ def test_a_killed_worker_loses_its_calls_under_way_alone(
     connection = Connection(base_url=server.url, max_connections=4)
     killing = kill_one(other, 20, server.go.set)
     done = answer_shards(other, Answering(connection, Cluster(workers=2)))
-    assert done.found[0].complete and not killing.is_alive()
+    assert done.collected[0].complete and not killing.is_alive()
     assert len(asked) - len(set(asked)) <= 4
     assert_answered_once(other)
     same_tables(one, other)
@@ -140,7 +140,7 @@ def test_a_model_in_the_processes_of_the_cluster_gives_the_tables_of_one(
     tabulate(tmp_path / "run")
     shard_plan(plan, tmp_path / "shards", 3)
     done = answer_shards(tmp_path / "shards", Answering(Connection(), Cluster(workers=2)))
-    assert done.found[0].complete
+    assert done.collected[0].complete
     assert_answered_once(tmp_path / "shards")
     same_tables(tmp_path / "run", tmp_path / "shards")
 

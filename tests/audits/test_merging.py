@@ -55,7 +55,7 @@ def halves(plan: Plan, serve: Serve, made_once: Callable[..., Path], tmp_path: P
 
 def test_two_halves_give_the_tables_of_an_unbroken_run(halves: list[Path], tmp_path: Path) -> None:
     found = merge(halves, tmp_path / "both")
-    assert [row.taken for row in found] == [5, 3] and [row.there for row in found] == [0, 2]
+    assert [row.copied for row in found] == [5, 3] and [row.repeated for row in found] == [0, 2]
     for name in ("responses", "scores", "words", "compliance", "estimates"):
         both, whole = (
             pl.read_parquet(tmp_path / of / f"{name}.parquet") for of in ("both", "whole")
@@ -66,13 +66,13 @@ def test_two_halves_give_the_tables_of_an_unbroken_run(halves: list[Path], tmp_p
 def test_merging_again_changes_nothing(halves: list[Path], tmp_path: Path) -> None:
     merge(halves, tmp_path / "both")
     before = [path.read_bytes() for path in Journal(tmp_path / "both", MODEL).files()]
-    assert [row.taken for row in merge(halves, tmp_path / "both")] == [0, 0]
+    assert [row.copied for row in merge(halves, tmp_path / "both")] == [0, 0]
     assert [path.read_bytes() for path in Journal(tmp_path / "both", MODEL).files()] == before
 
 
 def test_one_of_the_directories_takes_the_others(halves: list[Path], tmp_path: Path) -> None:
     (row,) = merge(halves, halves[0])
-    assert row.source == str(halves[1]) and row.taken == 3
+    assert row.source == str(halves[1]) and row.copied == 3
     assert len(pl.read_parquet(halves[0] / "scores.parquet")) == 8
 
 
@@ -120,6 +120,6 @@ def test_associations_are_merged(serve: Serve, tmp_path: Path) -> None:
         plan = AssociationPlan([MODEL], ["sun", "moon"], repetitions=repetitions)
         collect_associations(plan, tmp_path / name)
     found = merge([tmp_path / "one", tmp_path / "two"], tmp_path / "both")
-    assert [row.taken for row in found] == [4, 2] and found[1].there == 4
+    assert [row.copied for row in found] == [4, 2] and found[1].repeated == 4
     both, two = (read_associations(tmp_path / name) for name in ("both", "two"))
     assert both.sort(both.columns).equals(two.sort(two.columns))

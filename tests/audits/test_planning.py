@@ -7,7 +7,7 @@ import clinometer as cm
 from clinometer.audits.planning import (
     SEARCHED,
     TRIED,
-    _least,
+    _least_iterations,
     allocate_plan,
     median_effect,
     power_of_plan,
@@ -135,7 +135,7 @@ def test_the_least_number_that_is_enough_is_found(least: int | None) -> None:
         asked.append(number)
         return least is not None and number >= least
 
-    assert _least(enough) == least
+    assert _least_iterations(enough) == least
     assert len(asked) <= 9 and len(set(asked)) == len(asked)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
 import polars as pl
 
@@ -27,11 +26,12 @@ def analyse(scores: pl.LazyFrame) -> Tables:
         if instrument.analyse is None:
             continue
         measures = [measure.name for measure in instrument.measures]
-        own_scores = scores.filter(pl.col("instrument").is_in(measures))
+        instrument_scores = scores.filter(pl.col("instrument").is_in(measures))
         used_scores = scores.filter(
             pl.col("instrument").is_in([*measures, *instrument.analysed_with])
         )
-        for model in _models(own_scores):
+        # Models without scores of the instrument itself are not analysed.
+        for model in _models(instrument_scores):
             analysis = instrument.analyse(used_scores.filter(_is_of(model)))
             estimates.append(analysis.estimates)
             for name, table in analysis.tables.items():
@@ -45,11 +45,11 @@ def estimate_reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:
     Columns of `results.ESTIMATES`; see `statistics.reliability.estimate_reliability`.
     """
     used_columns = scores.select(USED)
-    of_models = (
-        estimate_reliability(used_columns.filter(_is_of(model)).collect())
-        for model in _models(scores)
-    )
-    return pl.concat(chain([pl.DataFrame(schema=ESTIMATES)], of_models))
+    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    for model in _models(scores):
+        scores_of_model = used_columns.filter(_is_of(model)).collect()
+        estimates.append(estimate_reliability(scores_of_model))
+    return pl.concat(estimates)
 
 
 def _models(scores: pl.LazyFrame) -> Iterator[str | None]:
@@ -58,4 +58,5 @@ def _models(scores: pl.LazyFrame) -> Iterator[str | None]:
 
 
 def _is_of(model: str | None) -> pl.Expr:
+    # `eq_missing`, so that None is a model too.
     return pl.col("model").eq_missing(pl.lit(model))

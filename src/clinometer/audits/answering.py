@@ -46,7 +46,7 @@ class Answering:
 class Answered:
     """How far the shards of a directory are."""
 
-    found: list[Collected]
+    collected: list[Collected]
     """A row for each model; see `shards.collect`."""
     answers: Answers
     elsewhere: int
@@ -95,22 +95,26 @@ def answer_shards(
     plan = load_any_plan(out)
     if answering.connection.batch:
         refuse_unbatched(plan.models)
-    asked, elsewhere, given_up = set[str](), 0, None
+    # Every request that a round of this call has asked: a failed one is not asked again.
+    asked_names: set[str] = set()
+    elsewhere = 0
+    first_error: ModelError | None = None
     with only_process(out):
         while True:
-            found, answers = collect_and_tabulate(plan, out, choices)
-            chosen = list(_chosen(found, asked))
-            if not chosen and given_up is not None:
-                raise given_up
-            if not chosen:
-                return Answered(found, answers, elsewhere)
+            collected, answers = collect_and_tabulate(plan, out, choices)
+            shards = list(_select_shards(collected, asked_names))
+            if not shards and first_error is not None:
+                raise first_error
+            if not shards:
+                return Answered(collected, answers, elsewhere)
             _refuse_cost(plan, out, choices, answering)
-            on_answer = on_round(sum(len(row.names - asked) for row in found))
-            asked |= set[str]().union(*(row.names for row in found))
+            on_answer = on_round(sum(len(row.names - asked_names) for row in collected))
+            for row in collected:
+                asked_names |= row.names
             try:
-                elsewhere = _answer(plan, chosen, answering, on_answer)
+                elsewhere = _answer(plan, shards, answering, on_answer)
             except ModelError as error:  # the other models go on
-                given_up = given_up or error
+                first_error = first_error or error
 
 
 def answer_numbered(
@@ -133,25 +137,28 @@ def answer_numbered(
     plan = load_any_plan(out)
     if answering.connection.batch:
         refuse_unbatched(plan.models)
-    written = [
-        Shard(model, path) for model in plan.models for path in shard_files(out, slug(model))
-    ]
-    numbered = [shard for shard in written if int(shard.path.stem) in numbers]
-    left = [shard for shard in numbered if not shard.path.with_suffix(ANSWERED).exists()]
+    shards = []
+    for model in plan.models:
+        for path in shard_files(out, slug(model)):
+            # A shard is named by its number; one with a file of answers is answered in full.
+            if int(path.stem) in numbers and not path.with_suffix(ANSWERED).exists():
+                shards.append(Shard(model, path))
     _refuse_cost(plan, out, choices, answering)
-    return _answer(plan, left, answering, on_round(sum(len(names_in(one.path)) for one in left)))
+    requests = sum(len(names_in(shard.path)) for shard in shards)
+    return _answer(plan, shards, answering, on_round(requests))
 
 
-def _chosen(found: Sequence[Collected], asked: set[str]) -> Iterator[Shard]:
+def _select_shards(collected: Sequence[Collected], asked_names: set[str]) -> Iterator[Shard]:
     """Yield the shards that are to be asked; no request is in two."""
-    taken = set(asked)
-    for row in found:
+    used_names = set(asked_names)
+    for row in collected:
         for path in row.files:
-            every = names_in(path)
-            names = (every & row.names) - taken
-            taken |= names
+            shard_names = names_in(path)
+            names = (shard_names & row.names) - used_names
+            used_names |= names
             if names:
-                yield Shard(row.model, path, None if names == every else names)
+                # None stands for all of the shard: no names are sent to the engine.
+                yield Shard(row.model, path, None if names == shard_names else names)
 
 
 def _answer(
@@ -162,12 +169,14 @@ def _answer(
 ) -> int:
     """Answer shards, here those of several models at a time; return how many others answer."""
     work = []
-    for model, group in groupby(shards, key=lambda shard: shard.model):
+    # Shards of a model stand together, as they were collected: no sort is needed.
+    for model, shards_of_model in groupby(shards, key=lambda shard: shard.model):
         connection = plan.connection_of(model, answering.connection)
-        work.append((ShardAnswerer(model, connection, on_answer), list(group)))
-    if (cluster := answering.cluster) is None:
+        work.append((ShardAnswerer(model, connection, on_answer), list(shards_of_model)))
+    cluster = answering.cluster
+    if cluster is None:
         return answer_side_by_side(work)
-    return sum(answer_on_cluster(group, one.connection, cluster) for one, group in work)
+    return sum(answer_on_cluster(group, engine.connection, cluster) for engine, group in work)
 
 
 def _refuse_cost(plan: RequestPlan, out: Path, choices: int | None, answering: Answering) -> None:

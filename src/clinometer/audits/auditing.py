@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -27,9 +27,6 @@ from clinometer.results import TRIALS, check
 from clinometer.results.places import anywhere
 from clinometer.results.tables import as_frame
 from clinometer.stimuli import Study, load_study
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["ask", "audit", "default_directory", "draw"]
 
@@ -71,11 +68,11 @@ def draw(
     >>> trials["order"].sort().to_list()
     ['default_first', 'marginalized_first']
     """
-    how = Design() if design is None else design
-    if not isinstance(how, Design):
-        raise InputError(f"design: expected clinometer.Design(iterations=…, …), not {how!r}")
+    design = Design() if design is None else design
+    if not isinstance(design, Design):
+        raise InputError(f"design: expected clinometer.Design(iterations=…, …), not {design!r}")
     return find_instrument(instrument).trials(
-        load_study(study), how, stereotypes=stereotypes, variations=variations
+        load_study(study), design, stereotypes=stereotypes, variations=variations
     )
 
 
@@ -88,9 +85,11 @@ class _Trials(Claimant):
     generation: Generation
 
     def file(self, out: Path) -> Path:
+        """Return the path of the plan."""
         return out / "plan.json"
 
     def identity(self) -> dict[str, Any]:
+        """Return what tells the plan from others: prompts, models and how they generate."""
         prompts = self.trials.select("trial_id", "prompt", "followup", "system").rows()
         return {
             "trials": short_hash(json.dumps(prompts)),
@@ -143,14 +142,21 @@ def ask(
     """
     names = as_names("models", models)
     frame = check(as_frame(trials, "trials"), TRIALS, "trials")
-    plan, how = _Trials(frame, names, generation or Generation()), asking or Asking()
+    plan = _Trials(frame, names, generation or Generation())
+    asking = asking or Asking()
     refuse_unable(names, frame["mode"], frame["reasoning_effort"])
-    opened = open_models(names, plan.generation, how.connection)
-    with tempfile.TemporaryDirectory() as unkept:
-        out = Path(directory) if directory is not None else Path(unkept) / "answers"
+    models_by_name = open_models(names, plan.generation, asking.connection)
+    with tempfile.TemporaryDirectory() as temporary:
+        # Answers go through the files of a directory also where none is to be kept.
+        out = Path(directory) if directory is not None else Path(temporary) / "answers"
         claim(out, plan)
         ask_models(
-            lambda: [frame], opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
+            lambda: [frame],
+            models_by_name,
+            out,
+            asking.budget,
+            on_progress=asking.on_progress,
+            prices=asking.prices,
         )
         return pl.concat(ModelAnswers(out, name).join(frame) for name in names)
 
@@ -210,10 +216,10 @@ def audit(  # noqa: PLR0913 - the options of an audit
     run = Run(plan, out, asking or Asking(), sizes, with_families=profile, command=command)
     outcome = run.complete()
     if not outcome.complete:
-        why = outcome.stopped_by or outcome.last_error or "unanswered trials"
+        reason = outcome.stopped_by or outcome.last_error or "unanswered trials"
         raise BudgetError(
-            f"{out}: {outcome.answered:,} of {outcome.trials:,} trials answered ({why}); the same "
-            "call continues, nothing is asked twice"
+            f"{out}: {outcome.answered:,} of {outcome.trials:,} trials answered ({reason}); the "
+            "same call continues, nothing is asked twice"
         )
     return read_results(out)
 
@@ -221,5 +227,5 @@ def audit(  # noqa: PLR0913 - the options of an audit
 def default_directory(models: Sequence[str], what: str) -> Path:
     """Name a results directory after the first model and the kind of run."""
     slug = models[0].replace("/", "-").replace(":", "-")
-    more = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
-    return Path("results") / f"{slug}{more}-{what}"
+    suffix = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
+    return Path("results") / f"{slug}{suffix}-{what}"

@@ -49,7 +49,7 @@ class Submission:
 class Submitted:
     """How far the shards of a directory are."""
 
-    found: list[Collected]
+    collected: list[Collected]
     """A row for each model; see `shards.collect`."""
     answers: Answers
     running: list[str]
@@ -60,7 +60,7 @@ class Submitted:
     @property
     def complete(self) -> bool:
         """Whether every answer is there."""
-        return all(row.complete for row in self.found)
+        return all(row.complete for row in self.collected)
 
 
 @anywhere(directory=True)
@@ -97,35 +97,38 @@ def submit_shards(
     out = Path(directory)
     choices = read_setting(out)["choices"]
     plan = load_any_plan(out)
-    _refuse_others(plan.models, out)
+    _refuse_without_batches(plan.models, out)
     with only_process(out):
-        asked = _Asked(plan, out, choices, submission, say)
-        asked.batches.resume()
-        asked.batches.poll()
+        submitter = _Submitter(plan, out, choices, submission, say)
+        batches = submitter.batches
+        # Batches of a process that was stopped or killed: created if they were not, and read.
+        batches.resume()
+        batches.poll()
         while True:
-            found, answers = collect_and_tabulate(plan, out, choices)
-            failing = asked.submit(found, answers)
-            running = asked.batches.running
+            collected, answers = collect_and_tabulate(plan, out, choices)
+            failing = submitter.submit(collected, answers)
+            running = batches.running
             if not (submission.wait and running):
-                return Submitted(found, answers, running, failing)
-            before = asked.batches.gained
-            asked.batches.wait(submission.poll_s)
-            asked.ended = asked.batches.cancelled or asked.batches.gained == before
+                return Submitted(collected, answers, running, failing)
+            answers_before = batches.gained
+            batches.wait(submission.poll_s)
+            submitter.ended = batches.cancelled or batches.gained == answers_before
 
 
-def _refuse_others(models: Sequence[str], out: Path) -> None:
+def _refuse_without_batches(models: Sequence[str], out: Path) -> None:
     """Refuse models whose provider has no batches of files."""
     for model in models:
         if not find_provider(model).batch_files:
-            having = ", ".join(name for name, one in PROVIDERS.items() if one.batch_files)
+            having = [name for name, provider in PROVIDERS.items() if provider.batch_files]
             raise ModelError(
-                f"{model}: submit needs a provider with OpenAI's interface of batches ({having}); "
-                f"answer the shards by other means, then: clinometer collect {out}"
+                f"{model}: submit needs a provider with OpenAI's interface of batches "
+                f"({', '.join(having)}); answer the shards by other means, then: clinometer "
+                f"collect {out}"
             )
 
 
-class _Asked:
-    """What is submitted of a plan."""
+class _Submitter:
+    """Submits what a plan asks, and keeps what is submitted."""
 
     def __init__(
         self,
@@ -140,43 +143,47 @@ class _Asked:
         self.ended = False
         """Whether the last round brought nothing new, or a batch was cancelled."""
 
-        @cache
-        def provider(folder: str) -> BatchFiles:
+        @cache  # one client for all looks at the batches of a model
+        def open_provider(folder: str) -> BatchFiles:
+            """Open the batches of the model that a folder is named after."""
             return BatchFiles(
                 self.names[folder], base_url=submission.base_url, patient=submission.wait
             )
 
-        self.batches = Batches(out, text_hash(read_text(plan.file(out))), provider, say)
+        # The hash enters the names of batches: none of another plan is taken for one of this.
+        self.batches = Batches(out, text_hash(read_text(plan.file(out))), open_provider, say)
         self.out = out
         self.tokens = cache(lambda model: plan.tokens_of_answer(model, choices))
 
-    def submit(self, found: Sequence[Collected], answers: Answers) -> int:
+    def submit(self, collected: Sequence[Collected], answers: Answers) -> int:
         """Submit what may be submitted; return how many requests are not, as they fail."""
         failing = set[str]() if self.submission.retry_failed else answers.failing
-        left_out = failing | {name for row in found for name in row.names if name in answers}
-        chosen = [] if self.ended else list(self._choose(found, left_out))
-        costs = [self._cost(*one) for one in chosen]
-        self._refuse_cost(costs)
-        for (_, path, names), cost in zip(chosen, costs, strict=True):
-            self.batches.submit(path, list(_requests(path, names).values()), cost.batch_usd)
-        return sum(len(row.names & failing) for row in found)
+        left_out = set(failing)
+        for row in collected:
+            left_out.update(name for name in row.names if name in answers)
+        parts = [] if self.ended else list(self._select_requests(collected, left_out))
+        costs = [self._cost(model, path, names) for model, path, names in parts]
+        self._refuse_cost(costs)  # before the first is submitted
+        for (_, path, names), cost in zip(parts, costs, strict=True):
+            self.batches.submit(path, list(_read_requests(path, names).values()), cost.batch_usd)
+        return sum(len(row.names & failing) for row in collected)
 
-    def _choose(
-        self, found: Sequence[Collected], left_out: set[str]
+    def _select_requests(
+        self, collected: Sequence[Collected], left_out: set[str]
     ) -> Iterator[tuple[str, Path, set[str]]]:
         """Yield model, shard and requests of each batch; no request is in two that run."""
-        taken = set[str]()
+        used_names = set[str]()
         for shard in self.batches.running:
-            taken |= _requests(self.out / shard).keys()
-        for row in found:
+            used_names |= _read_requests(self.out / shard).keys()
+        for row in collected:
             for path in filter(self.batches.may_submit, row.files):
-                names = _requests(path).keys() & row.names - taken - left_out
-                taken |= names
+                names = _read_requests(path).keys() & row.names - used_names - left_out
+                used_names |= names
                 if names:
                     yield row.model, path, names
 
     def _cost(self, model: str, path: Path, names: set[str]) -> Cost:
-        requests = _requests(path, names).values()
+        requests = _read_requests(path, names).values()
         return self.submission.spending.estimate(model, requests, self.tokens(model))
 
     def _refuse_cost(self, costs: Sequence[Cost]) -> None:
@@ -184,29 +191,29 @@ class _Asked:
         spending = self.submission.spending
         if spending.max_cost is None or not costs:
             return
-        submitted = sum(
+        submitted_usd = sum(
             self._price_again(self.out / shard) if usd is None else usd
             for shard, usd in self.batches.paid
         )
-        usd = submitted + sum(cost.limited(batch=True) for cost in costs)
+        total_usd = submitted_usd + sum(cost.limited(batch=True) for cost in costs)
         spending.refuse(
-            usd,
-            f"the batches would cost about ${usd:.2f}, of which ${submitted:.2f} are submitted; "
-            "nothing more was submitted",
+            total_usd,
+            f"the batches would cost about ${total_usd:.2f}, of which ${submitted_usd:.2f} are "
+            "submitted; nothing more was submitted",
         )
 
     def _price_again(self, path: Path) -> float:
         """Return what a batch cost at most that was submitted when no price was known."""
-        cost = self._cost(self.names[path.parent.name], path, set(_requests(path)))
+        cost = self._cost(self.names[path.parent.name], path, set(_read_requests(path)))
         return cost.limited(batch=True)
 
 
-def _requests(path: Path, names: Container[str] | None = None) -> dict[str, bytes]:
+def _read_requests(path: Path, names: Container[str] | None = None) -> dict[str, bytes]:
     """Return the lines of a shard by the name of their request, or those of some names."""
-    found = {}
+    requests = {}
     with path.open("rb") as file:
         for line in file:
             name = json.loads(line)["custom_id"]
             if names is None or name in names:
-                found[name] = line
-    return found
+                requests[name] = line
+    return requests

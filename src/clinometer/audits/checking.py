@@ -16,12 +16,15 @@ from clinometer.instruments.design import Design
 from clinometer.models.hints import hint
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.modes import MODES
-from clinometer.stimuli import load_study
+from clinometer.stimuli import Study, load_study
 
 __all__ = ["Check", "Checked", "check_model"]
 
 #: What is asked: one trial of the power stereotype; in a mode of single words, one of its words.
-STUDY, INSTRUMENT, STEREOTYPE, WORDING = "bai2025", "word_association", "power", "replication"
+STUDY = "bai2025"
+INSTRUMENT = "word_association"
+STEREOTYPE = "power"
+WORDING = "replication"
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Check:
 
     mode: str
     works: bool
-    said: str
+    message: str
     """How the answer was read, or why there is none."""
     seconds: float = 0.0
     served: str | None = None
@@ -55,7 +58,7 @@ class Checked:
     @property
     def mode(self) -> str | None:
         """The first mode that works."""
-        return next((one.mode for one in self.checks if one.works), None)
+        return next((check.mode for check in self.checks if check.works), None)
 
 
 def check_model(
@@ -81,45 +84,57 @@ def check_model(
     """
     connection = connection or Connection()
     generation = Generation()
-    checks = tuple(asyncio.run(_every(model, generation, connection)))
-    worked = next((one.mode for one in checks if one.works), None)
-    if worked is None:
-        said = " ".join(one.said for one in checks)
-        return Checked(model, checks, None, "", hint(model, said))
-    plan = sized_plan("quick", [model], PlanOptions(modes=[worked]))
+    checks = tuple(asyncio.run(_check_modes(model, generation, connection)))
+    mode = next((check.mode for check in checks if check.works), None)
+    if mode is None:
+        messages = " ".join(check.message for check in checks)
+        return Checked(model, checks, None, "", hint(model, messages))
+    plan = sized_plan("quick", [model], PlanOptions(modes=[mode]))
     (cost,) = estimate_costs(plan.pieces(), [model], prices)
-    return Checked(model, checks, cost, f"clinometer audit {model} --mode {worked}{options}", "")
+    return Checked(model, checks, cost, f"clinometer audit {model} --mode {mode}{options}", "")
 
 
-async def _every(model: str, generation: Generation, connection: Connection) -> list[Check]:
+async def _check_modes(model: str, generation: Generation, connection: Connection) -> list[Check]:
     opened = open_model(model, generation, connection)
     async with opened:
-        return [await _check(mode, opened, model) for mode in MODES]
+        # One after another, so that the seconds of each are its own.
+        return [await _check(mode, opened) for mode in MODES]
 
 
-async def _check(mode: str, opened: Any, model: str) -> Check:
+async def _check(mode: str, opened: Any) -> Check:
     """Ask one trial in a mode."""
     from clinometer.asking.trials import ask_trial, describe_error
 
-    study, asked, how = load_study(STUDY), INSTRUMENTS[INSTRUMENT], MODES[mode]
-    design = Design(iterations=2, mode=mode)
-    wordings = [WORDING, *asked.variations(study)]
-    wording = asked.asked_in(mode, study, wordings)[0]
-    trials = asked.trials(study, design, stereotypes=[STEREOTYPE], variations=[wording])
-    trial = trials.row(0, named=True)
-    if how.per_attribute:
-        trial["attributes"] = trial["attributes"][:1]
-    begun = time.monotonic()
+    study = load_study(STUDY)
+    instrument = INSTRUMENTS[INSTRUMENT]
+    trial, wording = _draw_trial(study, mode)
+    start = time.monotonic()
     try:
         answer, outputs = await ask_trial(trial, opened)
     except Exception as error:  # a provider's
-        said = str(error) if isinstance(error, ClinometerError) else describe_error(error)
-        return Check(mode, False, said, time.monotonic() - begun)
-    seconds, usage = time.monotonic() - begun, outputs[-1].usage
+        message = str(error) if isinstance(error, ClinometerError) else describe_error(error)
+        return Check(mode, False, message, time.monotonic() - start)
+    seconds = time.monotonic() - start
+    usage = outputs[-1].usage
     tokens = None if usage is None else (usage.input_tokens, usage.output_tokens)
-    key = asked.key(study, STEREOTYPE, wording)
-    (scored,) = asked.score(answer["response"], {**trial, **answer}, key).values()
-    said = f"{len(scored.shares)} of {len(trial['attributes'])} words read"
-    if scored.reason is not None and not how.per_attribute:
-        said += f" ({scored.reason})"
-    return Check(mode, True, said, seconds, outputs[-1].model, tokens)
+    key = instrument.key(study, STEREOTYPE, wording)
+    (score,) = instrument.score(answer["response"], {**trial, **answer}, key).values()
+    message = f"{len(score.shares)} of {len(trial['attributes'])} words read"
+    # Of a single word there is no score, which says nothing of the mode.
+    if score.reason is not None and not MODES[mode].per_attribute:
+        message += f" ({score.reason})"
+    return Check(mode, True, message, seconds, outputs[-1].model, tokens)
+
+
+def _draw_trial(study: Study, mode: str) -> tuple[dict[str, Any], str]:
+    """Return a trial in a mode, and its wording."""
+    instrument = INSTRUMENTS[INSTRUMENT]
+    # Not every mode has the usual wording: the first that it has.
+    wordings = [WORDING, *instrument.variations(study)]
+    wording = instrument.asked_in(mode, study, wordings)[0]
+    design = Design(iterations=2, mode=mode)
+    trials = instrument.trials(study, design, stereotypes=[STEREOTYPE], variations=[wording])
+    trial = trials.row(0, named=True)
+    if MODES[mode].per_attribute:  # a call for each word: one is enough
+        trial["attributes"] = trial["attributes"][:1]
+    return trial, wording

@@ -21,7 +21,8 @@ def contrast_conditions(scores: pl.LazyFrame) -> Contrasted:
 
     Each intervention with none; each reasoning effort and temperature with the lowest.
     """
-    estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
+    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    matches = [pl.DataFrame(schema=MATCHES)]
     for run in _runs(scores):
         measure = measure_of(run["instrument"][0])
         for condition in CONDITIONS:
@@ -35,9 +36,9 @@ def contrast_conditions(scores: pl.LazyFrame) -> Contrasted:
 
 def _runs(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     """Yield the scores of each model and instrument that was asked under several conditions."""
-    several = pl.any_horizontal(pl.col(name).drop_nulls().n_unique() > 1 for name in CONDITIONS)
-    runs = scores.group_by("model", "instrument").agg(several=several).filter("several")
-    for model, instrument in runs.drop("several").collect().sort("model", "instrument").rows():
+    differs = pl.any_horizontal(pl.col(name).drop_nulls().n_unique() > 1 for name in CONDITIONS)
+    runs = scores.group_by("model", "instrument").agg(differs=differs).filter("differs")
+    for model, instrument in runs.drop("differs").collect().sort("model", "instrument").rows():
         is_of_run = (
             pl.col("model").eq_missing(pl.lit(model)),
             pl.col("instrument").eq_missing(pl.lit(instrument)),
@@ -49,6 +50,7 @@ def _baseline(condition: str, scores: pl.DataFrame) -> str:
     """Return the baseline of a condition: no intervention, the lowest effort or temperature."""
     if condition == "intervention":
         return "none"
-    places = {name: float(place) for place, name in enumerate(EFFORTS)}
+    # Efforts are levels, in their order, or numbers of tokens; temperatures are numbers.
+    ranks = {name: float(rank) for rank, name in enumerate(EFFORTS)}
     names: list[str] = scores[condition].drop_nulls().unique().to_list()
-    return min(names, key=lambda name: places[name] if name in places else float(name))
+    return min(names, key=lambda name: ranks[name] if name in ranks else float(name))

@@ -28,10 +28,10 @@ class Merged:
 
     model: str
     source: str
-    taken: int = 0
-    """Answers, and errors of what has no answer, that were taken."""
-    there: int = 0
-    """Answers to what has an answer already, which were left."""
+    copied: int = 0
+    """Answers, and errors of what has no answer, that were copied."""
+    repeated: int = 0
+    """Answers to what has an answer already, which were not copied."""
 
 
 def merge(directories: Sequence[str | Path], out: str | Path) -> list[Merged]:
@@ -64,34 +64,42 @@ def merge(directories: Sequence[str | Path], out: str | Path) -> list[Merged]:
     --------
     >>> merge(["results/monday", "s3://bucket/tuesday"], "results/both")  # doctest: +SKIP
     """
+    # Directories may be addresses: each has a copy on this machine until the stack is left.
     with ExitStack() as opened:
-        sources = [opened.enter_context(open_place(one)) for one in directories]
-        whole = opened.enter_context(open_place(out))
-        if len({one.resolve() for one in (*sources, whole)}) < 2:
+        sources = [opened.enter_context(open_place(directory)) for directory in directories]
+        merged = opened.enter_context(open_place(out))
+        if len({path.resolve() for path in (*sources, merged)}) < 2:
             raise InputError("merge: name two results directories, or more")
-        plan = _join_plans(sources, whole)
-        with only_process(whole):
-            found = [row for source in sources for row in _take(source, whole) if source != whole]
+        plan = _join_plans(sources, merged)
+        rows = []
+        with only_process(merged):
+            for source in sources:
+                if source != merged:
+                    rows += _copy_answers(source, merged)
         if isinstance(plan, Plan):
-            tabulate(whole)
-        return found
+            tabulate(merged)
+        return rows
 
 
 def _join_plans(sources: Sequence[Path], out: Path) -> RequestPlan:
     """Write the plan that all directories have into `out`; return it."""
-    named = [*sources, *([out] if _has_plan(out) else [])]
-    plans = [load_any_plan(one) for one in named]
+    directories = [*sources, out] if _has_plan(out) else [*sources]
+    plans = [load_any_plan(directory) for directory in directories]
+    # Plans of associations may differ in their number of repetitions: the largest holds all.
     largest = max(range(len(plans)), key=lambda n: sorted(plans[n].grows().items()))
-    plan, place = plans[largest], named[largest]
-    kept = read_plan(plan.file(place))
-    for one, other in zip(named, plans, strict=True):
-        _refuse_other(one, read_plan(other.file(one)), place, kept, plan)
-    if place != out:
-        files = (plan.file(place), *(place / name for name in (*plan.attachments(), "policy.yaml")))
-        for path in (one for one in files if one.is_file()):
-            copied = out / path.relative_to(place)
-            copied.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copied)
+    plan = plans[largest]
+    plan_directory = directories[largest]
+    record = read_plan(plan.file(plan_directory))
+    for directory, other_plan in zip(directories, plans, strict=True):
+        other_record = read_plan(other_plan.file(directory))
+        _refuse_other(directory, other_record, plan_directory, record, plan)
+    if plan_directory != out:
+        names = (*plan.attachments(), "policy.yaml")
+        for path in (plan.file(plan_directory), *(plan_directory / name for name in names)):
+            if path.is_file():
+                target = out / path.relative_to(plan_directory)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
     return plan
 
 
@@ -105,53 +113,62 @@ def _has_plan(out: Path) -> bool:
 
 
 def _refuse_other(
-    one: Path,
-    kept: dict[str, Any],
-    place: Path,
-    wanted: dict[str, Any],
+    directory: Path,
+    record: dict[str, Any],
+    plan_directory: Path,
+    plan_record: dict[str, Any],
     plan: RequestPlan,
 ) -> None:
-    if kept.get("recorded") is not None:
+    """Raise PlanError unless a directory has the plan; InputError for recorded answers."""
+    if record.get("recorded") is not None:
         raise InputError(
-            f"{one}: recorded answers; put their tables together, and audit them again"
+            f"{directory}: recorded answers; put their tables together, and audit them again"
         )
-    differing = [name for name in plan.identity() if kept.get(name) != wanted.get(name)]
+    differing = [name for name in plan.identity() if record.get(name) != plan_record.get(name)]
     if differing:
-        raise PlanError(f"{one}: another plan than that of {place}: {', '.join(differing)} differ")
+        raise PlanError(
+            f"{directory}: another plan than that of {plan_directory}: "
+            f"{', '.join(differing)} differ"
+        )
 
 
-def _take(source: Path, out: Path) -> list[Merged]:
+def _copy_answers(source: Path, out: Path) -> list[Merged]:
     """Copy what `out` lacks: answers, those of judges, what is known of models, inspect's logs."""
-    found = [_add(journal, Journal(out, journal.model), source) for journal in journals(source)]
+    rows = []
+    for journal in journals(source):
+        rows.append(_append_answers(journal, Journal(out, journal.model), source))
     for journal in journals(source / JUDGE):
-        _add(journal, Journal(out / JUDGE, journal.model), source)
+        _append_answers(journal, Journal(out / JUDGE, journal.model), source)
     for log in (source / "logs").glob("*.eval"):
-        if not (copied := out / "logs" / log.name).exists():
-            copied.parent.mkdir(exist_ok=True)
-            shutil.copyfile(log, copied)
-    return found
+        target = out / "logs" / log.name
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(log, target)
+    return rows
 
 
-def _add(journal: Journal, to: Journal, source: Path) -> Merged:
-    """Append the answers that a journal lacks."""
+def _append_answers(journal: Journal, target: Journal, source: Path) -> Merged:
+    """Append to a journal the answers that it lacks."""
     row = Merged(journal.model, str(source))
+    # Trial, or repetition of a cue → whether all its lines in the target are errors.
     failed: dict[object, bool] = {}
-    for line in to.lines():
-        failed[_name(line)] = failed.get(_name(line), True) and line.get("error") is not None
+    for line in target.lines():
+        key = _answer_key(line)
+        failed[key] = failed.get(key, True) and line.get("error") is not None
     for line in journal.lines():
-        name, error = _name(line), line.get("error")
-        if failed.get(name) is False:
-            row.there += error is None
-        elif error is None or name not in failed:
-            to.append(line)
-            failed[name] = error is not None
-            row.taken += 1
-    to.close()
+        key, error = _answer_key(line), line.get("error")
+        if failed.get(key) is False:  # not None: it has an answer
+            row.repeated += error is None
+        elif error is None or key not in failed:
+            target.append(line)
+            failed[key] = error is not None
+            row.copied += 1
+    target.close()
     for facts in journal.identities():
-        to.identify(facts)
+        target.identify(facts)
     return row
 
 
-def _name(line: dict[str, Any]) -> tuple[object, ...]:
-    """Return what a line is the answer to."""
+def _answer_key(line: dict[str, Any]) -> tuple[object, ...]:
+    """Return what a line is the answer to: a trial, or a repetition of a cue."""
     return line.get("trial_id"), line.get("cue"), line.get("repetition")

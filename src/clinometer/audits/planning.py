@@ -2,9 +2,7 @@
 
 `power` predicts from the trials of a plan, `allocate` compares designs with the same number of
 calls; `statistics.planning` has the method. Components of variance are those of a pilot, else the
-shipped ones (`reference.components`). A run without components of its own uses the nearest: the
-same kind of mode (sampled or not) first, then the measure, the pilot, the kind of model (embedded
-or not), mode, study and dimension; of several the largest. `planned_from` says which.
+shipped ones (`reference.components`); see `audits.nearest`. `planned_from` says which.
 """
 
 from __future__ import annotations
@@ -20,12 +18,11 @@ import polars as pl
 
 from clinometer.asking.budget import estimate_costs
 from clinometer.asking.plan import Plan
+from clinometer.audits.nearest import RUN, nearest_components
 from clinometer.audits.sizes import PlanOptions, build_plan, sized_plan
 from clinometer.errors import InputError, as_names
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.models.providers import find_provider
-from clinometer.modes import MODES
-from clinometer.reference.components import load_components
 from clinometer.results import CONDITIONS, SCORES, Measure, check
 from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEEDED
 from clinometer.results.tables import as_frame, read_table
@@ -47,9 +44,10 @@ __all__ = [
 #: Drawn estimates of each error while designs are searched.
 SEARCHED = 100
 
-_RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "dimension")
-
 Pilot = pl.DataFrame | Path | str
+
+#: Pilot, inference and chance, as of `power_of_plan`.
+_PowerSettings = tuple[pl.DataFrame | None, Inference | None, float]
 
 
 def power(  # noqa: PLR0913 - the options of an audit
@@ -94,15 +92,15 @@ def power(  # noqa: PLR0913 - the options of an audit
 
     Examples
     --------
-    >>> one = PlanOptions(instruments=["word_association"], studies=["bai2025"])
-    >>> told = power("openai/gpt-4o", size="quick", options=one)
-    >>> model, stereotypes = told.filter(level="model"), told.filter(level="stereotype")
+    >>> options = PlanOptions(instruments=["word_association"], studies=["bai2025"])
+    >>> table = power("openai/gpt-4o", size="quick", options=options)
+    >>> model, stereotypes = table.filter(level="model"), table.filter(level="stereotype")
     >>> model["half_width"].item() < stereotypes["half_width"].min()
     True
     """
     plan = _plan(as_names("models", models), size, options or PlanOptions())
-    known = None if pilot is None else read_pilot(pilot)
-    return power_of_plan(plan, known, inference, chance)
+    variances = None if pilot is None else read_pilot(pilot)
+    return power_of_plan(plan, variances, inference, chance)
 
 
 #: Trials per wording that are tried; what needs more is not looked for.
@@ -150,66 +148,81 @@ def trials_for(
         if all(selection.study.control_of(key) for key in selection.stereotypes):
             continue
         for mode in selection.asked_in(plan.modes):
-            one = replace(plan, selections=[selection], modes=[mode], size=None)
-            rows += _needed(one, effect, (pilot, inference, chance), prices)
+            part = replace(plan, selections=[selection], modes=[mode], size=None)
+            rows += _find_trials(part, effect, (pilot, inference, chance), prices)
     if not rows:
         raise InputError("effect: nothing is planned but controls")
     return check(pl.DataFrame(rows, infer_schema_length=None), TRIALS_NEEDED, "trials")
 
 
-def _needed(
-    plan: Plan, effect: float, how: tuple[Any, ...], prices: Path | None
+def _find_trials(
+    plan: Plan, effect: float, settings: _PowerSettings, prices: Path | None
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each level of a plan of one study, instrument and mode."""
-    told: dict[int, dict[str, float | None]] = {}
+    # Trials per wording → level → median smallest effect: levels share what was predicted.
+    effects: dict[int, dict[str, float | None]] = {}
 
-    def found(level: str, iterations: int) -> bool:
-        if iterations not in told:
-            table = power_of_plan(_of_size(plan, iterations), *how, runs=SEARCHED, controls=False)
-            of_levels = table.group_by("level", maintain_order=True)
-            told[iterations] = {
-                str(level): median_effect(rows["smallest_effect"]) for (level,), rows in of_levels
-            }
-        smallest = told[iterations].get(level)
+    def finds_effect(level: str, iterations: int) -> bool:
+        """Return whether half of the means of a level find the effect."""
+        if iterations not in effects:
+            effects[iterations] = _effects_by_level(_with_iterations(plan, iterations), settings)
+        smallest = effects[iterations].get(level)
         return smallest is not None and smallest <= effect
 
     for level in ("model", "category", "stereotype"):
-        enough = _least(partial(found, level))
-        if level not in told[TRIED[0]]:
+        iterations = _least_iterations(partial(finds_effect, level))
+        if level not in effects[TRIED[0]]:
             continue
-        stated: dict[str, Any] = {
+        row: dict[str, Any] = {
+            "n_trials": None,
+            "n_calls": None,
+            "usd": None,
             "study": plan.selections[0].study.name,
             "instrument": plan.selections[0].instrument,
             "mode": plan.modes[0],
             "level": level,
             "effect": effect,
-            "n_iterations": enough,
+            "n_iterations": iterations,
         }
-        if enough is not None:
-            pieces = _of_size(plan, enough).pieces()
+        if iterations is not None:
+            pieces = _with_iterations(plan, iterations).pieces()
             (cost,) = estimate_costs(pieces, plan.models[:1], prices)
-            stated |= {"n_trials": cost.trials, "n_calls": cost.calls, "usd": cost.usd}
-        yield {"n_trials": None, "n_calls": None, "usd": None, **stated}
+            row |= {"n_trials": cost.trials, "n_calls": cost.calls, "usd": cost.usd}
+        yield row
 
 
-def _least(enough: Callable[[int], bool]) -> int | None:
+def _effects_by_level(plan: Plan, settings: _PowerSettings) -> dict[str, float | None]:
+    """Return the median smallest effect of each level of a plan."""
+    table = power_of_plan(plan, *settings, runs=SEARCHED, controls=False)
+    effects = {}
+    for (level,), rows in table.group_by("level", maintain_order=True):
+        effects[str(level)] = median_effect(rows["smallest_effect"])
+    return effects
+
+
+def _least_iterations(is_enough: Callable[[int], bool]) -> int | None:
     """Return the least of `TRIED` that is enough, as every larger one is; None where none is.
 
     Steps grow until one is enough, so that large plans, which take long, are seldom drawn.
     """
-    low, high = -1, 0  # places: the last that is not enough, and the next that is asked
+    low = -1  # index of the last that is not enough
+    high = 0  # index of the next that is tried
     steps = count(1)
-    while not enough(TRIED[high]):
+    while not is_enough(TRIED[high]):
         if high == len(TRIED) - 1:
             return None
-        low, high = high, min(high + next(steps), len(TRIED) - 1)
+        low = high
+        high = min(high + next(steps), len(TRIED) - 1)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(TRIED[middle]) else (middle, high)
+        if is_enough(TRIED[middle]):
+            high = middle
+        else:
+            low = middle
     return TRIED[high]
 
 
-def _of_size(plan: Plan, iterations: int) -> Plan:
+def _with_iterations(plan: Plan, iterations: int) -> Plan:
     """Return the plan with so many trials per wording."""
     parts = [replace(part, iterations=iterations) for part in plan.selections]
     return replace(plan, selections=parts, iterations=iterations)
@@ -238,89 +251,53 @@ def power_of_plan(
     `controls`, of the other studies alone.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
-    of_stereotype = {
-        (s.study.name, key): s.study.control_of(key)
-        for s in plan.selections
-        for key in s.stereotypes
-    }
+    control_kinds = {}
+    for selection in plan.selections:
+        for key in selection.stereotypes:
+            control_kinds[selection.study.name, key] = selection.study.control_of(key)
     embedded = find_provider(plan.models[0]).embedded
-    asked, sources = [], []
-    for scores in _asked_alike(plan.trials(), of_stereotype):
-        near = {
-            run: _nearest(dict(zip(NEVER_POOLED, run, strict=True)), pilot, embedded)
-            for run in scores.select(NEVER_POOLED).unique(maintain_order=True).rows()
-        }
-        known = {run: read_sources(table) for run, (table, _) in near.items()}
-        asked.append(PlannedRuns(summarise(scores), known, MEASURES[scores["instrument"][0]]))
-        sources += [(*run, source) for run, (_, source) in near.items()]
-    told = plan_power(asked, inference, chance, runs)
-    keys = [*_RUN[1:], "control"]
+    planned_runs = []
+    sources = []  # rows: a run of `NEVER_POOLED`, and whose components it uses
+    for scores in _moderated_runs(plan.trials(), control_kinds):
+        nearest = nearest_components(scores, pilot, embedded)
+        variances = {run: read_sources(table) for run, (table, _) in nearest.items()}
+        measure = MEASURES[scores["instrument"][0]]
+        planned_runs.append(PlannedRuns(summarise(scores), variances, measure))
+        sources += [(*run, source) for run, (_, source) in nearest.items()]
+    table = plan_power(planned_runs, inference, chance, runs)
+    keys = [*RUN[1:], "control"]  # without the model: all are asked the same
     schema = dict.fromkeys((*NEVER_POOLED, "planned_from"), pl.String)
-    named = pl.DataFrame(sources, schema, orient="row").unique(keys).select(*keys, "planned_from")
-    told = check(told.join(named, on=keys, nulls_equal=True, maintain_order="left"), POWER, "power")
-    return told if controls else told.filter(pl.col("control").is_null())
+    planned_from = pl.DataFrame(sources, schema, orient="row").unique(keys)
+    planned_from = planned_from.select(*keys, "planned_from")
+    # Nulls are equal: dimension, conditions and control are null in most runs.
+    table = table.join(planned_from, on=keys, nulls_equal=True, maintain_order="left")
+    table = check(table, POWER, "power")
+    return table if controls else table.filter(pl.col("control").is_null())
 
 
-def _asked_alike(trials: pl.DataFrame, controls: _Controls) -> Iterator[pl.DataFrame]:
+def _moderated_runs(trials: pl.DataFrame, controls: _Controls) -> Iterator[pl.DataFrame]:
     """Yield the trials of runs whose variances are moderated together, as neutral scores."""
-    for _, of_one in trials.group_by("instrument", maintain_order=True):
-        for measure in INSTRUMENTS[of_one["instrument"][0]].measures:
-            scores = _as_scores(of_one, measure, controls)
-            alike = scores.group_by("mode", *CONDITIONS, "word_list", maintain_order=True)
-            for _, together in alike:
-                yield together
+    for _, instrument_trials in trials.group_by("instrument", maintain_order=True):
+        for measure in INSTRUMENTS[instrument_trials["instrument"][0]].measures:
+            scores = _as_scores(instrument_trials, measure, controls)
+            runs = scores.group_by("mode", *CONDITIONS, "word_list", maintain_order=True)
+            for _, run_scores in runs:
+                yield run_scores
 
 
 def _as_scores(trials: pl.DataFrame, measure: Measure, controls: _Controls) -> pl.DataFrame:
     """Give trials the columns of scores, all neutral."""
+    kinds = [controls[key] for key in trials.select("study", "stereotype").rows()]
     filled = trials.with_columns(
-        control=pl.Series(
-            [controls[key] for key in trials.select("study", "stereotype").rows()], dtype=pl.String
-        ),
+        control=pl.Series(kinds, dtype=pl.String),
         instrument=pl.lit(measure.name),
         score=pl.lit(measure.neutral),
         model=pl.lit("planned"),
         scoring=pl.lit("exact"),
     )
-    absent = [c for c in SCORES if c not in filled.columns]
-    return check(filled.with_columns(pl.lit(None).alias(c) for c in absent), SCORES, "trials")
-
-
-def _nearest(
-    run: dict[str, Any], pilot: pl.DataFrame | None, embedded: bool
-) -> tuple[pl.DataFrame, str]:
-    """Return the components that are nearest to a run, and whose they are."""
-    tables = {"shipped": load_components(), **({} if pilot is None else {"pilot": pilot})}
-    candidates = [
-        (key, origin, table)
-        for origin, of_origin in tables.items()
-        for key, table in of_origin.group_by(_RUN, maintain_order=True)
-    ]
-    key, origin, table = max(candidates, key=lambda one: _likeness(one, run, embedded))
-    known = dict(zip(_RUN, key, strict=True))
-    alike = all(known[c] == run[c] for c in ("study", "instrument", "mode", "dimension"))
-    named = ", ".join(str(value) for c, value in known.items() if value and c not in CONDITIONS)
-    return table, f"{origin}{'' if alike else ', nearest'}: {named}"
-
-
-def _likeness(
-    candidate: tuple[tuple[Any, ...], str, pl.DataFrame], run: dict[str, Any], embedded: bool
-) -> tuple[float, ...]:
-    """Return how near components are to a run, the most important first."""
-    key, origin, table = candidate
-    known = dict(zip(_RUN, key, strict=True))
-    sampled = [MODES[mode].sampled for mode in (known["mode"], run["mode"])]
-    return (
-        sampled[0] == sampled[1],
-        known["instrument"] == run["instrument"],
-        origin == "pilot",
-        find_provider(known["model"]).embedded == embedded,
-        known["mode"] == run["mode"],
-        known["study"] == run["study"],
-        known["dimension"] == run["dimension"],
-        all(known[c] == run[c] for c in CONDITIONS),
-        float(table["relative_variance"].sum()),
-    )
+    absent = [name for name in SCORES if name not in filled.columns]
+    nulls = (pl.lit(None).alias(name) for name in absent)
+    return check(filled.with_columns(nulls), SCORES, "trials")
 
 
 def read_pilot(pilot: Pilot) -> pl.DataFrame:
@@ -342,17 +319,15 @@ def read_pilot(pilot: Pilot) -> pl.DataFrame:
     unknown = set(scores["instrument"].unique()) - MEASURES.keys()
     if unknown:
         raise InputError(f"pilot: instrument {', '.join(sorted(map(str, unknown)))} is not known")
-    found = [_known(part) for _, part in scores.group_by("instrument", maintain_order=True)]
-    if all(isinstance(one, InputError) for one in found):
-        raise found[0]  # type: ignore[misc]
-    return pl.concat(one for one in found if isinstance(one, pl.DataFrame))
-
-
-def _known(scores: pl.DataFrame) -> pl.DataFrame | InputError:
-    try:
-        return components(scores, MEASURES[scores["instrument"][0]])
-    except InputError as error:
-        return error
+    tables, errors = [], []
+    for _, part in scores.group_by("instrument", maintain_order=True):
+        try:
+            tables.append(components(part, MEASURES[part["instrument"][0]]))
+        except InputError as error:  # another instrument may have components
+            errors.append(error)
+    if not tables:
+        raise errors[0]
+    return pl.concat(tables)
 
 
 def allocate(
@@ -396,8 +371,9 @@ def allocate(
     >>> best["n_calls"] <= 40
     True
     """
-    names, known = as_names("models", models), None if pilot is None else read_pilot(pilot)
-    return allocate_plan(build_plan(names, options or PlanOptions()), calls, known)
+    names = as_names("models", models)
+    variances = None if pilot is None else read_pilot(pilot)
+    return allocate_plan(build_plan(names, options or PlanOptions()), calls, variances)
 
 
 def allocate_plan(
@@ -409,11 +385,11 @@ def allocate_plan(
     if calls < 1:
         raise InputError(f"calls {calls}: at least 1")
     selection = plan.selections[0]
-    designs = [
-        design
-        for number in range(1, len(selection.variations) + 1)
-        if (design := _design(plan, number, calls, pilot, runs)) is not None
-    ]
+    designs = []
+    for number in range(1, len(selection.variations) + 1):
+        design = _design(plan, number, calls, pilot, runs)
+        if design is not None:
+            designs.append(design)
     if not designs:
         raise InputError(
             f"calls {calls}: fewer than a mirrored pair of each stereotype of "
@@ -428,39 +404,40 @@ def _design(
     plan: Plan, number: int, calls: int, pilot: pl.DataFrame | None, runs: int
 ) -> dict[str, Any] | None:
     """Return the design with a number of wordings; None if the calls do not pay for it."""
-    selection = plan.selections[0]
-
-    def asked(iterations: int) -> Plan:
-        chosen = selection.variations[:number]
-        one = replace(selection, variations=chosen, iterations=iterations)
-        return replace(plan, selections=[one], modes=selection.asked_in(plan.modes))
-
-    of_pair = estimate_costs(asked(2).pieces(), plan.models[:1])[0].calls
-    iterations = 2 * (calls // of_pair)
+    # The least that can be asked: a mirrored pair, which is two trials, per wording.
+    least = _with_wordings(plan, number, 2)
+    calls_of_pair = estimate_costs(least.pieces(), plan.models[:1])[0].calls
+    iterations = 2 * (calls // calls_of_pair)
     if not iterations:
         return None
-    design = asked(iterations)
-    trials, told = design.trials(), power_of_plan(design, pilot, runs=runs)
-    by_level = {
-        level: of_level["smallest_effect"]
-        for (level,), of_level in told.group_by("level", maintain_order=True)
-    }
+    design = _with_wordings(plan, number, iterations)
+    trials = design.trials()
+    table = power_of_plan(design, pilot, runs=runs)
     by_stereotype = trials.group_by("stereotype", "dimension")
-    pairs = by_stereotype.agg(n=pl.struct("marginalized", "default").n_unique())
+    group_pairs = by_stereotype.agg(n=pl.struct("marginalized", "default").n_unique())
     return {
-        **told.select("study", "instrument", "mode", "planned_from").row(0, named=True),
+        **table.select("study", "instrument", "mode", "planned_from").row(0, named=True),
         "n_variations": number,
         "n_iterations": iterations,
-        "n_group_pairs": pairs["n"].min(),
+        "n_group_pairs": group_pairs["n"].min(),
         "n_pairs": by_stereotype.agg(n=pl.col("pair_id").n_unique())["n"].max(),
         "n_calls": estimate_costs([trials], plan.models[:1])[0].calls,
-        "smallest_effect": median_effect(by_level["stereotype"]),
-        "smallest_effect_model": median_effect(by_level["model"]),
+        "smallest_effect": median_effect(table.filter(level="stereotype")["smallest_effect"]),
+        "smallest_effect_model": median_effect(table.filter(level="model")["smallest_effect"]),
     }
+
+
+def _with_wordings(plan: Plan, number: int, iterations: int) -> Plan:
+    """Return a plan of one selection with its first `number` wordings."""
+    selection = plan.selections[0]
+    variations = selection.variations[:number]
+    part = replace(selection, variations=variations, iterations=iterations)
+    return replace(plan, selections=[part], modes=selection.asked_in(plan.modes))
 
 
 def median_effect(effects: pl.Series) -> float | None:
     """Return the median; null where half of the effects are beyond the scale."""
+    # No interpolation: between a number and infinity there is no median. The lower of two.
     ordered = effects.fill_null(float("inf")).sort()
     middle = ordered[(len(ordered) - 1) // 2] if len(ordered) else None
     return None if middle is None or middle == float("inf") else float(middle)

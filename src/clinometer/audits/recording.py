@@ -51,61 +51,69 @@ class Recording:
     columns: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_recorded(responses: object, how: Recording, study: Study) -> pl.DataFrame:
+def read_recorded(responses: object, recording: Recording, study: Study) -> pl.DataFrame:
     """Read recorded answers, with our names of columns and a `trial_id` each.
 
     Raises InputError if the table is malformed or empty, or lacks a stated column.
     """
     if isinstance(responses, str | Path):
+        # The empty frame: `concat` takes no empty list.
         pieces = [*response_pieces(Path(responses)), pl.DataFrame()]
-        given = pl.concat(pieces, how="diagonal_relaxed")
+        table = pl.concat(pieces, how="diagonal_relaxed")
     else:
-        given = as_frame(responses, "responses")
-    if given.is_empty():
-        raise InputError(f"{_called(responses)}: no answers")
-    stated = _stated(given, how.columns)
-    if how.instrument in INSTRUMENTS and "instrument" not in stated.columns:
-        stated = INSTRUMENTS[how.instrument].recorded.expand(stated, study)
-    table = renamed(stated, how.instrument, study)
-    if how.model is not None and "model" not in table.columns:
-        table = table.with_columns(model=pl.lit(how.model))
+        table = as_frame(responses, "responses")
+    if table.is_empty():
+        raise InputError(f"{_source_name(responses)}: no answers")
+    table = _rename_columns(table, recording.columns)
+    if recording.instrument in INSTRUMENTS and "instrument" not in table.columns:
+        table = INSTRUMENTS[recording.instrument].recorded.expand(table, study)
+    table = renamed(table, recording.instrument, study)
+    if recording.model is not None and "model" not in table.columns:
+        table = table.with_columns(model=pl.lit(recording.model))
+    # Zeros in front, so that trials sort as they were recorded.
     number = pl.int_range(pl.len()).cast(pl.String).str.zfill(7)
     return table.with_columns(trial_id=pl.format("recorded.{}", number))
 
 
-def _called(responses: object) -> str:
+def _source_name(responses: object) -> str:
     """Name where answers come from."""
     return Path(responses).name if isinstance(responses, str | Path) else "responses"
 
 
-def _stated(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
-    """Give columns the names that were stated, in place of those that have them."""
+def _rename_columns(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """Give columns our names (keys of `columns`), in place of those that have them."""
     for ours, theirs in columns.items():
         if theirs not in table.columns:
-            has = shortened(table.columns, 40)
-            raise InputError(f"column {ours}={theirs}: no such column; has {has}")
-    table = table.drop([c for c in columns if c in table.columns and c not in columns.values()])
-    return table.rename({theirs: ours for ours, theirs in columns.items()})
+            names = shortened(table.columns, 40)
+            raise InputError(f"column {ours}={theirs}: no such column; has {names}")
+    # Not dropped: a column whose name is ours and that is renamed itself, as in an exchange.
+    replaced = [name for name in columns if name in table.columns and name not in columns.values()]
+    return table.drop(replaced).rename({theirs: ours for ours, theirs in columns.items()})
 
 
 @dataclass(frozen=True)
-class _Recorded(Claimant):
+class _RecordedPlan(Claimant):
     """The plan of recorded answers: what they are answers to, and their hash."""
 
     plan: Plan
     source: str
-    answers: str  # hash
+    answers_hash: str
 
     def file(self, out: Path) -> Path:
+        """Return the path of the plan."""
         return self.plan.file(out)
 
     def identity(self) -> dict[str, Any]:
-        return {**self.plan.identity(), "recorded": {"file": self.source, "answers": self.answers}}
+        """Return what tells the plan from others: also which answers were recorded."""
+        recorded = {"file": self.source, "answers": self.answers_hash}
+        return {**self.plan.identity(), "recorded": recorded}
 
     def describe(self) -> dict[str, Any]:
+        """Return what else the file of the plan says."""
         return self.plan.describe()
 
     def attachments(self) -> dict[str, str]:
+        """Return the files that stand beside the plan, by name."""
         return self.plan.attachments()
 
 
@@ -144,18 +152,18 @@ def audit_recorded(
     --------
     >>> audit_recorded("answers.csv", "results/recorded")  # doctest: +SKIP
     """
-    how, out = recording or Recording(), Path(directory)
-    study = load_study(how.study)
-    select(study, how.instrument)
-    table = read_recorded(responses, how, study)
-    answers = _hash(table.drop("trial_id"))
-    scored, words = score(table, study, instrument=how.instrument, keep=True)
-    plan = _plan_of(scored, study, how)
-    claim(out, _Recorded(plan, _called(responses), answers), command)
+    recording = recording or Recording()
+    out = Path(directory)
+    study = load_study(recording.study)
+    select(study, recording.instrument)  # refuses a study that the instrument cannot ask
+    table = read_recorded(responses, recording, study)
+    answers_hash = _hash(table.drop("trial_id"))
+    scores, words = score(table, study, instrument=recording.instrument, keep=True)
+    plan = _describe_plan(scores, study, recording)
+    claim(out, _RecordedPlan(plan, _source_name(responses), answers_hash), command)
     with writing(out):
-        write_table(_responses(scored), out / "responses.parquet")
-        scores = check(scored, SCORES, "scores")
-        write_table(scores, out / "scores.parquet")
+        write_table(_responses(scores), out / "responses.parquet")
+        write_table(check(scores, SCORES, "scores"), out / "scores.parquet")
         tabulate_scores(out, plan, words)
         return read_results(out)
 
@@ -166,32 +174,42 @@ def _hash(table: pl.DataFrame) -> str:
     return text_hash(texts.select(pl.all().cast(pl.String)).write_csv())
 
 
-def _plan_of(scored: pl.DataFrame, study: Study, how: Recording) -> Plan:
+def _describe_plan(scores: pl.DataFrame, study: Study, recording: Recording) -> Plan:
     """Describe what the answers are answers to."""
 
     def values(name: str) -> list[str]:
-        return scored[name].drop_nulls().unique(maintain_order=True).to_list()
+        """Return the values of a column, in the order in which they come."""
+        return scores[name].drop_nulls().unique(maintain_order=True).to_list()
 
-    known = INSTRUMENTS[how.instrument].variations(study)
-    wordings = [name for name in values("variation") if name in known] or list(known)[:1]
-    most = scored.group_by("model", "stereotype", "variation").len()["len"].max()
-    modes = [mode for mode in values("mode") if mode in INSTRUMENTS[how.instrument].modes]
+    instrument = INSTRUMENTS[recording.instrument]
+    study_wordings = instrument.variations(study)
+    # Others call their wordings and modes as they like; a plan has only names that it knows.
+    wordings = [name for name in values("variation") if name in study_wordings]
+    modes = [mode for mode in values("mode") if mode in instrument.modes]
+    iterations = scores.group_by("model", "stereotype", "variation").len()["len"].max()
+    selection = Selection(
+        study,
+        values("stereotype"),
+        wordings or list(study_wordings)[:1],
+        instrument=recording.instrument,
+    )
     return Plan(
-        [Selection(study, values("stereotype"), wordings, instrument=how.instrument)],
+        [selection],
         values("model"),
-        modes=modes or list(INSTRUMENTS[how.instrument].modes)[:1],
-        iterations=int(str(most)),
+        modes=modes or list(instrument.modes)[:1],
+        iterations=int(str(iterations)),  # for mypy: a maximum may be of any type
         order="random",
     )
 
 
-def _responses(scored: pl.DataFrame) -> pl.DataFrame:
-    """Return the answers, a row each."""
-    if "response" not in scored.columns:
-        scored = scored.with_columns(response=pl.col("decision"))
-    scored = scored.unique(["model", "trial_id"], keep="first", maintain_order=True)
-    absent = (pl.lit(None).alias(name) for name in RESPONSES if name not in scored.columns)
-    whole = scored.with_columns(absent).with_columns(
+def _responses(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers, a row each; of one answer there may be several scores."""
+    if "response" not in scores.columns:
+        scores = scores.with_columns(response=pl.col("decision"))
+    answers = scores.unique(["model", "trial_id"], keep="first", maintain_order=True)
+    absent = (pl.lit(None).alias(name) for name in RESPONSES if name not in answers.columns)
+    # Lists too: a table of others may have such columns with another meaning.
+    answers = answers.with_columns(absent).with_columns(
         attributes=pl.lit(None, pl.List(pl.String)), options=pl.lit(None, pl.List(pl.String))
     )
-    return check(whole, RESPONSES, "responses")
+    return check(answers, RESPONSES, "responses")

@@ -55,29 +55,29 @@ class Asking:
 
 
 class Watcher:
-    """Is told of each step of a run. Subclasses say it; this one keeps quiet."""
+    """Hears of each step of a run. Subclasses print it; this one keeps quiet."""
 
-    def opened(self) -> None:
+    def on_opened(self) -> None:
         """Hear that every model can be asked and the directory is bound to the plan."""
 
     @contextmanager
-    def asking(self) -> Iterator[OnProgress]:
-        """Give what is called with the model and each answer or error, while models are asked."""
+    def watch_asking(self) -> Iterator[OnProgress]:
+        """Yield what is called with the model and each answer or error, while models are asked."""
         yield lambda model, answer: None
 
-    def asked(self, outcome: Outcome) -> None:
+    def on_asked(self, outcome: Outcome) -> None:
         """Hear how far the models were asked, and what stopped them."""
 
-    def judged(self, judge: str, outcome: Outcome) -> None:
+    def on_judged(self, judge: str, outcome: Outcome) -> None:
         """Hear what the judge was asked about open decisions."""
 
-    def tabulated(self) -> None:
+    def on_tabulated(self) -> None:
         """Hear that the tables of the answers are written."""
 
-    def measuring(self, family: Family, models: Sequence[str]) -> None:
+    def on_measuring(self, family: Family, models: Sequence[str]) -> None:
         """Hear that a family begins to measure models."""
 
-    def left_out(self, family: Family, error: ModelError) -> None:
+    def on_left_out(self, family: Family, error: ModelError) -> None:
         """Hear that a family could not measure a model; what this raises ends the run."""
         raise error
 
@@ -130,17 +130,17 @@ class Run:
         if self.sizes is not None:
             read_sizes(self.sizes)  # a malformed file is refused before anything is paid for
         models = self._open_models()
-        watcher.opened()
+        watcher.on_opened()
         outcome = self._ask(models, watcher)
-        watcher.asked(outcome)
+        watcher.on_asked(outcome)
         if outcome.stopped_by == "interrupted" or not (outcome.answered or outcome.errors):
             return outcome
         if judge is not None and outcome.complete:
-            watcher.judged(judge[0], self._judge(judge))
+            watcher.on_judged(judge[0], self._judge(judge))
         if self.sizes is not None:
             record_sizes(self.directory, self.sizes)
         tabulate(self.directory)
-        watcher.tabulated()
+        watcher.on_tabulated()
         if self.with_families and outcome.complete:
             self._measure(watcher)
         return outcome
@@ -152,18 +152,19 @@ class Run:
 
     def _open_models(self) -> dict[str, Any]:
         """Open the models and bind the directory to the plan; see `open_model` and `claim`."""
-        plan, connection = self.plan, self.asking.connection
-        models = {
-            name: open_model(name, plan.generation, plan.connection_of(name, connection))
-            for name in plan.models
-        }
-        claim(self.directory, plan, self.command)
+        plan = self.plan
+        models = {}
+        for name in plan.models:
+            connection = plan.connection_of(name, self.asking.connection)
+            models[name] = open_model(name, plan.generation, connection)
+        claim(self.directory, plan, self.command)  # last: nothing is written for a wrong name
         return models
 
     def _ask(self, models: dict[str, Any], watcher: Watcher) -> Outcome:
-        with watcher.asking() as show_progress:
+        with watcher.watch_asking() as show_progress:
 
             def on_progress(model: str, answer: dict[str, Any]) -> None:
+                """Tell the caller of an answer, then the watcher."""
                 self.asking.on_progress(model, answer)
                 show_progress(model, answer)
 
@@ -181,7 +182,8 @@ class Run:
         collect_responses(self.plan, self.directory)
         studies = {selection.study.name: selection.study for selection in self.plan.selections}
         responses = pieces(self.directory / "responses.parquet")
-        folder, asking = self.directory / JUDGE, self.asking
+        folder = self.directory / JUDGE
+        asking = self.asking
         return ask_judge(responses, studies, judge, folder, asking.budget, prices=asking.prices)
 
     def _measure(self, watcher: Watcher) -> None:
@@ -190,11 +192,11 @@ class Run:
             models = family.measurable(self.plan)
             if not models:
                 continue
-            watcher.measuring(family, models)
+            watcher.on_measuring(family, models)
             try:
                 family.measure(self.plan, self.directory)
             except ModelError as error:
-                watcher.left_out(family, error)
+                watcher.on_left_out(family, error)
 
 
 def open_judge(name: str, connection: Connection) -> tuple[str, Any]:
@@ -202,7 +204,7 @@ def open_judge(name: str, connection: Connection) -> tuple[str, Any]:
 
     Returns its name and model. Raises InputError if it does not close answers to a JSON schema.
     """
-    if structured.MODE.able(name) is False:
+    if structured.MODE.able(name) is False:  # None: not known, which is tried
         raise InputError(
             f"--grader {name}: does not close answers to a JSON schema, which a judge needs"
         )

@@ -96,8 +96,9 @@ def shard_plan(
                 "writes those that are left"
             )
         write_setting(out, {"shards": shards, "choices": choices})
+        # Generators throughout: the requests of a large plan do not fit in memory.
         questions = (plan.questions(model, out, choices) for model in plan.models)
-        requests = (one.unanswered(Answers()) for one in questions)
+        requests = (question.unanswered(Answers()) for question in questions)
         return write_shards(out, chain.from_iterable(requests), shards)
 
 
@@ -105,6 +106,7 @@ def _refuse_settings(plan: RequestPlan) -> None:
     """Raise InputError if requests to a model have no place for a reasoning effort of the plan."""
     efforts = plan.efforts if isinstance(plan, Plan) else ()
     for model, effort in product(plan.models, efforts):
+        # Any trial will do: seed and temperature have a place everywhere.
         trial = {"seed": 0, "reasoning_effort": effort, "temperature": None}
         settings_of(model, seeded(trial, find_provider(model)))
 
@@ -189,10 +191,11 @@ def collect_and_tabulate(
 ) -> tuple[list[Collected], Answers]:
     """Do what `collect_answers` does; the caller holds the directory."""
     questions = [plan.questions(model, out, choices) for model in plan.models]
-    found, answers = collect(out, questions, files)
-    if isinstance(plan, Plan) and any(row.answered for row in found):
+    collected, answers = collect(out, questions, files)
+    # Families make tables by commands of their own; without an answer there is none to make.
+    if isinstance(plan, Plan) and any(row.answered for row in collected):
         tabulate(out)
-    return found, answers
+    return collected, answers
 
 
 def load_any_plan(out: Path) -> RequestPlan:

@@ -67,39 +67,34 @@ class PlanOptions:
 
 
 def build_plan(
-    models: Sequence[str], options: PlanOptions, asked: Sequence[tuple[str, str]] | None = None
+    models: Sequence[str], options: PlanOptions, pairs: Sequence[tuple[str, str]] | None = None
 ) -> Plan:
     """Make a plan from options.
 
-    `asked` are pairs of instrument and study; None: those of the options, else word association
-    with ``bai2025``.
+    `pairs` are of study and instrument; None: those of the options, else ``bai2025`` with word
+    association.
     """
-    if asked is None:
+    if pairs is None:
         first = next(iter(INSTRUMENTS.values()))
         studies = dict.fromkeys(options.studies or (first.study,))
         names = dict.fromkeys(options.instruments or (first.name,))
-        asked = [(study, name) for study in studies for name in names]
-    selections = [
-        select_study(
-            study,
-            options.stereotypes,
-            _variations(options.variations, study, [n for s, n in asked if s == study], name),
-            instrument=name,
-        )
-        for study, name in asked
-    ]
-    modes = tuple(dict.fromkeys(options.modes)) or _for_all(_default_modes(models), selections)
+        pairs = [(study, name) for study in studies for name in names]
+    selections = []
+    for study, name in pairs:
+        instruments = [pair[1] for pair in pairs if pair[0] == study]
+        variations = _variations(options.variations, study, instruments, name)
+        selections.append(select_study(study, options.stereotypes, variations, instrument=name))
+    modes = tuple(dict.fromkeys(options.modes)) or _add_modes(_default_modes(models), selections)
     refuse_unable(models, modes, options.reasoning_efforts)
-    tokens = options.answer_tokens
-    if tokens is None:
-        describes = _embedded(models) and all(MODES[mode].closed for mode in modes)
-        tokens = DESCRIPTION_TOKENS if describes else 1024
-    given = options.temperature
-    several = tuple(given) if isinstance(given, Sequence) else ()
-    temperature = given if not isinstance(given, Sequence) else several[0] if several else None
+    temperatures: tuple[float, ...] = ()
+    temperature = options.temperature
+    if isinstance(temperature, Sequence):
+        temperatures = tuple(temperature)
+        # `Generation` has one; with several, each trial states its own.
+        temperature = temperatures[0] if temperatures else None
     return Plan(
-        selections=[_asked_in(modes, part, options) for part in selections],
-        temperatures=several,
+        selections=[_with_mode_variations(part, modes, options) for part in selections],
+        temperatures=temperatures,
         efforts=tuple(dict.fromkeys(options.reasoning_efforts)) or (None,),
         interventions=_interventions(selections, options.interventions),
         models=tuple(dict.fromkeys(models)),
@@ -112,21 +107,31 @@ def build_plan(
         policy=None if options.policy is None else read_policy_text(options.policy),
         generation=Generation(None, None, None)
         if options.provider_defaults
-        else Generation(temperature, options.top_p, tokens),
+        else Generation(temperature, options.top_p, _answer_tokens(models, modes, options)),
     )
 
 
-def _asked_in(modes: Iterable[str], part: Selection, options: PlanOptions) -> Selection:
+def _answer_tokens(models: Sequence[str], modes: Iterable[str], options: PlanOptions) -> int:
+    """Return the longest answer: as the user set it, else by models and modes."""
+    if options.answer_tokens is not None:
+        return options.answer_tokens
+    describes = _all_embedded(models) and all(MODES[mode].closed for mode in modes)
+    return DESCRIPTION_TOKENS if describes else 1024
+
+
+def _with_mode_variations(part: Selection, modes: Iterable[str], options: PlanOptions) -> Selection:
     """Leave out the variations that none of the modes asks, unless the user named them."""
     if options.variations is not None:
         return part
-    asks = instrument(part.instrument).asked_in
-    asked = {name for mode in modes for name in asks(mode, part.study, part.variations)}
-    fitting = [name for name in part.variations if name in asked]
+    names: set[str] = set()
+    for mode in modes:
+        names.update(instrument(part.instrument).asked_in(mode, part.study, part.variations))
+    fitting = [name for name in part.variations if name in names]
+    # None fits: the plan keeps them all, and refuses the mode with its own message.
     return replace(part, variations=fitting or part.variations)
 
 
-def _embedded(models: Iterable[str]) -> bool:
+def _all_embedded(models: Iterable[str]) -> bool:
     return all(find_provider(model).embedded for model in models)
 
 
@@ -135,41 +140,48 @@ def _default_modes(models: Sequence[str]) -> tuple[str, ...]:
 
     With other models in the plan, the first closed mode that no provider is known to lack.
     """
-    if not any(_embedded([model]) for model in models):
+    if not any(_all_embedded([model]) for model in models):
         return tuple(MODES)[:1]
-    if _embedded(models):
+    if _all_embedded(models):
         return tuple(name for name, mode in MODES.items() if mode.sentences)
-    closed = [
-        name
-        for name, mode in MODES.items()
-        if mode.closed and all(mode.able(model) is not False for model in models)
-    ]
-    return tuple(closed[:1]) or tuple(MODES)[:1]
+    for name, mode in MODES.items():
+        lacking = any(mode.able(model) is False for model in models)  # None: not known
+        if mode.closed and not lacking:
+            return (name,)
+    return tuple(MODES)[:1]
 
 
-def _for_all(modes: Sequence[str], parts: Sequence[Selection]) -> tuple[str, ...]:
+def _add_modes(modes: Sequence[str], parts: Sequence[Selection]) -> tuple[str, ...]:
     """Add a mode, best a closed one, for each part of a plan that has none; drop those of none."""
-    chosen = [*modes]
+    candidates = [*modes]
     for part in parts:
+        # `sorted` is stable: closed modes first, each kind in the order of `MODES`.
         able = sorted(part.asked_in(tuple(MODES)), key=lambda mode: not MODES[mode].closed)
-        if able and not {*able} & {*chosen}:
-            chosen.append(able[0])
-    asked = [one for part in parts for one in part.asked_in(chosen)]
-    return tuple(mode for mode in chosen if mode in asked)
+        if able and not {*able} & {*candidates}:
+            candidates.append(able[0])
+    used_modes: set[str] = set()
+    for part in parts:
+        used_modes.update(part.asked_in(candidates))
+    return tuple(mode for mode in candidates if mode in used_modes)
 
 
-def _split(named: str | None) -> list[str]:
-    return [] if named is None else [name.strip() for name in named.split(",")]
+def _split(names: str | None) -> list[str]:
+    return [] if names is None else [name.strip() for name in names.split(",")]
 
 
 def _variations(
-    named: str | None, study: str, instruments: Iterable[str], asked: str
+    names: str | None, study: str, instruments: Iterable[str], instrument_name: str
 ) -> list[str] | None:
-    """Keep the named variations that an instrument has, if other instruments have the rest."""
+    """Keep the named variations that an instrument has, if other instruments have the rest.
+
+    A name that no instrument has is kept, so that it is refused.
+    """
     loaded = load_study(study)
-    known = {name: {*instrument(name).variations(loaded)} for name in instruments}
-    of_others = set[str]().union(*known.values()) - known[asked]
-    return [name for name in _split(named) if name not in of_others] or None
+    foreign: set[str] = set()
+    for name in instruments:
+        foreign.update(instrument(name).variations(loaded))
+    foreign -= {*instrument(instrument_name).variations(loaded)}
+    return [name for name in _split(names) if name not in foreign] or None
 
 
 def select_study(
@@ -181,15 +193,15 @@ def select_study(
 ) -> Selection:
     """Load a study and select the part that is asked with an instrument."""
     study = load_study(name)
-    chosen = select(study, instrument, stereotypes, variations)
-    return Selection(study, *chosen, iterations, instrument)
+    keys, wordings = select(study, instrument, stereotypes, variations)
+    return Selection(study, keys, wordings, iterations, instrument)
 
 
-def _interventions(selections: Sequence[Selection], named: Iterable[str]) -> dict[str, str | None]:
+def _interventions(selections: Sequence[Selection], texts: Iterable[str]) -> dict[str, str | None]:
     """Find the system prompts by name; the run without one is always included as baseline."""
     prompts: dict[str, str | None] = {"none": None}
-    for text in named:
-        name, prompt = find_intervention([s.study for s in selections], text)
+    for text in texts:
+        name, prompt = find_intervention([part.study for part in selections], text)
         if prompts.setdefault(name, prompt) != prompt:
             raise InputError(f"intervention {name!r}: two texts have this name; rename one")
     return prompts
@@ -202,104 +214,115 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
 
     Examples
     --------
-    >>> named = PlanOptions(studies=["mist2025"], instruments=["affective_attribution"])
-    >>> plan = sized_plan("quick", ["openai/gpt-4o"], named)
+    >>> options = PlanOptions(studies=["mist2025"], instruments=["affective_attribution"])
+    >>> plan = sized_plan("quick", ["openai/gpt-4o"], options)
     >>> [(part.instrument, part.iterations) for part in plan.selections]
     [('affective_attribution', 4)]
     """
     options = options or PlanOptions()
-    embedded = _embedded(models)
-    battery = _battery(size, embedded, options)
-    plan = build_plan(models, options, _asked(battery, options))
+    battery = _battery(size, _all_embedded(models), options)
+    plan = build_plan(models, options, _pairs(battery, options))
     parts = [*plan.selections]
     if not options.studies if options.controls is None else options.controls:
-        named = {(part.study.name, part.instrument) for part in parts}
-        beside = _controls({part.instrument for part in parts}, battery)
-        fitting = [
-            _asked_in(plan.modes, part, PlanOptions())
-            for part in beside
-            if part.asked_in(plan.modes)
-        ]
-        parts += [part for part in fitting if (part.study.name, part.instrument) not in named]
-    sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
+        names = {(part.study.name, part.instrument) for part in parts}
+        for control in _controls({part.instrument for part in parts}, battery):
+            if (control.study.name, control.instrument) in names:
+                continue
+            if control.asked_in(plan.modes):
+                # Named variations are of the studies; controls have their own.
+                parts.append(_with_mode_variations(control, plan.modes, PlanOptions()))
+    sized = [_fill_in_size(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized, size=size)
 
 
 def _battery(size: str, embedded: bool, options: PlanOptions) -> dict[str, Size]:
     """Return what a size asks with each instrument."""
-    chosen = {}
-    for name, one in INSTRUMENTS.items():
-        usual = one.sizes.get(size)
-        of_size = one.sizes.get(f"{size}, embedded", usual) if embedded else usual
-        named = name in options.instruments or one.study in options.studies
-        if of_size is not None and (named or not of_size.by_name):
-            chosen[name] = of_size
-    return chosen
+    battery = {}
+    for name, candidate in INSTRUMENTS.items():
+        instrument_size = candidate.sizes.get(size)
+        if embedded:
+            instrument_size = candidate.sizes.get(f"{size}, embedded", instrument_size)
+        is_named = name in options.instruments or candidate.study in options.studies
+        if instrument_size is not None and (is_named or not instrument_size.by_name):
+            battery[name] = instrument_size
+    return battery
 
 
-def _asked(battery: Mapping[str, Size], options: PlanOptions) -> list[tuple[str, str]] | None:
-    """Return pairs of instrument and study; None if the options name them."""
+def _pairs(battery: Mapping[str, Size], options: PlanOptions) -> list[tuple[str, str]] | None:
+    """Return pairs of study and instrument; None if the options name them."""
     if options.studies and options.instruments:
         return None
-    named = bool(
+    usual_studies = (INSTRUMENTS[name].study for name in INSTRUMENTS if name in battery)
+    studies = dict.fromkeys(options.studies or usual_studies)
+    names = dict.fromkeys(options.instruments or battery)
+    pairs = []
+    for study in studies:
+        for name in names:
+            if _includes(battery, study, name, options):
+                pairs.append((study, name))
+    first = tuple(INSTRUMENTS)[:1]
+    # Nothing fits: what the user named, so that the plan refuses it with a reason.
+    return pairs or [(study, name) for study in studies for name in options.instruments or first]
+
+
+def _includes(battery: Mapping[str, Size], study: str, name: str, options: PlanOptions) -> bool:
+    """Return whether an audit asks a study with an instrument, neither or one of them named."""
+    loaded = load_study(study)
+    if name not in offers(loaded):
+        return False
+    if not options.studies and not _has_named_parts(loaded, name, options):
+        return False
+    names_a_part = bool(
         options.studies or options.instruments or options.stereotypes or options.variations
     )
-    usual = (one.study for name, one in INSTRUMENTS.items() if name in battery)
-    studies = dict.fromkeys(options.studies or usual)
-    names = dict.fromkeys(options.instruments or battery)
-    offered = [
-        (study, name)
-        for study in studies
-        for name in names
-        if name in offers(loaded := load_study(study))
-        and (options.studies or _has(loaded, name, options))
-        and (named or _tells(battery[name], study))
-        and (name in options.instruments or _fits(loaded, name, options.modes))
-    ]
-    first = tuple(INSTRUMENTS)[:1]
-    return offered or [(study, name) for study in studies for name in options.instruments or first]
+    if not names_a_part and not _is_default(battery[name], study):
+        return False
+    return name in options.instruments or _fits(loaded, name, options.modes)
 
 
-def _has(study: Study, name: str, options: PlanOptions) -> bool:
+def _has_named_parts(study: Study, name: str, options: PlanOptions) -> bool:
     """Return whether a default study has the named stereotypes and variations."""
-    stereotypes, variations = _split(options.stereotypes), _split(options.variations)
+    stereotypes = _split(options.stereotypes)
+    variations = _split(options.variations)
     wordings = instrument(name).variations(study)
     return {*stereotypes} <= {*study.stereotypes} and (
-        not variations or any(one in wordings for one in variations)
+        not variations or any(variation in wordings for variation in variations)
     )
 
 
 def _fits(study: Study, name: str, modes: Sequence[str]) -> bool:
     """Return whether an instrument asks a study in any of the modes that the user named."""
-    one = instrument(name)
-    return not modes or any(one.asked_in(mode, study, one.variations(study)) for mode in modes)
+    candidate = instrument(name)
+    wordings = candidate.variations(study)
+    return not modes or any(candidate.asked_in(mode, study, wordings) for mode in modes)
 
 
-def _tells(of_size: Size, study: str) -> bool:
+def _is_default(instrument_size: Size, study: str) -> bool:
     """Return whether a size asks a study where the user names no part of a plan."""
-    return of_size.studies is None or study in of_size.studies
+    return instrument_size.studies is None or study in instrument_size.studies
 
 
 def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
     """Return the control and the placebo of each instrument, if its size has them."""
-    return [
-        select_study(study, iterations=iterations, instrument=name)
-        for name, of_size in battery.items()
-        if name in names
-        for study, iterations in (
-            (INSTRUMENTS[name].control, of_size.control),
-            (INSTRUMENTS[name].placebo, of_size.placebo),
-        )
-        if iterations is not None
-    ]
+    controls = []
+    for name, instrument_size in battery.items():
+        if name not in names:
+            continue
+        if instrument_size.control is not None:
+            study, iterations = INSTRUMENTS[name].control, instrument_size.control
+            controls.append(select_study(study, iterations=iterations, instrument=name))
+        if instrument_size.placebo is not None:
+            study, iterations = INSTRUMENTS[name].placebo, instrument_size.placebo
+            controls.append(select_study(study, iterations=iterations, instrument=name))
+    return controls
 
 
-def _sized(part: Selection, of_size: Size, options: PlanOptions) -> Selection:
+def _fill_in_size(part: Selection, instrument_size: Size, options: PlanOptions) -> Selection:
     """Fill in number of trials and wordings from a size, unless the user set them."""
-    iterations = (options.iterations, part.iterations, of_size.iterations)
-    named = options.variations is not None or part.study.name not in of_size.wordings
-    return replace(
-        part,
-        iterations=next(number for number in iterations if number is not None),
-        variations=part.variations if named else of_size.wordings[part.study.name],
-    )
+    # The first that is set: by the user, for a control, by the size.
+    candidates = (options.iterations, part.iterations, instrument_size.iterations)
+    iterations = next(number for number in candidates if number is not None)
+    variations = part.variations
+    if options.variations is None:
+        variations = instrument_size.wordings.get(part.study.name, variations)
+    return replace(part, iterations=iterations, variations=variations)

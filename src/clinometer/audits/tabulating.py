@@ -73,24 +73,30 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
     Returns columns `schemas.PROGRESS`. Raises InputError if there is no such row, or a line of the
     journal was changed; nothing is replaced.
     """
-    rows: list[tuple[str, int, int, int, int, str]] = []
+    progress: list[tuple[str, int, int, int, int, str]] = []
 
-    def parts() -> Iterator[pl.DataFrame]:
+    def join_trials() -> Iterator[pl.DataFrame]:
+        """Yield the responses of each model piece by piece, and note its progress."""
+        n_responses = 0
         for model in plan.models:
-            answers, asked, done, failed = ModelAnswers(directory, model), 0, 0, 0
+            answers = ModelAnswers(directory, model)
+            n_trials = n_answered = n_failed = 0
             for trials in plan.pieces():
-                part = answers.join(trials)
-                asked += trials.height
-                failed += part["error"].count()
-                done += part["error"].null_count()
-                yield part
+                responses = answers.join(trials)
+                n_trials += trials.height
+                n_failed += responses["error"].count()
+                n_answered += responses["error"].null_count()
+                yield responses
             served = sorted(answers.served)
-            rows.append((model, asked, done, failed, len(served), ", ".join(served)))
-        if not any(done or failed for _, _, done, failed, *_ in rows):
+            row = (model, n_trials, n_answered, n_failed, len(served), ", ".join(served))
+            progress.append(row)
+            n_responses += n_answered + n_failed
+        # Raised while the pieces are written: the file takes its name only afterwards.
+        if not n_responses:
             raise InputError(f"{directory}: no answers; nothing was replaced")
 
-    write_pieces(parts(), directory / "responses.parquet")
-    return pl.DataFrame(rows, schema=PROGRESS, orient="row")
+    write_pieces(join_trials(), directory / "responses.parquet")
+    return pl.DataFrame(progress, schema=PROGRESS, orient="row")
 
 
 class ModelAnswers:
@@ -108,20 +114,24 @@ class ModelAnswers:
         places = [self._places[trial] for trial in trials["trial_id"] if trial in self._places]
         rows = []
         for answer in self._journal.read(places):
-            rows.append({name: _kept(answer.get(name), kind) for name, kind in schema.items()})
-            self.served |= {str(answer["served"])} if answer.get("served") else set()
+            rows.append({name: _fit(answer.get(name), kind) for name, kind in schema.items()})
+            if answer.get("served"):
+                self.served.add(str(answer["served"]))
         answers = pl.DataFrame(rows, schema=schema)
-        joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
-        return check(joined.with_columns(model=pl.lit(self._journal.model)), RESPONSES, "responses")
+        responses = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
+        responses = responses.with_columns(model=pl.lit(self._journal.model))
+        return check(responses, RESPONSES, "responses")
 
 
-def _kept(value: object, kind: pl.DataType) -> str | int | None:
+def _fit(value: object, kind: pl.DataType) -> str | int | None:
     """Return a value of a journal that fits its column; None for any other."""
     if kind == pl.String:
         return encodable(value) if isinstance(value, str) else None
+    # Not `isinstance`: True is no number here. Larger ones do not fit 64 bits.
     return value if type(value) is int and 0 <= value < 1 << 63 else None
 
 
+#: The columns of responses that the answer gives, not the trial.
 _ANSWER = tuple(name for name in RESPONSES if name not in ("model", *TRIALS))
 
 
@@ -133,39 +143,48 @@ def score_responses(
     `responses` is a table (see `scoring.score`, which takes the `options`), an inspect
     log, or a folder of logs; with one study it needs no `study` column. Raises as `score`.
     """
-    tally = pl.DataFrame(schema=WORDS)
+    word_counts = pl.DataFrame(schema=WORDS)
 
-    def scored() -> Iterator[pl.DataFrame]:
-        nonlocal tally
-        answers = start = 0
-        for piece in _together(response_pieces(responses), options.get("instrument")):
+    def score_pieces() -> Iterator[pl.DataFrame]:
+        """Yield the scores piece by piece, and count the words."""
+        nonlocal word_counts
+        n_scores = start = 0
+        pieces_to_score = _join_paired(response_pieces(responses), options.get("instrument"))
+        for piece in pieces_to_score:
             for study, part in by_study(piece, studies):
+                # Answers without an `iteration` are numbered over all pieces.
                 scores, words = score(part, study, start=start, **options)
                 start += part.height
-                tally = _add_words(tally, words)
-                answers += scores.height
+                word_counts = _add_words(word_counts, words)
+                n_scores += scores.height
                 yield scores
-        if not answers:
+        if not n_scores:
             raise InputError(f"{responses}: no answers")
 
-    write_pieces(scored(), out)
-    return tally
+    write_pieces(score_pieces(), out)
+    return word_counts
 
 
-def _together(parts: Iterator[pl.DataFrame], named: str | None) -> Iterator[pl.DataFrame]:
-    """Join the pieces that hold answers of instruments whose scores need two trials."""
-    needing = [name for name, one in INSTRUMENTS.items() if one.beside is not None]
-    held = []
+def _join_paired(parts: Iterator[pl.DataFrame], default: str | None) -> Iterator[pl.DataFrame]:
+    """Join the pieces that hold answers of instruments whose scores need two trials.
+
+    `default` is the instrument of answers that name none. The joined ones come last.
+    """
+    paired = [name for name, instrument in INSTRUMENTS.items() if instrument.beside is not None]
+    paired_pieces = []
     for piece in parts:
-        several = "instrument" in piece.columns
-        asked = pl.col("instrument") if several else pl.repeat(named, pl.len(), dtype=pl.String)
-        needs = asked.replace("", named).fill_null(named or "").is_in(needing)
-        own = piece.filter(needs)
-        held += [own] if own.height else []
-        if own.height < piece.height or not piece.height:
-            yield piece.filter(~needs)
-    if held:
-        yield pl.concat(held, how="diagonal_relaxed")
+        names = pl.repeat(default, pl.len(), dtype=pl.String)
+        if "instrument" in piece.columns:
+            names = pl.col("instrument")
+        is_paired = names.replace("", default).fill_null(default or "").is_in(paired)
+        paired_piece = piece.filter(is_paired)
+        if paired_piece.height:
+            paired_pieces.append(paired_piece)
+        # Empty pieces too: they have the columns of a table without rows.
+        if paired_piece.height < piece.height or not piece.height:
+            yield piece.filter(~is_paired)
+    if paired_pieces:
+        yield pl.concat(paired_pieces, how="diagonal_relaxed")
 
 
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
@@ -177,13 +196,14 @@ def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
     return pieces(responses)
 
 
-def _add_words(tally: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
+def _add_words(word_counts: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
     """Add the words of a chunk to those of earlier ones."""
     keys = [name for name in WORDS if name not in ("n", "share")]
+    n = pl.col("n")
     return (
-        pl.concat([tally, words])
+        pl.concat([word_counts, words])
         .group_by(keys, maintain_order=True)
-        .agg(share=(pl.col("share") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum())
+        .agg(share=(pl.col("share") * n).sum() / n.sum(), n=n.sum())
         .select(list(WORDS))
     )
 
@@ -236,27 +256,30 @@ def estimate_scores(
     missing or malformed.
     """
     inference = inference or Inference()
-    frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
-    every_score, frame = frame, frame.filter(~pl.col("unnamed").fill_null(False))
-    of_scores, tables = _of_scores(frame, inference)
-    if of_scores.is_empty():
+    all_scores = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
+    # Prompts that name no group are a baseline: in no mean, but in the analyses.
+    frame = all_scores.filter(~pl.col("unnamed").fill_null(False))
+    means, tables = _estimate_models(frame, inference)
+    if means.is_empty():
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
+    # Texts take most of the memory, and none of these reads them.
     scores_only = without_texts(frame.select(list(SCORES)))
     conditions = contrast_conditions(scores_only)
-    analyses = analyse(every_score.select(list(SCORES)))
+    analyses = analyse(all_scores.select(list(SCORES)))
     estimates = [
-        of_scores,
+        means,
         conditions.estimates,
-        correlate_dimensions(of_scores),
-        rank_models(of_scores),
-        explicit_gaps(of_scores, inference.confidence),
+        correlate_dimensions(means),
+        rank_models(means),
+        explicit_gaps(means, inference.confidence),
         estimate_reliabilities(scores_only),
         analyses.estimates,
     ]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor, doubts=doubts)
     matches = pl.concat([conditions.matches, analyses.details["matches"]])
     tables = {**tables, **analyses.details, "matches": matches}
-    return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})
+    details = {name: table for name, table in tables.items() if not table.is_empty()}
+    return Tables(judged, details)
 
 
 def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
@@ -273,58 +296,74 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
     return judge(estimates, compliance_floor=inference.compliance_floor)
 
 
-def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
+def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
     """Estimate the scores of each model, then of all; with items, order effects and compliance."""
-    models = frame.select(pl.col("model").unique().sort()).collect()["model"]
-    of_each = [
-        _of_model(frame.filter(pl.col("model").eq_missing(pl.lit(model))), inference)
-        for model in models
-    ]
-    parts = [estimated for one in of_each for estimated in one.parts]
-    if len(of_each) > 1:
-        pooled = pl.concat(one.pooled for one in of_each)
-        parts += _of_each_instrument(pooled, inference, LEVELS[-1:])
-    empty = (pl.DataFrame(schema=ESTIMATES), pl.DataFrame(schema=ORDERS))
-    order = pl.col("level").cast(pl.Enum(LEVELS))
-    estimates, orders = (
-        pl.concat(tables).sort(order, maintain_order=True)
-        for tables in zip(empty, *parts, strict=True)
+    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    orders = [pl.DataFrame(schema=ORDERS)]
+    pairs = []
+    items = [pl.DataFrame(schema=ITEMS)]
+    compliances = [pl.DataFrame(schema=COMPLIANCE)]
+    for model in frame.select(pl.col("model").unique().sort()).collect()["model"]:
+        of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
+        tables = _estimate_model(of_model, inference)
+        estimates.append(tables.estimates)
+        orders.append(tables.orders)
+        pairs.append(tables.pairs)
+        items.append(tables.items)
+        compliances.append(tables.compliance)
+    if len(pairs) > 1:
+        overall = _estimate_instruments(pl.concat(pairs), inference, LEVELS[-1:])
+        estimates.append(overall.estimates)
+        orders.append(overall.orders)
+    # From cells to all models; within a level in the order of models and instruments.
+    level = pl.col("level").cast(pl.Enum(LEVELS))
+    return Tables(
+        pl.concat(estimates).sort(level, maintain_order=True),
+        {
+            "items": pl.concat(items),
+            "orders": pl.concat(orders).sort(level, maintain_order=True),
+            "compliance": pl.concat(compliances),
+        },
     )
-    items = pl.concat([pl.DataFrame(schema=ITEMS), *(one.items for one in of_each)])
-    counts = pl.concat([pl.DataFrame(schema=COMPLIANCE), *(one.compliance for one in of_each)])
-    return Tables(estimates, {"items": items, "orders": orders, "compliance": counts})
 
 
-class _OfModel(NamedTuple):
+class _ModelTables(NamedTuple):
     """What is kept of the scores of a model."""
 
-    parts: list[Estimated]
-    pooled: pl.DataFrame
+    estimates: pl.DataFrame
+    orders: pl.DataFrame
+    pairs: pl.DataFrame
     items: pl.DataFrame
     compliance: pl.DataFrame
 
 
-def _of_model(scores: pl.LazyFrame, inference: Inference) -> _OfModel:
+def _estimate_model(scores: pl.LazyFrame, inference: Inference) -> _ModelTables:
     """Estimate the scores of a model, whole stereotypes in memory at a time."""
-    reduced = [_reduced(part) for part in _parts(scores)]
-    units, items, counts = (pl.concat(tables) for tables in zip(*reduced, strict=True))
-    del reduced
+    reductions = [_reduce(part) for part in _split_stereotypes(scores)]
+    units, items, counts = (pl.concat(tables) for tables in zip(*reductions, strict=True))
+    del reductions  # they take as much memory as the tables
     refuse_split(units)
     units = units.drop("unit")
-    parts = _of_each_instrument(units, inference, LEVELS[:-1], word_variance(items))
-    return _OfModel(parts, pool_pairs(units), items.sort(ITEMS_BY), counts.sort(COUNTED_BY))
+    estimated = _estimate_instruments(units, inference, LEVELS[:-1], word_variance(items))
+    return _ModelTables(
+        estimated.estimates,
+        estimated.orders,
+        pool_pairs(units),
+        items.sort(ITEMS_BY),
+        counts.sort(COUNTED_BY),
+    )
 
 
-def _parts(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+def _split_stereotypes(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     """Yield the scores of a model, whole stereotypes, about `PIECE` in memory at a time."""
-    counted = scores.group_by("stereotype").len().sort("stereotype").collect()
+    counts = scores.group_by("stereotype").len().sort("stereotype").collect()
     number = pl.col("len").cum_sum() // PIECE
-    for _, part in counted.with_columns(number=number).group_by("number", maintain_order=True):
-        chosen = pl.col("stereotype").is_in(part["stereotype"].implode(), nulls_equal=True)
-        yield scores.filter(chosen).collect()
+    for _, part in counts.with_columns(number=number).group_by("number", maintain_order=True):
+        in_part = pl.col("stereotype").is_in(part["stereotype"].implode(), nulls_equal=True)
+        yield scores.filter(in_part).collect()
 
 
-def _reduced(scores: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def _reduce(scores: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Reduce scores to pairs, items and compliance."""
     _refuse_repeated(scores)
     return with_codes(summarise(scores), "unit"), contributions(scores), compliance(scores)
@@ -337,36 +376,37 @@ MEANS = ("stereotype", "category", "model")
 PIECE = 50_000
 
 #: What tells scores apart.
-_APART = (*TRIAL, *DRAWN, "pair_id", "object")
+_SCORE_KEYS = (*TRIAL, *DRAWN, "pair_id", "object")
 
 
 def _refuse_repeated(scores: pl.DataFrame) -> None:
     """Refuse scores of one draw that stand several times."""
-    twice = scores.filter(pl.struct(_APART).is_duplicated())
-    if not twice.is_empty():
-        first = twice.row(0, named=True)
+    repeated = scores.filter(pl.struct(_SCORE_KEYS).is_duplicated())
+    if not repeated.is_empty():
+        first = repeated.row(0, named=True)
         raise InputError(
-            f"scores: {twice.height:,} of {scores.height:,} repeat others (first: "
+            f"scores: {repeated.height:,} of {scores.height:,} repeat others (first: "
             f"{first['stereotype']}, {first['variation']}, iteration {first['iteration']} of "
             f"{first['model']}); leave out what stands twice, or number draws apart"
         )
 
 
-def _of_each_instrument(
+def _estimate_instruments(
     units: pl.DataFrame,
     inference: Inference,
     levels: Sequence[str],
     words: pl.DataFrame | None = None,
-) -> list[Estimated]:
+) -> Estimated:
     """Estimate each instrument separately, with its own measure, placebos beside."""
-    estimates = []
+    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    orders = [pl.DataFrame(schema=ORDERS)]
     for name in units["instrument"].cast(pl.String).unique(maintain_order=True):
-        part, measure = units.filter(pl.col("instrument") == name), measure_of(name)
-        own = None if words is None else words.filter(instrument=name)
-        found = estimate_summaries(part, measure, inference, levels, own)
-        placebos = split_words(part, found.estimates)
-        estimates.append(Estimated(pl.concat([found.estimates, placebos]), found.orders))
-    return estimates
+        part = units.filter(pl.col("instrument") == name)
+        variances = None if words is None else words.filter(instrument=name)
+        estimated = estimate_summaries(part, measure_of(name), inference, levels, variances)
+        estimates += [estimated.estimates, split_words(part, estimated.estimates)]
+        orders.append(estimated.orders)
+    return Estimated(pl.concat(estimates), pl.concat(orders))
 
 
 def tabulate(directory: Path, scoring: str = "exact") -> None:
@@ -380,8 +420,9 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
 
 def _tabulate(directory: Path, scoring: str) -> None:
     plan = load_plan(directory)
-    studies = {s.study.name: s.study for s in plan.selections}
+    studies = {selection.study.name: selection.study for selection in plan.selections}
     progress = None
+    # Recorded answers are in the table already; there is no journal of them.
     if read_plan(plan.file(directory)).get("recorded") is None:
         progress = collect_responses(plan, directory)
     words = score_responses(
@@ -398,8 +439,10 @@ def tabulate_scores(
     directory: Path, plan: Plan, words: pl.DataFrame, progress: pl.DataFrame | None = None
 ) -> None:
     """Make the tables that follow from the scores of a results directory."""
-    known = {} if progress is None else {"progress": progress}
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
     doubts = {} if progress is None else doubtful(progress)
     estimates, tables = estimate_scores(directory / "scores.parquet", inference, doubts)
-    write_results(directory, "answers", estimates, {"words": words, **known, **tables})
+    details = {"words": words, **tables}
+    if progress is not None:
+        details["progress"] = progress
+    write_results(directory, "answers", estimates, details)

@@ -10,7 +10,7 @@ from clinometer.families import families
 __all__ = ["commands", "main"]
 
 #: Command → the module of this room that holds it, and one line of help.
-_OWN = {
+_COMMANDS = {
     "demo": ("demo", "Score answers of GPT-4o that are shipped, and open their report: seconds."),
     "audit": ("auditing", "Measure the bias of a model and write a report. Start here."),
     "check": ("checking", "Say what a model can do and what an audit costs, in a call a mode."),
@@ -57,10 +57,12 @@ def commands() -> Mapping[str, tuple[str, str]]:
 
     Raises InputError as `families`.
     """
-    own = {name: (f"{__name__}.{module}", text) for name, (module, text) in _OWN.items()}
-    return own | {
-        name: place for family in families().values() for name, place in family.commands.items()
-    }
+    places = {}
+    for name, (module, text) in _COMMANDS.items():
+        places[name] = (f"{__name__}.{module}", text)
+    for family in families().values():
+        places.update(family.commands)
+    return places
 
 
 HELP = """Usage: clinometer COMMAND [OPTIONS]
@@ -82,12 +84,13 @@ Commands:
 def main() -> None:
     """Run the command line; an error in the input is one line and exit code 2."""
     try:
-        listed = commands()
+        places = commands()
     except InputError as error:  # a package of others is broken
         sys.stderr.write(f"clinometer: {error}\n")
         sys.exit(2)
+    # Here and not in the group: click alone takes longer to load than this help to print.
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
-        lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in listed.items())
+        lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in places.items())
         sys.stdout.write(HELP.format(commands=lines))
         return
     from clinometer.cli.group import run_group

@@ -96,9 +96,10 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 
     if responses is None and not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
-    with _for_machines(as_json):
+    with _stdout_for_json(as_json):
         if responses is not None:
-            directory, complete = _audit_recorded(responses, models, columns, out, options), True
+            directory = _audit_recorded(responses, models, columns, out, options)
+            complete = True  # a table has no trials that were not asked
         else:
             plan = build_plan(models, options, size)
             directory = out or default_directory(plan.models, size)
@@ -110,7 +111,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 
 def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
     """Ask models and write the tables; return whether every trial has an answer."""
-    if not any(part.study.control_of(key) for part in plan.selections for key in part.stereotypes):
+    if not _has_controls(plan):
         remark(
             "no controls are asked: whether the instrument works on this model is not shown "
             "(--controls asks them)"
@@ -118,7 +119,14 @@ def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: boo
     return _complete(plan, directory, options, say_power, with_families=profile)
 
 
-def _for_machines(as_json: bool) -> AbstractContextManager[Any]:
+def _has_controls(plan: Plan) -> bool:
+    for selection in plan.selections:
+        if any(selection.study.control_of(key) for key in selection.stereotypes):
+            return True
+    return False
+
+
+def _stdout_for_json(as_json: bool) -> AbstractContextManager[Any]:
     """Keep standard output for JSON: what is said on the way goes to standard error."""
     return redirect_stdout(sys.stderr) if as_json else nullcontext()
 
@@ -127,13 +135,13 @@ def say_findings(directory: Path, page: Path, *, as_json: bool) -> None:
     """Print what was found, in the order of the report's first screen, and where the report is."""
     from clinometer.report.answers.summary import in_brief
 
-    found = in_brief(directory)
+    findings = in_brief(directory)  # None where no answers were asked
     if as_json:
-        content = {**(found.content() if found else {}), "report": str(page)}
-        echo(json.dumps(content, ensure_ascii=False, indent=1))
+        content = findings.content() if findings else {}
+        echo(json.dumps({**content, "report": str(page)}, ensure_ascii=False, indent=1))
         return
-    if found:
-        echo("\n".join([found.title, *found.lines()]))
+    if findings:
+        echo("\n".join([findings.title, *findings.lines()]))
     echo(f"report: {page}")
 
 
@@ -147,7 +155,7 @@ def _audit_recorded(
     """Write the tables of recorded answers; return their directory."""
     from clinometer.audits.recording import audit_recorded
 
-    for name in ("studies", "instruments"):
+    for name in ("studies", "instruments"):  # which an audit of models may have several of
         if len(options[name] or ()) > 1:
             raise InputError(f"--{name[:-1]}: recorded answers are of one; call once for each")
     if len(models) > 1:
@@ -195,7 +203,7 @@ def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
     """Estimate the calls, tokens and dollars of an audit or a run; nothing is asked."""
     from clinometer.asking.budget import estimate_costs
 
-    plan = build_plan(models, options, None if size == "run" else size)
+    plan = build_plan(models, options, None if size == "run" else size)  # a run has no size
     say_cost(estimate_costs(plan.pieces(), plan.models, options["prices"]), batches=True)
 
 
@@ -233,18 +241,19 @@ def report_command(
 
     if sizes is not None:
         record_sizes(directory, sizes)
+    # Other families have estimates without a plan; with neither, `tabulate` says what is missing.
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
     say_findings(directory, write_report(directory), as_json=as_json)
-    left = unfinished(read_detail(directory, "progress"))
-    for model, said in left.items():
-        remark(f"incomplete: {model}: {said}")
+    notes = unfinished(read_detail(directory, "progress"))  # a note per model
+    for model, note in notes.items():
+        remark(f"incomplete: {model}: {note}")
     if csv is not None:
         names = [name for name in all_tables() if (directory / f"{name}.parquet").is_file()]
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
-        echo(f"{len(names)} tables: {csv}", err=as_json)
-    sys.exit(1 if left else 0)
+        echo(f"{len(names)} tables: {csv}", err=as_json)  # standard output is for JSON alone
+    sys.exit(1 if notes else 0)
 
 
 def _complete(
@@ -264,7 +273,8 @@ def _complete(
     from clinometer.cli.watching import Console
 
     judge = options["grader"]
-    budget = build_budget(options, [*plan.models, *filter(None, [judge])])
+    # A limit in dollars covers the judge too, whose price must then be known.
+    budget = build_budget(options, [*plan.models, judge] if judge else plan.models)
     connection = build_connection(options)
     asking = Asking(connection, budget, options["prices"], judge=judge)
     command = " ".join(["clinometer", *sys.argv[1:]])

@@ -30,11 +30,11 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     from clinometer.audits.checking import check_model
     from clinometer.texts import redacted
 
-    options["max_retries"] = 0
+    options["max_retries"] = 0  # what fails is said at once
     address = options["base_url"]
-    also = f" --model-base-url {address}" if address else ""
-    also += "".join(f" -M {pair}" for pair in options["model_args"])
-    checked = check_model(model, build_connection(options), prices, also)
+    audit_options = f" --model-base-url {address}" if address else ""
+    audit_options += "".join(f" -M {pair}" for pair in options["model_args"])
+    checked = check_model(model, build_connection(options), prices, audit_options)
     for line in _lines(checked):
         echo(line)
     if checked.cost is not None:
@@ -46,16 +46,21 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
 def _lines(checked: Checked) -> list[str]:
     from clinometer.texts import redacted
 
-    served = next((one.served for one in checked.checks if one.served), None)
-    named = f", answers as {served}" if served and not checked.model.endswith(served) else ""
-    lines = [f"{checked.model}{named}", *map(_line, checked.checks)]
+    served = next((check.served for check in checked.checks if check.served), None)
+    alias = f", answers as {served}" if served and not checked.model.endswith(served) else ""
+    lines = [f"{checked.model}{alias}", *map(_line, checked.checks)]
     if checked.mode is None:
-        return [*lines, *([redacted(checked.hint)] if checked.hint else [])]
-    stated = next((one.tokens for one in checked.checks if one.tokens), None)
-    usage = "stated" if stated else "not stated: limits of tokens and dollars are kept by estimate"
+        # A hint may name an address of the environment, and with it a key.
+        return [*lines, redacted(checked.hint)] if checked.hint else lines
+    states_tokens = any(check.tokens for check in checked.checks)
+    usage = "stated"
+    if not states_tokens:
+        usage = "not stated: limits of tokens and dollars are kept by estimate"
     return [*lines, f"tokens: {usage}"]
 
 
-def _line(one: Check) -> str:
-    how = f"works, {one.seconds:.1f} s; {one.said}" if one.works else f"no: {one.said}"
-    return f"  {one.mode:12}{how}"
+def _line(check: Check) -> str:
+    """Say of a mode whether it works, and how."""
+    if check.works:
+        return f"  {check.mode:12}works, {check.seconds:.1f} s; {check.message}"
+    return f"  {check.mode:12}no: {check.message}"

@@ -69,16 +69,19 @@ def compare_command(
     from clinometer.comparing.writing import check_folder, write_comparison
 
     if out is not None:
-        check_folder(out)
-    level, decided = options.pop("level"), {k: options.pop(k) for k in ("explicit", "controls")}
+        check_folder(out)  # before the comparison, which takes a while
+    level = options.pop("level")
+    explicit = options.pop("explicit")
+    controls = options.pop("controls")
     comparison = compare(
         baseline,
         *candidates,
         margin=margin,
         confidence=confidence,
         model=baseline_model,
-        **decided,
-        recording=build_recording(**options),
+        explicit=explicit,
+        controls=controls,
+        recording=build_recording(**options),  # what is left of the options
     )
     say_comparison(comparison, level)
     if out is not None:
@@ -91,9 +94,9 @@ def compare_command(
 def say_comparison(comparison: Comparison, level: Level) -> None:
     """Print the decisions, what was matched, and what changed."""
     decisions = comparison.decisions(level)
+    single = len(comparison.candidates) == 1
     for decision in decisions:
-        several = len(comparison.candidates) > 1
-        echo(f"{decision.candidate}: {decision.text()}" if several else decision.text())
+        echo(decision.text() if single else f"{decision.candidate}: {decision.text()}")
         echo(f"  {comparison.baseline.label} -> {decision.candidate}")
         for line in comparison.matched(decision.candidate):
             echo(f"  {line}")

@@ -39,7 +39,9 @@ def demo_command(out: Path, opens: bool | None) -> None:
     page = write_report(out)
     echo("Released answers of GPT-4o (Bai et al. 2025); nothing was asked.")
     say_findings(out, page, as_json=False)
-    if sys.stdout.isatty() if opens is None else opens:
+    if opens is None:
+        opens = sys.stdout.isatty()  # else a script, which has no use of a browser
+    if opens:
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["draft_command"]
 
 #: A prompt, its subject, and its answer.
-Answered = tuple[str, Any, str]
+PromptAnswer = tuple[str, Any, str]
 
 HEADING = """Candidates proposed by a model; none of them is in a study yet.
 Read each candidate and its checks, edit it if needed, and set 'accepted: true' to accept it.
@@ -86,18 +86,19 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
         valences = drafting.Lexicon.of_ratings(lexicon.name, read_valence(lexicon))
     study, keys = _select(options, count)
     words = {key: drafting.seed_words(study, key, instrument) for key in keys}
-    asked = [(drafting.synonym_prompt(words[key]), key) for key in keys for _ in range(count)]
+    prompts = [(drafting.synonym_prompt(words[key]), key) for key in keys for _ in range(count)]
 
-    def build(head: dict[str, Any], answered: Sequence[Answered]) -> Draft:
+    def build(head: dict[str, Any], answers: Sequence[PromptAnswer]) -> Draft:
+        """Return a draft of the words that were proposed."""
         candidates = [
             drafting.synonym_candidate(key, words[key], prompt, answer, valences)
-            for prompt, key, answer in answered
+            for prompt, key, answer in answers
         ]
         source = lexicon.name if lexicon else ""
-        of = {"instrument": instrument, "lexicon": source, "candidates": candidates}
-        return drafting.SynonymDraft.model_validate({**head, **of})
+        content = {"instrument": instrument, "lexicon": source, "candidates": candidates}
+        return drafting.SynonymDraft.model_validate({**head, **content})
 
-    _draft("synonyms", model, study, asked, build, options)
+    _draft("synonyms", model, study, prompts, build, options)
 
 
 @draft_command.command("decisions")
@@ -116,14 +117,16 @@ def decisions(model: str, count: int, examples: int, **options: Any) -> None:
     study, keys = _select(options, count)
     ask = partial(drafting.decision_question, study, examples=examples, seed=options["seed"])
     questions = [ask(key, number=number) for key in keys for number in range(count)]
-    asked = [(question.prompt, question) for question in questions]
+    prompts = [(question.prompt, question) for question in questions]
 
-    def build(head: dict[str, Any], answered: Sequence[Answered]) -> Draft:
-        read = drafting.decision_candidates
-        candidates = [one for _, asked, answer in answered for one in read(asked, answer, study)]
+    def build(head: dict[str, Any], answers: Sequence[PromptAnswer]) -> Draft:
+        """Return a draft of the decisions that were proposed, of which an answer may have more."""
+        candidates = []
+        for _, question, answer in answers:
+            candidates += drafting.decision_candidates(question, answer, study)
         return drafting.DecisionDraft.model_validate({**head, "candidates": candidates})
 
-    _draft("decisions", model, study, asked, build, options)
+    _draft("decisions", model, study, prompts, build, options)
 
 
 @draft_command.command("accept")
@@ -156,20 +159,20 @@ def accept(
         raise InputError(f"{out}: a study file ends in .yaml or .yml")
     if out.stem in shipped_studies():
         raise InputError(f"{out}: {out.stem} is the name of a shipped study; choose another")
-    read = {str(path): drafting.read_draft(path) for path in drafts}
+    drafts_by_path = {str(path): drafting.read_draft(path) for path in drafts}
     if out.resolve() in [path.resolve() for path in drafts]:
         raise InputError(f"{out}: is a draft; choose another file")
     _refuse_existing(out, force)
-    study = load_study(study_name or next(iter(read.values())).study)
-    grown = drafting.accept(study, read, out.stem, other_version=other_version)
-    listed = ", ".join(path.name for path in drafts)
-    heading = f"{study.name} ({study_hash(study)}) and what was accepted of {listed}."
+    study = load_study(study_name or next(iter(drafts_by_path.values())).study)
+    grown = drafting.accept(study, drafts_by_path, out.stem, other_version=other_version)
+    names = ", ".join(path.name for path in drafts)
+    heading = f"{study.name} ({study_hash(study)}) and what was accepted of {names}."
     write_text(out, drafting.to_yaml(grown.study, heading))
     for line in grown.added:
         echo(line)
     for note in grown.notes:
         echo(f"note: {note}", err=True)
-    total = sum(len(draft.candidates) for draft in read.values())
+    total = sum(len(draft.candidates) for draft in drafts_by_path.values())
     echo(f"{len(grown.added)} of {total} candidates accepted: {out}")
 
 
@@ -188,8 +191,8 @@ def _draft(
     kind: str,
     model: str,
     study: Study,
-    asked: Sequence[tuple[str, Any]],
-    build: Callable[[dict[str, Any], Sequence[Answered]], Draft],
+    prompts: Sequence[tuple[str, Any]],
+    build: Callable[[dict[str, Any], Sequence[PromptAnswer]], Draft],
     options: dict[str, Any],
 ) -> None:
     """Ask a model prompts, each with its subject; build a draft from the answers and write it.
@@ -201,19 +204,22 @@ def _draft(
     head = _head(study, model, options)
     out = options["out"] or Path(f"{study.name}-{kind}-{head['name']}.yaml")
     _refuse_existing(out, options["force"])
-    outcome, answers = _ask(model, [prompt for prompt, _ in asked], out, options)
-    left = answers.count(None)
-    if left == len(answers):
-        why = outcome.stopped_by or "no answer"
-        raise BudgetError(f"{why}: nothing was asked, nothing written")
-    pairs = zip(asked, answers, strict=True)
-    draft = build(head, [(*one, answer) for one, answer in pairs if answer is not None])
+    outcome, answers = _ask(model, [prompt for prompt, _ in prompts], out, options)
+    unanswered = answers.count(None)
+    if unanswered == len(answers):
+        reason = outcome.stopped_by or "no answer"
+        raise BudgetError(f"{reason}: nothing was asked, nothing written")
+    answered = []
+    for (prompt, subject), answer in zip(prompts, answers, strict=True):
+        if answer is not None:
+            answered.append((prompt, subject, answer))
+    draft = build(head, answered)
     write_text(out, to_yaml(draft, HEADING.format(file=out, study=options["study_name"])))
     clear = sum(not candidate.checks for candidate in draft.candidates)
     echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
-    if left:
-        why = outcome.stopped_by or f"{outcome.errors} failed ({outcome.last_error})"
-        remark(f"{left} of {len(answers)} prompts left: {why}")
+    if unanswered:
+        reason = outcome.stopped_by or f"{outcome.errors} failed ({outcome.last_error})"
+        remark(f"{unanswered} of {len(answers)} prompts left: {reason}")
         sys.exit(130 if outcome.stopped_by == "interrupted" else 1)
 
 
@@ -221,6 +227,7 @@ def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the head of a draft: the source of its candidates."""
     from clinometer.stimuli import study_hash
 
+    # It becomes a part of names in a study, and of the draft's file.
     slug = re.sub(r"[^a-z0-9]+", "_", model.rpartition("/")[2].lower()).strip("_")
     name = options["name"] or slug[:40] or "model"
     if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,39}", name):
@@ -237,6 +244,7 @@ def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_existing(out: Path, force: bool) -> None:
+    """Refuse a file that exists, or has no folder, before a model is asked."""
     if out.exists() and not force:
         raise InputError(f"{out}: exists; give another --out, or --force to write over it")
     if not out.parent.is_dir():
@@ -260,12 +268,14 @@ def _ask(
 
     generation = Generation(options["temperature"], 1.0, options["answer_tokens"])
     models = open_models([name], generation, build_connection(options))
-    ids = [_name_prompt(i, prompt, options) for i, prompt in enumerate(prompts)]
-    shared = {"instrument": "draft", "mode": MODE.name, "attributes": []}
-    rows = [
-        {**shared, "trial_id": one, "prompt": prompt, "seed": options["seed"] + i}
-        for i, (one, prompt) in enumerate(zip(ids, prompts, strict=True))
-    ]
+    trial_ids = []
+    rows = []
+    for number, prompt in enumerate(prompts):
+        trial_id = _name_prompt(number, prompt, options)
+        trial_ids.append(trial_id)
+        # A seed each: the same prompt asked twice should have two answers.
+        trial = {"trial_id": trial_id, "prompt": prompt, "seed": options["seed"] + number}
+        rows.append({"instrument": "draft", "mode": MODE.name, "attributes": [], **trial})
     trials = pl.DataFrame(rows, schema=TRIALS)
     folder = out.with_name(f"{out.name}.answers")
     folder.mkdir(exist_ok=True)
@@ -274,14 +284,15 @@ def _ask(
     if first.errors:
         raise ModelError(f"{name}: {first.last_error}")
     with progress_bar(len(prompts)) as advance:
-        budget = build_budget(options)
+        budget = build_budget(options)  # anew: the call before does not count
         outcome = ask_models(lambda: [trials], models, folder, budget, on_progress=advance)
     responses = {answer["trial_id"]: answer.get("response") for answer in Journal(folder, name)}
-    return outcome, [responses.get(one) for one in ids]
+    return outcome, [responses.get(trial_id) for trial_id in trial_ids]
 
 
-def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:
+def _name_prompt(number: int, prompt: str, options: dict[str, Any]) -> str:
     """Return the id of a prompt, from everything that determines its answer."""
+    # With another setting it is another prompt, so that it is asked again.
     settings = (options["seed"], options["temperature"], options["answer_tokens"], prompt)
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()
-    return f"draft.{i:05d}.{digest[:16]}"
+    return f"draft.{number:05d}.{digest[:16]}"

@@ -18,6 +18,7 @@ __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress
 
 
 def _scores(help: str) -> Option:
+    """Return the option that names the table of scores."""
     return click.option("--scores", required=True, type=FILE, help=help)
 
 
@@ -79,10 +80,11 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
     if frame.is_empty():
         raise InputError(f"{scores}: no rows")
-    contrasts = [
-        contrast(part, measure_of(name), factor=factor, baseline=baseline).estimates
-        for (name,), part in frame.group_by("instrument", maintain_order=True)
-    ]
+    contrasts = []
+    # Instruments apart: each has a measure of its own.
+    for (name,), part in frame.group_by("instrument", maintain_order=True):
+        contrasted = contrast(part, measure_of(name), factor=factor, baseline=baseline)
+        contrasts.append(contrasted.estimates)
     table = judge(pl.concat(contrasts))
     write_table(table, out)
     _say_means(table)
@@ -98,19 +100,34 @@ def _say_means(estimates: pl.DataFrame) -> None:
 
     names = ("model", "candidate", "study", "instrument", "mode", *CONDITIONS, "dimension")
     keys = (*names, "control")
-    own = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
-    each = own.filter(level="stereotype")
-    for row in own.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
-        same = (pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys)
-        verdicts = each.filter(*same).select(verdict_kind(pl.col("verdict"))).to_series()
+    # Without a margin: differences between conditions, which an audit makes besides its means.
+    judged = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
+    stereotypes = judged.filter(level="stereotype")
+    for row in judged.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
+        # Of the type of the column: a null alone has none.
+        same_run = [pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys]
+        kinds = stereotypes.filter(*same_run).select(verdict_kind(pl.col("verdict")))
+        verdicts = kinds.to_series()
         leaning = verdicts.is_in(["consistent", "reversed", "worse", "better"]).sum()
-        of = ", ".join(row[name] for name in names if row[name] and row[name] != "none")
-        of += f", {row['control']} control" if row["control"] else ""
-        do = "changed" if row["candidate"] else "lean"
-        lean = f"; {leaning} of {verdicts.len()} stereotypes {do}" if not row["control"] else ""
-        ends = (row["estimate"], row["ci_low"], row["ci_high"])
-        mean, low, high = ("–" if one is None else f"{one:.2f}" for one in ends)
-        echo(f"{of}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}{lean}")
+        run = ", ".join(row[name] for name in names if row[name] and row[name] != "none")
+        if row["control"]:
+            run += f", {row['control']} control"
+            count = ""
+        else:
+            verb = "changed" if row["candidate"] else "lean"
+            count = f"; {leaning} of {verdicts.len()} stereotypes {verb}"
+        mean, low, high = _interval_texts(row, 2)
+        echo(f"{run}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}{count}")
+
+
+def _interval_texts(row: dict[str, Any], digits: int) -> tuple[str, str, str]:
+    """Format an estimate and the ends of its interval; a dash where there is none."""
+    estimate, low, high = (row[name] for name in ("estimate", "ci_low", "ci_high"))
+    return _number(estimate, digits), _number(low, digits), _number(high, digits)
+
+
+def _number(number: float | None, digits: int) -> str:
+    return "–" if number is None else f"{number:.{digits}f}"
 
 
 @command("agreement")
@@ -120,8 +137,9 @@ def _say_means(estimates: pl.DataFrame) -> None:
 )
 @click.option("--label", required=True, metavar="COLUMN", help="Column of labels: 1, 0 or empty.")
 @click.option(
-    "--read", default="score", metavar="COLUMN", help="Column of readings: 1, 0 or empty."
-)
+    "--read", "reading", default="score", metavar="COLUMN",
+    help="Column of readings: 1, 0 or empty.",
+)  # fmt: skip
 @click.option(
     "--by", metavar="COLUMN", help="Also compute agreement for each value of this column."
 )
@@ -132,7 +150,7 @@ def _say_means(estimates: pl.DataFrame) -> None:
 def agreement_command(
     scores: Path,
     label: str,
-    read: str,
+    reading: str,
     by: str | None,
     out: Path | None,
     disagreements: Path | None,
@@ -148,17 +166,26 @@ def agreement_command(
     from clinometer.results.tables import read_numbers, write_table
     from clinometer.statistics.kappa import agreement
 
-    frame = read_numbers(scores, [read, label])
+    frame = read_numbers(scores, [reading, label])
     cluster = "stereotype" if "stereotype" in frame.columns else None
-    estimates, confusion = agreement(frame, read, label, by=by, cluster=cluster)
-    of_all = estimates.filter(part="all")
-    numbers = dict(of_all.select("measure", "estimate").iter_rows())
-    ends = of_all.filter(measure="agreement").select("ci_low", "ci_high").row(0)
-    share, agree, kappa, low, high = (
-        "–" if number is None else f"{number:.3f}"
-        for number in (*(numbers[name] for name in ("read_share", "agreement", "kappa")), *ends)
-    )
-    counts = confusion.row(0, named=True)
+    estimates, confusion = agreement(frame, reading, label, by=by, cluster=cluster)
+    _say_agreement(estimates.filter(part="all"), confusion.row(0, named=True))
+    if out is not None:
+        write_table(estimates, out)
+    if disagreements is not None:
+        # A missing reading differs from a label; without a label there is nothing to differ from.
+        differ = pl.col(label).is_not_null() & ~pl.col(reading).eq_missing(pl.col(label))
+        rows = frame.filter(differ)
+        write_table(rows, disagreements)
+        echo(f"{rows.height:,} disagreements: {disagreements}")
+
+
+def _say_agreement(estimates: pl.DataFrame, counts: dict[str, Any]) -> None:
+    """Print the agreement of all rows, and how often each reading has each label."""
+    rows = {row["measure"]: row for row in estimates.iter_rows(named=True)}
+    share = _number(rows["read_share"]["estimate"], 3)
+    kappa = _number(rows["kappa"]["estimate"], 3)
+    agree, low, high = _interval_texts(rows["agreement"], 3)
     echo(
         f"{counts['n']:,} labels, {share} read; of these {agree} agree ({low} to {high}), "
         f"kappa {kappa}"
@@ -166,19 +193,13 @@ def agreement_command(
     echo("            label 1  label 0")
     for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
         echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
-    for row in of_all.filter(measure="corrected_mean").iter_rows(named=True):
-        mean, low, high = (
-            "–" if row[c] is None else f"{row[c]:.3f}" for c in ("estimate", "ci_low", "ci_high")
+    for row in estimates.filter(measure="corrected_mean").iter_rows(named=True):
+        mean, low, high = _interval_texts(row, 3)
+        unlabelled = counts["n_unlabelled_read"]
+        echo(
+            f"mean corrected by labels: {mean} [{low}, {high}] ({unlabelled:,} readings without "
+            "one)"
         )
-        more = counts["n_unlabelled_read"]
-        echo(f"mean corrected by labels: {mean} [{low}, {high}] ({more:,} readings without one)")
-    if out is not None:
-        write_table(estimates, out)
-    if disagreements is not None:
-        differ = pl.col(label).is_not_null() & ~pl.col(read).eq_missing(pl.col(label))
-        rows = frame.filter(differ)
-        write_table(rows, disagreements)
-        echo(f"{rows.height:,} disagreements: {disagreements}")
 
 
 @command("regress")
@@ -224,25 +245,28 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
 
     names = [name.strip() for name in options["predictors"].split(",")]
     clusters = None if options["clusters"] == "none" else options["clusters"]
-    how: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "response_variable": options["outcome"],
         "clusters": clusters,
         "by": options["by"],
     }
     frame = read_table(answers)
-    if (other := options["join"]) is not None:
-        frame = join_tables(frame, read_table(other), options["on"].split(","), str(other))
+    predictors_path = options["join"]
+    if predictors_path is not None:
+        predictors = read_table(predictors_path)
+        frame = join_tables(frame, predictors, options["on"].split(","), str(predictors_path))
     frame = read_numbers(answers, [*names, options["outcome"]], frame)
     if comparison is not None and len(names) < 2:
         raise InputError("--comparison: name at least two --predictors")
-    fitted = (regress(frame, name, **how) for name in names)
-    table, fits = (pl.concat(tables) for tables in zip(*fitted, strict=True))
+    regressions = (regress(frame, name, **settings) for name in names)
+    table, fits = (pl.concat(tables) for tables in zip(*regressions, strict=True))
     write_table(table, out)
-    shown = table.hstack(fits.select("aic", "bic")).filter(part="all")
-    for row in shown.iter_rows(named=True):
+    # Rows of the fits stand as those of the coefficients: no key is needed.
+    coefficients = table.hstack(fits.select("aic", "bic")).filter(part="all")
+    for row in coefficients.iter_rows(named=True):
         echo(_line(row))
     if comparison is not None:
-        compared = compare_predictors(frame, names, **how, joint=True)
+        compared = compare_predictors(frame, names, **settings, joint=True)
         write_table(compared.fits, comparison)
         echo(f"{compared.fits.height:,} rows of comparison: {comparison}")
     echo(f"{table.height:,} coefficients: {out}")

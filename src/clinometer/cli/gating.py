@@ -49,7 +49,11 @@ def gate_command(
     from clinometer.comparing.exports import FORMATS, no_outcome, report_of, write_gate
     from clinometer.comparing.gating import gate
 
-    files = {form: path for form in FORMATS if (path := options.pop(form)) is not None}
+    files = {}
+    for form in FORMATS:
+        path = options.pop(form)  # what is left are the options of recorded answers
+        if path is not None:
+            files[form] = path
     try:
         recording = build_recording(**options)
         gated = gate(
@@ -61,9 +65,10 @@ def gate_command(
             recording=recording,
         )
     except Exception as error:
-        code, said = exit_code(error), one_line(error)
+        # A file of an earlier run must not stand as the outcome of this one.
+        failure = no_outcome(str(policy), one_line(error), exit_code(error))
         for form, path in files.items():
-            write_gate(no_outcome(str(policy), said, code), path, form)
+            write_gate(failure, path, form)
         raise
     against = f" against {gated.baseline}" if gated.baseline else ""
     echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")

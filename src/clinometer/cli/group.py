@@ -67,11 +67,13 @@ def run_group() -> int:
     command's.
     """
     logger = logging.getLogger("clinometer")
-    logger.handlers, logger.propagate = [_Said()], False
+    logger.handlers = [_RemarkHandler()]
+    logger.propagate = False
     logger.setLevel(logging.WARNING)  # inspect sets the level of the loggers above
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
+            # Not standalone: click would print errors and exit by its own rules.
             _group(prog_name="clinometer", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -80,13 +82,13 @@ def run_group() -> int:
         remark("stopped; repeat the command to continue")
         return 130
     except Exception as error:
-        for line in _lines_of(error):
+        for line in _error_lines(error):
             remark(line)
         return exit_code(error)
     return 0
 
 
-def _lines_of(error: Exception) -> Sequence[str]:
+def _error_lines(error: Exception) -> Sequence[str]:
     """Say what went wrong; where it is unexpected, in one line with a file of details."""
     match error:
         case click.ClickException():
@@ -94,8 +96,9 @@ def _lines_of(error: Exception) -> Sequence[str]:
         case ClinometerError():
             return str(error).splitlines()
         case OSError():
-            where = f"{error.filename}: " if error.filename else ""
-            return [f"{where}{error.strerror or error}"]
+            path = f"{error.filename}: " if error.filename else ""
+            return [f"{path}{error.strerror or error}"]
+    # The traceback goes to a file: for a report, and without keys.
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", prefix="clinometer-", suffix=".txt", delete=False
     ) as file:
@@ -104,7 +107,7 @@ def _lines_of(error: Exception) -> Sequence[str]:
     return [f"unexpected, please report it: {name}: {one_line(error)}; details: {file.name}"]
 
 
-class _Said(logging.Handler):
+class _RemarkHandler(logging.Handler):
     """Print what is logged while models are asked, in one line."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -112,10 +115,10 @@ class _Said(logging.Handler):
         remark(record.getMessage())
 
 
-def _warn(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
+def _warn(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
     """Print a warning of Clinometer in one line; those of other libraries keep file and line."""
     if issubclass(category, ClinometerWarning):
         remark(f"warning: {message}")
     else:
-        filename, line = where[:2]
+        filename, line = place[:2]
         echo(warnings.formatwarning(message, category, filename, line), err=True, nl=False)

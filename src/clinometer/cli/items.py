@@ -34,25 +34,27 @@ def items_command(study: str | None, folder: Path | None) -> None:
     from clinometer.stimuli import find_items, load_study, shipped_studies
 
     if study is not None:
-        _bring(load_study(study), folder)
+        _bring_tables(load_study(study), folder)
         return
     for name in shipped_studies():
-        for _, items, source in _items_of(load_study(name)):
+        for _, items, source in _item_tables(load_study(name)):
             missing = f"not here: clinometer items {name} brings it from {items.source}"
-            where = find_items(items, source) or missing
-            echo(f"{items.file}: study {name}; {items.licence}; {where}")
+            place = find_items(items, source) or missing
+            echo(f"{items.file}: study {name}; {items.licence}; {place}")
 
 
-def _bring(study: Study, folder: Path | None) -> None:
+def _bring_tables(study: Study, folder: Path | None) -> None:
+    """Make the tables that a study names and that are not here; say how many items each has."""
     from clinometer.errors import StudyError
     from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.stimuli import bring_items, find_items, read_items
 
-    named = list(_items_of(study))
-    if not named:
+    parts = list(_item_tables(study))
+    if not parts:
         raise StudyError(f"study {study.name!r} names no items")
-    for instrument, items, source in named:
+    for instrument, items, source in parts:
         make = INSTRUMENTS[instrument].make_items
+        # Tables that are shipped, or here already, are only counted.
         if make is not None and items.made_of and find_items(items, source) is None:
             path = bring_items(items, make, folder)
             echo(f"{path}: made of {items.source}; licence {items.licence}")
@@ -60,7 +62,7 @@ def _bring(study: Study, folder: Path | None) -> None:
         echo(f"{items.file}: {count:,} items, as the study names them")
 
 
-def _items_of(study: Study) -> Iterator[tuple[str, BenchmarkItems, str]]:
+def _item_tables(study: Study) -> Iterator[tuple[str, BenchmarkItems, str]]:
     """Yield instrument, items and path of the study file, for each part that names items."""
     from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.stimuli import BenchmarkItems

@@ -66,6 +66,7 @@ class _Path(click.Path):
         from clinometer.results.places import is_elsewhere, open_place
 
         if is_elsewhere(value):
+            # A resource of the command: what was written to a copy is brought back at its end.
             value = ctx.with_resource(open_place(value, folder=not self.file_okay))
         return super().convert(value, param, ctx)
 
@@ -81,7 +82,7 @@ class _Table(_Out):
         """Return the path; raise InputError for an unknown ending."""
         from clinometer.results.tables import check_ending
 
-        path = Path(str(super().convert(value, param, ctx)))
+        path = Path(str(super().convert(value, param, ctx)))  # of an address: the copy
         check_ending(path)
         return path
 
@@ -91,31 +92,34 @@ class _Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; a UsageError says what is wrong with them."""
+        # Parsed twice: click keeps only the last of an option, its parser lists them all.
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param in order:
             once = isinstance(param, click.Option) and not param.multiple and not param.count
             if once and order.count(param) > 1:
                 raise click.UsageError(f"{param.opts[-1]}: given {order.count(param)} times")
-        rest = super().parse_args(ctx, args)
+        remaining = super().parse_args(ctx, args)
         self._check_paths(ctx.params)
-        return rest
+        return remaining
 
     def _check_paths(self, values: dict[str, Any]) -> None:
         """Refuse a file to write that is also read, or written twice."""
-        known: dict[str, str] = {}
-        for param in sorted(self.params, key=lambda one: isinstance(one.type, _Out)):
-            given = values.get(param.name or "")
+        names: dict[str, str] = {}  # path → the option or argument that gives it
+        # Files to write last, so that all that are read are known.
+        for param in sorted(self.params, key=lambda param: isinstance(param.type, _Out)):
+            value = values.get(param.name or "")
             name = param.opts[-1] if isinstance(param, click.Option) else str(param.name).upper()
-            for path in given if isinstance(given, tuple) else (given,):
+            for path in value if isinstance(value, tuple) else (value,):
                 if isinstance(path, Path) or (isinstance(path, str) and os.path.isfile(path)):
-                    place = os.path.realpath(path)
-                    if isinstance(param.type, _Out) and place in known:
-                        raise InputError(f"{name} {path}: this is {known[place]}, too")
-                    known[place] = name
+                    real_path = os.path.realpath(path)
+                    if isinstance(param.type, _Out) and real_path in names:
+                        raise InputError(f"{name} {path}: this is {names[real_path]}, too")
+                    names[real_path] = name
 
 
 command = partial(click.command, cls=_Command)
 
+# What is read, and what is written: a file that is made anew, a directory, a table.
 FILE = _Path(path_type=Path)
 OUT = _Out(path_type=Path)
 NEW = _Out(path_type=Path, dir_okay=False)
@@ -132,6 +136,8 @@ def all_options(options: Sequence[Option]) -> Option:
     """Make one decorator of several options, shown in their order."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        """Add the options to a command."""
+        # Decorators are applied from the last to the first.
         for option in reversed(options):
             command = option(command)
         return command
@@ -163,7 +169,7 @@ TOP_P = click.option(
 )
 
 
-def _listed(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
+def _split_names(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
     """Split names at commas."""
     return () if text is None else tuple(name.strip() for name in text.split(","))
 
@@ -172,14 +178,16 @@ def _temperatures(
     context: click.Context, option: click.Parameter, text: str
 ) -> float | tuple[float, ...]:
     """Read a temperature, or several."""
-    names = _listed(context, option, text)
+    numbers = _split_names(context, option, text)
     try:
-        several = tuple(dict.fromkeys(map(float, names)))
+        temperatures = tuple(dict.fromkeys(map(float, numbers)))
     except ValueError:
         raise InputError(f"temperature {text!r}: expected a number, or several as 0,1") from None
-    return several if len(names) > 1 else several[0]
+    # By what was typed: `0,0` is still a list of conditions.
+    return temperatures if len(numbers) > 1 else temperatures[0]
 
 
+#: What is asked, of which no option has a say in how a model is reached.
 _PLAN: list[Option] = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
                  help="Study; may be repeated.  [default: bai2025; audit: bai2025 and mist2025]"),
@@ -207,7 +215,7 @@ _PLAN: list[Option] = [
            help="Forced mode: offer the group words, or the labels A and B."),
     click.option("--seed", default=0,
                  help="Seed of the draws; also of the sampling of local models."),
-    click.option("--reasoning-effort", "reasoning_efforts", callback=_listed, metavar="A,B",
+    click.option("--reasoning-effort", "reasoning_efforts", callback=_split_names, metavar="A,B",
                  help="Reasoning efforts to compare, such as low,high, or numbers of tokens, such "
                       "as 1024,8192; each is asked the same trials.  [default: the provider's]"),
     click.option("--temperature", callback=_temperatures, default="1.0", metavar="T|T,T",
@@ -249,12 +257,14 @@ COLUMN = click.option(
     "repeated.",
 )
 
+#: Limits that end a run early.
 _LIMITS: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
     click.option("--max-tokens", type=int,
                  help="Stop when prompts and answers add up to this many tokens."),
 ]  # fmt: skip
 
+#: How a model is reached, whatever it is asked.
 _REACHING: list[Option] = [
     click.option("--max-connections", type=int, help="Largest number of concurrent requests."),
     click.option("--max-retries", default=5, help="Retries after an error of the provider."),
@@ -274,6 +284,7 @@ BATCH = click.option(
     "google, grok, openai, together.",
 )
 
+#: Of commands that ask models and keep their answers, besides `_CONNECTION`.
 _ASKING: list[Option] = [
     click.option("--out", type=FOLDER,
                  help="Results directory; an unfinished run is continued.  "
@@ -322,9 +333,9 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
     from clinometer.audits import sizes
     from clinometer.modes.needs import not_known
 
-    known = [one.name for one in fields(sizes.PlanOptions)]
-    chosen = sizes.PlanOptions(**{name: options[name] for name in known if name in options})
-    plan = sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
+    names = [field.name for field in fields(sizes.PlanOptions)]
+    settings = sizes.PlanOptions(**{name: options[name] for name in names if name in options})
+    plan = sizes.sized_plan(size, models, settings) if size else sizes.build_plan(models, settings)
     for note in not_known(plan.models, plan.modes):
         remark(note)
     return plan
@@ -336,28 +347,30 @@ def build_recording(
     """Build what recorded answers leave open from the values of `recording_options`."""
     from clinometer.audits.recording import Recording
 
-    named = {}
-    for given in columns:
-        name, _, theirs = given.partition("=")
-        if not (name and theirs):
-            raise InputError(f"--column {given!r}: expected NAME=COLUMN")
-        named[name] = theirs
-    stated = {"study": study, "instrument": instrument, "model": model}
-    return Recording(columns=named, **{k: v for k, v in stated.items() if v is not None})
+    names = {}
+    for pair in columns:
+        ours, _, theirs = pair.partition("=")
+        if not (ours and theirs):
+            raise InputError(f"--column {pair!r}: expected NAME=COLUMN")
+        names[ours] = theirs
+    options = {"study": study, "instrument": instrument, "model": model}
+    # Without an option, the default of `Recording`.
+    settings = {name: text for name, text in options.items() if text is not None}
+    return Recording(columns=names, **settings)
 
 
 def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:
     """Build the budget; a limit in dollars needs the price of every model."""
     from clinometer.asking.budget import Budget, price
 
-    most = options.get("max_cost")
-    for model in () if most is None else models:
+    max_cost = options.get("max_cost")
+    for model in () if max_cost is None else models:
         if price(model, options["prices"]) is None:
             raise InputError(
                 f"max_cost: the price of {model!r} is not known; "
                 "give it with --prices, or use --max-tokens"
             )
-    return Budget(options["max_calls"], options["max_tokens"], most)
+    return Budget(options["max_calls"], options["max_tokens"], max_cost)
 
 
 def build_connection(options: dict[str, Any]) -> Connection:
@@ -370,9 +383,9 @@ def build_connection(options: dict[str, Any]) -> Connection:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise InputError(f"-M {pair!r}: expected NAME=VALUE")
-        if is_secret(name):
+        if is_secret(name):  # the message shows no value
             raise InputError(f"-M {name}=…: give keys in the environment, arguments are logged")
         arguments[name] = value
     names = ("max_connections", "max_retries", "timeout_s", "base_url")
-    reached = {name: options[name] for name in names}
-    return Connection(**reached, model_args=arguments, batch=options.get("batch", False))
+    settings = {name: options[name] for name in names}
+    return Connection(**settings, model_args=arguments, batch=options.get("batch", False))

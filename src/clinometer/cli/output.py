@@ -53,45 +53,48 @@ def exit_code(error: Exception) -> int:
     return 2 if isinstance(error, click.ClickException | ClinometerError | OSError) else 4
 
 
-def say_cost(costs: list[Cost], asked: str = "trials", *, batches: bool = False) -> None:
-    """Print one line per model; `asked` names what is counted.
+def say_cost(costs: list[Cost], unit: str = "trials", *, batches: bool = False) -> None:
+    """Print one line per model; `unit` names what is counted.
 
     `batches`: also print what the same costs in batches, where the provider has them at a discount.
     """
     for cost in costs:
+        price = _price_text(cost.usd) + _time_text(cost.seconds)
+        if batches:
+            price += _batch_price_text(cost)
         echo(
-            f"{cost.model}: {cost.trials:,} {asked}, {cost.calls:,} calls, about "
-            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
-            f"{_minutes(cost.seconds)}{_in_batches(cost) if batches else ''}"
+            f"{cost.model}: {cost.trials:,} {unit}, {cost.calls:,} calls, about "
+            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {price}"
         )
     from clinometer.results.subjects import say_simulated  # polars takes a while to load
 
-    if said := say_simulated(cost.model for cost in costs):
-        remark(said)
+    note = say_simulated(cost.model for cost in costs)
+    if note:
+        remark(note)
 
 
 def say_batches(requests: int) -> None:
     """Say what a process that is killed while it waits for batches may have to pay again."""
     from clinometer.models.providers import PROVIDERS
 
-    served = " and ".join(name for name, one in PROVIDERS.items() if one.batch_files)
+    names = " and ".join(name for name, provider in PROVIDERS.items() if provider.batch_files)
     remark(
         f"batches: a process killed while it waits may pay again for up to {requests:,} requests; "
-        f"clinometer plan and submit never do ({served})"
+        f"clinometer plan and submit never do ({names})"
     )
 
 
-def _minutes(seconds: float | None) -> str:
+def _time_text(seconds: float | None) -> str:
     return "" if seconds is None else f", about {max(round(seconds / 60), 1)} min on this machine"
 
 
-def _in_batches(cost: Cost) -> str:
-    if not cost.usd or cost.batch_usd == cost.usd:
+def _batch_price_text(cost: Cost) -> str:
+    if not cost.usd or cost.batch_usd == cost.usd:  # not known, no charge, or no discount
         return ""
-    return f"; in batches {_dollars(cost.batch_usd)}, within 24 hours"
+    return f"; in batches {_price_text(cost.batch_usd)}, within 24 hours"
 
 
-def _dollars(usd: float | None) -> str:
+def _price_text(usd: float | None) -> str:
     if usd is None:
         return "price not known, see --prices"
     if not usd:
@@ -110,11 +113,16 @@ def say_unscored(compliance: pl.DataFrame) -> None:
     from clinometer.results import CONDITIONS, REASONS
 
     keys = ["model", "study", "instrument", "mode", *CONDITIONS]
-    summed = compliance.group_by(keys, maintain_order=True).agg(pl.col("^n(_.*)?$").sum())
-    for row in summed.filter(pl.col("n") > 0, n_scored=0).iter_rows(named=True):
-        named = ", ".join(row[key] for key in keys if row[key] not in (None, "none"))
-        why = (f"{row[f'n_{r}']:,} {r}: {MEANINGS[r]}" for r in REASONS if row[f"n_{r}"])
-        remark(f"nothing scored: {named}: {'; '.join(why)}")
+    # The pattern: `n`, `n_scored`, and a count of each reason.
+    counts = compliance.group_by(keys, maintain_order=True).agg(pl.col("^n(_.*)?$").sum())
+    for row in counts.filter(pl.col("n") > 0, n_scored=0).iter_rows(named=True):
+        run = ", ".join(row[key] for key in keys if row[key] not in (None, "none"))
+        reasons = []
+        for reason in REASONS:
+            count = row[f"n_{reason}"]
+            if count:
+                reasons.append(f"{count:,} {reason}: {MEANINGS[reason]}")
+        remark(f"nothing scored: {run}: {'; '.join(reasons)}")
 
 
 def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
@@ -122,12 +130,15 @@ def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str
 
     `stopped_by` is a limit, or ``"interrupted"``; None if answers are missing for another reason.
     """
+    # A person who stops a run knows why; the shell's code for it is 130.
     interrupted = stopped_by == "interrupted"
-    why = "stopped" if interrupted else f"stopped at {stopped_by}" if stopped_by else "not complete"
-    so_far = f"{why}: {answered}" if answered else why
-    failed = f" ({last_error})" if last_error else ""
-    stop = ";" if answered else ":"
-    remark(f"{so_far}{failed}{stop} repeat the command to continue, nothing is asked twice")
+    reason = f"stopped at {stopped_by}" if stopped_by else "not complete"
+    if interrupted:
+        reason = "stopped"
+    progress = f"{reason}: {answered}" if answered else reason
+    failure = f" ({last_error})" if last_error else ""
+    stop = ";" if answered else ":"  # no two colons in a line
+    remark(f"{progress}{failure}{stop} repeat the command to continue, nothing is asked twice")
     return 130 if interrupted else 1
 
 
@@ -146,6 +157,7 @@ def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
         start = time.monotonic()
 
         def advance(model: str, answer: dict[str, Any]) -> None:
+            """Count an answer, or an error, which leaves its trial to be asked."""
             nonlocal calls, errors
             calls += answer.get("calls", 1)
             failed = answer.get("error") is not None
@@ -154,6 +166,7 @@ def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
             update(
                 advance=0 if failed else answer.get("trials", 1),
                 calls=calls,
+                # Of the first half second a rate says nothing.
                 rate=f"{calls / elapsed:.1f}" if elapsed > 0.5 else "–",
                 errors=f" · {errors} errors" if errors else "",
             )
@@ -178,14 +191,17 @@ def _progress(
 
     console = Console(stderr=True)
     columns = (what, BarColumn(), MofNCompleteColumn(), counts, TimeRemainingColumn(), "left")
-    how: dict[str, Any] = {"speed_estimate_period": PACE_S, "transient": True}
     with Progress(
-        *columns, console=console, disable=not (console.is_terminal and total), **how
+        *columns,
+        console=console,
+        disable=not (console.is_terminal and total),
+        speed_estimate_period=PACE_S,
+        transient=True,
     ) as bar:
         task = bar.add_task("", total=total, **fields)
         lines = _lines(what, bar.tasks[task]) if total and not console.is_terminal else None
         with lines or contextlib.nullcontext():
-            yield lambda **changed: bar.update(task, **changed)
+            yield lambda **changes: bar.update(task, **changes)
 
 
 @contextlib.contextmanager
@@ -193,13 +209,17 @@ def _lines(what: str, task: Task) -> Iterator[None]:
     """Print a line a minute: how far a task is, and the time it takes at its latest pace."""
     ended = threading.Event()
 
-    def say() -> None:
+    def print_lines() -> None:
+        """Print lines until the task has ended."""
         while not ended.wait(EVERY_S):
-            left = task.time_remaining
-            ends = "" if left is None else f", about {max(round(left / 60), 1)} min left"
-            remark(f"{what}: {task.completed:,.0f} of {task.total:,.0f}{ends}")
+            seconds = task.time_remaining
+            time_left = ""
+            if seconds is not None:
+                time_left = f", about {max(round(seconds / 60), 1)} min left"
+            remark(f"{what}: {task.completed:,.0f} of {task.total:,.0f}{time_left}")
 
-    threading.Thread(target=say, daemon=True).start()
+    # A daemon, so that a process that ends does not wait for the next line.
+    threading.Thread(target=print_lines, daemon=True).start()
     try:
         yield
     finally:

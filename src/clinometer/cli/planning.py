@@ -69,75 +69,91 @@ def power_command(
         raise InputError("--effect and --calls: give one of them")
     plan = build_plan(models, options, size)
     if effect is not None:
-        table, lines = _needed(plan, effect, options)
+        table, lines = _find_trials(plan, effect, options)
+    elif calls:
+        table, lines = _allocate(plan, calls, options)
     else:
-        table, lines = _allocated(plan, calls, options) if calls else _predicted(plan, options)
+        table, lines = _predict(plan, options)
     if out is not None:
         write_table(table, out)
     if options["as_json"]:
-        echo(table.write_ndjson(), nl=False)
+        echo(table.write_ndjson(), nl=False)  # each row ends in a new line
         return
     for line in lines:
         echo(line)
 
 
-def _predicted(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+def _predict(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+    """Predict what a plan can tell; return the table and the lines that are printed."""
     from clinometer.audits.planning import power_of_plan, read_pilot
     from clinometer.statistics.estimates import Inference
 
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
     table = power_of_plan(plan, pilot, inference, options["chance"])
-    return table, _lines(table)
+    return table, _power_lines(table)
 
 
-def _needed(plan: Plan, effect: float, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+def _find_trials(
+    plan: Plan, effect: float, options: dict[str, Any]
+) -> tuple[pl.DataFrame, list[str]]:
+    """Find the trials that an effect takes; return the table and the lines that are printed."""
     from clinometer.audits.planning import TRIED, read_pilot, trials_for
     from clinometer.statistics.estimates import Inference
 
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
-    most = f"2 to {TRIED[-1]} trials a wording"
-    if effect > 0:
-        remark(f"trying {most}; with many instruments this takes a minute or two")
+    if effect > 0:  # else an error follows
+        remark(
+            f"trying 2 to {TRIED[-1]} trials a wording; with many instruments this takes a minute "
+            "or two"
+        )
     table = trials_for(plan, effect, pilot, inference, options["chance"])
     lines = [f"to find a mean {effect:g} from neutral with probability {options['chance']:g}:"]
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
         lines.append(", ".join(map(str, key)))
-        for row in run.iter_rows(named=True):
-            name = _OF_LEVEL[row["level"]]
-            if row["n_iterations"] is None:
-                most = f"not with {TRIED[-1]} trials a wording"
-                lines.append(f"  {name}: {most}; it takes more wordings or group words")
-                continue
-            price = "" if row["usd"] is None else f", about ${row['usd']:,.2f}"
-            lines.append(
-                f"  {name}: {row['n_iterations']} trials a wording, {row['n_trials']:,} trials, "
-                f"{row['n_calls']:,} calls{price}"
-            )
+        lines += [_trials_line(row, TRIED[-1]) for row in run.iter_rows(named=True)]
     return table, lines
 
 
-#: What is found at each level.
-_OF_LEVEL = {
+def _trials_line(row: dict[str, Any], most: int) -> str:
+    """Say what it takes to find the effect at a level; `most` trials a wording were tried."""
+    name = _LEVEL_TEXTS[row["level"]]
+    if row["n_iterations"] is None:
+        return f"  {name}: not with {most} trials a wording; it takes more wordings or group words"
+    price = "" if row["usd"] is None else f", about ${row['usd']:,.2f}"
+    return (
+        f"  {name}: {row['n_iterations']} trials a wording, {row['n_trials']:,} trials, "
+        f"{row['n_calls']:,} calls{price}"
+    )
+
+
+#: Level → half of its means, in words.
+_LEVEL_TEXTS = {
     "model": "the mean of all",
     "category": "half of the categories",
     "stereotype": "half of the stereotypes",
 }
 
 
-def _allocated(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+def _allocate(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+    """Compare designs of so many calls; return the table and the lines that are printed."""
     from clinometer.audits.planning import allocate_plan, read_pilot
 
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
     table = allocate_plan(plan, calls, pilot)
-    head = f"{'wordings':>8}{'trials':>8}{'pairs':>8}{'calls':>8}  stereotype  model"
-    rows = [
-        f"{row['n_variations']:>8}{row['n_iterations']:>8}{row['n_pairs']:>8}{row['n_calls']:>8}"
-        f"  {_number(row['smallest_effect']):>10}  {_number(row['smallest_effect_model']):>5}"
-        for row in table.iter_rows(named=True)
+    lines = [
+        "smallest effect of a stereotype (median) and of the model:",
+        f"{'wordings':>8}{'trials':>8}{'pairs':>8}{'calls':>8}  stereotype  model",
     ]
-    return table, ["smallest effect of a stereotype (median) and of the model:", head, *rows]
+    for row in table.iter_rows(named=True):
+        counts = [row[name] for name in ("n_variations", "n_iterations", "n_pairs", "n_calls")]
+        effect, model_effect = row["smallest_effect"], row["smallest_effect_model"]
+        lines.append(
+            f"{''.join(f'{count:>8}' for count in counts)}"
+            f"  {_number(effect):>10}  {_number(model_effect):>5}"
+        )
+    return table, lines
 
 
 #: Levels of which it is said what can be found.
@@ -148,7 +164,7 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}"
 
 
-def _lines(table: pl.DataFrame) -> list[str]:
+def _power_lines(table: pl.DataFrame) -> list[str]:
     """Return a line per run and level, and whose components are used."""
     import polars as pl
 
@@ -162,14 +178,15 @@ def _lines(table: pl.DataFrame) -> list[str]:
     for key, run in table.group_by(keys, maintain_order=True):
         lines.append(", ".join(str(value) for value in key if value not in (None, "none")))
         for (level,), rows in run.group_by("level", maintain_order=True):
-            half, equal, pairs = (
-                rows.select(pl.col(c).cast(pl.Float64).median()).item()
-                for c in ("half_width", "equivalent_power", "n_pairs")
+            half_width, equivalent_power, pairs = (
+                rows.select(pl.col(column).cast(pl.Float64).median()).item()
+                for column in ("half_width", "equivalent_power", "n_pairs")
             )
+            label = f"{level} ({rows.height})" if rows.height > 1 else level
             lines.append(
-                f"  {f'{level} ({rows.height})' if rows.height > 1 else level:22}"
-                f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows, 'smallest_effect'):27}"
-                f"{_effect(rows, 'smallest_change'):27}{_number(equal):>10}"
+                f"  {label:22}{pairs:>7.0f}{'±' + _number(half_width):>10}"
+                f"  {_effect_text(rows, 'smallest_effect'):27}"
+                f"{_effect_text(rows, 'smallest_change'):27}{_number(equivalent_power):>10}"
             )
         if run["control"][0] == "positive":
             lines.append(f"  beyond the margin from {_number(run['smallest_beyond'][0])}")
@@ -177,21 +194,22 @@ def _lines(table: pl.DataFrame) -> list[str]:
     return lines
 
 
-def _effect(rows: pl.DataFrame, column: str) -> str:
+def _effect_text(rows: pl.DataFrame, column: str) -> str:
     """Return the median smallest effect, or change, and its range over several means.
 
     Where some have none on the scale, it is said of how many.
     """
     from clinometer.audits.planning import median_effect
 
-    effects, without = rows[column], rows[column].null_count()
+    effects = rows[column]
+    without = effects.null_count()
     middle = _number(median_effect(effects))
     if rows.height == 1 or without == rows.height:
         return middle
-    least, most = map(_number, (effects.min(), effects.max()))  # type: ignore[arg-type]
+    smallest, largest = map(_number, (effects.min(), effects.max()))  # type: ignore[arg-type]
     if without:
-        return f"{middle} (from {least}; {without} of {rows.height} none)"
-    return f"{middle} ({least} to {most})"
+        return f"{middle} (from {smallest}; {without} of {rows.height} none)"
+    return f"{middle} ({smallest} to {largest})"
 
 
 def say_power(plan: Plan) -> None:
@@ -200,21 +218,25 @@ def say_power(plan: Plan) -> None:
 
     from clinometer.audits.planning import power_of_plan
 
+    # Few runs: this is printed before each audit. Of negative controls nothing is to be found.
     table = power_of_plan(plan, runs=30).filter(pl.col("control").fill_null("") != "negative")
-    table = table.sort("control", maintain_order=True)
+    table = table.sort("control", maintain_order=True)  # nulls first: controls come last
     if table.is_empty():
         return
     echo("smallest mean found with probability .8, as distance from neutral (median, range):")
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
-        echo(f"  {', '.join(map(str, key))}: {_told(run)}")
+        echo(f"  {', '.join(map(str, key))}: {_run_text(run)}")
 
 
-def _told(run: pl.DataFrame) -> str:
+def _run_text(run: pl.DataFrame) -> str:
     """Say what one run can find at each level."""
     if run["control"][0] is not None:
-        needed = run["smallest_beyond"]  # of a control with dimensions, in the worst of them
-        most = None if needed.null_count() else needed.max()
-        return f"control; shown to lie beyond the margin from {_number(most)}"  # type: ignore[arg-type]
-    by_level = [(level, run.filter(level=level)) for level in _LEVELS]
-    told = {level: _effect(rows, "smallest_effect") for level, rows in by_level if rows.height}
-    return "; ".join(f"{level} {effect}" for level, effect in told.items())
+        effects = run["smallest_beyond"]  # of a control with dimensions, in the worst of them
+        largest = None if effects.null_count() else effects.max()
+        return f"control; shown to lie beyond the margin from {_number(largest)}"  # type: ignore[arg-type]
+    texts = []
+    for level in _LEVELS:
+        rows = run.filter(level=level)
+        if rows.height:
+            texts.append(f"{level} {_effect_text(rows, 'smallest_effect')}")
+    return "; ".join(texts)

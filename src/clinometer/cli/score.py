@@ -13,6 +13,8 @@ from clinometer.cli.output import echo
 if TYPE_CHECKING:
     import polars as pl
 
+    from clinometer.stimuli import Study
+
 __all__ = ["score_command"]
 
 
@@ -55,64 +57,84 @@ def score_command(
     if these are missing. Decisions may be in the columns profile and decision. Other columns are
     copied to the output.
     """
-    import polars as pl
-
-    from clinometer.asking.budget import Budget
-    from clinometer.asking.sessions import ask_judge, verdicts
-    from clinometer.audits.running import open_judge
-    from clinometer.audits.tabulating import response_pieces, score_responses
-    from clinometer.instruments.catalogue import INSTRUMENTS, measure_of, select
-    from clinometer.models.opening import Connection
+    from clinometer.asking.sessions import verdicts
+    from clinometer.audits.tabulating import score_responses
+    from clinometer.instruments.catalogue import INSTRUMENTS, select
     from clinometer.results.tables import write_table
     from clinometer.stimuli import load_study
 
     loaded = load_study(study)
-    instrument, judge_all = options["instrument"], options["judge_all"]
-    select(loaded, instrument)
+    instrument = options["instrument"]
+    select(loaded, instrument)  # refuses a study that the instrument cannot ask
     studies = {loaded.name: loaded}
     readings = out.with_name(f"{out.name}.judge")
     if grader is not None:
-        judge = open_judge(grader, Connection())
-        answers = (
-            _named(piece, instrument, options["model"]) for piece in response_pieces(responses)
-        )
-        ask_judge(answers, studies, judge, readings, Budget(), judge_all=judge_all)
+        _ask_grader(grader, responses, studies, readings, options)
     keep = INSTRUMENTS[instrument].recorded.keep
-    tally = score_responses(
+    word_counts = score_responses(
         responses, studies, out, judged=verdicts(readings), keep=keep, **options
     )
     if words is not None:
-        write_table(tally, words)
-    parquet = out.suffix == ".parquet"
-    table = pl.scan_parquet(out) if parquet else pl.scan_csv(out, infer_schema=False)
+        write_table(word_counts, words)
+    _say_scores(out)
+
+
+def _ask_grader(
+    grader: str,
+    responses: Path,
+    studies: dict[str, Study],
+    readings: Path,
+    options: dict[str, Any],
+) -> None:
+    """Let a model read decisions; its readings are kept in the folder `readings`."""
+    from clinometer.asking.budget import Budget
+    from clinometer.asking.sessions import ask_judge
+    from clinometer.audits.running import open_judge
+    from clinometer.audits.tabulating import response_pieces
+    from clinometer.models.opening import Connection
+
+    judge = open_judge(grader, Connection())
+    pieces = response_pieces(responses)
+    answers = (_fill_names(piece, options["instrument"], options["model"]) for piece in pieces)
+    ask_judge(answers, studies, judge, readings, Budget(), judge_all=options["judge_all"])
+
+
+def _say_scores(path: Path) -> None:
+    """Print the mean of each model and instrument, and how many answers have a score."""
+    import polars as pl
+
+    from clinometer.instruments.catalogue import measure_of
+
+    # Read again, and few columns: the scores of large tables are never in memory together.
+    parquet = path.suffix == ".parquet"
+    table = pl.scan_parquet(path) if parquet else pl.scan_csv(path, infer_schema=False)
     scores = table.select("model", "instrument", "score", "reason").collect()
-    said = []
+    lines = []
     for (model, measure), part in scores.group_by("model", "instrument", maintain_order=True):
-        named = ", ".join(map(str, (model, measure)))
         neutral = measure_of(measure).neutral
         mean = part.select(pl.col("score").cast(pl.Float64).mean()).item()
-        found = "no score" if mean is None else f"mean {mean:.2f} (neutral {neutral:g})"
-        said.append(f"{named}: {found}; {_counted(part)}")
-    if len(said) != 1:
-        said.append(_counted(scores))
-    for line in said[:-1]:
+        mean_text = "no score" if mean is None else f"mean {mean:.2f} (neutral {neutral:g})"
+        lines.append(f"{model}, {measure}: {mean_text}; {_counts_text(part)}")
+    if len(lines) != 1:
+        lines.append(_counts_text(scores))
+    for line in lines[:-1]:
         echo(line)
-    echo(f"{said[-1]}: {out}")
+    echo(f"{lines[-1]}: {path}")
 
 
-def _counted(scores: pl.DataFrame) -> str:
+def _counts_text(scores: pl.DataFrame) -> str:
     """Count answers, scores and the reasons for having none."""
     reasons = scores["reason"].drop_nulls().value_counts(sort=True).sort("count", "reason").rows()
-    why = "".join(f", {n} {reason}" for reason, n in reversed(reasons))
-    return f"{scores.height:,} answers, {scores['score'].count():,} scored{why}"
+    texts = [f", {count} {reason}" for reason, count in reversed(reasons)]  # the most first
+    return f"{scores.height:,} answers, {scores['score'].count():,} scored{''.join(texts)}"
 
 
-def _named(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:
+def _fill_names(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:
     """Add the columns instrument and model if the table lacks them."""
     import polars as pl
 
     if "instrument" not in piece:
         piece = piece.with_columns(instrument=pl.lit(instrument))
-    if model is not None and not {"model", "llm"} & set(piece.columns):
+    if model is not None and not {"model", "llm"} & set(piece.columns):  # tables of others: llm
         piece = piece.with_columns(model=pl.lit(model))
     return piece

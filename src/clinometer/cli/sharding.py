@@ -39,8 +39,8 @@ __all__ = [
     "submit_command",
 ]
 
-#: Files that are named, at most.
-_NAMED = 5
+#: Files that are listed by name, at most.
+_LISTED_FILES = 5
 
 
 @command("plan")
@@ -69,6 +69,7 @@ def plan_command(
     echo(f"or: clinometer answer {out}")
     if all(find_provider(model).batch_files for model in plan.models):
         echo(f"or: clinometer submit {out}")
+    # Without files of requests a provider may still have batches, which a process waits for.
     elif all(find_provider(model).batch for model in plan.models):
         echo(f"or: clinometer answer {out} --batch")
 
@@ -104,27 +105,29 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
         raise click.UsageError("--workers and --gpus are of a cluster: name one with --ray")
     cluster = None if address is None else Cluster(address, workers, gpus)
     connection = build_connection(options)
-    how = Answering(connection, cluster, Spending(options["max_cost"], options["prices"]))
+    spending = Spending(options["max_cost"], options["prices"])
+    answering = Answering(connection, cluster, spending)
     with contextlib.ExitStack() as bars:
 
         def on_round(requests: int) -> Callable[[], None]:
-            bars.close()
+            """Show a bar for a round of requests; return what is called after each answer."""
+            bars.close()  # that of the round before
             if connection.batch:
                 say_batches(requests)
-            shown = 0 if cluster else requests  # Ray shows its own
-            return bars.enter_context(counting_bar("answering", shown))
+            total = 0 if cluster else requests  # Ray shows its own
+            return bars.enter_context(counting_bar("answering", total))
 
         if shards:
-            elsewhere = answer_numbered(directory, shards, how, on_round)
+            elsewhere = answer_numbered(directory, shards, answering, on_round)
         else:
-            done = answer_shards(directory, how, on_round)
-            elsewhere = done.elsewhere
+            answered = answer_shards(directory, answering, on_round)
+            elsewhere = answered.elsewhere
     if elsewhere:
         remark(f"{elsewhere:,} shards are being answered by another process")
     if shards:
         echo(f"next: clinometer collect {directory}, when all shards are answered")
         sys.exit(1 if elsewhere else 0)
-    complete = _report(done.found, done.answers, directory)
+    complete = _report(answered.collected, answered.answers, directory)
     if not complete:
         remark("answers are missing; the same command asks what failed again")
     sys.exit(0 if complete else 1)
@@ -141,10 +144,10 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
     """
     from clinometer.audits.sharding import collect_answers
 
-    found, answers = collect_answers(directory, files)
-    if not _report(found, answers, directory):
-        left = [path for row in found for path in row.files]
-        say_shards(left, f"clinometer collect {directory}")
+    collected, answers = collect_answers(directory, files)
+    if not _report(collected, answers, directory):
+        next_round = [path for row in collected for path in row.files]
+        say_shards(next_round, f"clinometer collect {directory}")
         sys.exit(1)
 
 
@@ -175,20 +178,20 @@ def submit_command(
 
     submission = Submission(spending=Spending(max_cost, prices), **options)
     try:
-        done = submit_shards(directory, submission, remark)
+        submitted = submit_shards(directory, submission, remark)
     except KeyboardInterrupt:
         remark("stopped; batches go on at the provider, the same command continues")
         sys.exit(130)
-    complete = _report(done.found, done.answers, directory)
-    if done.failing:
-        remark(f"{done.failing:,} requests failed twice with the same error; they are submitted "
-               "again with --retry-failed only")  # fmt: skip
+    complete = _report(submitted.collected, submitted.answers, directory)
+    if submitted.failing:
+        remark(f"{submitted.failing:,} requests failed twice with the same error; they are "
+               "submitted again with --retry-failed only")  # fmt: skip
     if not complete:
-        left = sum(row.expected - row.answered for row in done.found)
-        many = len(done.running)
-        what = "1 batch goes" if many == 1 else f"{many:,} batches go"
-        running = f"; {what} on at the provider" if many else ""
-        remark(f"{left:,} answers are missing{running}; the same command continues")
+        missing = sum(row.expected - row.answered for row in submitted.collected)
+        count = len(submitted.running)
+        batches_go = "1 batch goes" if count == 1 else f"{count:,} batches go"
+        running = f"; {batches_go} on at the provider" if count else ""
+        remark(f"{missing:,} answers are missing{running}; the same command continues")
     sys.exit(0 if complete else 1)
 
 
@@ -207,66 +210,68 @@ def merge_command(directories: tuple[Path, ...], out: Path) -> None:
     from clinometer.results.progress import unfinished
 
     for row in merge(directories, out):
-        again = f", {row.there:,} were there" if row.there else ""
-        echo(f"{row.model}: {row.taken:,} taken from {row.source}{again}")
-    left = unfinished(read_detail(out, "progress"))
-    for model, said in left.items():
-        remark(f"incomplete: {model}: {said}")
+        repeated = f", {row.repeated:,} were there" if row.repeated else ""
+        echo(f"{row.model}: {row.copied:,} taken from {row.source}{repeated}")
+    notes = unfinished(read_detail(out, "progress"))
+    for model, note in notes.items():
+        remark(f"incomplete: {model}: {note}")
     _say_next(out)
-    sys.exit(1 if left else 0)
+    sys.exit(1 if notes else 0)
 
 
 def say_shards(files: Sequence[Path], then: str) -> None:
     """Print which files are to be answered, and the command that reads their answers."""
     from clinometer.asking.shards import ANSWERED, MOST_BYTES
 
-    for path in files[:_NAMED]:
+    for path in files[:_LISTED_FILES]:
         echo(str(path))
-    if len(files) > _NAMED:
-        echo(f"… {len(files) - _NAMED:,} more")
+    if len(files) > _LISTED_FILES:
+        echo(f"… {len(files) - _LISTED_FILES:,} more")
     if any(path.stat().st_size > MOST_BYTES for path in files):
         remark(f"a file is larger than {MOST_BYTES >> 20} MB, more than providers take; use "
                "more --shards")  # fmt: skip
     echo(f"next: put the answers beside each, as 00000{ANSWERED}, then {then}")
 
 
-def _report(found: Sequence[Collected], answers: Answers, directory: Path) -> bool:
+def _report(collected: Sequence[Collected], answers: Answers, directory: Path) -> bool:
     """Print how far each model is, and what comes next; return whether all is answered."""
-    for row in found:
-        echo(_said(row))
-    for note in _notes(found, answers):
+    for row in collected:
+        echo(_progress_text(row))
+    for note in _unused_notes(answers):
         remark(note)
-    complete = all(row.complete for row in found)
+    complete = all(row.complete for row in collected)
     if complete:
         _say_next(directory)
     return complete
 
 
 def _say_next(directory: Path) -> None:
+    """Print the command that uses the answers of a directory."""
     from clinometer.families import families
 
     command = "clinometer report {directory}"
+    # The plan of a family has a step of its own, such as building networks.
     for family in families().values():
         if family.load_plan(directory) is not None:
             command = family.next_step
     echo(f"next: {command.format(directory=directory)}")
 
 
-def _said(row: Collected) -> str:
-    left = f", {row.next_round:,} requests left" if row.next_round else ""
+def _progress_text(row: Collected) -> str:
+    remaining = f", {row.next_round:,} requests left" if row.next_round else ""
     waiting = f", {row.waiting:,} in shards without answers" if row.waiting else ""
-    return f"{row.model}: {row.answered:,} of {row.expected:,} answered{left}{waiting}"
+    return f"{row.model}: {row.answered:,} of {row.expected:,} answered{remaining}{waiting}"
 
 
-def _notes(found: Sequence[Collected], answers: Answers) -> list[str]:
+def _unused_notes(answers: Answers) -> list[str]:
     """Return what was not used of the answers."""
-    counted = (
+    counts = (
         (answers.broken, "lines are no answer"),
         (answers.repeated, "answers came again and were not used"),
         (len(answers.foreign), "answers belong to no request of these shards"),
     )
-    notes = [f"{n:,} {what}" for n, what in counted if n]
+    notes = [f"{count:,} {meaning}" for count, meaning in counts if count]
     if answers.errors:
-        *_, last = answers.errors.values()
+        *_, last = answers.errors.values()  # in the order in which they were read
         notes.append(f"{len(answers.errors):,} requests failed, the last: {last}")
     return notes

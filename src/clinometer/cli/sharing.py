@@ -47,8 +47,8 @@ def share_command(
     repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a run of each
     model, by MLflow's own client and settings (MLFLOW_TRACKING_URI).
     """
-    given = {"out": out, "dataset": dataset, "source": source, "experiment": experiment}
-    for name, value in given.items():
+    options = {"out": out, "dataset": dataset, "source": source, "experiment": experiment}
+    for name, value in options.items():
         if value is not None and name not in FORMATS[form]:
             raise InputError(f"--{name}: not for --format {form}")
         if value is None and FORMATS[form].get(name):
@@ -62,11 +62,12 @@ def share_command(
         return
     from clinometer.sharing import write_every_eval_ever, write_hub
 
+    # For mypy: `FORMATS` has refused a call without them.
     assert out is not None
     if form == "hub":
         assert dataset is not None
-        written = write_hub(results, out, dataset, source)
+        paths = write_hub(results, out, dataset, source)
     else:
-        written = write_every_eval_ever(results, out)
-    for path in written:
+        paths = write_every_eval_ever(results, out)
+    for path in paths:
         echo(str(path))

@@ -27,6 +27,9 @@ def simulate_command(model: str, port: int, studies: tuple[str, ...]) -> None:
     from clinometer.viewing.simulated_server import serve_simulated
 
     with suppress(KeyboardInterrupt):
-        serve_simulated(
-            model, port, lambda name, at: echo(f"{name}: {at}\nCtrl-C ends it"), studies
-        )
+
+        def say_ready(name: str, address: str) -> None:
+            """Print the address once the server answers there."""
+            echo(f"{name}: {address}\nCtrl-C ends it")
+
+        serve_simulated(model, port, say_ready, studies)

@@ -33,16 +33,16 @@ def list_command(study: str | None) -> None:
         echo("\n".join(loaded.lines()))
         return
     _list_wordings(loaded)
-    defects = {
-        key: any(one.defect(variation) for variation in ("", *one.variations))
-        for key, one in loaded.stereotypes.items()
-    }
     echo("stereotypes")
-    for key, one in loaded.stereotypes.items():
-        groups = f"{', '.join(one.marginalized)} | {', '.join(one.default)}"
-        groups += " (aligned)" if one.aligned else ""
-        echo(f"  {key:24}{one.category:12}{groups}{' *' if defects[key] else ''}")
-    if any(defects.values()):
+    any_defect = False
+    for key, stereotype in loaded.stereotypes.items():
+        groups = f"{', '.join(stereotype.marginalized)} | {', '.join(stereotype.default)}"
+        groups += " (aligned)" if stereotype.aligned else ""
+        # The empty name: defects that are of no one wording.
+        defect = any(stereotype.defect(name) for name in ("", *stereotype.variations))
+        any_defect = any_defect or defect
+        echo(f"  {key:24}{stereotype.category:12}{groups}{' *' if defect else ''}")
+    if any_defect:
         echo("* has a known defect of the source, kept verbatim; the report states it")
 
 
@@ -53,7 +53,7 @@ def validate_command(file: Path) -> None:
     from clinometer.instruments.catalogue import check_parts
     from clinometer.stimuli import Study, open_study, remarks, study_hash
 
-    if file.suffix not in ("", ".yaml", ".yml"):
+    if file.suffix not in ("", ".yaml", ".yml"):  # without an ending: the name of a study
         raise StudyError(f"{file}: a study file ends in .yaml or .yml")
     study = open_study(file)
     if not isinstance(study, Study):
@@ -103,9 +103,11 @@ def published_command(
     if study is None or instrument is None:
         if study is not None and study not in PUBLISHED:
             raise InputError(unknown("study with published values", study, PUBLISHED))
-        shown = PUBLISHED if study is None else {study: PUBLISHED[study]}
-        _list_rows("published", {name: ", ".join(of) for name, of in shown.items()})
+        published = PUBLISHED if study is None else {study: PUBLISHED[study]}
+        texts = {name: ", ".join(instruments) for name, instruments in published.items()}
+        _list_rows("published", texts)
         return
+    # Regressions are no instrument; their table has columns of its own.
     regressions = instrument == "regressions"
     rows = load_regressions(study) if regressions else load_published(study, instrument)
     for column, value in (("table", table), ("model", model)):
@@ -113,9 +115,9 @@ def published_command(
             continue
         if column not in rows.columns:
             raise InputError(f"--{column}: {study} {instrument} has no column {column}")
-        known = rows[column].drop_nulls().unique(maintain_order=True)
-        if value not in known:
-            raise InputError(f"--{column}: {unknown(column, value, list(known))}")
+        values = rows[column].drop_nulls().unique(maintain_order=True)
+        if value not in values:
+            raise InputError(f"--{column}: {unknown(column, value, list(values))}")
         rows = rows.filter(rows[column] == value)
     if out is None:
         echo(rows.write_csv().rstrip())
@@ -130,21 +132,25 @@ def _list_everything() -> None:
     from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.modes import MODES
 
-    measures = {name: one.measures[0] for name, one in INSTRUMENTS.items()}
-    names = [*stimuli.shipped_studies(), *stimuli.own_studies()]
-    studies = {name: stimuli.load_study(name) for name in names}
-    parts: dict[str, Mapping[str, str]] = {
-        "instruments": {
-            name: f"{one.title.partition(':')[0]} ({one.reference})"
-            for name, one in measures.items()
-        },
+    instruments = {}
+    for name, instrument in INSTRUMENTS.items():
+        measure = instrument.measures[0]  # the main one names the instrument
+        instruments[name] = f"{measure.title.partition(':')[0]} ({measure.reference})"
+    studies = {}
+    stereotypes = {}
+    for name in [*stimuli.shipped_studies(), *stimuli.own_studies()]:
+        study = stimuli.load_study(name)
+        studies[name] = f"{study.title} ({_count(study)})"
+        stereotypes[name] = ", ".join(study.stereotypes)
+    sections: dict[str, Mapping[str, str]] = {
+        "instruments": instruments,
         "response modes": {mode.name: mode.title for mode in MODES.values()},
-        "studies": {name: f"{one.title} ({_count(one)})" for name, one in studies.items()},
-        "stereotypes": {name: ", ".join(one.stereotypes) for name, one in studies.items()},
+        "studies": studies,
+        "stereotypes": stereotypes,
     }
     for family in families().values():
-        parts |= family.listing()
-    for title, rows in parts.items():
+        sections |= family.listing()
+    for title, rows in sections.items():
         _list_rows(title, rows)
     echo("clinometer list STUDY shows the wordings and groups of a study")
 
@@ -166,22 +172,26 @@ def _list_wordings(study: Study) -> None:
 
     for instrument in INSTRUMENTS.values():
         wordings = instrument.wordings(study)
-        apart = [name for name, one in wordings.items() if not one.text]
+        # Without a text: wordings that each stereotype has by itself; their names in one line.
+        textless = [name for name, wording in wordings.items() if not wording.text]
         if wordings:
-            own = ", each stereotype with its own wordings" if apart else ""
-            echo(f"variations of {instrument.name}{own}")
-        for name, one in wordings.items():
-            if one.text:
-                mark = "" if one.by_default else " (not asked by default)"
-                echo(f"  {name:24}{one.text}{mark}")
-        if apart:
-            shown = (f"{n}{'' if wordings[n].by_default else ' (not by default)'}" for n in apart)
-            echo(f"  {', '.join(shown)}")
+            note = ", each stereotype with its own wordings" if textless else ""
+            echo(f"variations of {instrument.name}{note}")
+        for name, wording in wordings.items():
+            if wording.text:
+                mark = "" if wording.by_default else " (not asked by default)"
+                echo(f"  {name:24}{wording.text}{mark}")
+        if textless:
+            names = []
+            for name in textless:
+                mark = "" if wordings[name].by_default else " (not by default)"
+                names.append(f"{name}{mark}")
+            echo(f"  {', '.join(names)}")
     _list_rows("interventions", study.interventions)
-    dimensions = {
-        name: f"{', '.join(pole.tied[:3])}, … | {', '.join(pole.counter[:3])}, …"
-        for name, pole in study.dimensions.items()
-    }
+    dimensions = {}
+    for name, pole in study.dimensions.items():
+        tied, counter = ", ".join(pole.tied[:3]), ", ".join(pole.counter[:3])
+        dimensions[name] = f"{tied}, … | {counter}, …"
     _list_rows("dimensions (asked of every stereotype)", dimensions)
     if study.objects:
         echo(f"objects to describe: {', '.join(study.objects)}")

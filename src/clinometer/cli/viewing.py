@@ -25,7 +25,8 @@ def view_command(directory: Path, port: int, opens: bool) -> None:
     """
     from clinometer.viewing.serving import serve
 
-    def ready(address: str) -> None:
+    def say_ready(address: str) -> None:
+        """Print the address once the server answers there."""
         echo(f"{directory}: {address}\nCtrl-C ends it")
         if opens:
             import webbrowser
@@ -33,4 +34,4 @@ def view_command(directory: Path, port: int, opens: bool) -> None:
             webbrowser.open(address)
 
     with suppress(KeyboardInterrupt):
-        serve(directory, port, ready)
+        serve(directory, port, say_ready)

@@ -35,27 +35,30 @@ class Console(Watcher):
     """Prints each step of a run: cost and power before it, progress, and what is missing after."""
 
     def __init__(self, run: Run, announce: Callable[[Plan], None]) -> None:
-        self.run, self.announce = run, announce
+        self.run = run
+        self.announce = announce
         self.costs = estimate_costs(run.plan.pieces(), run.plan.models, run.asking.prices)
 
-    def opened(self) -> None:
+    def on_opened(self) -> None:
         """Print notes on the studies, what the design can tell, and the cost."""
-        for study in {part.study.name: part.study for part in self.run.plan.selections}.values():
+        studies = {part.study.name: part.study for part in self.run.plan.selections}
+        for study in studies.values():
             for note in remarks(study):
                 remark(f"note: {study.name}: {note}")
         self.announce(self.run.plan)
         connection = self.run.asking.connection
         say_cost(self.costs, batches=connection.batch)
         if connection.batch:
+            # At a time no more wait of a model than its connection has places.
             say_batches(sum(min(cost.calls, connection.waiting) for cost in self.costs))
 
     @contextmanager
-    def asking(self) -> Iterator[OnProgress]:
+    def watch_asking(self) -> Iterator[OnProgress]:
         """Show a bar."""
         with progress_bar(sum(cost.trials for cost in self.costs)) as advance:
             yield advance
 
-    def asked(self, outcome: Outcome) -> None:
+    def on_asked(self, outcome: Outcome) -> None:
         """Print what has no answer; exit if the user stopped the run or nothing was answered."""
         if outcome.stopped_by == "interrupted" or not outcome.complete:
             failed = f", {outcome.errors} failed" if outcome.errors else ""
@@ -66,18 +69,18 @@ class Console(Watcher):
         if not outcome.answered and not outcome.errors:
             sys.exit(1)
 
-    def judged(self, judge: str, outcome: Outcome) -> None:
+    def on_judged(self, judge: str, outcome: Outcome) -> None:
         """Print how many decisions the judge read."""
         echo(f"judge {judge}: {outcome.answered:,} of {outcome.trials:,} open decisions")
 
-    def tabulated(self) -> None:
+    def on_tabulated(self) -> None:
         """Print which models have no scores, and why."""
         say_unscored(read_detail(self.run.directory, "compliance"))
 
-    def measuring(self, family: Family, models: Sequence[str]) -> None:
+    def on_measuring(self, family: Family, models: Sequence[str]) -> None:
         """Print what is measured besides answers."""
         echo(f"{family.title.lower()}: {', '.join(models)}")
 
-    def left_out(self, family: Family, error: ModelError) -> None:
+    def on_left_out(self, family: Family, error: ModelError) -> None:
         """Print that a family is left out; the audit goes on."""
         remark(f"{family.title.lower()} left out: {error}")

@@ -51,13 +51,13 @@ _TYPES = {
 
 def codebook() -> str:
     """Return ``docs/reference/columns.md``: every table with its columns, types and meanings."""
-    parts = [_INTRODUCTION]
+    page = [_INTRODUCTION]
     for family, heading in _HEADINGS.items():
         tables = {name: table for name, table in all_tables().items() if table.family == family}
         if tables:
-            parts.append(f"## {heading}\n")
-            parts += [_section(name, table) for name, table in tables.items()]
-    return "\n".join(parts)
+            page.append(f"## {heading}\n")
+            page += [_section(name, table) for name, table in tables.items()]
+    return "\n".join(page)
 
 
 def _section(name: str, table: Table) -> str:
@@ -66,11 +66,11 @@ def _section(name: str, table: Table) -> str:
 
 
 def _rows(table: Table) -> Iterator[str]:
-    described = {**COLUMNS, **table.own}
+    columns = {**COLUMNS, **table.own}
     yield "| column | type | meaning |"
     yield "|---|---|---|"
     for name, kind in table.schema.items():
-        yield f"| `{name}` | {_TYPES[kind]} | {described[name].meaning} |"
+        yield f"| `{name}` | {_TYPES[kind]} | {columns[name].meaning} |"
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@ __all__ = [
 ]
 
 
-_A, _C = "answers", "comparison"
+# Short, so that a table of `_CORE` stays on one line.
+_A = "answers"
+_C = "comparison"
 
 #: The tables of answers and comparisons that there are whatever was measured.
 _CORE = {
@@ -59,12 +61,13 @@ def all_tables() -> dict[str, Table]:
     Raises InputError if an instrument or a family of another package names a table that exists.
     """
     tables = dict(_CORE)
-    owners = [
-        *((f"instrument {name!r}", one.details) for name, one in INSTRUMENTS.items()),
-        *((f"family {name!r}", family.tables()) for name, family in families().items()),
-    ]
-    for owner, added in owners:
-        for name, table in added.items():
+    owners: list[tuple[str, Mapping[str, Table]]] = []
+    for name, instrument in INSTRUMENTS.items():
+        owners.append((f"instrument {name!r}", instrument.details))
+    for name, family in families().items():
+        owners.append((f"family {name!r}", family.tables()))
+    for owner, owner_tables in owners:
+        for name, table in owner_tables.items():
             if name in tables:
                 raise InputError(f"{owner}: table {name!r} already exists; rename it")
             tables[name] = table
@@ -105,8 +108,8 @@ class Results:
     def __repr__(self) -> str:
         """Return the path and a summary of the content."""
         subjects = self.estimates["subject"].drop_nulls().unique(maintain_order=True).to_list()
-        shown = ", ".join(subjects[:3]) + (", …" if len(subjects) > 3 else "")
-        return f"Results({str(self.directory)!r}: {self.estimates.height:,} estimates of {shown})"
+        names = ", ".join(subjects[:3]) + (", …" if len(subjects) > 3 else "")
+        return f"Results({str(self.directory)!r}: {self.estimates.height:,} estimates of {names})"
 
 
 @anywhere(directory=True)
@@ -149,11 +152,11 @@ def write_results(
     Raises InputError if a detail is not a table of the family or is malformed, a table cannot be
     written, or another version wrote the estimates of the other families.
     """
-    schemas_of_family = {
-        name: table.schema
-        for name, table in all_tables().items()
-        if table.family == family and name not in ("responses", "scores")
-    }
+    schemas_of_family: dict[str, Schema] = {}
+    for name, table in all_tables().items():
+        # Responses and scores are written before there are estimates, and stay.
+        if table.family == family and name not in ("responses", "scores"):
+            schemas_of_family[name] = table.schema
     for name in details:
         if name not in schemas_of_family:
             raise InputError(unknown(f"table of {family}", name, schemas_of_family))
@@ -170,14 +173,15 @@ def _write(
 ) -> None:
     """Write the estimates, which other families share, and the tables of one."""
     path = directory / "estimates.parquet"
-    others = pl.DataFrame(schema=ESTIMATES)
+    other_families = pl.DataFrame(schema=ESTIMATES)
     if path.is_file():
-        others = read_estimates(directory).filter(pl.col("family") != family)
-    write_table(pl.concat([estimates, others]), path)
+        other_families = read_estimates(directory).filter(pl.col("family") != family)
+    write_table(pl.concat([estimates, other_families]), path)
     for name, schema in schemas_of_family.items():
         frame = check(details.get(name, pl.DataFrame(schema=schema)), schema, name)
         path = directory / f"{name}.parquet"
         if frame.is_empty():
+            # A table of an earlier run would contradict the new estimates.
             path.unlink(missing_ok=True)
         else:
             write_table(frame, path)
@@ -196,7 +200,8 @@ def read_detail(directory: Path, name: str) -> pl.DataFrame:
 
     Raises InputError if the table is malformed.
     """
-    path, schema = directory / f"{name}.parquet", all_tables()[name].schema
+    path = directory / f"{name}.parquet"
+    schema = all_tables()[name].schema
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
 
 
