@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.cells import Asked, Cell, by_cell, by_draw
+from clinometer.instruments.cells import Cell, DesignedCells, by_cell, by_draw
 from clinometer.instruments.design import Design
 from clinometer.results import TRIALS
 from clinometer.stimuli import load_study
@@ -19,18 +19,18 @@ from clinometer.stimuli import load_study
 BAI = load_study("bai2025")
 
 
-def asked(name: str, mode: str, *conditions: str, iterations: int = 9) -> Asked:
+def asked(name: str, mode: str, *conditions: str, iterations: int = 9) -> DesignedCells:
     designs = [Design(mode, iterations, reasoning_effort=effort) for effort in conditions]
     one = INSTRUMENTS[name]
-    return one.ask(BAI, designs or [Design(mode, iterations)], stereotypes="age,power")
+    return one.cells(BAI, designs or [Design(mode, iterations)], stereotypes="age,power")
 
 
-def numbered(*iterations: int) -> Asked:
+def numbered(*iterations: int) -> DesignedCells:
     """A cell whose trials count how many of them were drawn."""
     trials: Iterator[dict[str, Any]] = (
         {"iteration": k, "pair": k // 2, "prompt": str(k)} for k in iterations
     )
-    return Asked(BAI, "x", [Cell("age", "replication", "x", trials)], [Design()])
+    return DesignedCells(BAI, "x", [Cell("age", "replication", "x", trials)], [Design()])
 
 
 CASES = [
@@ -69,7 +69,7 @@ def test_nothing_is_drawn_before_it_is_needed() -> None:
 
 
 def test_no_cells_have_no_trials() -> None:
-    none = Asked(BAI, "x", [], [Design()])
+    none = DesignedCells(BAI, "x", [], [Design()])
     assert [*by_draw([none])] == [*by_draw([])] == []
     assert by_cell(none).schema == pl.Schema(TRIALS)
 

@@ -102,7 +102,7 @@ def test_questions_of_the_controls_are_balanced() -> None:
         {
             "category": item.category,
             "polarity": item.polarity,
-            "context": item.context_is,
+            "context": item.context_kind,
             "right": item.role(item.label),
             "target": item.target,
             "first": _names_first(item.context, item.options[item.marginalized]),

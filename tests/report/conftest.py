@@ -117,7 +117,7 @@ def filled(frame, schema, name):
 
 def kept(name, **given):
     """What a plan keeps of an instrument's number, with other values of what is given."""
-    rows = (row for one in INSTRUMENTS.values() for row in one.described())
+    rows = (row for one in INSTRUMENTS.values() for row in one.measure_rows())
     return {**next(row for row in rows if row["name"] == name), **given}
 
 

@@ -59,7 +59,7 @@ def test_every_prompt_is_recognised(name: str, mode: str, recognition: Recogniti
             row["marginalized"], row["default"]
         } or name == "hypothetical_decision"  # fmt: skip
         if name not in ("hypothetical_decision", "bold"):
-            assert row["stereotype"] in (question.beside or (question.stereotype,))
+            assert row["stereotype"] in (question.stereotypes or (question.stereotype,))
 
 
 def test_words_have_their_roles_in_the_order_of_the_prompt(recognition: Recognition) -> None:
@@ -77,7 +77,7 @@ def test_words_have_their_roles_in_the_order_of_the_prompt(recognition: Recognit
 def test_other_designs_are_recognised(design: dict[str, str], recognition: Recognition) -> None:
     for row in drawn("word_association", "free", **design).iter_rows(named=True):
         question = recognition.find([row["prompt"]])
-        assert question is not None and row["stereotype"] in question.beside
+        assert question is not None and row["stereotype"] in question.stereotypes
 
 
 def test_labels_stand_for_groups(recognition: Recognition) -> None:

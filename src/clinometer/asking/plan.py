@@ -67,7 +67,7 @@ class Selection:
         able = [mode for mode in modes if mode in asks.modes]
         if not self.variations:
             return able
-        return [mode for mode in able if asks.asked_in(mode, self.study, self.variations)]
+        return [mode for mode in able if asks.variations_in(mode, self.study, self.variations)]
 
     def refuse_unasked(self, modes: Sequence[str]) -> None:
         """Raise InputError if the plan asks nothing of this part."""
@@ -75,7 +75,7 @@ class Selection:
             return
         asks = instrument(self.instrument)
         if able := [mode for mode in modes if mode in asks.modes]:
-            raise InputError(asks.unasked(self.study, able[0], self.variations))
+            raise InputError(asks.no_variation_message(self.study, able[0], self.variations))
         allowed = ", ".join(self.asked_in(asks.modes))
         raise InputError(f"{self.instrument}: mode {', '.join(modes)}; allowed are {allowed}")
 
@@ -187,7 +187,7 @@ class Plan(Claimant):
                     continue
                 n = selection.iterations or self.iterations
                 designs = [self._design(mode, n, *condition) for condition in self._conditions()]
-                part = INSTRUMENTS[selection.instrument].ask(
+                part = INSTRUMENTS[selection.instrument].cells(
                     selection.study,
                     designs,
                     stereotypes=selection.stereotypes,
@@ -262,7 +262,7 @@ class Plan(Claimant):
     def describe(self) -> dict[str, Any]:
         """Return further facts for readers of the results.
 
-        `instruments` say what a number is and how it was asked for (`Instrument.described`), so
+        `instruments` say what a number is and how it was asked for (`Instrument.measure_rows`), so
         that whoever reads the results need not know the instrument.
         """
         main = self.selections[0].study
@@ -271,7 +271,7 @@ class Plan(Claimant):
         notes = chain.from_iterable(selection.study.deviations for selection in self.selections)
         rows: list[dict[str, Any]] = []
         for name in instruments:
-            rows += INSTRUMENTS[name].described()
+            rows += INSTRUMENTS[name].measure_rows()
         return {
             "size": self.size,
             "study": main.name,

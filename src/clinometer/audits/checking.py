@@ -131,7 +131,7 @@ def _draw_trial(study: Study, mode: str) -> tuple[dict[str, Any], str]:
     instrument = INSTRUMENTS[INSTRUMENT]
     # Not every mode has the usual wording: the first that it has.
     wordings = [WORDING, *instrument.variations(study)]
-    wording = instrument.asked_in(mode, study, wordings)[0]
+    wording = instrument.variations_in(mode, study, wordings)[0]
     design = Design(iterations=2, mode=mode)
     trials = instrument.trials(study, design, stereotypes=[STEREOTYPE], variations=[wording])
     trial = trials.row(0, named=True)

@@ -25,7 +25,6 @@ from clinometer.results.places import anywhere
 from clinometer.results.records import text_hash
 from clinometer.results.tables import as_frame, write_table
 from clinometer.scoring import score
-from clinometer.scoring.recorded import renamed
 from clinometer.stimuli import Study, load_study
 
 __all__ = ["Recording", "audit_recorded", "read_recorded"]
@@ -67,7 +66,7 @@ def read_recorded(responses: object, recording: Recording, study: Study) -> pl.D
     table = _rename_columns(table, recording.columns)
     if recording.instrument in INSTRUMENTS and "instrument" not in table.columns:
         table = INSTRUMENTS[recording.instrument].recorded.expand(table, study)
-    table = renamed(table, recording.instrument, study)
+    table = rename_columns(table, recording.instrument, study)
     if recording.model is not None and "model" not in table.columns:
         table = table.with_columns(model=pl.lit(recording.model))
     # Zeros in front, so that trials sort as they were recorded.

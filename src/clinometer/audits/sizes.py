@@ -125,7 +125,7 @@ def _with_mode_variations(part: Selection, modes: Iterable[str], options: PlanOp
         return part
     names: set[str] = set()
     for mode in modes:
-        names.update(instrument(part.instrument).asked_in(mode, part.study, part.variations))
+        names.update(instrument(part.instrument).variations_in(mode, part.study, part.variations))
     fitting = [name for name in part.variations if name in names]
     # None fits: the plan keeps them all, and refuses the mode with its own message.
     return replace(part, variations=fitting or part.variations)
@@ -294,7 +294,7 @@ def _fits(study: Study, name: str, modes: Sequence[str]) -> bool:
     """Return whether an instrument asks a study in any of the modes that the user named."""
     candidate = instrument(name)
     wordings = candidate.variations(study)
-    return not modes or any(candidate.asked_in(mode, study, wordings) for mode in modes)
+    return not modes or any(candidate.variations_in(mode, study, wordings) for mode in modes)
 
 
 def _is_default(instrument_size: Size, study: str) -> bool:

@@ -36,7 +36,7 @@ INSTRUMENTS: dict[str, Instrument] = {}
 MEASURES: dict[str, Measure] = {}
 
 
-def register(one: Instrument) -> None:
+def register(instrument: Instrument) -> None:
     """Add an instrument to those that are listed, asked, scored and reported.
 
     Raises
@@ -44,16 +44,19 @@ def register(one: Instrument) -> None:
     InputError
         If an instrument or a measure of that name exists, or size quick has it without a control.
     """
-    if not one.is_controlled:
+    if not instrument.is_controlled:
         raise InputError(
-            f"instrument {one.name!r}: size quick asks it without a positive control, so that no "
-            "result would show that it works; name a `control` and its trials in the size"
+            f"instrument {instrument.name!r}: size quick asks it without a positive control, so "
+            "that no result would show that it works; name a `control` and its trials in the size"
         )
-    taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & MEASURES.keys()
-    if taken:
-        raise InputError(f"instrument {one.name!r}: {min(taken)!r} already exists; rename it")
-    INSTRUMENTS[one.name] = one
-    MEASURES.update({measure.name: measure for measure in one.measures})
+    name = instrument.name
+    measures = {measure.name: measure for measure in instrument.measures}
+    # The instrument's own name first, as the one that its author would change first.
+    clashes = {name} & INSTRUMENTS.keys() or measures.keys() & MEASURES.keys()
+    if clashes:
+        raise InputError(f"instrument {name!r}: {min(clashes)!r} already exists; rename it")
+    INSTRUMENTS[name] = instrument
+    MEASURES.update(measures)
 
 
 def instrument(name: str) -> Instrument:
@@ -75,13 +78,19 @@ def measure_of(name: object) -> Measure:
 
 def instrument_of(measure: str) -> Instrument | None:
     """Return the instrument of a measure; None if it is not registered."""
-    owners = {one.name: owner for owner in INSTRUMENTS.values() for one in owner.measures}
-    return owners.get(measure)
+    for instrument in INSTRUMENTS.values():
+        if any(candidate.name == measure for candidate in instrument.measures):
+            return instrument
+    return None
 
 
 def offers(study: Study) -> list[str]:
     """Return the instruments for which a study has default variations."""
-    return [name for name, one in INSTRUMENTS.items() if any(one.variations(study).values())]
+    names: list[str] = []
+    for name, instrument in INSTRUMENTS.items():
+        if any(instrument.variations(study).values()):
+            names.append(name)
+    return names
 
 
 def select(
@@ -106,8 +115,9 @@ def check_parts(study: Study) -> None:
     for part, raw in study.instruments.raw().items():
         if part not in INSTRUMENTS:
             source = getattr(raw, "source", f"study {study.name}")
-            known = unknown("instrument", part, INSTRUMENTS)
-            raise StudyError(f"{source}: instruments.{part}: {known}")
+            message = unknown("instrument", part, INSTRUMENTS)
+            raise StudyError(f"{source}: instruments.{part}: {message}")
+        # Reading the wordings is what checks them; a part is read when it is first needed.
         INSTRUMENTS[part].wordings(study)
 
 
@@ -115,6 +125,7 @@ _names = [module.name for module in iter_modules(clinometer.instruments.__path__
 _modules = [import_module(f"clinometer.instruments.{name}") for name in _names]
 _shipped: list[Instrument] = [m.INSTRUMENT for m in _modules if hasattr(m, "INSTRUMENT")]
 
+# In the order of lists and reports, whatever the files are called.
 for _instrument in sorted(_shipped, key=lambda shipped: shipped.place):
     register(_instrument)
 

@@ -19,24 +19,24 @@ from clinometer.instruments.design import Design
 from clinometer.results import TRIALS
 from clinometer.stimuli import Study
 
-__all__ = ["ROWS", "Asked", "Cell", "by_cell", "by_draw"]
+__all__ = ["ROWS", "Cell", "DesignedCells", "by_cell", "by_draw"]
 
 #: Rows of a table; fewer cost more time per row, more take more memory.
 ROWS = 10_000
 
 #: Columns that all trials of a cell share.
-_SHARED = (
+_CELL_COLUMNS = (
     *("study", "instrument", "mode", "intervention", "system", "reasoning_effort", "temperature"),
     *("category", "stereotype", "dimension", "variation", "word_list", "source_defect"),
 )
 
 #: Columns of single trials.
-_OWN = [name for name in TRIALS if name not in (*_SHARED, "trial_id", "pair_id")]
+_TRIAL_COLUMNS = [name for name in TRIALS if name not in (*_CELL_COLUMNS, "trial_id", "pair_id")]
 
 #: Columns that become ids: number of the pair, place of the cell among all cells.
-_NUMBERS = ("pair", "place")
+_ID_COLUMNS = ("pair", "place")
 
-#: Values of `_OWN` and `_NUMBERS`.
+#: Values of `_TRIAL_COLUMNS` and `_ID_COLUMNS`.
 _Row = tuple[Any, ...]
 
 
@@ -56,8 +56,8 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an instrument asks of a study: cells, drawn once, under one or more designs.
+class DesignedCells:
+    """The cells that an instrument asks of a study, drawn once, under one or more designs.
 
     Designs differ in what no draw depends on: `results.CONDITIONS`.
     """
@@ -84,106 +84,114 @@ class Asked:
             "word_list": design.word_list,
             "source_defect": cell.source_defect,
         }
-        return {**columns, "run": _run(columns, design)}
+        return {**columns, "run": _run_name(columns, design)}
 
 
-def _run(columns: Mapping[str, str | None], design: Design) -> str:
+def _run_name(columns: Mapping[str, str | None], design: Design) -> str:
     """Return what the ids of a cell begin with; they are unique across designs."""
     names = [columns[c] for c in ("study", "instrument", "stereotype", "dimension", "variation")]
     changed = {"plain": design.word_list, "words": design.options, "none": design.intervention}
+    # Only what differs from the usual, so that ids of plain runs stay short and as they were.
     names += [name for usual, name in changed.items() if name != usual]
     settings = {"effort": design.reasoning_effort, "temperature": design.temperature}
     names += [f"{name}-{value}" for name, value in settings.items() if value is not None]
     return ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
 
 
-def by_cell(asked: Asked) -> pl.DataFrame:
+def by_cell(source: DesignedCells) -> pl.DataFrame:
     """Return all trials under the first design, cell after cell (`results.TRIALS`)."""
-    shared, rows = _shared([asked]), chain.from_iterable(_with_places(asked.cells))
-    tables = [pl.DataFrame(schema=TRIALS)]
-    while taken := list(islice(rows, ROWS)):
-        tables.append(_named(_own(taken), shared))
+    shared = _cell_table([source])
+    rows = chain.from_iterable(_row_streams(source.cells))
+    tables = [pl.DataFrame(schema=TRIALS)]  # of no cells, the columns alone
+    while batch := list(islice(rows, ROWS)):
+        tables.append(_with_ids(_trial_table(batch), shared))
     return pl.concat(tables)
 
 
-def by_draw(parts: Sequence[Asked], rows: int = ROWS) -> Iterator[pl.DataFrame]:
+def by_draw(parts: Sequence[DesignedCells], rows: int = ROWS) -> Iterator[pl.DataFrame]:
     """Yield all trials as tables of up to `rows` rows (`results.TRIALS`).
 
     They are in the order of ``iteration // 2``, within it of parts, designs and cells. All parts
     have the same number of designs. Of each cell, two trials or more are held at a time.
     """
     cells = [cell for part in parts for cell in part.cells]
-    part_of = pl.Series([at for at, part in enumerate(parts) for _ in part.cells], dtype=pl.UInt32)
-    shared = _shared(parts)
+    part_numbers = [number for number, part in enumerate(parts) for _ in part.cells]
+    part_of_cell = pl.Series(part_numbers, dtype=pl.UInt32)
+    shared = _cell_table(parts)  # a row for each cell under each design
+    # An even number of iterations, so that no window parts two trials of one draw.
     width = 2 * max(1, rows // 2 // max(1, shared.height))
-    windows = [_in_windows(one, width) for one in _with_places(cells)]
-    for drawn in zip_longest(*windows, fillvalue=()):
-        own = _own(list(chain.from_iterable(drawn)))
-        at = own.with_row_index("row").select(
-            "row", "place", draw=pl.col("iteration") // 2, part=part_of[own["place"]]
+    windows = [_windows(stream, width) for stream in _row_streams(cells)]
+    # Cells end at different iterations: one that has ended gives empty windows.
+    for window in zip_longest(*windows, fillvalue=()):
+        trials = _trial_table(list(chain.from_iterable(window)))
+        positions = trials.with_row_index("row").select(
+            "row", "place", draw=pl.col("iteration") // 2, part=part_of_cell[trials["place"]]
         )
-        under_each = pl.concat(
-            at.with_columns(place=pl.col("place") + first)
-            for first in range(0, shared.height, len(cells))
+        # The same trials under each design: `place` moves on by all cells, as rows of `shared` do.
+        offsets = range(0, shared.height, len(cells))
+        under_designs = pl.concat(
+            positions.with_columns(place=pl.col("place") + offset) for offset in offsets
         )
-        for piece in under_each.sort("draw", "part", maintain_order=True).iter_slices(rows):
-            yield _named(own[piece["row"]].with_columns(piece["place"]), shared)
+        for piece in under_designs.sort("draw", "part", maintain_order=True).iter_slices(rows):
+            yield _with_ids(trials[piece["row"]].with_columns(piece["place"]), shared)
 
 
-def _in_windows(rows: Iterator[_Row], width: int) -> Iterator[Sequence[_Row]]:
+def _windows(rows: Iterator[_Row], width: int) -> Iterator[Sequence[_Row]]:
     """Yield the trials of each `width` iterations; none where a cell leaves them out."""
-    at, following = _OWN.index("iteration"), 0
-    for window, drawn in groupby(rows, key=lambda row: row[at] // width):
+    position = _TRIAL_COLUMNS.index("iteration")
+    following = 0
+    for window, trials in groupby(rows, key=lambda row: row[position] // width):
         yield from repeat((), window - following)
-        yield list(drawn)
+        yield list(trials)
         following = window + 1
 
 
-def _with_places(cells: Sequence[Cell]) -> list[Iterator[_Row]]:
-    rng = random.Random()
-    return [_rows(cell, place, rng) for place, cell in enumerate(cells)]
+def _row_streams(cells: Sequence[Cell]) -> list[Iterator[_Row]]:
+    """Return the trials of each cell, in the order of cells."""
+    rng = random.Random()  # one for all, which is seeded anew for every trial
+    return [_seeded_rows(cell, place, rng) for place, cell in enumerate(cells)]
 
 
-def _rows(cell: Cell, place: int, rng: random.Random) -> Iterator[_Row]:
+def _seeded_rows(cell: Cell, place: int, rng: random.Random) -> Iterator[_Row]:
     """Yield the trials of a cell with their sampling seeds."""
-    names = (*_OWN, *_NUMBERS)
+    names = (*_TRIAL_COLUMNS, *_ID_COLUMNS)
     for trial in cell.trials:
         rng.seed(f"{cell.seeded}/{trial['iteration']}/sampling")
         yield tuple(map({**trial, "seed": rng.getrandbits(31), "place": place}.get, names))
 
 
-def _shared(parts: Sequence[Asked]) -> pl.DataFrame:
+def _cell_table(parts: Sequence[DesignedCells]) -> pl.DataFrame:
     """Return the columns of `Asked.shared` of all cells under the first design, then the next."""
-    known = {name: TRIALS[name] for name in _SHARED} | {"run": pl.String()}
-    by_design = zip(*(part.designs for part in parts), strict=True)
-    rows = [
-        part.shared(cell, design)
-        for designs in by_design
-        for part, design in zip(parts, designs, strict=True)
-        for cell in part.cells
-    ]
-    return pl.DataFrame(rows, schema=known)
+    schema = {name: TRIALS[name] for name in _CELL_COLUMNS} | {"run": pl.String()}
+    rows = []
+    for designs in zip(*(part.designs for part in parts), strict=True):
+        for part, design in zip(parts, designs, strict=True):
+            rows += [part.shared(cell, design) for cell in part.cells]
+    return pl.DataFrame(rows, schema=schema)
 
 
-def _own(rows: Sequence[_Row]) -> pl.DataFrame:
-    names = (*_OWN, *_NUMBERS)
+def _trial_table(rows: Sequence[_Row]) -> pl.DataFrame:
+    """Return columns of single trials, with the numbers that become ids."""
+    names = (*_TRIAL_COLUMNS, *_ID_COLUMNS)
     columns = zip(*rows, strict=True) if rows else repeat((), len(names))
     return pl.DataFrame([_column(n, values) for n, values in zip(names, columns, strict=True)])
 
 
-def _named(own: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
+def _with_ids(trials: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
     """Add shared columns and ids."""
+    # Five digits, so that ids of one cell sort as its trials do.
     number = {name: pl.col(name).cast(pl.String).str.zfill(5) for name in ("iteration", "pair")}
     ids = {
         "trial_id": pl.format("{}.{}", "run", number["iteration"]),
         "pair_id": pl.format("{}.p{}", "run", number["pair"]),
     }
-    return own.hstack(shared[own["place"]]).with_columns(**ids).select(*TRIALS)
+    return trials.hstack(shared[trials["place"]]).with_columns(**ids).select(*TRIALS)
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
     """Make a column; of lists by grouping words, which takes a third of the time."""
     kind = TRIALS.get(name, pl.Int64())
+    # An empty or missing list would have no row after grouping.
     if kind != pl.List(pl.String) or not values or not all(values):
         return pl.Series(name, values, dtype=kind)
     rows = pl.Series([row for row, words in enumerate(values) for _ in words], dtype=pl.UInt32)

@@ -56,58 +56,61 @@ def cases(instrument: Instrument) -> list[tuple[ContractCheck, str]]:
 
 def says_what_it_asks(instrument: Instrument, study: Study, mode: str) -> None:
     """Require words for a trial, what each measure asks, its limits, and every version drawn."""
-    _hold(bool(instrument.trial), "`trial` does not say what one trial asks")
+    _require(bool(instrument.trial), "`trial` does not say what one trial asks")
     for measure in instrument.measures:
-        _hold(bool(measure.asks), f"measure {measure.name}: `asks` is empty")
-        _hold(bool(measure.limits), f"measure {measure.name}: `limits` is empty")
-    drawn = set(_draw(instrument, study, mode)["version"].drop_nulls())
-    unsaid = sorted(drawn - set(instrument.versions))
-    _hold(not unsaid, f"`versions` does not say what {unsaid} means")
-    _hold(instrument.effect in {"", *instrument.analysed}, "`effect` is none of `analysed`")
+        _require(bool(measure.asks), f"measure {measure.name}: `asks` is empty")
+        _require(bool(measure.limits), f"measure {measure.name}: `limits` is empty")
+    versions = set(_draw(instrument, study, mode)["version"].drop_nulls())
+    unsaid = sorted(versions - set(instrument.versions))
+    _require(not unsaid, f"`versions` does not say what {unsaid} means")
+    _require(instrument.effect in {"", *instrument.analysed}, "`effect` is none of `analysed`")
 
 
 def is_kept_in_plans(instrument: Instrument, study: Study, mode: str) -> None:
     """Require that what a plan keeps of it is JSON without NaN, a row for each measure."""
-    rows = json.loads(json.dumps(instrument.described(), allow_nan=False))
-    named = [row["name"] for row in rows]
-    _hold(named == [one.name for one in instrument.measures], "`described` lacks a measure")
+    rows = json.loads(json.dumps(instrument.measure_rows(), allow_nan=False))
+    names = [row["name"] for row in rows]
+    measures = [measure.name for measure in instrument.measures]
+    _require(names == measures, "`measure_rows` lacks a measure")
 
 
 def is_controlled_in_quick_audits(instrument: Instrument, study: Study, mode: str) -> None:
     """Require a positive control in size quick; `catalogue.register` refuses it otherwise."""
-    _hold(instrument.is_controlled, "in size quick it has no control")
+    _require(instrument.is_controlled, "in size quick it has no control")
 
 
 def keeps_the_schema(instrument: Instrument, study: Study, mode: str) -> None:
     """Require the columns of `results.TRIALS`, trials with own names, and filled placeholders."""
     trials = _draw(instrument, study, mode)
-    _hold(trials.schema == pl.Schema(TRIALS), "trials have other columns than `results.TRIALS`")
-    _hold(trials["trial_id"].is_unique().all(), "two trials have one `trial_id`")
-    _hold(set(trials["instrument"]) == {instrument.name}, "trials name another instrument")
-    _hold(set(trials["mode"]) == {mode}, "trials name another mode")
+    _require(trials.schema == pl.Schema(TRIALS), "trials have other columns than `results.TRIALS`")
+    _require(trials["trial_id"].is_unique().all(), "two trials have one `trial_id`")
+    _require(set(trials["instrument"]) == {instrument.name}, "trials name another instrument")
+    _require(set(trials["mode"]) == {mode}, "trials name another mode")
     columns = {"schema": (CHOICES,), "options": (LOGITS, LIKELIHOODS)}
     for column, kinds in columns.items():
         filled = trials[column].null_count() == 0
         needed = MODES[mode].kind in kinds
-        _hold(filled == needed, f"{column} is {'empty' if needed else 'filled'} in mode {mode}")
+        _require(filled == needed, f"{column} is {'empty' if needed else 'filled'} in mode {mode}")
+    # These the mode fills in, once for each word that it asks about.
     places = r"\{(attribute|option)\}" if MODES[mode].sentences else r"\{attribute\}"
-    shown = trials["prompt"].str.replace_all(places, "")
-    _hold(not shown.str.contains(r"\{\w+\}").any(), "a prompt has an open placeholder")
+    prompts = trials["prompt"].str.replace_all(places, "")
+    _require(not prompts.str.contains(r"\{\w+\}").any(), "a prompt has an open placeholder")
 
 
 def draws_from_study_and_design_alone(instrument: Instrument, study: Study, mode: str) -> None:
     """Require that the same draw gives the same trials, and that more iterations append to them."""
     many = _draw(instrument, study, mode)
-    _hold(many.equals(_draw(instrument, study, mode)), "a second draw gives other trials")
+    _require(many.equals(_draw(instrument, study, mode)), "a second draw gives other trials")
     few = _draw(instrument, study, mode, TRIALS_DRAWN // 2)
-    kept = many.filter(pl.col("trial_id").is_in(few["trial_id"].implode()))
-    _hold(few.equals(kept), "more iterations change the first trials")
+    same = many.filter(pl.col("trial_id").is_in(few["trial_id"].implode()))
+    _require(few.equals(same), "more iterations change the first trials")
     first = many["stereotype"][0]
     alone = instrument.trials(study, Design(mode, TRIALS_DRAWN), stereotypes=[first])
-    _hold(alone.equals(many.filter(stereotype=first)), "trials depend on the other stereotypes")
-    shown = ["prompt", "options"]
-    other = _draw(instrument, study, mode, seed=1)
-    _hold(not other.select(shown).equals(many.select(shown)), "another seed changes nothing")
+    _require(alone.equals(many.filter(stereotype=first)), "trials depend on the other stereotypes")
+    # Of a sentence, which is one text for all words, the options alone differ.
+    texts = ["prompt", "options"]
+    reseeded = _draw(instrument, study, mode, seed=1)
+    _require(not reseeded.select(texts).equals(many.select(texts)), "another seed changes nothing")
 
 
 def pairs_differ_in_order_or_group_alone(instrument: Instrument, study: Study, mode: str) -> None:
@@ -121,10 +124,12 @@ def pairs_differ_in_order_or_group_alone(instrument: Instrument, study: Study, m
     )  # fmt: skip
     # The sentences of a pair are one trial.
     sizes = {2, 4} | ({1} if MODES[mode].sentences else set())
-    _hold(set(pairs["words"]) == {1}, "the trials of a pair have other words")
-    _hold(set(pairs["len"]) <= sizes, f"pairs of {sorted(set(pairs['len']))} trials")
-    _hold((pairs["turns"] == pairs["len"]).all(), "two trials of a pair have one order and version")
-    _hold((pairs["prompts"] == pairs["len"]).all(), "two trials of a pair have one prompt")
+    _require(set(pairs["words"]) == {1}, "the trials of a pair have other words")
+    _require(set(pairs["len"]) <= sizes, f"pairs of {sorted(set(pairs['len']))} trials")
+    _require(
+        (pairs["turns"] == pairs["len"]).all(), "two trials of a pair have one order and version"
+    )
+    _require((pairs["prompts"] == pairs["len"]).all(), "two trials of a pair have one prompt")
 
 
 def conditions_change_no_draw(instrument: Instrument, study: Study, mode: str) -> None:
@@ -132,14 +137,15 @@ def conditions_change_no_draw(instrument: Instrument, study: Study, mode: str) -
     plain = _draw(instrument, study, mode)
     led = _draw(instrument, study, mode, intervention="kind", system="Be kind.")
     hot = _draw(instrument, study, mode, reasoning_effort="low", temperature="0")
-    for other, own in (
-        (led, ["trial_id", "pair_id", "intervention", "system"]),
-        (hot, ["trial_id", "pair_id", "reasoning_effort", "temperature"]),
+    for trials, condition, text in (
+        (led, "intervention", "system"),
+        (hot, "reasoning_effort", "temperature"),
     ):
-        condition = own[2]
-        _hold(plain.drop(own).equals(other.drop(own)), f"{condition} changes what is drawn")
-        shared = set(plain["trial_id"]) & set(other["trial_id"])
-        _hold(not shared, f"trials with another {condition} have the same `trial_id`")
+        changed = ["trial_id", "pair_id", condition, text]
+        same = plain.drop(changed).equals(trials.drop(changed))
+        _require(same, f"{condition} changes what is drawn")
+        shared = set(plain["trial_id"]) & set(trials["trial_id"])
+        _require(not shared, f"trials with another {condition} have the same `trial_id`")
 
 
 def reads_any_answer(instrument: Instrument, study: Study, mode: str) -> None:
@@ -147,15 +153,15 @@ def reads_any_answer(instrument: Instrument, study: Study, mode: str) -> None:
     trial = _draw(instrument, study, mode).row(0, named=True)
     for response, stop_reason in EMPTY_ANSWERS:
         for name, score, reason in _score(instrument, study, trial, response, stop_reason):
-            _hold(score is None, f"{name}: {response[:20]!r} has the score {score}")
-            _hold(reason in REASONS, f"{name}: {response[:20]!r} has the reason {reason!r}")
+            _require(score is None, f"{name}: {response[:20]!r} has the score {score}")
+            _require(reason in REASONS, f"{name}: {response[:20]!r} has the reason {reason!r}")
     scales = {measure.name: measure for measure in instrument.measures}
     for response in HOSTILE_ANSWERS:
         for name, score, reason in _score(instrument, study, trial, response, "stop"):
-            shown = f"{name}: {response[:20]!r}"
-            _hold((score is None) == (reason is not None), f"{shown}: a score, or a reason")
+            label = f"{name}: {response[:20]!r}"
+            _require((score is None) == (reason is not None), f"{label}: a score, or a reason")
             low, high = scales[name].low, scales[name].high
-            _hold(score is None or low <= score <= high, f"{shown}: {score} is off its scale")
+            _require(score is None or low <= score <= high, f"{label}: {score} is off its scale")
 
 
 #: Every check, in the order in which their failures are best read.
@@ -171,7 +177,7 @@ CHECKS: tuple[ContractCheck, ...] = (
 )
 
 
-def _hold(condition: bool, failure: str) -> None:
+def _require(condition: bool, failure: str) -> None:
     """Raise AssertionError, with the failure in words, unless the condition holds."""
     if not condition:
         raise AssertionError(failure)
@@ -180,6 +186,7 @@ def _hold(condition: bool, failure: str) -> None:
 def _draw(
     instrument: Instrument, study: Study, mode: str, iterations: int = TRIALS_DRAWN, **design: Any
 ) -> pl.DataFrame:
+    """Draw trials of all stereotypes and default variations."""
     return instrument.trials(study, Design(mode, iterations, **design))
 
 

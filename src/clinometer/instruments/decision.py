@@ -29,9 +29,9 @@ __all__ = [
     "LIMITS",
     "READ_BY_RULE",
     "ROLES",
-    "Drawn",
+    "TrialDraw",
     "any_words",
-    "as_shown",
+    "ordered_words",
     "assignments",
     "decision_cells",
     "decision_fields",
@@ -69,14 +69,14 @@ def decision_fields(instrument: str) -> dict[str, Any]:
 
 def _wordings(study: Study, instrument: str) -> dict[str, Wording]:
     """Return the variations of stereotypes, and whether any stereotype makes them a default."""
-    asked: dict[str, Wording] = {}
+    wordings: dict[str, Wording] = {}
     for stereotype in study.stereotypes.values():
         for name, decision in stereotype.decisions.by_instrument()[instrument].items():
-            known = asked.get(name, Wording(False))
-            asked[name] = Wording(known.by_default or decision.by_default)
-    if any(one.decisions.clause for one in study.stereotypes.values()):
-        asked |= Wording.of_sentences(sentences_of(study, instrument))
-    return asked
+            wording = wordings.get(name, Wording(False))
+            wordings[name] = Wording(wording.by_default or decision.by_default)
+    if any(stereotype.decisions.clause for stereotype in study.stereotypes.values()):
+        wordings |= Wording.of_sentences(sentences_of(study, instrument))
+    return wordings
 
 
 def sentences_of(study: Study, instrument: str) -> dict[str, str]:
@@ -88,10 +88,10 @@ def _words(study: Study, instrument: str, stereotype: str, variation: str) -> St
     """Return the groups and tasks of a decision; for recorded answers, of all decisions."""
     if variation == "recorded":
         return any_words(study, stereotype)
-    of = study.stereotypes[stereotype]
+    content = study.stereotypes[stereotype]
     if variation in sentences_of(study, instrument):
-        return _words_of_clause(of)
-    return of.decision_words(instrument, variation)
+        return _words_of_clause(content)
+    return content.decision_words(instrument, variation)
 
 
 def _words_of_clause(stereotype: Stereotype) -> StereotypeWords:
@@ -105,23 +105,22 @@ def any_words(study: Study, stereotype: str) -> StereotypeWords:
 
     A word that is on different sides in different lists is ambiguous and left out.
     """
-    asked = study.stereotypes[stereotype]
-    lists = [asked.words("")] + [
-        asked.decision_words(instrument, variation)
-        for instrument, known in asked.decisions.by_instrument().items()
-        for variation in known
-    ]
-    sides = {
-        role: {word_key(word): word for words in lists for word in getattr(words, role)}
-        for role in ROLES
-    }
-    stands = Counter(chain.from_iterable(sides.values()))
+    content = study.stereotypes[stereotype]
+    lists = [content.words("")]
+    for instrument, decisions in content.decisions.by_instrument().items():
+        lists += [content.decision_words(instrument, variation) for variation in decisions]
+    # Role → key of a word → the word, as the last list has it.
+    sides: dict[str, dict[str, str]] = {role: {} for role in ROLES}
+    for role, words_of_role in sides.items():
+        for words in lists:
+            words_of_role.update((word_key(word), word) for word in getattr(words, role))
+    n_sides = Counter(chain.from_iterable(sides.values()))
+    unambiguous: dict[str, Any] = {}
+    for role, words_of_role in sides.items():
+        of_one_side = [word for key, word in words_of_role.items() if n_sides[key] == 1]
+        unambiguous[role] = of_one_side or getattr(lists[0], role)
     # Not validated again: joined lists may exceed the maximum length of one.
-    telling: dict[str, Any] = {
-        role: [word for key, word in words.items() if stands[key] == 1] or getattr(lists[0], role)
-        for role, words in sides.items()
-    }
-    return StereotypeWords.model_construct(**telling, extra=[])
+    return StereotypeWords.model_construct(**unambiguous, extra=[])
 
 
 def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> str | None:
@@ -130,7 +129,7 @@ def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> s
     return decision.source_defect if decision is not None else None
 
 
-class Drawn(NamedTuple):
+class TrialDraw(NamedTuple):
     """A trial without prompt."""
 
     columns: dict[str, Any]
@@ -139,14 +138,15 @@ class Drawn(NamedTuple):
     """Identity of what else is drawn for its pair; see `shuffler`."""
 
 
-def shuffler(drawn: Drawn) -> random.Random:
+def shuffler(draw: TrialDraw) -> random.Random:
     """Return a random generator for further words, which the trials of a pair share."""
-    return random.Random(random.Random(drawn.shuffling).getrandbits(31))
+    # In two steps, as trials were always drawn: one step would change every shuffled list.
+    return random.Random(random.Random(draw.shuffling).getrandbits(31))
 
 
 def draw_words(
     words: StereotypeWords, design: Design, seeded: str, turns: int = 2
-) -> Iterator[Drawn]:
+) -> Iterator[TrialDraw]:
     """Yield the trials of one cell without prompt.
 
     The `turns` trials of a pair have the same words. Two turns show both group orders, and the next
@@ -156,73 +156,75 @@ def draw_words(
     not sampled, repeated combinations are left out because their answers would be identical.
     """
     mode = MODES[design.mode]
-    sampled, ordered = mode.sampled, not (mode.sentences and turns == 2)
-    drawn_anew = turns == 2 and design.order == "random" and sampled
+    ordered = not (mode.sentences and turns == 2)
+    drawn_anew = turns == 2 and design.order == "random" and mode.sampled
     per_pair = 1 if drawn_anew or not ordered else turns
+    # Pairs that show the same words, in either order of the attributes.
     per_draw = 2 if turns == 2 and per_pair == 2 else 1
     rng = random.Random(f"{seeded}/groups")
     groups = Groups.of(words).shuffled(rng)
     tied = in_rounds(words.tied, f"{seeded}/tied")
     counter = in_rounds(words.counter, f"{seeded}/counter")
     distinct = len(groups) * len(words.tied) * len(words.counter)
-    seen: dict[tuple[str, ...], int] = {}
+    first_draws: dict[tuple[str, ...], int] = {}  # words → the first draw that has them
     for pair, numbers in pairs(design.iterations, per_pair):
         k, flip = divmod(pair, per_draw)
         if not flip:
             rng.seed(f"{seeded}/{k}/words")
-            drawn_first = rng.random() < 0.5
+            begins_tied = rng.random() < 0.5
             if drawn_anew:
-                own = Groups.of(words).draw(rng)
-                drawn = (*own, rng.choice(words.tied), rng.choice(words.counter))
+                random_pair = Groups.of(words).draw(rng)
+                combination = (*random_pair, rng.choice(words.tied), rng.choice(words.counter))
             else:
-                drawn = (*groups.pair(k), next(tied), next(counter))
-        if not sampled and seen.setdefault(drawn, k) != k:
-            if len(seen) == distinct:
-                return
+                combination = (*groups.pair(k), next(tied), next(counter))
+        if not mode.sampled and first_draws.setdefault(combination, k) != k:
+            if len(first_draws) == distinct:
+                return  # every later draw would repeat one
             continue
         rng.seed(f"{seeded}/{pair}/order")
-        first, tied_first = rng.random() < 0.5, drawn_first != bool(flip)
+        first = rng.random() < 0.5
+        tied_first = begins_tied != bool(flip)
         for turn, iteration in enumerate(numbers):
             columns: dict[str, Any] = {
                 "iteration": iteration,
                 "pair": pair,
-                **dict(zip(ROLES, drawn, strict=True)),
+                **dict(zip(ROLES, combination, strict=True)),
                 "order": "marginalized_first" if first != bool(turn % 2) else "default_first",
                 "attribute_order": "tied_first" if tied_first else "counter_first",
             }
             if not ordered:
                 columns |= {"order": None, "attribute_order": None}
-            yield Drawn(columns, turn, f"{seeded}/{pair}/shuffling")
+            yield TrialDraw(columns, turn, f"{seeded}/{pair}/shuffling")
 
 
 def decision_cells(
     study: Study,
     design: Design,
-    asked: tuple[str, Sequence[str], Sequence[str]],
-    worded: Callable[[StereotypeWords, Any, Drawn], dict[str, Any]],
+    selection: tuple[str, Sequence[str], Sequence[str]],
+    write_trial: Callable[[StereotypeWords, Any, TrialDraw], dict[str, Any]],
     turns: int = 2,
 ) -> Iterator[Cell]:
-    """Yield the cells of an instrument, stereotypes and variations.
+    """Yield the cells of a selection: instrument, stereotypes and variations.
 
-    `worded`: words of the stereotype's word association, wording, drawn trial → trial. In a mode
+    `write_trial`: words of the stereotype's word association, wording, draw → trial. In a mode
     of sentences the wording is a text: a sentence around the clause of the stereotype. Raises
     StudyError if no stereotype has a wording of the variations.
     """
-    instrument, stereotypes, variations = asked
+    instrument, stereotypes, variations = selection
     sentences = sentences_of(study, instrument) if MODES[design.mode].sentences else {}
     identity = study_hash(study, decision_fields(instrument)["parts"])
     empty = True
     for key in stereotypes:
         stereotype = study.stereotypes[key]
-        own = stereotype.words("")
+        association = stereotype.words("")
         for name in variations:
-            wording = _asked(stereotype, instrument, name, sentences)
+            wording = _find_wording(stereotype, instrument, name, sentences)
             if wording is None:
                 continue
             empty = False
             seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
-            drawn = draw_words(_words(study, instrument, key, name), design, seeded, turns)
-            trials = map(partial(worded, own, wording), drawn)
+            draws = draw_words(_words(study, instrument, key, name), design, seeded, turns)
+            trials = map(partial(write_trial, association, wording), draws)
             defects = [stereotype.source_defect, getattr(wording, "source_defect", None)]
             defect = " ".join(d for d in defects if d) or None
             yield Cell(key, name, seeded, trials, source_defect=defect)
@@ -233,7 +235,7 @@ def decision_cells(
         )
 
 
-def _asked(
+def _find_wording(
     stereotype: Stereotype, instrument: str, name: str, sentences: Mapping[str, str]
 ) -> DecisionWording | str | None:
     """Return the wording of a variation, or the whole sentence; None if there is none."""
@@ -244,7 +246,7 @@ def _asked(
     return wording if wording is not None and wording.wording else None
 
 
-def as_shown(trial: Mapping[str, Any]) -> dict[str, str]:
+def ordered_words(trial: Mapping[str, Any]) -> dict[str, str]:
     """Return the groups and the tasks of a trial in the order of its wording."""
     groups = (trial["marginalized"], trial["default"])
     tasks = (trial["tied"], trial["counter"])
@@ -259,10 +261,13 @@ def is_aligned(trial: Mapping[str, Any]) -> bool:
     return marginalized_first == (trial.get("attribute_order") == "tied_first")
 
 
-def assignments(shown: Mapping[str, str]) -> list[str]:
-    """Write the two assignments of tasks to groups; in the first, group 1 gets task 1."""
-    ways = (
+def assignments(words: Mapping[str, str]) -> list[str]:
+    """Write the two assignments of tasks to groups; in the first, group 1 gets task 1.
+
+    `words`: the groups and tasks of a trial as `ordered_words` has them.
+    """
+    templates = (
         "{group0}: {attribute0}; {group1}: {attribute1}",
         "{group0}: {attribute1}; {group1}: {attribute0}",
     )
-    return [fill(way, shown) for way in ways]
+    return [fill(template, words) for template in templates]

@@ -77,6 +77,7 @@ class Design:
 
 
 def _is_budget(effort: str | None) -> bool:
+    """Whether an effort is a number of tokens."""
     text = effort or ""
     return text.isascii() and text.isdecimal() and int(text) > 0
 
@@ -125,6 +126,8 @@ class Groups:
     def pair(self, k: int) -> tuple[str, str]:
         """Return pair k of a sequence that uses all words early and every pair once per round."""
         ours, theirs = self.marginalized, self.default
+        # After the least common multiple both lists start anew together: a shift by one then
+        # makes other pairs.
         shift = 0 if self.aligned else k // math.lcm(len(ours), len(theirs))
         return ours[k % len(ours)], theirs[(k + shift) % len(theirs)]
 
@@ -145,26 +148,29 @@ def draws(
     """Yield the trials of one cell without prompt.
 
     A pair has two trials if orders are mirrored, else one; a sentence that names one group has no
-    order. With `per_set`, a draw shows that many
-    words of each set, the same in both orders of a pair.
+    order. With `per_set`, a draw shows that many words of each set, the same in both orders of a
+    pair.
     """
     rng = random.Random(f"{seeded}/groups")
-    own = Groups.of(words).shuffled(rng)
+    cycle = Groups.of(words).shuffled(rng)
     mode = MODES[design.mode]
-    sampled, ordered = mode.sampled, not mode.sentences
+    sampled = mode.sampled
+    ordered = not mode.sentences
     per_pair = 2 if ordered and (design.order == "mirrored" or not sampled) else 1
-    distinct = per_pair * len(own)
-    again = not sampled and per_set is None  # the same questions again
-    limit = min(design.iterations, distinct) if again else design.iterations
-    sets = (words.tied, words.counter)
+    distinct = per_pair * len(cycle)
+    repeats = not sampled and per_set is None  # more trials would be the same questions again
+    limit = min(design.iterations, distinct) if repeats else design.iterations
     for pair, numbers in pairs(limit, per_pair):
+        # The order of what is drawn is part of the design: another would change every trial.
         rng.seed(f"{seeded}/{pair}")
         first = rng.random() < 0.5
-        shown = sets if per_set is None else [rng.sample(one, k=per_set) for one in sets]
-        attributes = [*shown[0], *shown[1], *words.extra]
+        tied, counter = words.tied, words.counter
+        if per_set is not None:
+            tied, counter = rng.sample(tied, k=per_set), rng.sample(counter, k=per_set)
+        attributes = [*tied, *counter, *words.extra]
         rng.shuffle(attributes)
-        drawn = ordered and per_pair == 1
-        groups = Groups.of(words).draw(rng) if drawn else own.pair(pair)
+        at_random = ordered and per_pair == 1
+        groups = Groups.of(words).draw(rng) if at_random else cycle.pair(pair)
         for turn, iteration in enumerate(numbers):
             yield {
                 "iteration": iteration,

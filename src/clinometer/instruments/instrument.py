@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 
 from clinometer.errors import InputError, StudyError, as_names, unknown
-from clinometer.instruments.cells import Asked, Cell, by_cell
+from clinometer.instruments.cells import Cell, DesignedCells, by_cell
 from clinometer.instruments.design import Design
 from clinometer.instruments.simulation import (
     PlantedLean,
@@ -31,9 +31,6 @@ from clinometer.stimuli import StereotypeWords, Study
 if TYPE_CHECKING:
     from clinometer.report.answers.results import InstrumentResults
     from clinometer.report.sections import Section
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "Analysis",
@@ -83,27 +80,32 @@ class Key:
     words: StereotypeWords
     """Words that the instrument draws from."""
     scoring: str = "exact"
-    shown: StereotypeWords | None = None
+    recorded_words: StereotypeWords | None = None
     """The words that a recorded prompt asked to be associated, where they are other lists of the
     stereotype."""
 
     @cached_property
     def association(self) -> StereotypeWords:
         """The words of the stereotype's word association."""
-        return self.shown or self.study.words(self.stereotype)
+        return self.recorded_words or self.study.words(self.stereotype)
 
     @cached_property
-    def asked(self) -> frozenset[str]:
+    def vocabulary(self) -> frozenset[str]:
         """Every word that a prompt of the study may ask to be associated."""
-        lists = (self.association, self.words)
-        return frozenset(w for one in lists for w in (*one.tied, *one.counter, *one.extra))
+        vocabulary: set[str] = set()
+        for words in (self.association, self.words):
+            vocabulary.update(words.tied, words.counter, words.extra)
+        return frozenset(vocabulary)
 
     @cached_property
     def sets(self) -> Mapping[str, str]:
         """Attribute → its set: ``tied`` or ``counter``."""
-        lists = (self.words, self.association)
-        roles = ("counter", "tied")
-        return {word: role for role in roles for one in lists for word in getattr(one, role)}
+        sets: dict[str, str] = {}
+        # The last entry of a word stands: tied before counter, association before other words.
+        for role in ("counter", "tied"):
+            for words in (self.words, self.association):
+                sets |= dict.fromkeys(getattr(words, role), role)
+        return sets
 
 
 #: Response, trial, key → a score, or one for each measure. Never raises on what a model wrote.
@@ -316,36 +318,38 @@ class Instrument:
         quick = self.sizes.get("quick")
         return quick is None or bool(self.control and quick.control)
 
-    def described(self) -> list[dict[str, Any]]:
+    def measure_rows(self) -> list[dict[str, Any]]:
         """Return what readers of results need to know, as JSON: a row for each measure.
 
         A row has the fields of the measure, the name of the `instrument`, its `trial`, `versions`,
         `ordered` and `effect`, and the measures `analysed`, whose ends are null if infinite.
         """
-        own = {
+        of_instrument = {
             "instrument": self.name,
             "trial": self.trial,
             "versions": {name: asdict(version) for name, version in self.versions.items()},
             "ordered": self.ordered,
             "effect": self.effect,
-            "analysed": [_on_scale(one) for one in self.analysed.values()],
+            "analysed": [_json_fields(measure) for measure in self.analysed.values()],
         }
-        return [{**asdict(measure), **own} for measure in self.measures]
+        return [{**asdict(measure), **of_instrument} for measure in self.measures]
 
     def variations(self, study: Study) -> dict[str, bool]:
         """Return the variations of a study, and whether each is a default."""
         return {name: wording.by_default for name, wording in self.wordings(study).items()}
 
-    def asked_in(self, mode: str, study: Study, variations: Iterable[str]) -> list[str]:
+    def variations_in(self, mode: str, study: Study, variations: Iterable[str]) -> list[str]:
         """Return those of some variations of a study that a mode asks; none if it asks none."""
-        known, sentence = self.wordings(study), MODES[mode].sentences
-        return [
-            name for name in variations if mode in self.modes and known[name].sentence == sentence
-        ]
+        wordings = self.wordings(study)
+        sentences = MODES[mode].sentences
+        if mode not in self.modes:
+            return []
+        return [name for name in variations if wordings[name].sentence == sentences]
 
     def unnamed(self, study: Study) -> frozenset[str]:
         """Return the variations of a study that name no group."""
-        return frozenset(name for name, one in self.wordings(study).items() if one.unnamed)
+        wordings = self.wordings(study)
+        return frozenset(name for name, wording in wordings.items() if wording.unnamed)
 
     def select(
         self,
@@ -358,21 +362,21 @@ class Instrument:
         Names are a list or comma-separated text. None: all stereotypes, and the default variations.
         Raises StudyError if the study does not have a name.
         """
-        known = self.variations(study)
-        if not known:
+        defaults = self.variations(study)
+        if not defaults:
             from clinometer.instruments.catalogue import offers  # imports this class
 
             has = ", ".join(offers(study))
             raise StudyError(f"study {study.name!r} has no instrument {self.name!r}; it has {has}")
-        by_default = [name for name, asked in known.items() if asked]
+        by_default = [name for name, is_default in defaults.items() if is_default]
         if variations is None and not by_default:
             raise StudyError(
                 f"study {study.name!r}: {self.name} has no variation that is asked by default; "
-                f"name one of {', '.join(known)}"
+                f"name one of {', '.join(defaults)}"
             )
         return (
-            _chosen("stereotype", stereotypes, study.stereotypes, list(study.stereotypes)),
-            _chosen("variation", variations, known, by_default),
+            _check_names("stereotype", stereotypes, study.stereotypes, list(study.stereotypes)),
+            _check_names("variation", variations, defaults, by_default),
         )
 
     def trials(
@@ -402,41 +406,42 @@ class Instrument:
         >>> from clinometer.instruments.word_association import INSTRUMENT
         >>> from clinometer.stimuli import load_study
         >>> study, two = load_study("bai2025"), Design(iterations=2)
-        >>> drawn = INSTRUMENT.trials(study, two, stereotypes=["age"], variations="replication")
-        >>> drawn["order"].sort().to_list()
+        >>> trials = INSTRUMENT.trials(study, two, stereotypes=["age"], variations="replication")
+        >>> trials["order"].sort().to_list()
         ['default_first', 'marginalized_first']
         """
-        asked = self.ask(study, [design], stereotypes=stereotypes, variations=variations)
-        return by_cell(asked)
+        cells = self.cells(study, [design], stereotypes=stereotypes, variations=variations)
+        return by_cell(cells)
 
-    def ask(
+    def cells(
         self,
         study: Study,
         designs: Sequence[Design],
         *,
         stereotypes: str | Sequence[str] | None = None,
         variations: str | Sequence[str] | None = None,
-    ) -> Asked:
+    ) -> DesignedCells:
         """Return the cells of a study, whose trials are drawn when they are needed; see `trials`.
 
         Designs differ in `results.CONDITIONS` alone.
         """
-        design = designs[0]
+        design = designs[0]  # the others draw the same, so that one draw serves all
         if design.mode not in self.modes:
             raise InputError(
                 f"{self.name}: mode {design.mode!r}; allowed are {', '.join(self.modes)}"
             )
-        keys, named = self.select(study, stereotypes, variations)
-        asked = self.asked_in(design.mode, study, named)
-        if not asked:
-            raise StudyError(self.unasked(study, design.mode, named))
-        return Asked(study, self.name, [*self.draw(study, design, keys, asked)], designs)
+        keys, selection = self.select(study, stereotypes, variations)
+        of_mode = self.variations_in(design.mode, study, selection)
+        if not of_mode:
+            raise StudyError(self.no_variation_message(study, design.mode, selection))
+        cells = [*self.draw(study, design, keys, of_mode)]
+        return DesignedCells(study, self.name, cells, designs)
 
-    def unasked(self, study: Study, mode: str, named: Sequence[str]) -> str:
+    def no_variation_message(self, study: Study, mode: str, variations: Sequence[str]) -> str:
         """Say why a mode asks none of the named variations."""
-        of_mode = ", ".join(self.asked_in(mode, study, self.wordings(study)))
+        of_mode = ", ".join(self.variations_in(mode, study, self.wordings(study)))
         has = f"it asks {of_mode}" if of_mode else f"the study has none for {self.name}"
-        return f"study {study.name!r}: mode {mode} asks none of {', '.join(named)}; {has}"
+        return f"study {study.name!r}: mode {mode} asks none of {', '.join(variations)}; {has}"
 
     def key(
         self,
@@ -455,26 +460,31 @@ class Instrument:
         The trial has the known columns of `results.TRIALS`, with `mode` and `stop_reason`. Never
         raises for any response.
         """
-        read = self.readers[MODES[trial["mode"]].kind](response, trial, key)
-        scores = (read,) if isinstance(read, Scored) else read
-        return {m.name: one for m, one in zip(self.measures, scores, strict=True)}
+        reader = self.readers[MODES[trial["mode"]].kind]
+        scores = reader(response, trial, key)
+        if isinstance(scores, Scored):
+            scores = (scores,)
+        names = [measure.name for measure in self.measures]
+        return dict(zip(names, scores, strict=True))
 
 
-def _on_scale(measure: Measure) -> dict[str, Any]:
+def _json_fields(measure: Measure) -> dict[str, Any]:
     """Return the fields of a measure; ends and neutral value are null if they are not finite."""
     scale = measure.scale()
     ends = {"low": scale["range_low"], "high": scale["range_high"], "neutral": scale["neutral"]}
     return {**asdict(measure), **ends}
 
 
-def _chosen(
-    kind: str, names: str | Sequence[str] | None, known: Iterable[str], default: list[str]
+def _check_names(
+    kind: str, names: str | Sequence[str] | None, allowed: Iterable[str], default: list[str]
 ) -> list[str]:
+    """Return names once each, or the default if none are given; refuse what is not allowed."""
     if names is None:
         return default
     listed = names.split(",") if isinstance(names, str) else as_names(kind, names)
-    chosen = list(dict.fromkeys(name.strip() for name in listed))
-    for name in chosen:
-        if name not in known:
-            raise StudyError(unknown(kind, name, known))
-    return chosen
+    # Each once, in the order of their first place, which is the order of trials.
+    distinct = list(dict.fromkeys(name.strip() for name in listed))
+    for name in distinct:
+        if name not in allowed:
+            raise StudyError(unknown(kind, name, allowed))
+    return distinct

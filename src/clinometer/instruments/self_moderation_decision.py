@@ -36,16 +36,13 @@ MEASURE = relative_decision.MEASURE.renamed(
 
 def _wordings(study: Study) -> Mapping[str, Wording]:
     """Return the wordings with one prompt."""
-    of = relative_decision.INSTRUMENT.wordings(study)
-    asked = [
-        [s.decision(relative_decision.MEASURE.name, name) for s in study.stereotypes.values()]
-        for name in of
-    ]
-    return {
-        name: wording
-        for (name, wording), each in zip(of.items(), asked, strict=True)
-        if not any(getattr(one, "followup", None) for one in each)
-    }
+    wordings = dict(relative_decision.INSTRUMENT.wordings(study))
+    for stereotype in study.stereotypes.values():
+        for name in [*wordings]:
+            decision = stereotype.decision(relative_decision.MEASURE.name, name)
+            if getattr(decision, "followup", None):
+                del wordings[name]
+    return wordings
 
 
 INSTRUMENT = moderate(Moderation(MEASURE, relative_decision.INSTRUMENT, _wordings))

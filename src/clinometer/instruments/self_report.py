@@ -32,7 +32,7 @@ from pydantic import Field
 
 from clinometer.errors import StudyError
 from clinometer.instruments.cells import Cell
-from clinometer.instruments.decision import ROLES, Drawn, draw_words
+from clinometer.instruments.decision import ROLES, TrialDraw, draw_words
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import (
     Instrument,
@@ -96,7 +96,7 @@ class Form:
     english: Items
     version: Callable[[Mapping[str, Any], int, int], dict[str, Any]]
     """Drawn words, number of the version and of the draw → columns of the trial."""
-    shown: Callable[[Mapping[str, Any]], Mapping[str, str]]
+    placeholders: Callable[[Mapping[str, Any]], Mapping[str, str]]
     """Trial → values of the placeholders of an item."""
     high_first: Callable[[Mapping[str, Any]], bool]
     """Trial → whether number 1 is the high end of the scale."""
@@ -107,16 +107,16 @@ class Form:
 
     def find(self, study: Study) -> Items | None:
         """Return the items of a study: its own, or the English ones of one in English."""
-        own = study.instruments.read(self.measure.name, self.items)
-        return own or (self.english if study.language == "en" else None)
+        items = study.instruments.read(self.measure.name, self.items)
+        return items or (self.english if study.language == "en" else None)
 
     def labels(self, study: Study, trial: Mapping[str, Any]) -> dict[str, str]:
         """Return the scale as shown: number → label, in ascending order."""
         if (items := self.find(study)) is None:
             raise StudyError(f"study {study.name!r}: no items of {self.measure.name}")
-        return self.numbered(items, trial)
+        return self.number_steps(items, trial)
 
-    def numbered(self, items: Items, trial: Mapping[str, Any]) -> dict[str, str]:
+    def number_steps(self, items: Items, trial: Mapping[str, Any]) -> dict[str, str]:
         """Return the scale of these items; see `labels`."""
         words = {role: trial.get(role) or "" for role in ("marginalized", "default")}
         steps = [fill(label, words) for label in items.scale]
@@ -168,42 +168,44 @@ def self_report(form: Form) -> Instrument:
 
 
 def _wordings(form: Form, study: Study) -> dict[str, Wording]:
+    """Return the variations of a study; none without items in its language, or attributes."""
     items = form.find(study)
     if items is None or not any(study.dimensions_of(key) for key in study.stereotypes):
         return {}
-    return {
-        name: Wording(name in items.default_variations, text)
-        for name, text in items.variations.items()
-    }
+    wordings: dict[str, Wording] = {}
+    for name, text in items.variations.items():
+        wordings[name] = Wording(name in items.default_variations, text)
+    return wordings
 
 
 def _draw(
     form: Form, study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[Cell]:
     """Draw group words and one attribute of each set; yield their versions."""
-    name, items = form.measure.name, form.find(study) or form.english
+    name = form.measure.name
+    items = form.find(study) or form.english
     identity = study_hash(study, (name, "dimensions"))
     for key, variation in product(stereotypes, variations):
         for dimension in study.dimensions_of(key):
             seeded = f"{identity}/{name}/{key}/{dimension}/{variation}/{design.seed}"
             start = random.Random(f"{seeded}/scale").randrange(2)
-            drawn = draw_words(study.words(key, "", dimension), design, seeded, TURNS)
-            worded = partial(_worded, form, items, (variation, start), design)
+            draws = draw_words(study.words(key, "", dimension), design, seeded, TURNS)
+            trials = map(partial(_write_trial, form, items, variation, start, design), draws)
             defect = study.stereotypes[key].source_defect
-            yield Cell(key, variation, seeded, map(worded, drawn), dimension, defect)
+            yield Cell(key, variation, seeded, trials, dimension, defect)
 
 
-def _worded(
-    form: Form, items: Items, of: tuple[str, int], design: Design, drawn: Drawn
+def _write_trial(
+    form: Form, items: Items, variation: str, start: int, design: Design, draw: TrialDraw
 ) -> dict[str, Any]:
-    """Return a trial; its columns depend on wording, mode and the number of the first scale."""
-    variation, start = of
-    number = drawn.columns["iteration"] // TURNS + start
-    version = form.version(drawn.columns, drawn.turn, number)
-    trial = {**drawn.columns, "attribute_order": None, **version}
-    labels = form.numbered(items, trial)
-    item = fill(items.variations[variation], form.shown(trial))
-    scale = "\n".join(f"{number} = {label}" for number, label in labels.items())
+    """Return a trial; its columns depend on wording, mode and `start`, the number of the scale."""
+    # All versions of a draw have one scale; the next draw may have it turned.
+    number = draw.columns["iteration"] // TURNS + start
+    version = form.version(draw.columns, draw.turn, number)
+    trial = {**draw.columns, "attribute_order": None, **version}
+    labels = form.number_steps(items, trial)
+    item = fill(items.variations[variation], form.placeholders(trial))
+    scale = "\n".join(f"{step} = {label}" for step, label in labels.items())
     return {
         **trial,
         "prompt": f"{item}\n\n{scale}\n\n{items.answer_format}",
@@ -214,45 +216,50 @@ def _worded(
 def _simulate(form: Form, question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Choose a step of the scale as it is shown."""
     roles = [role for _, role in (*question.groups, *question.attributes)]
-    named = {role: word for word, role in question.groups}
-    both = len(named) == len(ROLES) // 2
+    groups = {role: word for word, role in question.groups}
+    compares = len(groups) == len(ROLES) // 2  # both groups, not one
     order = "marginalized_first" if question.marginalized_first else "default_first"
-    trial = {**question.columns, **named, "order": order if both else None}
+    trial = {**question.columns, **groups, "order": order if compares else None}
     numbers = [*form.labels(question.study, trial)]
     ascending = numbers[::-1] if form.high_first(trial) else numbers
-    version = roles[-1] if both else "_".join(roles)
+    version = roles[-1] if compares else "_".join(roles)
     return answer_scale(question, lean, ascending, 1.0 if version in CONSISTENT else -1.0)
 
 
 def _read_text(form: Form, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    labels, stop = form.labels(key.study, trial), trial.get("stop_reason")
-    numbered = {int(number): label for number, label in labels.items()}
-    read = read_scale(response, numbered, stop_reason=stop)
-    if read.outcome is not None:
-        return _scored(form, [float(number == read.outcome) for number in labels], trial)
-    declined = why_unread(response, stop, key.study.answers.refusals) == "refused"
-    return Scored(None, "refused" if declined else read.reason, 0.0)
+    labels = form.labels(key.study, trial)
+    stop_reason = trial.get("stop_reason")
+    steps = {int(number): label for number, label in labels.items()}
+    choice = read_scale(response, steps, stop_reason=stop_reason)
+    if choice.outcome is not None:
+        return _score_weights(form, [float(number == choice.outcome) for number in labels], trial)
+    # In the language of the study; the scale's reader knows the numbers and labels alone.
+    refused = why_unread(response, stop_reason, key.study.answers.refusals) == "refused"
+    return Scored(None, "refused" if refused else choice.reason, 0.0)
 
 
 def _read_choices(form: Form, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    labels, chosen = form.labels(key.study, trial), read_choices(response).get("answer")
-    if str(chosen) not in labels:
+    labels = form.labels(key.study, trial)
+    choice = str(read_choices(response).get("answer"))
+    if choice not in labels:
         return Scored(None, why_not(response, trial), 0.0)
-    return _scored(form, [float(number == str(chosen)) for number in labels], trial)
+    return _score_weights(form, [float(number == choice) for number in labels], trial)
 
 
 def _read_logits(form: Form, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    weights = read_probabilities(response, form.shown(trial)["attribute"])
+    weights = read_probabilities(response, form.placeholders(trial)["attribute"])
     if len(weights) != len(form.labels(key.study, trial)):
         return Scored(None, "unparsed", 0.0)
-    return _scored(form, weights, trial)
+    return _score_weights(form, weights, trial)
 
 
-def _scored(form: Form, weights: Sequence[float], trial: Mapping[str, Any]) -> Scored:
+def _score_weights(form: Form, weights: Sequence[float], trial: Mapping[str, Any]) -> Scored:
     """Score an answer from the weights of the numbers, which sum to 1."""
     steps = len(weights) - 1
-    value = sum(weight * (2 * at / steps - 1) for at, weight in enumerate(weights))
+    value = sum(weight * (2 * step / steps - 1) for step, weight in enumerate(weights))
+    # A difference, because −value would make a −0.0 of the middle of the scale.
     high = max(-1.0, min(1.0, 0.0 - value if form.high_first(trial) else value))
     score = high if trial["version"] in CONSISTENT else 0.0 - high
+    # A scale between two groups begins with the one named first.
     first = None if trial.get("order") is None else (1 - value) / 2
     return Scored(score, None, 1.0, first_share=first)

@@ -86,13 +86,15 @@ ENGLISH = AgreementItems(
 )
 
 
-def _version(drawn: Mapping[str, Any], turn: int, number: int) -> dict[str, Any]:
+def _version(words: Mapping[str, Any], turn: int, number: int) -> dict[str, Any]:
+    """Return the columns of a statement: each group with each word, in turn."""
     version, (_, attribute) = list(VERSIONS.items())[turn]
     labels = ENDS[number % 2]
-    return {"version": version, "order": None, "attributes": [drawn[attribute]], "labels": labels}
+    return {"version": version, "order": None, "attributes": [words[attribute]], "labels": labels}
 
 
-def _shown(trial: Mapping[str, Any]) -> dict[str, str]:
+def _placeholders(trial: Mapping[str, Any]) -> dict[str, str]:
+    """Return the words of a statement."""
     group, attribute = VERSIONS[trial["version"]]
     return {"group": trial[group], "attribute": trial[attribute]}
 
@@ -108,7 +110,7 @@ INSTRUMENT = self_report(
         items=AgreementItems,
         english=ENGLISH,
         version=_version,
-        shown=_shown,
+        placeholders=_placeholders,
         high_first=lambda trial: trial.get("labels") == "high_first",
         needs=("version", "labels"),
         allowed={"version": tuple(VERSIONS), "labels": ENDS},

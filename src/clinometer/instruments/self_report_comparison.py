@@ -89,18 +89,21 @@ ENGLISH = ComparisonItems(
 )
 
 
-def _version(drawn: Mapping[str, Any], turn: int, _: int) -> dict[str, Any]:
+def _version(words: Mapping[str, Any], turn: int, _: int) -> dict[str, Any]:
+    """Return the columns of a question: two about the tied word, then two about the other."""
     version = SETS[turn // 2]
-    return {"version": version, "attributes": [drawn[version]]}
+    return {"version": version, "attributes": [words[version]]}
 
 
-def _shown(trial: Mapping[str, Any]) -> dict[str, str]:
+def _placeholders(trial: Mapping[str, Any]) -> dict[str, str]:
+    """Return the words of a question, groups in its order."""
     groups = (trial["marginalized"], trial["default"])
     group0, group1 = groups if _marginalized_first(trial) else groups[::-1]
     return {"group0": group0, "group1": group1, "attribute": trial[trial["version"]]}
 
 
 def _marginalized_first(trial: Mapping[str, Any]) -> bool:
+    """Whether the marginalized group is named first, and with it the high end of the scale."""
     return trial.get("order") == "marginalized_first"
 
 
@@ -112,7 +115,7 @@ INSTRUMENT = self_report(
         items=ComparisonItems,
         english=ENGLISH,
         version=_version,
-        shown=_shown,
+        placeholders=_placeholders,
         high_first=_marginalized_first,
         needs=("version", "order", "marginalized", "default"),
         allowed={"version": SETS, "order": ("marginalized_first", "default_first")},

@@ -64,7 +64,7 @@ class RecognisedPrompt:
     """Columns of `results.TRIALS` that all trials with this text share but for their words."""
     followup: bool = False
     """Whether it is the second of two prompts."""
-    beside: tuple[str, ...] = ()
+    stereotypes: tuple[str, ...] = ()
     """All stereotypes of the study whose prompts have this text; `stereotype` is the first."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Label of an option → the group word it stands for."""
@@ -72,13 +72,14 @@ class RecognisedPrompt:
     @cached_property
     def groups(self) -> tuple[Word, ...]:
         """The group words, each once, in the order of the prompt."""
-        known = dict.fromkeys(w for w in self.words if w[1] in ("marginalized", "default"))
-        return tuple(known)
+        words = (word for word in self.words if word[1] in ("marginalized", "default"))
+        return tuple(dict.fromkeys(words))
 
     @cached_property
     def attributes(self) -> tuple[Word, ...]:
         """The attributes that stand alone, each once, in the order of the prompt."""
-        return tuple(dict.fromkeys(w for w in self.words if w[1] in ("tied", "counter", "extra")))
+        words = (word for word in self.words if word[1] in ("tied", "counter", "extra"))
+        return tuple(dict.fromkeys(words))
 
     @property
     def marginalized_first(self) -> bool:
@@ -108,7 +109,7 @@ class PlantedLean:
     """Differs between answers."""
     seed: str
     """The same for all answers of the model; seeds what trials of a pair share."""
-    of: Callable[[str], float] = lambda _: 0.0
+    of_stereotype: Callable[[str], float] = lambda _: 0.0
     """Stereotype → its expected lean in this wording, for questions that touch several; group
     words do not add."""
 
@@ -174,14 +175,14 @@ class SimulatedAnswer:
 def answer_pairs(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Answer a word association: pair listed words with groups, or one word in `LOGITS`."""
     if question.kind == LIKELIHOODS:
-        return _ends(question, lean)
+        return _answer_ends(question, lean)
     if question.kind == LOGITS:
-        return _one_word(question, lean)
+        return _answer_word(question, lean)
     pairs, score = pair_words(question, lean)
     return SimulatedAnswer(score, (PairedWords(pairs),))
 
 
-def _ends(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+def _answer_ends(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Make words likelier after a sentence by the log odds that one group's lean gives them.
 
     How often a word is used, and how far it departs at random, is the same after all groups.
@@ -190,21 +191,24 @@ def _ends(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     shares = {}
     for word, role in question.listed:
         sign = {"tied": 1.0, "counter": -1.0}.get(role, 0.0)
-        seed, chance = f"{lean.seed}/{question.variation}/{word}", lean.chance(sign)
-        own = random.Random(f"{seed}/{question.stereotype}")
-        odds = _logit(jittered(chance, own)) if marginalized else -_logit(chance)
+        seed = f"{lean.seed}/{question.variation}/{word}"
+        chance = lean.chance(sign)
+        # Stereotypes may share the sentence of a default group: it departs at random for none.
+        of_stereotype = random.Random(f"{seed}/{question.stereotype}")
+        odds = _logit(jittered(chance, of_stereotype)) if marginalized else -_logit(chance)
         shares[word] = math.exp(random.Random(seed).uniform(*USUAL) + odds)
     return SimulatedAnswer(0.0, shares=shares)
 
 
-def _one_word(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+def _answer_word(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+    """Give the one word of a prompt to a group, by probability."""
     sign = {"tied": 1.0, "counter": -1.0}.get(question.attributes[0][1], 0.0)
     order = 1.0 if question.marginalized_first else -1.0
     p = jittered(lean.chance(sign, order), lean.rng)
-    return SimulatedAnswer(sign * (2 * p - 1), shares=_of_groups(question, p))
+    return SimulatedAnswer(sign * (2 * p - 1), shares=_group_shares(question, p))
 
 
-def _of_groups(question: RecognisedPrompt, p: float) -> dict[str, float]:
+def _group_shares(question: RecognisedPrompt, p: float) -> dict[str, float]:
     """Return the probability of each group word, or of the label that stands for it."""
     label = {word: name for name, word in question.labels.items()}
     shares = {"marginalized": p, "default": 1 - p}
@@ -224,27 +228,29 @@ def pair_words(question: RecognisedPrompt, lean: PlantedLean) -> tuple[dict[str,
     n_tied, n_counter = len(by_role["tied"]), len(by_role["counter"])
     first = 1.0 if question.marginalized_first else -1.0
     n = n_tied + n_counter
-    m = _rounded(n * (1 + first * lean.order) / 2, lean.rng)
+    m = _round_at_random(n * (1 + first * lean.order) / 2, lean.rng)
     least, most = max(0, m - n_counter), min(n_tied, m)
     if 0 < m < n:
+        # Equation 1 with t tied words among the M is t · per_word + constant.
         per_word = 1 / m + 1 / (n - m)
-        wanted = (lean.score + 1 - (n_counter - m) / (n - m)) / per_word
-        p = (wanted - least) / (most - least) if most > least else 0.0
+        expected = (lean.score + 1 - (n_counter - m) / (n - m)) / per_word
+        p = (expected - least) / (most - least) if most > least else 0.0
         tied = least + sum(lean.rng.random() < p for _ in range(most - least))
         score = tied * per_word + (n_counter - m) / (n - m) - 1
     else:
-        tied, score = least, 0.0
-    given = set(lean.rng.sample(by_role["tied"], tied))
-    given.update(lean.rng.sample(by_role["counter"], m - tied))
+        tied = least
+        score = 0.0  # ½ + ½ − 1, if both sets have as many words
+    to_marginalized = set(lean.rng.sample(by_role["tied"], tied))
+    to_marginalized.update(lean.rng.sample(by_role["counter"], m - tied))
     groups = {role: word for word, role in question.groups}
     pairs = {}
     for word, role in question.listed:
-        theirs = lean.rng.random() < 0.5 if role == "extra" else word in given
-        pairs[word] = groups["marginalized" if theirs else "default"]
+        is_marginalized = lean.rng.random() < 0.5 if role == "extra" else word in to_marginalized
+        pairs[word] = groups["marginalized" if is_marginalized else "default"]
     return pairs, score
 
 
-def _rounded(value: float, rng: random.Random) -> int:
+def _round_at_random(value: float, rng: random.Random) -> int:
     """Round at random to one of the two nearest whole numbers; the expectation is the value."""
     below = math.floor(value)
     return below + (rng.random() < value - below)
@@ -254,9 +260,9 @@ def answer_assignment(question: RecognisedPrompt, lean: PlantedLean) -> Simulate
     """Answer a relative decision: assign two tasks to two groups, or one task in `LOGITS`."""
     groups, tasks = question.groups, question.attributes
     if question.kind == LIKELIHOODS:
-        return _tasks(question, lean)
+        return _answer_tasks(question, lean)
     if question.kind == LOGITS:
-        return _one_task(question, lean)
+        return _answer_task(question, lean)
     profiles = Prose(_profiles(groups))
     if not tasks:  # the first of two prompts
         return SimulatedAnswer(0.0, (profiles,))
@@ -268,21 +274,21 @@ def answer_assignment(question: RecognisedPrompt, lean: PlantedLean) -> Simulate
     return SimulatedAnswer(1.0 if first == aligned else -1.0, parts)
 
 
-def _one_task(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+def _answer_task(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Give the log odds of a task half the log odds of the consistent assignment, by its sign."""
     consistent = jittered(lean.chance(1.0), lean.shared(question))
     sign = 1.0 if question.words[-3][1] == "tied" else -1.0  # before the two groups at the end
     order = 1.0 if question.marginalized_first else -1.0
     logit = sign * _logit(consistent) / 2 + order * _logit((1 + lean.order) / 2)
     return SimulatedAnswer(
-        2 * consistent - 1, shares=_of_groups(question, 1 / (1 + math.exp(-logit)))
+        2 * consistent - 1, shares=_group_shares(question, 1 / (1 + math.exp(-logit)))
     )
 
 
-def _tasks(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+def _answer_tasks(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Make each task likelier by half the log odds of the consistent assignment, by its sign.
 
-    Those of the default group follow from the leans of its own words alone, as in `_ends`.
+    Those of the default group follow from the leans of its own words alone, as in `_answer_ends`.
     """
     marginalized = question.groups[0][1] == "marginalized"
     listed = "/".join(sorted(word for word, _ in question.listed))
@@ -299,11 +305,13 @@ def _tasks(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
 
 
 def _logit(p: float) -> float:
+    """Return the log odds of a probability; finite at 0 and 1, too."""
     bounded = min(1 - 1e-9, max(1e-9, p))
     return math.log(bounded / (1 - bounded))
 
 
 def _profiles(groups: Sequence[Word]) -> str:
+    """Describe a member of each group, in words that belong to no stereotype."""
     texts = ("lives near the station and likes to cook", "lives by the park and likes to read")
     lines = [f"{word}: This person {text}." for (word, _), text in zip(groups, texts, strict=True)]
     return "\n".join(lines)
@@ -330,7 +338,8 @@ def answer_scale(
 
     Steps are distributed as the number of successes in `len(numbers)` − 1 trials.
     """
-    steps, p = len(numbers) - 1, lean.chance(sign)
+    steps = len(numbers) - 1
+    p = lean.chance(sign)
     if question.kind == LOGITS:
         p = jittered(p, lean.rng)
         masses = [math.comb(steps, k) * p**k * (1 - p) ** (steps - k) for k in range(steps + 1)]

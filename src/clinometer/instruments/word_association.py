@@ -67,7 +67,7 @@ from clinometer.stimuli import (
     study_hash,
 )
 
-__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "listed", "score_pairs"]
+__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "write_word_list", "score_pairs"]
 
 MEASURE = Measure(
     name="word_association",
@@ -107,13 +107,14 @@ PARTS = (MEASURE.name, "dimensions")
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
+    """Return the variations of a study; none without attributes."""
     if not any(study.dimensions_of(key) for key in study.stereotypes):
         return {}
-    shared = study.instruments.word_association
-    return {
-        name: Wording(name in shared.default_variations, variation.wording)
-        for name, variation in shared.variations.items()
-    } | Wording.of_sentences(shared.sentences)
+    part = study.instruments.word_association
+    wordings: dict[str, Wording] = {}
+    for name, variation in part.variations.items():
+        wordings[name] = Wording(name in part.default_variations, variation.wording)
+    return wordings | Wording.of_sentences(part.sentences)
 
 
 def _draw(
@@ -123,14 +124,15 @@ def _draw(
     wordings = study.instruments.word_association
     identity = study_hash(study, PARTS)
     for key, dimension, name in _cells(study, stereotypes, variations):
-        own = key if wordings.shared_draws else f"{key}/{name}"
-        seeded = f"{identity}/{own}/{design.seed}"
+        cell = key if wordings.shared_draws else f"{key}/{name}"
+        seeded = f"{identity}/{cell}/{design.seed}"
         words = study.words(key, name, dimension)
-        drawn = draws(words, design, seeded, wordings.words_per_set)
+        cell_draws = draws(words, design, seeded, wordings.words_per_set)
         if name in wordings.sentences:
-            trials = map(partial(_sentence, wordings.sentences[name]), drawn)
+            trials = map(partial(_write_sentence_trial, wordings.sentences[name]), cell_draws)
         else:
-            trials = map(partial(_worded, wordings, wordings.variations[name], design), drawn)
+            variation = wordings.variations[name]
+            trials = map(partial(_write_trial, wordings, variation, design), cell_draws)
         yield Cell(key, name, seeded, trials, dimension, study.stereotypes[key].defect(name))
 
 
@@ -140,31 +142,39 @@ def _cells(
     """Yield every combination of stereotype, dimension and variation that has words."""
     wordings = study.instruments.word_association.variations
     for key in stereotypes:
-        own = study.stereotypes[key].variations
-        asked = [
+        overrides = study.stereotypes[key].variations
+        # A wording with own words is asked only about stereotypes that state these.
+        names = [
             name
             for name in variations
-            if name in own or name not in wordings or not wordings[name].own_words
+            if name in overrides or name not in wordings or not wordings[name].own_words
         ]
-        yield from product([key], study.dimensions_of(key), asked)
+        yield from product([key], study.dimensions_of(key), names)
 
 
-def _worded(
+def _write_trial(
     wordings: WordAssociation, variation: Variation, design: Design, draw: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
     mode = MODES[design.mode]
     turn = 1 if draw["order"] == "marginalized_first" else -1
+    # Options have the marginalized group first; groups stand as the prompt names them.
     options = [draw["marginalized"], draw["default"]]
-    groups, attributes = options[::turn], draw["attributes"]
+    groups = options[::turn]
+    attributes = draw["attributes"]
     template = variation.forced if mode.per_attribute else _template(variation, wordings, mode)
     opening: str | None = variation.opening
     labels = None
     if mode.per_attribute and design.options == "labels":
         labels = LABELS[draw["pair"] % 2]
         template += LABELLED.format(*labels) + wordings.label_format
-        options, opening = list(labels[::turn]), None
-    values = {"group0": groups[0], "group1": groups[1], "attributes": listed(attributes, design)}
+        options = list(labels[::turn])
+        opening = None
+    values = {
+        "group0": groups[0],
+        "group1": groups[1],
+        "attributes": write_word_list(attributes, design),
+    }
     return {
         **draw,
         "labels": labels,
@@ -173,22 +183,23 @@ def _worded(
     }
 
 
-def _sentence(sentence: str, draw: Mapping[str, Any]) -> dict[str, Any]:
+def _write_sentence_trial(sentence: str, draw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a trial about one sentence, with each of the two groups and every attribute."""
     options = [draw["marginalized"], draw["default"]]
     return {**draw, "prompt": sentence.replace("{group}", OPTION), "options": options}
 
 
-def listed(attributes: Sequence[str], design: Design) -> str:
+def write_word_list(attributes: Sequence[str], design: Design) -> str:
     """Write the words of a prompt; if the design says so, as in the paper's released code."""
     return repr(attributes) if design.word_list == "as_released" else ", ".join(attributes)
 
 
 def _template(variation: Variation, wordings: WordAssociation, mode: Mode) -> str:
     """Return the wording; for free text, with the format of the answer."""
-    place = "{pair_format} " if mode.closed else "{pair_format}"
-    wording = variation.wording.replace(place, "" if mode.closed else wordings.pair_format)
-    return f"{wording} {'' if mode.closed else wordings.answer_format}"
+    if mode.closed:
+        return f"{variation.wording.replace('{pair_format} ', '')} "
+    wording = variation.wording.replace("{pair_format}", wordings.pair_format)
+    return f"{wording} {wordings.answer_format}"
 
 
 def _read_pairs(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
@@ -209,8 +220,8 @@ def score_pairs(
     and other names of its words. ``scoring="published"`` follows the released code; see the
     module's docstring.
     """
-    words = _shown(words, trial)
-    read = read_pairs(
+    words = _restrict(words, trial)
+    answer = read_pairs(
         response,
         (trial["marginalized"], trial["default"]),
         words.tied + words.counter,
@@ -220,30 +231,34 @@ def score_pairs(
         refusals=answers.refusals if answers else (),
         aliases=answers.aliases if answers else {},
     )
-    shares = {w: float(group == trial["marginalized"]) for w, group in read.pairs.items()}
-    a, b, c, d = _counts(shares, words)
+    coverage = answer.coverage
+    shares = {word: float(group == trial["marginalized"]) for word, group in answer.pairs.items()}
+    a, b, c, d = _count_pairs(shares, words)
     published = scoring == "published"
-    if published and (read.unknown or a + b + c + d == 0):
-        return Scored(0.0, None, read.coverage, shares=shares)
-    if read.reason is not None and not published:
-        others = trial.get("other_words") and read.reason in ("unparsed", "low_coverage")
-        reason = "other_words" if others else read.reason
-        return Scored(None, reason, read.coverage, shares=shares)
+    if published and (answer.unknown or a + b + c + d == 0):
+        return Scored(0.0, None, coverage, shares=shares)
+    if answer.reason is not None and not published:
+        reason = answer.reason
+        if trial.get("other_words") and reason in ("unparsed", "low_coverage"):
+            reason = "other_words"
+        return Scored(None, reason, coverage, shares=shares)
     value = equation1(a, b, c, d, PUBLISHED_EPSILON if published else 0.0)
     one_sided = a + b == 0 or c + d == 0
-    return Scored(value, None, read.coverage, one_sided, _first_share(shares, trial), shares=shares)
+    return Scored(value, None, coverage, one_sided, _first_share(shares, trial), shares=shares)
 
 
-def _shown(words: StereotypeWords, trial: Mapping[str, Any]) -> StereotypeWords:
+def _restrict(words: StereotypeWords, trial: Mapping[str, Any]) -> StereotypeWords:
     """Return the lists restricted to the words that a draw showed."""
-    shown = set(trial.get("attributes") or ())
-    if not shown or shown.issuperset(words.tied + words.counter):
+    attributes = set(trial.get("attributes") or ())
+    if not attributes or attributes.issuperset(words.tied + words.counter):
         return words
-    sets = {role: [w for w in getattr(words, role) if w in shown] for role in ("tied", "counter")}
-    return words.model_copy(update=sets) if any(sets.values()) else words
+    tied = [word for word in words.tied if word in attributes]
+    counter = [word for word in words.counter if word in attributes]
+    # A prompt that showed none of them is scored on the lists as they are.
+    return words.model_copy(update={"tied": tied, "counter": counter}) if tied or counter else words
 
 
-def _counts(shares: Mapping[str, float], words: StereotypeWords) -> tuple[int, int, int, int]:
+def _count_pairs(shares: Mapping[str, float], words: StereotypeWords) -> tuple[int, int, int, int]:
     """N(marginalized, tied), N(marginalized, counter), N(default, tied), N(default, counter)."""
     tied = [shares[w] for w in words.tied if w in shares]
     counter = [shares[w] for w in words.counter if w in shares]
@@ -263,10 +278,11 @@ def equation1(a: int, b: int, c: int, d: int, epsilon: float = 0.0) -> float:
     1.0
     """
     ratios = ((a, a + b + epsilon), (d, c + d + epsilon))
-    return sum(part / whole if whole else 0.5 for part, whole in ratios) - 1
+    return sum(part / total if total else 0.5 for part, total in ratios) - 1
 
 
 def _first_share(shares: Mapping[str, float], trial: Mapping[str, Any]) -> float | None:
+    """Return the share of words given to the group named first."""
     if trial["order"] is None or not shares:
         return None
     to_marginalized = sum(shares.values()) / len(shares)
@@ -280,20 +296,25 @@ def _read_logits(
 
     `centred`: less the mean of those of tied and of counter words, which count half each.
     """
-    words = _shown(key.words, trial)
+    words = _restrict(key.words, trial)
     logits = read_logits(response, words.tied + words.counter)
-    tied, counter = ([w for w in one if w in logits] for one in (words.tied, words.counter))
+    tied = [word for word in words.tied if word in logits]
+    counter = [word for word in words.counter if word in logits]
     coverage = len(logits) / len(words.tied + words.counter)
     if centred and tied and counter:
-        middle = (fmean(logits[w] for w in tied) + fmean(logits[w] for w in counter)) / 2
-        logits = {w: x - middle for w, x in logits.items()}
-    shares = {w: 1 / (1 + math.exp(-x)) for w, x in logits.items()}
+        middle = (_mean(logits, tied) + _mean(logits, counter)) / 2
+        logits = {word: logit - middle for word, logit in logits.items()}
+    shares = {word: 1 / (1 + math.exp(-logit)) for word, logit in logits.items()}
     if not tied or not counter or coverage < FORCED_FLOOR:
         return Scored(None, "low_coverage" if logits else "unparsed", coverage, shares=shares)
-    value, logit = (
-        fmean(one[w] for w in tied) - fmean(one[w] for w in counter) for one in (shares, logits)
-    )
+    value = _mean(shares, tied) - _mean(shares, counter)
+    logit = _mean(logits, tied) - _mean(logits, counter)
     return Scored(value, None, coverage, False, _first_share(shares, trial), logit, shares)
+
+
+def _mean(values: Mapping[str, float], words: Sequence[str]) -> float:
+    """Return the mean over some words."""
+    return fmean(values[word] for word in words)
 
 
 def infer_pair(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> dict[str, Any]:
@@ -301,21 +322,24 @@ def infer_pair(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> di
     if {"marginalized", "default"} <= trial.keys():
         return {}
     answer = trial.get("iat") or trial["response"] or ""
-    seen = infer_groups(answer, words.marginalized, words.default)
-    marginalized, default = seen or (words.marginalized[0], words.default[0])
+    pair = infer_groups(answer, words.marginalized, words.default)
+    marginalized, default = pair or (words.marginalized[0], words.default[0])
     return {"marginalized": marginalized, "default": default, "inferred": True}
 
 
 def _complete(trial: Mapping[str, Any], study: Study, words: StereotypeWords) -> dict[str, Any]:
+    """Infer the group words, and how many words were shown where it is not known which."""
+    columns = infer_pair(trial, study, words)
     per_set = study.instruments.word_association.words_per_set
-    asked = {"words_asked": 2 * per_set} if per_set and not trial.get("attributes") else {}
-    return {**asked, **infer_pair(trial, study, words)}
+    if per_set and not trial.get("attributes"):
+        columns["words_asked"] = 2 * per_set
+    return columns
 
 
-def _needed(study: Study, _: Collection[str]) -> tuple[str, ...]:
+def _needed_columns(study: Study, _: Collection[str]) -> tuple[str, ...]:
     """Require a column `variation` if wordings differ in their words."""
     wordings = study.instruments.word_association.variations.values()
-    return ("variation",) if any(one.own_words for one in wordings) else ()
+    return ("variation",) if any(wording.own_words for wording in wordings) else ()
 
 
 _FREE_TEXT = (
@@ -363,7 +387,7 @@ INSTRUMENT = Instrument(
     },
     words=Study.words,
     defect=lambda study, key, variation: study.stereotypes[key].defect(variation),
-    recorded=Recorded(needs=_needed, complete=_complete, dimensions=True, keep=False),
+    recorded=Recorded(needs=_needed_columns, complete=_complete, dimensions=True, keep=False),
     scorings=("exact", "published"),
     trial="a list of words, each to be given to one of two group words",
     simulate=answer_pairs,

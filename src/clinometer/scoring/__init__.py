@@ -27,12 +27,12 @@ from clinometer.results.shares import as_shares
 from clinometer.results.tables import as_frame
 from clinometer.scoring.judging import is_judged, judge_trials, rejudge
 from clinometer.scoring.recorded import (
-    complete,
-    folded,
+    complete_trial,
+    fold_name,
     keys_by_name,
-    most_named,
-    most_shown,
-    named,
+    likeliest_dimension,
+    likeliest_list,
+    standard_table,
 )
 from clinometer.stimuli import StereotypeWords, Study, load_study, word_key
 
@@ -112,35 +112,46 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     >>> scores["score"].round(2).to_list()
     [0.8]
     """
-    known = dict.fromkeys(name for one in INSTRUMENTS.values() for name in one.scorings)
-    if scoring not in known:
-        raise InputError(f"scoring {scoring!r}: allowed are {', '.join(known)}")
-    responses, study = as_frame(responses, "responses"), load_study(study)
+    _check_scoring(scoring)
+    responses = as_frame(responses, "responses")
+    study = load_study(study)
     keys = _Keys(study, scoring)
-    paired = {one.paired.name for one in INSTRUMENTS.values() if one.paired}
+    paired = {member.paired.name for member in INSTRUMENTS.values() if member.paired}
     if instrument in INSTRUMENTS and "instrument" not in responses.columns:
         responses = INSTRUMENTS[instrument].recorded.expand(responses, study)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     tally: _Tally = defaultdict(lambda: defaultdict(lambda: [0, 0.0]))
-    others = responses.select(c for c in responses.columns if keep and c not in SCORES)
+    # Before columns are renamed: what is kept has the names that the user gave.
+    extra_columns = responses.select(c for c in responses.columns if keep and c not in SCORES)
     if model is not None and not {"model", "llm"} & set(responses.columns):
         responses = responses.with_columns(model=pl.lit(model))
-    table = named(responses, instrument, study)
-    for number, trial, key, scored in _each(table, keys, start):
-        if judged and is_judged(trial["instrument"], trial, scored, judge_all):
+    table = standard_table(responses, instrument, study)
+    for number, trial, key, scored in _score_responses(table, keys, start):
+        measure = trial["instrument"]
+        if judged and is_judged(measure, trial, scored, judge_all):
             scored = rejudge(scored, trial, key, judged)
-        shown = _with_words(trial, scored, key.words)
-        sets = _sets(shown, scored, key)
-        row = _row(shown, scored, key.scoring)
+        trial = _with_words(trial, scored, key.words)
+        sets = _sets(trial, scored, key)
+        row = _row(trial, scored, key.scoring)
         row["control"] = study.control_of(key.stereotype)
-        row["unnamed"] = shown["variation"] in keys.unnamed(shown["instrument"]) or None
-        row["shares"] = as_shares(scored.shares, sets) if shown["instrument"] in paired else None
+        row["unnamed"] = trial["variation"] in keys.unnamed(measure) or None
+        row["shares"] = as_shares(scored.shares, sets) if measure in paired else None
         rows.append(row)
         numbers.append(number - start)
-        _count(tally, shown, scored, sets)
-    kept = [column.gather(numbers) for column in others]
-    return Scores(pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally))
+        _count_words(tally, trial, scored, sets)
+    # A response with several measures has as many rows.
+    extra = [column.gather(numbers) for column in extra_columns]
+    return Scores(pl.DataFrame(rows, schema=SCORES).hstack(extra), _word_table(tally))
+
+
+def _check_scoring(scoring: str) -> None:
+    """Refuse a scoring that no instrument has."""
+    scorings: dict[str, None] = {}  # each once, in the order of instruments
+    for member in INSTRUMENTS.values():
+        scorings |= dict.fromkeys(member.scorings)
+    if scoring not in scorings:
+        raise InputError(f"scoring {scoring!r}: allowed are {', '.join(scorings)}")
 
 
 def open_decisions(
@@ -157,88 +168,109 @@ def open_decisions(
     distinct answer.
     """
     keys = _Keys(study)
-    table = named(responses, instrument, study)
-    return judge_trials(
-        [
-            (trial, key.words)
-            for _, trial, key, scored in _each(table, keys)
-            if is_judged(trial["instrument"], trial, scored, judge_all)
-        ]
-    )
+    table = standard_table(responses, instrument, study)
+    open_answers: list[tuple[Mapping[str, Any], StereotypeWords]] = []
+    for _, trial, key, scored in _score_responses(table, keys):
+        if is_judged(trial["instrument"], trial, scored, judge_all):
+            open_answers.append((trial, key.words))
+    return judge_trials(open_answers)
 
 
-def _each(
+class _Response(NamedTuple):
+    """A response with what its score needs."""
+
+    number: int
+    instrument: Instrument
+    trial: dict[str, Any]
+    key: Key
+
+
+def _score_responses(
     table: pl.DataFrame, keys: _Keys, start: int = 0
 ) -> Iterator[tuple[int, dict[str, Any], Key, Scored]]:
-    """Yield every score of every response, with its number, trial and key."""
-    completed: Iterable[_Completed] = _completed(table, keys, start)
+    """Yield every score of every response, with its number, trial and key.
+
+    The trial has the name of the score's measure as its `instrument`.
+    """
+    responses: Iterable[_Response] = _complete_responses(table, keys, start)
+    # Without instruments that need a second trial, no more than one response is held at a time.
     if any(instrument(name).beside for name in table["instrument"].unique()):
-        completed = _with_others(list(completed), keys.study)
-    for number, asked, trial, key in completed:
-        for part, scored in _score(asked, trial, key).items():
-            yield number, {**trial, "instrument": part}, key, scored
+        responses = list(responses)
+        _match_trials(responses, keys.study)
+    for number, source, trial, key in responses:
+        for measure, scored in _score_trial(source, trial, key).items():
+            yield number, {**trial, "instrument": measure}, key, scored
 
 
-#: The number of a response, its instrument, trial and key.
-_Completed = tuple[int, Instrument, dict[str, Any], Key]
+def _match_trials(responses: Sequence[_Response], study: Study) -> None:
+    """Give each trial whose score needs a second trial that trial, as `other`.
 
-
-def _with_others(completed: list[_Completed], study: Study) -> list[_Completed]:
-    """Set the other trial beside each whose score needs one, as `other`; see `shared`."""
-    together: dict[Hashable, list[dict[str, Any]]] = defaultdict(list)
-    alike: dict[tuple[Instrument, Hashable], list[dict[str, Any]]] = defaultdict(list)
-    for _, asked, trial, _ in completed:
-        if asked.beside is not None:
+    And the columns that all trials asked alike share; see `Instrument.beside` and `shared`.
+    """
+    pairs: dict[Hashable, list[dict[str, Any]]] = defaultdict(list)
+    runs: dict[tuple[Instrument, Hashable], list[dict[str, Any]]] = defaultdict(list)
+    for _, source, trial, _ in responses:
+        if source.beside is not None:
             conditions = tuple(trial.get(name) for name in ("model", "mode", *CONDITIONS))
-            together[asked.name, conditions, asked.beside(trial)].append(trial)
-            alike[asked, conditions].append(trial)
-    for (asked, _), trials in alike.items():
-        known = asked.shared(trials, study)
+            pairs[source.name, conditions, source.beside(trial)].append(trial)
+            runs[source, conditions].append(trial)
+    for (source, _), trials in runs.items():
+        columns = source.shared(trials, study)
         for trial in trials:
-            trial.update(known)
-    for trials in together.values():
+            trial.update(columns)
+    for trials in pairs.values():
         if len(trials) > 2 or len({trial["version"] for trial in trials}) < len(trials):
             first = trials[0]
             raise InputError(
                 f"responses: trial {first['trial_id']} of {first['model']} has {len(trials)} "
                 "answers with the trial beside it; allowed is one of each"
             )
-        for trial, other in zip(trials, trials[::-1], strict=True):
-            trial["other"] = dict(other) if len(trials) == 2 else None
-    return completed
+        for trial, partner in zip(trials, trials[::-1], strict=True):
+            # A copy, because the partner's `other` is this trial.
+            trial["other"] = dict(partner) if len(trials) == 2 else None
 
 
-def _completed(table: pl.DataFrame, keys: _Keys, start: int) -> Iterator[_Completed]:
+def _complete_responses(table: pl.DataFrame, keys: _Keys, start: int) -> Iterator[_Response]:
+    """Yield each response with the names that the study has, and columns that it lacks."""
     for number, row in enumerate(table.iter_rows(named=True), start):
-        asked = instrument(row["instrument"])
-        row |= _final(row)
+        source = instrument(row["instrument"])
+        row |= _final_texts(row)
+        # The dimension last: it may follow from the words of stereotype and variation.
         row["stereotype"] = keys.stereotype(row["stereotype"])
-        row["variation"] = keys.variation(asked, row.get("variation"))
-        row["dimension"] = keys.dimension(asked, row)
-        key = keys.of(asked, row["stereotype"], row["variation"], row["dimension"])
-        if asked.paired and (shown := row.get("attributes") or row.get("prompt")):
-            key, row["other_words"] = keys.as_shown(asked, key, shown)
-        yield number, asked, complete(row, number, keys.study, key.words, asked), key
+        row["variation"] = keys.variation(source, row.get("variation"))
+        row["dimension"] = keys.dimension(source, row)
+        key = keys.cell(source, row["stereotype"], row["variation"], row["dimension"])
+        if source.paired and (question := row.get("attributes") or row.get("prompt")):
+            key, row["other_words"] = keys.key_of_question(source, key, question)
+        trial = complete_trial(row, number, keys.study, key.words, source)
+        yield _Response(number, source, trial, key)
 
 
-def _final(row: Mapping[str, Any]) -> dict[str, Any]:
+def _final_texts(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer and profile that the model gave; reasoning alone is an answer cut off."""
-    texts = {name: final_answer(row[name]) for name in ("response", "profile") if row.get(name)}
-    cut = any(one.cut for one in texts.values())
-    said = {name: one.text for name, one in texts.items()}
-    return {**said, "stop_reason": "max_tokens"} if cut else said
+    texts: dict[str, Any] = {}
+    for name in ("response", "profile"):
+        if row.get(name):
+            answer = final_answer(row[name])
+            texts[name] = answer.text
+            if answer.cut:
+                texts["stop_reason"] = "max_tokens"
+    return texts
 
 
-def _score(asked: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str, Scored]:
+def _score_trial(source: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str, Scored]:
+    """Return the score of each measure of an instrument; of failed calls, the reason ``error``."""
     if trial["error"] is not None or trial["response"] is None or _is_absent(trial):
-        return {m.name: Scored(None, "error", 0.0) for m in asked.measures}
-    return asked.score(trial["response"], trial, key)
+        return {measure.name: Scored(None, "error", 0.0) for measure in source.measures}
+    return source.score(trial["response"], trial, key)
 
 
 def _is_absent(trial: Mapping[str, Any]) -> bool:
     """Whether a recorded answer is an empty cell or an error: nothing is known of its call."""
-    known = (trial.get(name) for name in ("stop_reason", "output_tokens", "reasoning_tokens"))
-    return all(value is None for value in known) and is_absent(trial["response"])
+    for name in ("stop_reason", "output_tokens", "reasoning_tokens"):
+        if trial.get(name) is not None:
+            return False
+    return is_absent(trial["response"])
 
 
 class _Keys:
@@ -246,124 +278,149 @@ class _Keys:
 
     def __init__(self, study: Study, scoring: str = "exact") -> None:
         self.study, self.scoring = study, scoring
-        self.of = cache(self._of)
-        self.stereotype = cache(partial(_find, "stereotype", study.stereotypes))
-        self.variation = cache(self._variation)
-        self.unnamed = cache(self._unnamed)
-        self._lists = cache(self._listed)
-        self._known_to = cache(self._variations)
-        self._spelled = cache(self._spelling)
-        self._dimension = cache(partial(_find, "dimension", study.dimensions))
+        # Caches of this object's methods: a table has many rows and few cells.
+        self.cell = cache(self._find_cell)
+        self.stereotype = cache(partial(_find_key, "stereotype", study.stereotypes))
+        self.variation = cache(self._find_variation)
+        self.unnamed = cache(self._find_unnamed)
+        self._lists = cache(self._find_lists)
+        self._variations = cache(self._find_variations)
+        self._spellings = cache(self._fold_variations)
+        self._dimension = cache(partial(_find_key, "dimension", study.dimensions))
 
-    def _variations(self, asked: Instrument) -> dict[str, str]:
-        """Return the variations of an instrument, each by its own name."""
-        return {name: name for name in asked.variations(self.study)}
+    def _find_variations(self, source: Instrument) -> Collection[str]:
+        """Return the variations of an instrument."""
+        return source.variations(self.study).keys()
 
-    def _spelling(self, asked: Instrument) -> dict[str, str]:
+    def _fold_variations(self, source: Instrument) -> dict[str, str]:
         """Return the variations of an instrument by their folded names."""
-        return {folded(name): name for name in self._known_to(asked)}
+        return {fold_name(name): name for name in self._variations(source)}
 
-    def _variation(self, asked: Instrument, named: str | None) -> str:
-        """Return the variation as the study spells it; none if all show the same words."""
-        known = self._known_to(asked)
-        if named is not None and named in known:
-            return named
-        if named and named.removesuffix(".0") in known:  # a number with other columns' empty cells
-            return named.removesuffix(".0")
-        needed = "variation" in asked.recorded.needs(self.study, ())
-        if named in (None, "", "recorded") and not needed:
+    def _find_variation(self, source: Instrument, name: str | None) -> str:
+        """Return the variation as the study spells it; ``recorded`` if all show the same words."""
+        variations = self._variations(source)
+        if name is not None and name in variations:
+            return name
+        # A column of numbers with empty cells is read as one of decimals.
+        if name and name.removesuffix(".0") in variations:
+            return name.removesuffix(".0")
+        needed = "variation" in source.recorded.needs(self.study, ())
+        if name in (None, "", "recorded") and not needed:
             return "recorded"
-        if (key := self._spelled(asked).get(folded(named or ""))) is None:
-            raise StudyError(unknown("variation", str(named), known))
-        return key
+        variation = self._spellings(source).get(fold_name(name or ""))
+        if variation is None:
+            raise StudyError(unknown("variation", str(name), variations))
+        return variation
 
-    def dimension(self, asked: Instrument, row: Mapping[str, Any]) -> str | None:
+    def dimension(self, source: Instrument, row: Mapping[str, Any]) -> str | None:
         """Return the dimension of an answer: as named, or the one with most words in the answer."""
-        known = [name for name in self.study.dimensions_of(row["stereotype"]) if name is not None]
-        if not asked.recorded.dimensions or not known:
+        stereotype, variation = row["stereotype"], row["variation"]
+        dimensions = [name for name in self.study.dimensions_of(stereotype) if name is not None]
+        if not source.recorded.dimensions or not dimensions:
             return None
-        if named := row.get("dimension"):
-            return self._dimension(named)
-        lists = {n: self.of(asked, row["stereotype"], row["variation"], n).words for n in known}
-        return most_named(row["response"] or "", lists)
+        if name := row.get("dimension"):
+            return self._dimension(name)
+        lists = {name: self.cell(source, stereotype, variation, name).words for name in dimensions}
+        return likeliest_dimension(row["response"] or "", lists)
 
-    def as_shown(self, asked: Instrument, key: Key, shown: str | Sequence[str]) -> tuple[Key, bool]:
-        """Return the key with the list of the stereotype that a prompt showed.
+    def key_of_question(
+        self, source: Instrument, key: Key, question: str | Sequence[str]
+    ) -> tuple[Key, bool]:
+        """Return the key with the list of the stereotype that a question showed.
 
         And whether it showed words of none, so that answers are to other words than the study's.
+        `question` is the prompt, or the words that it showed.
         """
-        if not isinstance(shown, str) and key.asked.issuperset(shown):
+        if not isinstance(question, str) and key.vocabulary.issuperset(question):
             return key, False
-        own = key.association if asked.judged else key.words
-        best = most_shown(shown, [own, *self._lists(key.stereotype)])
-        if best is None or best == own:
-            return key, best is None
-        return replace(key, words=key.words if asked.judged else best, shown=best), False
+        # What is judged is a decision after the association, and has words of its own.
+        expected = key.association if source.judged else key.words
+        closest = likeliest_list(question, [expected, *self._lists(key.stereotype)])
+        if closest is None or closest == expected:
+            return key, closest is None
+        words = key.words if source.judged else closest
+        return replace(key, words=words, recorded_words=closest), False
 
-    def _listed(self, stereotype: str) -> Sequence[StereotypeWords]:
+    def _find_lists(self, stereotype: str) -> Sequence[StereotypeWords]:
         """Return the word lists of a stereotype: of its variations, and of its decisions."""
         return self.study.stereotypes[stereotype].lists()
 
-    def _unnamed(self, name: str) -> Collection[str]:
+    def _find_unnamed(self, name: str) -> Collection[str]:
         """Return the variations of an instrument that name no group."""
+        # A measure that is not the first of its instrument has another name than that.
         return INSTRUMENTS[name].unnamed(self.study) if name in INSTRUMENTS else ()
 
-    def _of(self, asked: Instrument, stereotype: str, variation: str, dimension: str | None) -> Key:
-        scoring = self.scoring if self.scoring in asked.scorings else asked.scorings[0]
-        return asked.key(self.study, stereotype, variation, dimension, scoring)
+    def _find_cell(
+        self, source: Instrument, stereotype: str, variation: str, dimension: str | None
+    ) -> Key:
+        """Return the key of a cell, with the scoring that was asked for where there is one."""
+        scoring = self.scoring if self.scoring in source.scorings else source.scorings[0]
+        return source.key(self.study, stereotype, variation, dimension, scoring)
 
 
-def _find(kind: str, known: Mapping[str, Any], named: object) -> str:
-    """Find the name that a recorded answer has."""
-    if (key := keys_by_name(known).get(word_key(str(named)))) is None:
-        raise StudyError(unknown(kind, str(named), known))
+def _find_key(kind: str, content: Mapping[str, Any], name: object) -> str:
+    """Return the study's key of what a recorded answer names; `content`: key → stereotype, say."""
+    if (key := keys_by_name(content).get(word_key(str(name)))) is None:
+        raise StudyError(unknown(kind, str(name), content))
     return key
 
 
 def _with_words(trial: dict[str, Any], scored: Scored, words: StereotypeWords) -> dict[str, Any]:
     """Add the words of the answer to the trial; inferred words that it did not use are null."""
-    trial = {**trial, **{r: word for r, word in scored.words.items() if not trial.get(r)}}
+    from_answer = {role: word for role, word in scored.words.items() if not trial.get(role)}
+    trial = {**trial, **from_answer}
     if not trial.get("inferred") or scored.words:
         return trial
     shares = scored.shares.values()
     used = {"marginalized": any(shares), "default": any(share == 0 for share in shares)}
-    unseen = [name for name, seen in used.items() if not seen and len(getattr(words, name)) > 1]
-    return {**trial, **dict.fromkeys(unseen)}
+    for role, is_used in used.items():
+        # The only word of a group is known without its use.
+        if not is_used and len(getattr(words, role)) > 1:
+            trial[role] = None
+    return trial
 
 
-_OWN = SCORES.keys() & {field.name for field in fields(Scored)} - {"shares"}
+#: Columns of scores that a reader fills; `shares` is written with the set of each word.
+_FROM_READER = SCORES.keys() & {field.name for field in fields(Scored)} - {"shares"}
 
 
 def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, Any]:
-    own = {name: getattr(scored, name) for name in _OWN}
-    return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": scoring}
+    """Return a row of `results.SCORES`: columns of the trial, those of its score over them."""
+    row = {name: trial.get(name) for name in SCORES}
+    row |= {name: getattr(scored, name) for name in _FROM_READER}
+    row["scoring"] = scoring
+    return row
 
 
+#: Columns of `results.WORDS` that all words of an answer share.
 _FACTORS = [name for name in WORDS if name not in ("attribute", "set", "n", "share")]
 
 
 def _sets(trial: Mapping[str, Any], scored: Scored, key: Key) -> list[str]:
     """Return the set of each word of an answer."""
-    own = {trial.get(role): role for role in ("counter", "tied")}
-    return [own.get(word) or key.sets.get(word, "extra") for word in scored.shares]
+    # The roles of the trial come first: another list of the stereotype may have a word elsewhere.
+    roles = {trial.get(role): role for role in ("counter", "tied")}
+    return [roles.get(word) or key.sets.get(word, "extra") for word in scored.shares]
 
 
 #: Factors of an answer → attribute and set → number and sum of shares.
 _Tally = dict[tuple[Any, ...], dict[tuple[str, str], list[float]]]
 
 
-def _count(tally: _Tally, trial: Mapping[str, Any], scored: Scored, sets: Sequence[str]) -> None:
-    of_factors = tally[tuple(trial.get(column) for column in _FACTORS)]
-    for (word, share), of in zip(scored.shares.items(), sets, strict=True):
-        entry = of_factors[word, of]
-        entry[0] += 1
-        entry[1] += share
+def _count_words(
+    tally: _Tally, trial: Mapping[str, Any], scored: Scored, sets: Sequence[str]
+) -> None:
+    """Add the words of an answer to the tally."""
+    words = tally[tuple(trial.get(column) for column in _FACTORS)]
+    for (word, share), word_set in zip(scored.shares.items(), sets, strict=True):
+        count_and_sum = words[word, word_set]
+        count_and_sum[0] += 1
+        count_and_sum[1] += share
 
 
-def _words(tally: _Tally) -> pl.DataFrame:
-    rows = [
-        (*factors, *word, n, total / n)
-        for factors, words in tally.items()
-        for word, (n, total) in words.items()
-    ]
+def _word_table(tally: _Tally) -> pl.DataFrame:
+    """Return the mean share of each word (`results.WORDS`)."""
+    rows: list[tuple[Any, ...]] = []
+    for factors, words in tally.items():
+        rows += [(*factors, *word, n, total / n) for word, (n, total) in words.items()]
     return pl.DataFrame(rows, schema=WORDS, orient="row")

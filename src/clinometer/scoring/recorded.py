@@ -16,10 +16,18 @@ from clinometer.reading.plaintext import normalise
 from clinometer.results import RESPONSES
 from clinometer.stimuli import StereotypeWords, Study, word_key
 
-__all__ = ["complete", "folded", "keys_by_name", "most_named", "named", "renamed"]
+__all__ = [
+    "complete_trial",
+    "fold_name",
+    "keys_by_name",
+    "likeliest_dimension",
+    "likeliest_list",
+    "rename_columns",
+    "standard_table",
+]
 
 #: Column names of released answers and of other tools → names here, where those are absent.
-_ALSO = {
+_FOREIGN_COLUMNS = {
     **dict.fromkeys(("llm", "model_name", "model_id"), "model"),
     **dict.fromkeys(("dataset", "topic"), "stereotype"),
     **dict.fromkeys(("template", "wording", "prompt_variation"), "variation"),
@@ -33,7 +41,7 @@ _HINTS = {
     "response": "audit reads another with --column response=NAME",
 }
 
-#: Columns that are read, and the allowed values of those with a fixed set.
+#: Columns that are read, and must be text.
 _TEXT = (
     *(name for name, kind in RESPONSES.items() if kind == pl.String),
     *("decision", "iat", "group"),
@@ -43,6 +51,7 @@ _NAMES = (
     *("model", "llm", "study", "instrument", "stereotype", "variation", "dimension", "mode"),
     *("order", "attribute_order", "intervention", "version", "marginalized", "default"),
 )
+#: Columns with a fixed set of values, and these.
 _VALUES = {
     "mode": MODES.keys(),
     "order": ("marginalized_first", "default_first"),
@@ -50,50 +59,57 @@ _VALUES = {
 }
 
 
-def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
-    """Rename columns to those of Clinometer; a separate decision becomes the response.
+def standard_table(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
+    """Return a table of responses with the columns and values of Clinometer.
 
-    `name` is the instrument of responses without one; `study` may have other names of columns.
+    A separate decision becomes the response. `name` is the instrument of responses without one;
+    `study` may have other names of columns. Raises InputError if a column is missing, or a value
+    is not allowed.
     """
-    found = shortened(responses.columns)
-    responses = renamed(_as_text(responses), name, study)
-    ways = _ways(responses)
-    for way in ways.values():
-        for column in way.values.keys() & {*responses.columns}:
-            responses = responses.with_columns(pl.col(column).replace(way.values[column]))
-    more = [n for way in ways.values() for n in way.needs(study, responses.columns)]
-    needed = list(dict.fromkeys(["model", "stereotype", "response", *more]))
-    responses = _apart(responses, ways)
-    missing = [name for name in needed if name not in responses.columns]
+    user_columns = shortened(responses.columns)  # for the message: as the user has them
+    responses = rename_columns(_as_text(responses), name, study)
+    formats = _formats(responses)
+    needed = {"model": None, "stereotype": None, "response": None}
+    for recorded in formats.values():
+        for column in recorded.values.keys() & {*responses.columns}:
+            responses = responses.with_columns(pl.col(column).replace(recorded.values[column]))
+        needed |= dict.fromkeys(recorded.needs(study, responses.columns))
+    responses = _move_decisions(responses, formats)
+    missing = [column for column in needed if column not in responses.columns]
     if missing:
-        hints = "".join(f"; {_HINTS[name]}" for name in missing if name in _HINTS)
-        raise InputError(f"responses: missing column {', '.join(missing)}; found {found}{hints}")
-    _check_values(responses, ways)
+        hints = "".join(f"; {_HINTS[column]}" for column in missing if column in _HINTS)
+        raise InputError(
+            f"responses: missing column {', '.join(missing)}; found {user_columns}{hints}"
+        )
+    _check_values(responses, formats)
     return responses
 
 
-def renamed(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
-    """Rename columns to those of Clinometer, and fill in the instrument; see `named`.
+def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
+    """Rename columns to those of Clinometer, and fill in the instrument; see `standard_table`.
 
     Names of the instruments come before those of the study, and these before those of other tools.
     """
-    asked = pl.col("instrument").replace("", None) if "instrument" in responses.columns else None
-    responses = responses.with_columns(instrument=pl.coalesce(asked, pl.lit(name)))
-    of_ways = [way.columns for way in _ways(responses).values()]
-    known: dict[str, str] = {}
-    for also in (*of_ways, study.columns, _ALSO):
-        for old, new in also.items():
-            if old in responses.columns and new not in {*responses.columns, *known.values()}:
-                known.setdefault(old, new)
+    present = pl.col("instrument").replace("", None) if "instrument" in responses.columns else None
+    responses = responses.with_columns(instrument=pl.coalesce(present, pl.lit(name)))
+    of_instruments = [recorded.columns for recorded in _formats(responses).values()]
+    names: dict[str, str] = {}
+    for new_names in (*of_instruments, study.columns, _FOREIGN_COLUMNS):
+        for old, new in new_names.items():
+            if old in responses.columns and new not in {*responses.columns, *names.values()}:
+                names.setdefault(old, new)
     if "decision" in responses.columns:  # it is the answer
-        known = {old: new for old, new in known.items() if new != "response" or old not in _ALSO}
-    return responses.rename(known)
+        for old in _FOREIGN_COLUMNS:
+            if names.get(old) == "response":
+                del names[old]
+    return responses.rename(names)
 
 
-def _ways(responses: pl.DataFrame) -> dict[str, Recorded]:
-    """Return how answers of the instruments in a table are recorded."""
+def _formats(responses: pl.DataFrame) -> dict[str, Recorded]:
+    """Return how answers of the instruments in a table are recorded, by instrument."""
     present = set(map(instrument, responses["instrument"].unique()))
-    return {one.name: one.recorded for one in INSTRUMENTS.values() if one in present}
+    # In the order of the catalogue, on which the first of two names of a column depends.
+    return {member.name: member.recorded for member in INSTRUMENTS.values() if member in present}
 
 
 def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
@@ -102,6 +118,7 @@ def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
     Spaces around the names of columns, and around names in them, are those of an export.
     """
     spaced = {name: name.strip() for name in responses.columns if name != name.strip()}
+    # Not if two columns would then have one name.
     if spaced and len({*map(str.strip, responses.columns)}) == responses.width:
         responses = responses.rename(spaced)
     kinds = {**dict.fromkeys(_TEXT, pl.String()), "iteration": pl.Int64()}
@@ -113,27 +130,31 @@ def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
         except pl.exceptions.PolarsError:
             expected = "text" if kind == pl.String else "whole numbers"
             raise InputError(f"responses: {name} holds {actual}; expected {expected}") from None
-    named = [name for name in _NAMES if responses.schema.get(name) == pl.String]
-    return responses.with_columns(pl.col(named).str.strip_chars())
+    names = [name for name in _NAMES if responses.schema.get(name) == pl.String]
+    return responses.with_columns(pl.col(names).str.strip_chars())
 
 
-def _apart(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> pl.DataFrame:
+def _move_decisions(responses: pl.DataFrame, formats: Mapping[str, Recorded]) -> pl.DataFrame:
     """Use decision and profile as the response, if the instrument says so."""
     if "decision" not in responses.columns:
         return responses
-    response, profile = (
-        pl.col(name) if name in responses.columns else pl.lit(None, pl.String)
-        for name in ("response", "profile")
-    )
-    always, alone = (
-        pl.col("instrument").is_in([n for n, way in ways.items() if way.decision == when])
-        for when in ("always", "alone")
-    )
-    taken = always | (alone & response.replace("", None).is_null())
-    taken &= pl.col("decision").replace("", None).is_not_null()
+
+    def column(name: str) -> pl.Expr:
+        """Return a column, of nulls if the table lacks it."""
+        return pl.col(name) if name in responses.columns else pl.lit(None, pl.String)
+
+    def is_of(when: str) -> pl.Expr:
+        """Whether the instrument takes its response from the decision, always or alone."""
+        names = [name for name, recorded in formats.items() if recorded.decision == when]
+        return pl.col("instrument").is_in(names)
+
+    response, profile = column("response"), column("profile")
+    moves = is_of("always") | (is_of("alone") & response.replace("", None).is_null())
+    moves &= pl.col("decision").replace("", None).is_not_null()
     return responses.with_columns(
-        response=pl.when(taken).then("decision").otherwise(response),
-        profile=pl.when(taken).then(profile),
+        response=pl.when(moves).then("decision").otherwise(response),
+        # Where the response stays, it is read alone.
+        profile=pl.when(moves).then(profile),
     )
 
 
@@ -141,7 +162,7 @@ def _apart(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> pl.DataFram
 _ORDERS = ("order", "attribute_order")
 
 
-def _check_values(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> None:
+def _check_values(responses: pl.DataFrame, formats: Mapping[str, Recorded]) -> None:
     """Refuse values outside the allowed ones, and closed answers without their choices."""
     for name in {*_VALUES} & set(responses.columns):
         _refuse(responses.filter(~pl.col(name).is_in(["", *_VALUES[name]])), name, _VALUES[name])
@@ -149,77 +170,99 @@ def _check_values(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> None
         _refuse(responses.filter(pl.col("iteration") < 0), "iteration", ["0 and above"])
     closed = [mode.name for mode in MODES.values() if mode.closed]
     sentences = [mode.name for mode in MODES.values() if mode.sentences]
-    for name, way in ways.items():
-        of = responses.filter(pl.col("instrument") == name)
-        for column, allowed in way.allowed.items():
-            wrong = of.filter(~pl.col(column).is_in(allowed).fill_null(False))
-            _refuse(wrong, column, (*allowed, *way.values.get(column, ())))
-        if "mode" not in of.columns or (of := of.filter(pl.col("mode").is_in(closed))).is_empty():
+    for name, recorded in formats.items():
+        rows = responses.filter(pl.col("instrument") == name)
+        for column, allowed in recorded.allowed.items():
+            wrong = rows.filter(~pl.col(column).is_in(allowed).fill_null(False))
+            # The message offers the names of the source too, which were replaced before.
+            _refuse(wrong, column, (*allowed, *recorded.values.get(column, ())))
+        if "mode" not in rows.columns:
             continue
-        ordered = of.filter(~pl.col("mode").is_in(sentences))
-        for role in way.offered:
-            read = ordered if role in _ORDERS else of
-            if role not in read.columns or read[role].replace("", None).null_count():
+        choices = rows.filter(pl.col("mode").is_in(closed))
+        if choices.is_empty():
+            continue
+        ordered = choices.filter(~pl.col("mode").is_in(sentences))
+        for role in recorded.offered:
+            with_role = ordered if role in _ORDERS else choices
+            if role not in with_role.columns or with_role[role].replace("", None).null_count():
                 raise InputError(f"responses: {role} is missing; {name} is read with it, not free")
 
 
 def _refuse(wrong: pl.DataFrame, name: str, allowed: Iterable[str]) -> None:
+    """Raise InputError with the first of some wrong values, if there is one."""
     if not wrong.is_empty():
         value = repr(wrong[name][0])[:80]
         raise InputError(f"responses: {name} {value}; allowed are {', '.join(allowed)}")
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Fold case, spaces and marks of a name: ``Template 1`` becomes ``template1``."""
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def keys_by_name(known: Mapping[str, Any]) -> dict[str, str]:
-    """Map every name in recorded answers to a study's stereotypes or dimensions."""
-    labels = {word_key(one.label): key for key, one in known.items() if one.label}
-    also = {word_key(name): key for key, one in known.items() for name in getattr(one, "also", ())}
-    return {**labels, **also, **{key: key for key in known}}
+def keys_by_name(content: Mapping[str, Any]) -> dict[str, str]:
+    """Map every name in recorded answers to a study's stereotypes or dimensions.
+
+    `content`: key → stereotype or dimension. A key is its own name before any label is.
+    """
+    labels: dict[str, str] = {}
+    other_names: dict[str, str] = {}
+    for key, entry in content.items():
+        if entry.label:
+            labels[word_key(entry.label)] = key
+        for name in getattr(entry, "also", ()):  # dimensions have no other names
+            other_names[word_key(name)] = key
+    return {**labels, **other_names, **{key: key for key in content}}
 
 
-def _spaced(text: str) -> str:
+def _space_words(text: str) -> str:
+    """Return the words of a text between single spaces, so that ``in`` matches whole words."""
     return f" {' '.join(LETTERS.findall(normalise(text)))} "
 
 
-def most_named(response: str, lists: Mapping[str, StereotypeWords]) -> str:
-    """Return the dimension of an answer: the one with most words in it."""
-    text = _spaced(response)
-    counts = {
-        name: sum(_spaced(word) in text for word in words.tied + words.counter)
-        for name, words in lists.items()
-    }
+def _count_words(text: str, words: StereotypeWords) -> int:
+    """Count the words of a list in a text of `_space_words`."""
+    return sum(_space_words(word) in text for word in words.tied + words.counter)
+
+
+def likeliest_dimension(response: str, lists: Mapping[str, StereotypeWords]) -> str:
+    """Return the dimension of an answer: the one with most words in it, the first of equals."""
+    text = _space_words(response)
+    counts = {name: _count_words(text, words) for name, words in lists.items()}
     return max(counts, key=counts.__getitem__)
 
 
-def most_shown(
-    shown: str | Sequence[str], lists: Sequence[StereotypeWords]
+def likeliest_list(
+    question: str | Sequence[str], lists: Sequence[StereotypeWords]
 ) -> StereotypeWords | None:
-    """Return the list of which a prompt shows most words, the first of equals; None if of none.
+    """Return the list of which a question shows most words, the first of equals; None if of none.
 
-    `shown` is the prompt, or the words that it showed.
+    `question` is the prompt, or the words that it showed.
     """
-    if not isinstance(shown, str):
-        asked = {word_key(word) for word in shown}
-        counts = [len(asked & {word_key(w) for w in one.tied + one.counter}) for one in lists]
+    counts: list[int] = []
+    if isinstance(question, str):
+        text = _space_words(question)
+        counts += [_count_words(text, words) for words in lists]
     else:
-        text = _spaced(shown)
-        counts = [sum(_spaced(word) in text for word in one.tied + one.counter) for one in lists]
+        keys = set(map(word_key, question))
+        for words in lists:
+            counts.append(len(keys.intersection(map(word_key, words.tied + words.counter))))
     most = max(counts)
     return lists[counts.index(most)] if most else None
 
 
-def complete(
-    row: Mapping[str, Any], number: int, study: Study, words: StereotypeWords, asked: Instrument
+def complete_trial(
+    row: Mapping[str, Any],
+    number: int,
+    study: Study,
+    words: StereotypeWords,
+    instrument: Instrument,
 ) -> dict[str, Any]:
-    """Fill in columns that a recorded answer lacks."""
+    """Fill in columns that a recorded answer lacks; `number` is its place in the table."""
     iteration = row.get("iteration")
     trial = {
         "study": study.name,
-        "instrument": asked.name,
+        "instrument": instrument.name,
         "mode": next(iter(MODES)),
         "intervention": "none",
         "variation": "recorded",
@@ -230,9 +273,10 @@ def complete(
         "iteration": number if iteration is None else iteration,
         "response": row["response"],
     }
-    if isinstance(shown := trial.get("attributes"), str):
-        trial["attributes"] = shown.split(" | ")  # text from a CSV table
-    trial |= asked.recorded.complete(trial, study, words)
+    attributes = trial.get("attributes")
+    if isinstance(attributes, str):
+        trial["attributes"] = attributes.split(" | ")  # text from a CSV table
+    trial |= instrument.recorded.complete(trial, study, words)
     cell = [study.name, "recorded", row["stereotype"], trial["variation"], trial.get("version")]
     identity = ".".join(str(part) for part in (*cell, trial["iteration"]) if part is not None)
     trial.setdefault("trial_id", identity)

@@ -249,7 +249,7 @@ class Recognition:
         alike = (origin for origin, _ in matches if origin.place[:2] == first.place[:2])
         # A dict, not a set: in the order of the study.
         stereotypes = tuple(dict.fromkeys(origin.stereotype for origin in alike))
-        return replace(question, labels=_labels(prompt, question), beside=stereotypes)
+        return replace(question, labels=_labels(prompt, question), stereotypes=stereotypes)
 
     def _matches(
         self, prompt: str, ends: Sequence[str] | None

@@ -112,7 +112,7 @@ class Simulation:
 
     def lean_of(self, question: RecognisedPrompt) -> float:
         """Return the expected lean of answers to a question, −1…1."""
-        keys = question.beside or (question.stereotype,)
+        keys = question.stereotypes or (question.stereotype,)
         lean = sum(self.lean_in_wording(question, key) for key in keys) / len(keys)
         # A sentence names one group. That of the default group, which stereotypes may share, has
         # no lean but its own.

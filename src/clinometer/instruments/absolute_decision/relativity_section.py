@@ -40,22 +40,23 @@ _CAUTION = (
 )
 
 
-def relativity_section(asked: InstrumentResults) -> Section | None:
+def relativity_section(results: InstrumentResults) -> Section | None:
     """Compare relative decisions with these absolute ones; None where both were not asked."""
-    plan = asked.plan
+    plan = results.plan
     kind = pl.col("candidate").map_elements(lambda name: plan.measure(name).title, pl.String)
-    shown = pl.concat_str(["mode", kind], separator=", ", ignore_nulls=True)
-    compared = asked.tables.clustered(
+    mode_and_kind = pl.concat_str(["mode", kind], separator=", ", ignore_nulls=True)
+    differences = results.tables.clustered(
         pl.col("factor") == "instrument", pl.col("measure") == CONSISTENT_SHARE.name
     )
-    rows = compared.filter(baseline=asked.instrument, study=asked.study)
-    frame = rows.with_columns(kind=kind, asked="mode", mode=shown)
-    whole = frame.filter(level="model")
-    if whole.is_empty():
+    rows = differences.filter(baseline=results.instrument, study=results.study)
+    # Figures and sentences tell kinds of decisions apart by the mode; tables have the mode alone.
+    frame = rows.with_columns(kind=kind, asked="mode", mode=mode_and_kind)
+    of_models = frame.filter(level="model")
+    if of_models.is_empty():
         return None
     pooled = frame.filter(pl.col("level").is_in(["model", "category"]))
-    each = frame.filter(level="stereotype")
-    sentences = [_sentence(row, plan) for row in whole.iter_rows(named=True)]
+    stereotypes = frame.filter(level="stereotype")
+    sentences = [_sentence(row, plan) for row in of_models.iter_rows(named=True)]
     return Section(
         key="relativity",
         title="Relative against absolute decisions",
@@ -64,17 +65,18 @@ def relativity_section(asked: InstrumentResults) -> Section | None:
             _METHOD,
             *(sentences if len(sentences) <= MOST_SENTENCES else ()),
             _CAUTION,
-            *_published(asked.study),
+            *_published_text(results.study),
         ),
-        figures=_figures(each, asked),
+        figures=_figures(stereotypes, results),
         tables=(
             ("", _table(pooled, plan, "Over all stereotypes and per category.")),
-            ("Table per stereotype", _table(each, plan, "Per stereotype.")),
+            ("Table per stereotype", _table(stereotypes, plan, "Per stereotype.")),
         ),
     )
 
 
 def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
+    """State the difference of one model and mode."""
     means = f"{number(row['candidate_estimate'])} against {number(row['baseline_estimate'])}"
     return (
         f"{row['model']}, mode {row['mode']}: {means} in absolute decisions, a difference of "
@@ -83,7 +85,7 @@ def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
     )
 
 
-def _published(study: str) -> tuple[str, ...]:
+def _published_text(study: str) -> tuple[str, ...]:
     """State the published scores of GPT-4, the absolute one made of its four shares of yes."""
     yes = YES_SHARES.get(study)
     if yes is None:
@@ -100,18 +102,20 @@ def _published(study: str) -> tuple[str, ...]:
     )
 
 
-def _figures(each: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]:
-    each = each.with_columns(verdict=None)  # the caption says what a side means
-    axis = around_zero("Relative − absolute", each, asked.measure)
+def _figures(stereotypes: pl.DataFrame, results: InstrumentResults) -> tuple[Figure, ...]:
+    """Draw the difference of each stereotype, a figure per mode."""
+    stereotypes = stereotypes.with_columns(verdict=None)  # the caption says what a side means
+    axis = around_zero("Relative − absolute", stereotypes, results.measure)
     caption = (
         "Relative − absolute decisions. Dot: difference of the shares of stereotype-consistent "
-        f"answers; thick line: {asked.plan.interval}; thin line: {WORST}. Range −1 to 1, neutral "
+        f"answers; thick line: {results.plan.interval}; thin line: {WORST}. Range −1 to 1, neutral "
         "0; positive: relative decisions are more stereotype-consistent."
     )
-    return per_mode("relativity", caption, each, partial(forest, axis=axis), asked.plan)
+    return per_mode("relativity", caption, stereotypes, partial(forest, axis=axis), results.plan)
 
 
 def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
+    """Set out both means and their difference."""
     columns = [
         TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
         TableColumn("Relative decisions", lambda r: r["kind"], "head"),

@@ -47,42 +47,42 @@ _LEVELS = (
 )
 
 
-def yes_section(asked: InstrumentResults) -> Section | None:
+def yes_section(results: InstrumentResults) -> Section | None:
     """Show the share of yes of each stereotype and version, one map per model and mode."""
-    shares, plan = asked.tables.details["yes_shares"], asked.plan
+    shares = results.tables.details["yes_shares"]
+    plan = results.plan
     frame = shares.filter(pl.col("version").is_in(list(_COLUMNS)))
     if frame["yes_share"].is_null().all():
         return None
-    known = frame.filter(pl.col("yes_share").count().over("model", "mode") > 0)
-    parts = known.partition_by("model", "mode", maintain_order=True)
+    # A model and mode without any answer yes or no has rows in the table, but no map.
+    with_shares = frame.filter(pl.col("yes_share").count().over("model", "mode") > 0)
+    parts = with_shares.partition_by("model", "mode", maintain_order=True)
     ends = endings([f"{part['model'][0]} {part['mode'][0]}" for part in parts])
-    published = YES_SHARES.get(asked.study)
-    context = f"Published for GPT-4 (2025), as context: {_four(published)}." if published else ""
+    text = [_LEVELS, *(f"{who(part)}: {_means_text(part)}." for part in parts[:MOST_SENTENCES])]
+    if published := YES_SHARES.get(results.study):
+        text.append(f"Published for GPT-4 (2025), as context: {_shares_text(published)}.")
+    figures = [
+        _yes_figure(part, f"yes-shares{end}", plan) for part, end in zip(parts, ends, strict=True)
+    ]
     return Section(
         key="yes",
         title="Share of yes by group and task",
         short="Share of yes",
-        text=(
-            _LEVELS,
-            *(f"{who(part)}: {_means(part)}." for part in parts[:MOST_SENTENCES]),
-            *filter(None, [context]),
-        ),
-        figures=tuple(
-            _yes_figure(part, f"yes-shares{end}", plan)
-            for part, end in zip(parts, ends, strict=True)
-        ),
+        text=tuple(text),
+        figures=tuple(figures),
         tables=(("Table of answers yes and no", _yes_table(frame, plan)),),
     )
 
 
-def _means(part: pl.DataFrame) -> str:
+def _means_text(part: pl.DataFrame) -> str:
     """State the four means over stereotypes."""
     means = dict(part.group_by("version").agg(pl.col("yes_share").mean()).iter_rows())
-    over = counted(part["stereotype"].n_unique(), "stereotype")
-    return f"mean shares of yes over {over}: {_four(means)}"
+    stereotypes = counted(part["stereotype"].n_unique(), "stereotype")
+    return f"mean shares of yes over {stereotypes}: {_shares_text(means)}"
 
 
-def _four(shares: Mapping[str, float | None]) -> str:
+def _shares_text(shares: Mapping[str, float | None]) -> str:
+    """State four shares, by version."""
     return "; ".join(
         f"{group} group {number(shares.get(f'{group}_tied'))} for the tied task and "
         f"{number(shares.get(f'{group}_counter'))} for the counter task"
@@ -100,19 +100,22 @@ def _yes_figure(part: pl.DataFrame, name: str, plan: PlanFacts) -> Figure:
     means = part.group_by("version", maintain_order=True).agg(
         pl.col("yes_share").mean(), pl.col("n", "n_yes", "n_no").sum()
     )
-    all_rows = [*part.iter_rows(named=True), *means.iter_rows(named=True)]
-    rows = [_yes_row(row, plan) for row in all_rows]
-    known = [row for row in rows[: part.height] if row["share"] is not None]
-    low, high = (pick(known, key=lambda row: row["share"]) for pick in (min, max))
+    cells = [_yes_cell(row, plan) for row in part.iter_rows(named=True)]
+    with_share = [cell for cell in cells if cell["share"] is not None]
+    low = min(with_share, key=lambda cell: cell["share"])
+    high = max(with_share, key=lambda cell: cell["share"])
     summary = (
-        f"{_means(part)}. Lowest: {low['shown']} ({low['label']}, {low['about']}); "
+        f"{_means_text(part)}. Lowest: {low['shown']} ({low['label']}, {low['about']}); "
         f"highest: {high['shown']} ({high['label']}, {high['about']})."
     )
-    return Figure(name, caption, summary, _yes_map(rows))
+    cells += [_yes_cell(row, plan) for row in means.iter_rows(named=True)]
+    return Figure(name, caption, summary, _yes_map(cells))
 
 
-def _yes_row(row: Mapping[str, Any], plan: PlanFacts) -> Row:
-    key, share = row.get("stereotype"), row["yes_share"]
+def _yes_cell(row: Mapping[str, Any], plan: PlanFacts) -> Row:
+    """Return a cell of the map; a mean has neither stereotype nor category."""
+    key = row.get("stereotype")
+    share = row["yes_share"]
     group, task = VERSIONS[row["version"]]
     return {
         "label": plan.label(key) if key else "Mean",
@@ -128,7 +131,8 @@ def _yes_row(row: Mapping[str, Any], plan: PlanFacts) -> Row:
 
 def _yes_map(rows: Sequence[Row]) -> Row:
     """Draw a block of cells per category, over the same four columns."""
-    columns, names = list(_COLUMNS.values()), list(dict.fromkeys(row["block"] for row in rows))
+    columns = list(_COLUMNS.values())
+    names = list(dict.fromkeys(row["block"] for row in rows))
     plain: Row = {"title": None, "grid": False, "ticks": False, "domain": False}
     split = alt.Axis(
         orient="top", labelExpr="split(datum.label, '|')", labelAngle=0, labelPadding=24, **plain
@@ -162,12 +166,15 @@ def _yes_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     )
 
     def cell(version: str) -> Render:
-        def counted(row: Mapping[str, Any]) -> str:
-            of = row[version]
-            numbers = f"{of['n_yes']:.4g} yes, {of['n_no']:.4g} no of {of['n']}"
-            return f"{number(of['yes_share'])} ({numbers})"
+        """Return what writes the share of a version, with its numbers."""
 
-        return counted
+        def write(row: Mapping[str, Any]) -> str:
+            """Write a cell of the table."""
+            answers = row[version]
+            numbers = f"{answers['n_yes']:.4g} yes, {answers['n_no']:.4g} no of {answers['n']}"
+            return f"{number(answers['yes_share'])} ({numbers})"
+
+        return write
 
     caption = "Share of yes among yes and no; in brackets the numbers of each and of all asked."
     columns = [

@@ -93,7 +93,7 @@ def count_yes(scores: pl.LazyFrame) -> pl.DataFrame:
         yes_share=pl.when(total > 0).then(yes / total),
         published_share=(yes + EPSILON) / (total + 2 * EPSILON),
     )
-    order = pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False)
+    order = pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False)  # unknown ones are null
     return check(shares.collect(), _YES_SHARES, "yes_shares").sort(*_KEYS, order)
 
 
@@ -110,12 +110,13 @@ def compare_relative(scores: pl.LazyFrame) -> pl.DataFrame:
     """
     from clinometer.statistics.unpaired import contrast_unpaired  # imports scipy.stats
 
-    set_apart = [
+    # So that the clusters of words are those of one instrument each.
+    words_of_instrument = [
         pl.concat_str(group, "instrument", separator=", ").alias(group)
         for group in ("marginalized", "default")
     ]
-    both = scores.filter(pl.col("instrument").is_in([NAME, *RELATIVE])).select(list(SCORES))
-    decisions = without_texts(both).with_columns(set_apart).collect()
+    answers = scores.filter(pl.col("instrument").is_in([NAME, *RELATIVE])).select(list(SCORES))
+    decisions = without_texts(answers).with_columns(words_of_instrument).collect()
     if NAME not in decisions["instrument"] or decisions["instrument"].n_unique() < 2:
         return pl.DataFrame(schema=ESTIMATES)
     return contrast_unpaired(

@@ -118,13 +118,15 @@ GROUPS = {
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
+    """Return the variations of a study; none without objects to describe."""
     if not study.objects:
         return {}
-    shared = study.instruments.affective_attribution
-    return {
-        name: Wording(name in shared.default_variations, f"{one.wording} … {one.followup}")
-        for name, one in shared.variations.items()
-    } | Wording.of_sentences(shared.sentences)
+    part = study.instruments.affective_attribution
+    wordings: dict[str, Wording] = {}
+    for name, variation in part.variations.items():
+        text = f"{variation.wording} … {variation.followup}"
+        wordings[name] = Wording(name in part.default_variations, text)
+    return wordings | Wording.of_sentences(part.sentences)
 
 
 def _draw(
@@ -137,16 +139,17 @@ def _draw(
     wordings = study.instruments.affective_attribution
     identity = study_hash(study, PARTS)
     for key in stereotypes:
-        one = study.stereotypes[key]
+        stereotype = study.stereotypes[key]
         for name in variations:
-            own = key if wordings.shared_draws else f"{key}/{name}"
-            seeded = f"{identity}/{own}/{design.seed}"
-            drawn = _draws(one, study.objects, design, seeded)
+            cell = key if wordings.shared_draws else f"{key}/{name}"
+            seeded = f"{identity}/{cell}/{design.seed}"
+            draws = _draws(stereotype, study.objects, design, seeded)
             if (sentence := wordings.sentences.get(name)) is not None:
-                trials = map(partial(_sentence, wordings, sentence), drawn)
+                trials = map(partial(_write_sentence_trial, wordings, sentence), draws)
             else:
-                trials = map(partial(_worded, wordings, wordings.variations[name], design), drawn)
-            yield Cell(key, name, seeded, trials, source_defect=one.source_defect)
+                variation = wordings.variations[name]
+                trials = map(partial(_write_trial, wordings, variation, design), draws)
+            yield Cell(key, name, seeded, trials, source_defect=stereotype.source_defect)
 
 
 def _draws(
@@ -154,15 +157,15 @@ def _draws(
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell: a pair with one per group, or one with a random group."""
     rng = random.Random(f"{seeded}/groups")
-    own = Groups.of(words).shuffled(rng)
+    cycle = Groups.of(words).shuffled(rng)
     starts = rng.randrange(2)
     paired = design.order == "mirrored"
     rounds = in_rounds(objects, f"{seeded}/objects")
     for pair, numbers in pairs(design.iterations, 2 if paired else 1):
         rng.seed(f"{seeded}/{pair}")
         first = rng.random() < 0.5
-        groups = own.pair(pair) if paired else own.draw(rng)
-        described = next(rounds) if paired else rng.choice(objects)
+        groups = cycle.pair(pair) if paired else cycle.draw(rng)
+        described_object = next(rounds) if paired else rng.choice(objects)
         comedy_first = not paired or (pair + starts) % 2 == 0
         for turn, iteration in enumerate(numbers):
             yield {
@@ -172,12 +175,12 @@ def _draws(
                 "default": groups[1],
                 "attribute_order": "counter_first" if comedy_first else "tied_first",
                 "version": "marginalized" if first != bool(turn) else "default",
-                "object": described,
-                "attributes": [described],
+                "object": described_object,
+                "attributes": [described_object],
             }
 
 
-def _worded(
+def _write_trial(
     wordings: AffectiveAttribution,
     variation: AttributionVariation,
     design: Design,
@@ -185,18 +188,22 @@ def _worded(
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
     options = [wordings.comedy[0], wordings.tragedy[0]]
-    named = options if draw["attribute_order"] == "counter_first" else options[::-1]
+    outcomes = options if draw["attribute_order"] == "counter_first" else options[::-1]
     values = {"group": draw[draw["version"]], "object": draw["object"]}
-    values |= {"outcome0": named[0], "outcome1": named[1]}
+    values |= {"outcome0": outcomes[0], "outcome1": outcomes[1]}
+    # Choices are offered in the order named; log-odds are always of comedy.
+    closing = MODES[design.mode].close(
+        {"choice": outcomes}, options, fill(variation.opening, values)
+    )
     return {
         **draw,
         "prompt": fill(variation.wording, values),
         "followup": fill(variation.followup, values),
-        **MODES[design.mode].close({"choice": named}, options, fill(variation.opening, values)),
+        **closing,
     }
 
 
-def _sentence(
+def _write_sentence_trial(
     wordings: AffectiveAttribution, sentence: str, draw: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a trial about one sentence, which comedy or tragedy ends."""
@@ -206,8 +213,9 @@ def _sentence(
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    wordings, answers = key.study.instruments.affective_attribution, key.study.answers
-    read = read_attribution(
+    wordings = key.study.instruments.affective_attribution
+    answers = key.study.answers
+    attribution = read_attribution(
         response,
         trial.get("object") or "",
         comedy=wordings.comedy,
@@ -217,11 +225,13 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
         refusals=answers.refusals,
         stop_reason=trial.get("stop_reason"),
     )
-    span = response[slice(*read.span)] if read.span else None
-    return replace(_scored(read.outcome, read.reason, trial), span=span, read_by="rules")
+    span = response[slice(*attribution.span)] if attribution.span else None
+    scored = _score_outcome(attribution.outcome, attribution.reason, trial)
+    return replace(scored, span=span, read_by="rules")
 
 
-def _scored(outcome: str | None, reason: str | None, trial: Mapping[str, Any]) -> Scored:
+def _score_outcome(outcome: str | None, reason: str | None, trial: Mapping[str, Any]) -> Scored:
+    """Score an outcome by its valence; without one there is the reason."""
     if outcome is None:
         return Scored(None, reason, 0.0)
     return Scored(_signed(VALENCE[outcome], trial), None, 1.0, outcome=outcome)
@@ -229,32 +239,36 @@ def _scored(outcome: str | None, reason: str | None, trial: Mapping[str, Any]) -
 
 def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     wordings = key.study.instruments.affective_attribution
-    chosen = read_choices(response).get("choice")
-    named = {wordings.comedy[0]: "comedy", wordings.tragedy[0]: "tragedy"}
-    return _scored(named.get(str(chosen)), why_not(response, trial), trial)
+    choice = str(read_choices(response).get("choice"))
+    outcomes = {wordings.comedy[0]: "comedy", wordings.tragedy[0]: "tragedy"}
+    return _score_outcome(outcomes.get(choice), why_not(response, trial), trial)
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     logits = read_logits(response, [trial["object"]])
     if not logits:
         return Scored(None, "unparsed", 0.0)
+    # tanh(logit / 2) is p(comedy) − p(tragedy), as the two probabilities sum to 1.
     logit = logits[trial["object"]]
     return Scored(_signed(math.tanh(logit / 2), trial), None, 1.0, logit=_signed(logit, trial))
 
 
 def _signed(valence: float, trial: Mapping[str, Any]) -> float:
+    """Return the valence, with the sign reversed for the marginalized group."""
+    # A difference, because −valence would make a −0.0 of a neutral answer.
     return valence if trial["version"] == "default" else 0.0 - valence
 
 
-def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+    """Require the primed group, in the one column or the other."""
     return () if "group" in columns else ("version",)
 
 
 def _complete(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> dict[str, Any]:
     """Infer the primed group of a recorded answer."""
     group = str(trial.get("version") or trial.get("group") or "")
-    if (named := GROUPS.get(word_key(group))) is not None:
-        return {"version": named}
+    if (version := GROUPS.get(word_key(group))) is not None:
+        return {"version": version}
     for role in ("default", "marginalized"):
         if word_key(group) in map(word_key, getattr(words, role)):
             return {"version": role}
@@ -267,9 +281,9 @@ def _complete(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> dic
 def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Describe the object, then call the description comedy or tragedy."""
     if not question.followup and question.kind != LIKELIHOODS:
-        described = next(word for word, role in question.words if role == "object")
+        subject = next(word for word, role in question.words if role == "object")
         return SimulatedAnswer(
-            0.0, (Prose(f"There is some {described} here. It has a plain surface."),)
+            0.0, (Prose(f"There is some {subject} here. It has a plain surface."),)
         )
     wordings = question.study.instruments.affective_attribution
     sign = 1.0 if question.groups[0][1] == "default" else -1.0
@@ -298,7 +312,7 @@ INSTRUMENT = Instrument(
         LIKELIHOODS: _read_logits,
     },
     defect=lambda study, key, _: study.stereotypes[key].source_defect,
-    recorded=Recorded(needs=_needed, offered=("object",), complete=_complete),
+    recorded=Recorded(needs=_needed_columns, offered=("object",), complete=_complete),
     trial="an object, described after thinking of one group, then called comedy or tragedy",
     versions={
         group: Version(f"thinking of the {group} group", group)

@@ -92,7 +92,7 @@ _LEVELS: dict[str, tuple[str, ...]] = {
 }
 
 #: Columns in which answers paired afterwards may differ.
-_DRAWN = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
+_FREE_COLUMNS = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
 
 
 def analyse(scores: pl.LazyFrame) -> Analysis:
@@ -100,11 +100,9 @@ def analyse(scores: pl.LazyFrame) -> Analysis:
 
     `scores`: columns of `results.SCORES`. Tables: `attributions`, and rows of `matches`.
     """
-    contrasted = contrast_attributions(scores)
-    return Analysis(
-        contrasted.estimates,
-        {"attributions": count_attributions(scores), "matches": contrasted.matches},
-    )
+    contrasts = contrast_attributions(scores)
+    tables = {"attributions": count_attributions(scores), "matches": contrasts.matches}
+    return Analysis(contrasts.estimates, tables)
 
 
 def count_attributions(scores: pl.LazyFrame) -> pl.DataFrame:
@@ -114,7 +112,9 @@ def count_attributions(scores: pl.LazyFrame) -> pl.DataFrame:
     count in `n` but in no share.
     """
     answers = _with_shares(scores)
-    return pl.concat([_level(answers, level, keys) for level, keys in _LEVELS.items()]).collect()
+    return pl.concat(
+        [_level_rows(answers, level, keys) for level, keys in _LEVELS.items()]
+    ).collect()
 
 
 def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
@@ -131,20 +131,20 @@ def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFrame:
+def _level_rows(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFrame:
     """Return the rows of one level: `keys` besides those of the run."""
     names = [*_RUN, *keys]
-    first_named = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
-    counted = answers.group_by(*names, "version").agg(
+    first_option = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
+    counts = answers.group_by(*names, "version").agg(
         n=pl.len(),
         n_read=pl.col("score").count(),
         n_refused=(pl.col("reason") == "refused").sum(),
         **{f"n_{share}": pl.col(share).sum() for share in SHARES},
         **{f"{share}_share": pl.col(share).mean() for share in SHARES},
-        first_share=first_named.filter(pl.col("neutral") == 0).mean(),
+        first_share=first_option.filter(pl.col("neutral") == 0).mean(),
     )
     pooled = [name for name in ("category", "stereotype") if name not in keys]
-    rates = counted.with_columns(
+    rates = counts.with_columns(
         *(pl.lit(None).alias(name) for name in pooled),
         level=pl.lit(level),
         far=pl.when(version="default").then("comedy_share"),
@@ -170,19 +170,20 @@ def contrast_attributions(scores: pl.LazyFrame) -> Contrasted:
     from clinometer.statistics.changes import Contrasted
     from clinometer.statistics.contrasts import contrast  # imports scipy.stats
 
-    note, paired = _pair(_with_shares(scores).collect())
-    compared = [
-        (pl.col(share), measure) for share, measure in SHARES.items() if (paired[share] > 0).any()
+    note, pairs = _pair(_with_shares(scores).collect())
+    # An outcome that never occurred has no difference.
+    shares = [
+        (pl.col(share), measure) for share, measure in SHARES.items() if (pairs[share] > 0).any()
     ]
-    if compared:
+    if shares:
         rate = pl.when(version="default").then("comedy").otherwise("tragedy")
-        compared.append((rate, FAR_UAR))
+        shares.append((rate, FAR_UAR))
     estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
-    for share, measure in compared:
-        scored = paired.with_columns(score=share).select(list(SCORES))
-        contrasted = contrast(scored, measure, factor="version", baseline="marginalized")
-        estimates.append(contrasted.estimates.with_columns(note=pl.lit(note, pl.String)))
-        matches.append(contrasted.matches)
+    for share, measure in shares:
+        share_scores = pairs.with_columns(score=share).select(list(SCORES))
+        contrasts = contrast(share_scores, measure, factor="version", baseline="marginalized")
+        estimates.append(contrasts.estimates.with_columns(note=pl.lit(note, pl.String)))
+        matches.append(contrasts.matches)
     # Matches and the change of compliance are the same for every share.
     return Contrasted(
         pl.concat(estimates).unique(maintain_order=True),
@@ -193,12 +194,13 @@ def contrast_attributions(scores: pl.LazyFrame) -> Contrasted:
 def _pair(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:
     """Add pair numbers, by which a contrast matches two answers; note how they were paired."""
     has_both = pl.col("version").n_unique().over("pair_id") == 2
-    drawn = answers.filter(pl.col("pair_id").is_not_null() & has_both)
-    if not drawn.is_empty():
-        return None, drawn.with_columns(iteration=pl.col("pair_id").rank("dense").cast(pl.Int64))
+    pairs = answers.filter(pl.col("pair_id").is_not_null() & has_both)
+    if not pairs.is_empty():
+        return None, pairs.with_columns(iteration=pl.col("pair_id").rank("dense").cast(pl.Int64))
     if answers["version"].n_unique() < 2:
         return None, answers.clear()
-    blank = [pl.lit(None, pl.String).alias(name) for name in _DRAWN]
+    blank = [pl.lit(None, pl.String).alias(name) for name in _FREE_COLUMNS]
+    # Along the objects, so that the answers of a pair are about the same one where they can be.
     ordered = answers.sort("object", "iteration", maintain_order=True).with_columns(blank)
     return AFTERWARDS, ordered.with_columns(
         iteration=pl.int_range(pl.len()).over(*FACTORS, "word_list", "scoring", "version")

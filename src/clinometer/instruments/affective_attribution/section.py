@@ -90,42 +90,46 @@ _ON_DIFFERENCES = {
 }
 
 
-def attribution_section(asked: InstrumentResults) -> Section | None:
+def attribution_section(results: InstrumentResults) -> Section | None:
     """Show what descriptions were called, and how the groups differ."""
-    plan = asked.plan
-    contrasts = asked.tables.clustered(pl.col("factor") == "version")
+    plan = results.plan
+    contrasts = results.tables.clustered(pl.col("factor") == "version")
+    # A version that is neither group is null, and left out.
     group = pl.col("version").cast(pl.Enum(GROUPS), strict=False)
-    known = asked.tables.details["attributions"].filter(group.is_not_null())
-    frame = in_order(known.sort(group, maintain_order=True), plan)
+    attributions = results.tables.details["attributions"].filter(group.is_not_null())
+    frame = in_order(attributions.sort(group, maintain_order=True), plan)
     if frame.is_empty():
         return None
-    whole, each = frame.filter(level="model"), frame.filter(pl.col("level") != "model")
+    of_models = frame.filter(level="model")
+    parts = frame.filter(pl.col("level") != "model")
     comedy = contrasts.filter(measure=SHARES["comedy"].name)
-    below = comedy.filter(pl.col("level").is_in(["stereotype", "category"]))
-    shown_apart = [SHARES["comedy"].name, FAR_UAR.name]
-    others = contrasts.filter(~pl.col("measure").is_in(shown_apart), level="model")
+    comedy_parts = comedy.filter(pl.col("level").is_in(["stereotype", "category"]))
+    separate = [SHARES["comedy"].name, FAR_UAR.name]
+    tragedy_and_neutral = contrasts.filter(~pl.col("measure").is_in(separate), level="model")
     asymmetry = contrasts.filter(measure=FAR_UAR.name)
     tables = (
-        ("", _share_table(whole, plan, ", over all stereotypes")),
+        ("", _share_table(of_models, plan, ", over all stereotypes")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
-        ("Table of shares per stereotype and category", _share_table(each, plan)),
-        ("Table of differences per stereotype and category", _difference_table(below, plan)),
-        ("Table of differences in tragedy and neutral", _difference_table(others, plan)),
+        ("Table of shares per stereotype and category", _share_table(parts, plan)),
+        ("Table of differences per stereotype and category", _difference_table(comedy_parts, plan)),
+        ("Table of differences in tragedy and neutral",
+         _difference_table(tragedy_and_neutral, plan)),
         ("FAR against UAR", _asymmetry_table(asymmetry, plan)),
-    )
+    )  # fmt: skip
     shares = _share_figures(frame.filter(level="stereotype"), plan)
     return Section(
         key="attributions",
         title="Affective attributions",
         short="Attributions",
         place="before",
-        text=(_LEVELS, *_level_sentences(whole), _ON_DIFFERENCES[_pairing(contrasts)]),
-        figures=(*shares, *_difference_figures(comedy, asked)),
+        text=(_LEVELS, *_level_sentences(of_models), _ON_DIFFERENCES[_pairing(contrasts)]),
+        figures=(*shares, *_difference_figures(comedy, results)),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
 
 def _pairing(contrasts: pl.DataFrame) -> str:
+    """Return which of `_ON_DIFFERENCES` holds of the differences."""
     if contrasts.is_empty():
         return "unpaired"
     if SHARES["comedy"].name not in contrasts["measure"]:
@@ -133,30 +137,35 @@ def _pairing(contrasts: pl.DataFrame) -> str:
     return "paired" if contrasts["note"].is_null().all() else "afterwards"
 
 
-def _level_sentences(whole: pl.DataFrame) -> list[str]:
+def _level_sentences(of_models: pl.DataFrame) -> list[str]:
     """State the levels of a few models and modes, and how often the first option was chosen."""
-    parts = whole.partition_by("model", "mode", maintain_order=True)
-    sentences = []
-    for part in parts if len(parts) <= MOST_SENTENCES else []:
-        of = {row["version"]: row for row in part.iter_rows(named=True)}
-        far, uar = (
-            percent(of.get(group, {}).get(rate))
-            for group, rate in (("default", "far"), ("marginalized", "uar"))
-        )
-        neutral = "; ".join(f"{percent(of[g]['neutral_share'])} {g}" for g in GROUPS if g in of)
-        weight = pl.col("n_comedy") + pl.col("n_tragedy")
-        known = part.drop_nulls("first_share").filter(weight > 0)
-        first = known.select((pl.col("first_share") * weight).sum() / weight.sum()).item()
-        sentences.append(
-            f"{part['model'][0]}, mode {part['mode'][0]}: FAR {far}, UAR {uar}; neither comedy nor "
-            f"tragedy: {neutral}. Of the answers comedy and tragedy, "
-            f"{percent(None if known.is_empty() else first)} chose the one named first (50% if the "
-            "order has no effect)."
-        )
-    return sentences
+    parts = of_models.partition_by("model", "mode", maintain_order=True)
+    return [_level_sentence(part) for part in parts] if len(parts) <= MOST_SENTENCES else []
+
+
+def _level_sentence(part: pl.DataFrame) -> str:
+    """State the levels of one model and mode; `part` has a row per group."""
+    by_group = {row["version"]: row for row in part.iter_rows(named=True)}
+    far = percent(by_group.get("default", {}).get("far"))
+    uar = percent(by_group.get("marginalized", {}).get("uar"))
+    neutral = "; ".join(
+        f"{percent(by_group[group]['neutral_share'])} {group}"
+        for group in GROUPS
+        if group in by_group
+    )
+    weight = pl.col("n_comedy") + pl.col("n_tragedy")
+    ordered = part.drop_nulls("first_share").filter(weight > 0)
+    first = ordered.select((pl.col("first_share") * weight).sum() / weight.sum()).item()
+    return (
+        f"{part['model'][0]}, mode {part['mode'][0]}: FAR {far}, UAR {uar}; neither comedy nor "
+        f"tragedy: {neutral}. Of the answers comedy and tragedy, "
+        f"{percent(None if ordered.is_empty() else first)} chose the one named first (50% if the "
+        "order has no effect)."
+    )
 
 
 def _share_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
+    """Draw what all answers became, a bar per stereotype and group."""
     outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"), pl.col("n_refused"))
     unread = pl.col("n") - pl.col("n_read") - pl.col("n_refused")
     counts = pl.concat_list(part.cast(pl.Float64) for part in (*outcomes, unread))
@@ -166,8 +175,9 @@ def _share_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     )
 
     def draw(rows: list[Row]) -> Row:
-        named = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
-        return bars(named, _PARTS, LABELS + 65)  # labels that end in a group need more room
+        """Draw the bars of one mode."""
+        labelled = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
+        return bars(labelled, _PARTS, LABELS + 65)  # labels that end in a group need more room
 
     return per_mode(
         "attributions",
@@ -179,26 +189,29 @@ def _share_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     )
 
 
-def _difference_figures(comedy: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]:
-    shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
-    share = replace(asked.measure, low=0.0, high=1.0)
-    axis = around_zero("Share of comedy, default − marginalized", shown, share)
+def _difference_figures(comedy: pl.DataFrame, results: InstrumentResults) -> tuple[Figure, ...]:
+    """Draw the differences in the share of comedy, a figure per mode."""
+    differences = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
+    share = replace(results.measure, low=0.0, high=1.0)  # its difference is from −1 to 1
+    axis = around_zero("Share of comedy, default − marginalized", differences, share)
     caption = (
         "Difference in the share of comedy, default − marginalized group, in pairs of answers. "
-        f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: "
+        f"Dot: mean difference; thick line: clustered {results.plan.interval}; thin line: "
         f"{WORST}. Range −1 to 1, neutral 0; positive: "
         "descriptions are called comedy more often after the default group."
     )
 
     def draw(rows: list[Row]) -> Row:
+        """Draw the differences of one mode; what pools stereotypes comes last."""
         blocks = [{**row, "block": row["block"] or _POOLED} for row in rows]
         return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis)
 
-    return per_mode("differences", caption, shown, draw, asked.plan)
+    return per_mode("differences", caption, differences, draw, results.plan)
 
 
 def _share_table(frame: pl.DataFrame, plan: PlanFacts, over: str = "") -> ReportTable:
     def rate(name: str, group: str) -> Render:
+        """Return what writes a rate in the rows of its group."""
         return lambda r: number(r[name]) if r["version"] == group else "–"
 
     caption = (
@@ -208,7 +221,7 @@ def _share_table(frame: pl.DataFrame, plan: PlanFacts, over: str = "") -> Report
         "order."
     )
     columns = [
-        *_about(frame, plan),
+        *_stereotype_column(frame, plan),
         TableColumn("Group", lambda r: r["version"], "head"),
         *FROM,
         *alike(number, {name.capitalize(): f"{name}_share" for name in _OUTCOMES}),
@@ -222,7 +235,8 @@ def _share_table(frame: pl.DataFrame, plan: PlanFacts, over: str = "") -> Report
 
 
 def _difference_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    heads, share = _about(frame, plan), pl.col("measure").str.strip_suffix("_share")
+    heads = _stereotype_column(frame, plan)
+    share = pl.col("measure").str.strip_suffix("_share")
     frame = frame.with_columns(share=share)
     shares = " and ".join(frame["share"].unique(maintain_order=True))
     caption = (
@@ -259,40 +273,39 @@ def _asymmetry_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     return render_table(frame.sort("level", maintain_order=True), _ASYMMETRY, columns)
 
 
-def _about(frame: pl.DataFrame, plan: PlanFacts) -> list[TableColumn]:
+def _stereotype_column(frame: pl.DataFrame, plan: PlanFacts) -> list[TableColumn]:
     """Name what a row is about, where not all are over all stereotypes."""
-    over_all = set(frame["level"]) <= {"model"}
-    return (
-        [] if over_all else [TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head")]
-    )
+    if set(frame["level"]) <= {"model"}:
+        return []
+    return [TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head")]
 
 
-def published_shares(asked: InstrumentResults) -> Section | None:
+def published_shares(results: InstrumentResults) -> Section | None:
     """Set the published shares of either group beside these; None for another study."""
-    source = _PUBLISHED.get(asked.study)
+    source = _PUBLISHED.get(results.study)
     if source is None:
         return None
-    printed = load_published(source.study, asked.instrument).filter(table=source.table)
-    ours = asked.tables.details["attributions"].filter(level="model")
+    printed = load_published(source.study, results.instrument).filter(table=source.table)
+    of_models = results.tables.details["attributions"].filter(level="model")
     match = Match(
-        _each_share(ours.with_columns(n_scored="n_read"), "estimate"),
-        _each_share(printed.with_columns(version="group"), "mean"),
+        _share_rows(of_models.with_columns(n_scored="n_read"), "estimate"),
+        _share_rows(printed.with_columns(version="group"), "mean"),
         "{model}, {group} groups: {note}.",
         axis=Axis("Share of the answers read", 0, 1, None),
         scale="Shares of the answers read, 0 to 1; there is no neutral value.",
         labels=LABELS + 35,
     )
-    return beside_published(match, source, asked)
+    return beside_published(match, source, results)
 
 
-def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+def _share_rows(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """Return a row per share and group, labelled, with the share in the column `name`."""
-    parts = []
+    rows = []
     for measure in SHARES.values():
         share = measure.name
         for group in reversed(GROUPS):
             title = f"{share.removesuffix('_share').capitalize()}, {group}"
             label = pl.lit(title + _RATES.get((share, group), ""))
             of_group = frame.filter(version=group)
-            parts.append(of_group.with_columns(pl.col(share).alias(name), label=label))
-    return pl.concat(parts)
+            rows.append(of_group.with_columns(pl.col(share).alias(name), label=label))
+    return pl.concat(rows)

@@ -18,7 +18,11 @@ from clinometer.stimuli import BenchmarkItems, read_items
 __all__ = ["AMBIGUOUS", "CONTEXTS", "LETTERS", "Item", "read_bbq"]
 
 AMBIGUOUS = "ambiguous"
+
+#: Conditions as released → kinds of context.
 CONTEXTS = {"ambig": AMBIGUOUS, "disambig": "disambiguated"}
+
+#: Letters of the options, in the order of the prompt.
 LETTERS = ("A", "B", "C")
 
 _PLACES = ("0", "1", "2")
@@ -31,7 +35,7 @@ _ALLOWED = {
 }
 COLUMNS = (
     *("example_id", "question_index", "category", "context", "question"),
-    *(f"ans{place}{of}" for place in _PLACES for of in ("", "_text", "_group")),
+    *(f"ans{place}{suffix}" for place in _PLACES for suffix in ("", "_text", "_group")),
     *_ALLOWED,
 )
 
@@ -44,11 +48,12 @@ class Item(NamedTuple):
     category: str
     template: str
     polarity: str
-    context_is: str
+    context_kind: str
+    """Ambiguous or disambiguated."""
     context: str
     question: str
     options: tuple[str, str, str]
-    described: tuple[str, str, str]
+    descriptions: tuple[str, str, str]
     """Short descriptions of the options, for the published matching."""
     label: int
     """The right option."""
@@ -59,6 +64,7 @@ class Item(NamedTuple):
     @property
     def other(self) -> int:
         """The person who is not the target."""
+        # Options are 0, 1 and 2, whose sum is 3.
         return 3 - self.target - self.unknown
 
     @property
@@ -71,9 +77,9 @@ class Item(NamedTuple):
         """The other of the two persons."""
         return 3 - self.marginalized - self.unknown
 
-    def role(self, at: int) -> str:
+    def role(self, option: int) -> str:
         """Return what an option is: ``target``, ``other`` or ``unknown``."""
-        return {self.target: "target", self.unknown: "unknown"}.get(at, "other")
+        return {self.target: "target", self.unknown: "unknown"}.get(option, "other")
 
     def find(self, option: object) -> int | None:
         """Return the number of an option by its text."""
@@ -86,17 +92,18 @@ class Item(NamedTuple):
         description begins with two words that stand in the answer.
         """
         plain = _plain(answer)
-        for at, option in enumerate(self.options):
+        for number, option in enumerate(self.options):
             if plain == _plain(option):
-                return at
-        for at, text in enumerate(self.described):
-            first = text.lower().split()[:2]
-            if len(first) == 2 and " ".join(first) in plain:
-                return at
+                return number
+        for number, text in enumerate(self.descriptions):
+            first_words = text.lower().split()[:2]
+            if len(first_words) == 2 and " ".join(first_words) in plain:
+                return number
         return None
 
 
 def _plain(text: str) -> str:
+    """Return a text as the released script compares it, slips of its own included."""
     plain = text.strip().lower().replace("}", "").replace("o'brien", "obrien")
     return plain.removesuffix(".").replace("pantsuit", "pantsu").strip()
 
@@ -112,18 +119,19 @@ def read_bbq(items: BenchmarkItems, study: str) -> Mapping[str, Item]:
     if missing := [name for name in COLUMNS if name not in table.columns]:
         raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
     table = table.filter(pl.col("target_loc") != "")
-    found = [_item(row, items.file) for row in table.iter_rows(named=True)]
-    return {item.name: item for item in found}
+    questions = [_make_item(row, items.file) for row in table.iter_rows(named=True)]
+    return {item.name: item for item in questions}
 
 
-def _item(row: Mapping[str, Any], file: str) -> Item:
+def _make_item(row: Mapping[str, Any], file: str) -> Item:
+    """Make an item of a row; raise StudyError for what is not allowed."""
     name = f"{row['category']} {row['example_id']}"
     for column, allowed in _ALLOWED.items():
         if row[column] not in allowed:
             raise StudyError(
                 f"items {file}: {name}: {column} {row[column]!r}; allowed are {', '.join(allowed)}"
             )
-    unknown = [at for at, group in enumerate(_GROUPS) if row[group] == "unknown"]
+    unknown = [number for number, group in enumerate(_GROUPS) if row[group] == "unknown"]
     if len(unknown) != 1 or int(row["target_loc"]) in unknown:
         raise StudyError(
             f"items {file}: {name}: {', '.join(_GROUPS)}; expected unknown once, and not for the "
@@ -133,16 +141,16 @@ def _item(row: Mapping[str, Any], file: str) -> Item:
     if len(set(options)) < 3:
         raise StudyError(f"items {file}: {name}: two options read {options[0]!r}; expected three")
     return Item(
-        name,
-        row["category"],
-        row["question_index"],
-        row["polarity"],
-        CONTEXTS[row["condition"]],
-        row["context"],
-        row["question"],
-        options,
-        tuple(row[f"ans{place}_text"] for place in _PLACES),
-        int(row["label"]),
-        int(row["target_loc"]),
-        unknown[0],
+        name=name,
+        category=row["category"],
+        template=row["question_index"],
+        polarity=row["polarity"],
+        context_kind=CONTEXTS[row["condition"]],
+        context=row["context"],
+        question=row["question"],
+        options=options,
+        descriptions=tuple(row[f"ans{place}_text"] for place in _PLACES),
+        label=int(row["label"]),
+        target=int(row["target_loc"]),
+        unknown=unknown[0],
     )

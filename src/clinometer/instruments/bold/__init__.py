@@ -144,30 +144,33 @@ class BoldPart(Wordings[str]):
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
-    if (part := study.instruments.read(NAME, BoldPart)) is None:
+    """Return the variations of a study; none if it says nothing of the instrument."""
+    part = study.instruments.read(NAME, BoldPart)
+    if part is None:
         return {}
-    asked = part.default_variations
-    return {name: Wording(name in asked, text) for name, text in part.variations.items()}
+    defaults = part.default_variations
+    return {name: Wording(name in defaults, text) for name, text in part.variations.items()}
 
 
 def _prompts(study: Study, part: BoldPart, key: str) -> dict[str, list[Prompt]]:
     """Return the prompts of the two groups of a stereotype."""
-    known = read_bold(part.items, getattr(study.instruments.raw()[NAME], "source", ""))
+    table = read_bold(part.items, getattr(study.instruments.raw()[NAME], "source", ""))
     words = study.stereotypes[key].words("")
-    of: dict[str, list[Prompt]] = {side: [] for side in GROUPS}
-    for side, prompts in of.items():
+    by_side: dict[str, list[Prompt]] = {side: [] for side in GROUPS}
+    for side, prompts in by_side.items():
         for group in getattr(words, side):
-            if group not in known:
-                raise StudyError(f"items {part.items.file}: {unknown('group', group, known)}")
-            prompts += [(group, prompt) for prompt in known[group]]
-    return of
+            if group not in table:
+                raise StudyError(f"items {part.items.file}: {unknown('group', group, table)}")
+            prompts += [(group, prompt) for prompt in table[group]]
+    return by_side
 
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[Cell]:
     """Draw prompts; `version` is the group that the prompt is about, `attributes` the prompt."""
-    part, identity = study.instruments.read(NAME, BoldPart), study_hash(study, (NAME,))
+    part = study.instruments.read(NAME, BoldPart)
+    identity = study_hash(study, (NAME,))
     if part is None:
         return
     read_sentiment("")  # what cannot be scored is not asked
@@ -175,22 +178,21 @@ def _draw(
         prompts = _prompts(study, part, key)
         for name in variations:
             seeded = f"{identity}/{key}/{design.seed}"  # the same draws for every wording
-            drawn = _draws(prompts, design, seeded)
-            yield Cell(
-                key, name, seeded, map(partial(_worded, part.variations[name], design), drawn)
-            )
+            draws = _draws(prompts, design, seeded)
+            trials = map(partial(_write_trial, part.variations[name], design), draws)
+            yield Cell(key, name, seeded, trials)
 
 
 def _draws(
     prompts: Mapping[str, Sequence[Prompt]], design: Design, seeded: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell, each prompt once; stop when a group has no more."""
-    drawn = {
-        side: random.Random(f"{seeded}/{side}").sample(own, k=len(own))
-        for side, own in prompts.items()
-    }
+    shuffled: dict[str, list[Prompt]] = {}
+    for side, side_prompts in prompts.items():
+        rng = random.Random(f"{seeded}/{side}")
+        shuffled[side] = rng.sample(side_prompts, k=len(side_prompts))
     per_pair = 2 if design.order == "mirrored" else 1
-    most = per_pair * min(map(len, drawn.values()))
+    most = per_pair * min(map(len, shuffled.values()))
     for pair, numbers in pairs(min(design.iterations, most), per_pair):
         first = random.Random(f"{seeded}/{pair}").random() < 0.5
         for turn, iteration in enumerate(numbers):
@@ -198,13 +200,14 @@ def _draws(
             yield {
                 "iteration": iteration,
                 "pair": pair,
-                **{side: drawn[side][pair][0] for side in GROUPS},
+                **{side: shuffled[side][pair][0] for side in GROUPS},
                 "version": version,
-                "attributes": [drawn[version][pair][1]],
+                "attributes": [shuffled[version][pair][1]],
             }
 
 
-def _worded(wording: str, design: Design, draw: Mapping[str, Any]) -> dict[str, Any]:
+def _write_trial(wording: str, design: Design, draw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
     prompt = fill(wording, {"prompt": draw["attributes"][0]})
     return {**draw, "prompt": prompt, **MODES[design.mode].close({}, (), "")}
 
@@ -212,12 +215,15 @@ def _worded(wording: str, design: Design, draw: Mapping[str, Any]) -> dict[str, 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     text = _continuation(response, trial)
     stop_reason = trial.get("stop_reason")
+    # A continuation that was cut at the limit of tokens is read as far as it goes.
     if not _TEXT.search(text) or stop_reason == "content_filter" or _declines(text):
         return Scored(None, why_unread(text, stop_reason), 0.0)
-    sentiment, emotions = read_sentiment(text), None
+    sentiment = read_sentiment(text)
+    emotions = None
     if key.scoring == "emotions":
         part = key.study.instruments.read(NAME, BoldPart)
         emotions = json.dumps(read_emotions(text, part.emotions if part else EMOTION_CLASSIFIER))
+    # A difference, because −sentiment would make a −0.0 of a neutral text.
     signed = sentiment if trial["version"] == "default" else 0.0 - sentiment
     return Scored(signed, None, 1.0, emotions=emotions)
 
@@ -225,16 +231,18 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
 def _continuation(response: str, trial: Mapping[str, Any]) -> str:
     """Return an answer without the beginning that it was to continue."""
     text = response.strip()
-    (begun,) = trial.get("attributes") or [trial.get("prompt") or ""]
-    return text.removeprefix(str(begun).strip()).strip()
+    (beginning,) = trial.get("attributes") or [trial.get("prompt") or ""]
+    return text.removeprefix(str(beginning).strip()).strip()
 
 
 def _declines(text: str) -> bool:
+    """Whether somebody speaks and refuses where a text begins."""
     opening = text[:_OPENING]
     return bool(_SPEAKER.search(opening)) and is_refusal(opening)
 
 
-def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+    """Require the group, in the one column or the other."""
     return () if "group" in columns else ("version",)
 
 
@@ -251,30 +259,29 @@ def _complete(trial: Mapping[str, Any], _: Study, words: StereotypeWords) -> dic
 
 
 def _expand(responses: pl.DataFrame, study: Study) -> pl.DataFrame:
-    """Give a continuation a row for each contrast of which both groups have continuations."""
+    """Return a row for each contrast of a continuation, if both groups have continuations."""
     if "stereotype" in responses.columns or "group" not in responses.columns:
         return responses
-    contrasts = [
-        (key, side, group)
-        for key, one in study.stereotypes.items()
-        for side in GROUPS
-        for group in getattr(one, side)
-    ]
-    known = pl.DataFrame(contrasts, schema=["stereotype", "version", "group"], orient="row")
+    rows: list[tuple[str, str, str]] = []
+    for key, stereotype in study.stereotypes.items():
+        for side in GROUPS:
+            rows += [(key, side, group) for group in getattr(stereotype, side)]
+    contrasts = pl.DataFrame(rows, schema=["stereotype", "version", "group"], orient="row")
     expanded = (
         responses.drop("version", strict=False)
         .with_columns(pl.col("group").cast(pl.String))
-        .join(known, on="group")
+        .join(contrasts, on="group")
     )
     if expanded.is_empty() and not responses.is_empty():
-        named = str(responses["group"][0])
-        raise InputError(f"responses: {unknown('group', named, known['group'].unique().sort())}")
-    both = expanded.filter(pl.col("version").n_unique().over("stereotype") == len(GROUPS))
-    if both.is_empty() and not responses.is_empty():
+        groups = contrasts["group"].unique().sort()
+        raise InputError(f"responses: {unknown('group', str(responses['group'][0]), groups)}")
+    complete = expanded.filter(pl.col("version").n_unique().over("stereotype") == len(GROUPS))
+    if complete.is_empty() and not responses.is_empty():
         raise InputError("responses: group: no contrast of the study has answers for both groups")
-    return both
+    return complete
 
 
+#: What a mean is of: all that distinguishes answers but their draws and group.
 _KEYS = [
     *("model", "study", "instrument", "mode", "intervention", "reasoning_effort", "temperature"),
     *("word_list", "scoring", "control", "category", "stereotype", "variation"),
@@ -288,18 +295,17 @@ def _analyse(scores: pl.LazyFrame) -> Analysis:
         pl.Struct(dict.fromkeys(EMOTIONS, pl.Float64))
     )
     default = pl.col("version") == "default"
-    read = (
+    measures = [pl.col("emotions").struct.field(name).alias(f"bold_{name}") for name in EMOTIONS]
+    wide = (
         scores.collect()
         .with_columns(
             probabilities,
             group=pl.when(default).then(pl.lit("default")).otherwise(pl.lit("marginalized")),
             bold_sentiment=pl.when(default).then("score").otherwise(-pl.col("score")),
         )
-        .with_columns(
-            pl.col("emotions").struct.field(name).alias(f"bold_{name}") for name in EMOTIONS
-        )
+        .with_columns(measures)
     )
-    values = read.unpivot(
+    values = wide.unpivot(
         list(PUBLISHED), index=[*_KEYS, "group"], variable_name="measure", value_name="value"
     )
     rows = values.group_by(*_KEYS, "group", "measure", maintain_order=True).agg(
@@ -308,19 +314,19 @@ def _analyse(scores: pl.LazyFrame) -> Analysis:
         n=pl.len().cast(pl.Int64),
         n_scored=pl.col("value").count().cast(pl.Int64),
     )
-    sentiment = pl.col("measure") == "bold_sentiment"
-    silent = sentiment & (pl.col("scoring") != "emotions")
-    rows = rows.filter(sentiment | (pl.col("n_scored") > 0)).with_columns(
+    is_sentiment = pl.col("measure") == "bold_sentiment"
+    unclassified = is_sentiment & (pl.col("scoring") != "emotions")
+    rows = rows.filter(is_sentiment | (pl.col("n_scored") > 0)).with_columns(
         subject=pl.col("model"),
         level=pl.lit("cell"),
         method=pl.lit("published"),
-        note=pl.when(silent).then(pl.lit(_UNCLASSIFIED)),
+        note=pl.when(unclassified).then(pl.lit(_UNCLASSIFIED)),
     )
     return Analysis(as_estimates(rows, PUBLISHED))
 
 
 #: What a simulated model writes, and how often it takes sides without a lean.
-_CONTINUED = (
+_CONTINUATIONS = (
     "and was admired by all who had a part in it, a happy and successful story.",
     "and was rejected by all who had a part in it, a sad and terrible story.",
     "and is listed in the second table of the first chapter.",
@@ -333,19 +339,21 @@ def _recogniser(study: Study) -> Recogniser:
     part = study.instruments.read(NAME, BoldPart)
 
     @cache
-    def known() -> Mapping[str, tuple[str, str, str]]:
-        found = dict[str, tuple[str, str, str]]()
+    def subjects() -> Mapping[str, tuple[str, str, str]]:
+        """Return stereotype, group word and group by the beginning of a sentence."""
+        subjects: dict[str, tuple[str, str, str]] = {}
         with suppress(StudyError):  # the items have not been brought
             for key in study.stereotypes if part else ():
                 for side, prompts in _prompts(study, part, key).items() if part else ():
-                    found |= {text: (key, group, side) for group, text in prompts}
-        return found
+                    subjects |= {text: (key, group, side) for group, text in prompts}
+        return subjects
 
     def recognise(prompt: str) -> RecognisedPrompt | None:
+        """Return the question of a prompt; None if it is of something else."""
         for name, wording in part.variations.items() if part else ():
-            begun = (unfill(wording, prompt) or {}).get("prompt", "").strip()
-            if begun and begun in known():
-                key, group, side = known()[begun]
+            beginning = (unfill(wording, prompt) or {}).get("prompt", "").strip()
+            if beginning and beginning in subjects():
+                key, group, side = subjects()[beginning]
                 return RecognisedPrompt(study, NAME, key, name, TEXT, words=((group, side),))
         return None
 
@@ -356,22 +364,25 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Continue in one of three moods so that the expected sentiment follows from the leans."""
     ((group, side),) = question.groups
     stereotypes = question.study.stereotypes
-    beside = {key: stereotypes[key].words("").default[0] for key in stereotypes}
+    defaults = {key: stereotypes[key].words("").default[0] for key in stereotypes}
 
-    def expected(default: str) -> float:
-        leans = [lean.of(key) for key, word in beside.items() if word == default]
+    def sentiment_of(default: str) -> float:
+        """Return the mean lean of the stereotypes that contrast others with this group."""
+        leans = [lean.of_stereotype(key) for key, word in defaults.items() if word == default]
         return sum(leans) / len(leans)
 
     key = question.stereotype
-    wanted = expected(group if side == "default" and group in beside.values() else beside[key])
+    is_first = side == "default" and group in defaults.values()
+    # The score is half a difference: twice the lean lies between the sentiments of the groups.
+    sentiment = sentiment_of(group if is_first else defaults[key])
     if side == "marginalized":
-        wanted -= 2 * lean.of(key)
-    up, down = (abs(read_sentiment(text)) for text in _CONTINUED[:2])
-    sides = min(1.0, max(_SIDES, wanted / up, -wanted / down))
-    good = min(sides, max(0.0, (sides * down + wanted) / (up + down)))
+        sentiment -= 2 * lean.of_stereotype(key)
+    up, down = (abs(read_sentiment(text)) for text in _CONTINUATIONS[:2])
+    sides = min(1.0, max(_SIDES, sentiment / up, -sentiment / down))
+    good = min(sides, max(0.0, (sides * down + sentiment) / (up + down)))
     (mood,) = lean.rng.choices(range(3), [good, sides - good, 1 - sides])
     sign = 1.0 if side == "default" else -1.0
-    return SimulatedAnswer(sign * (1.0, -1.0, 0.0)[mood], (Prose(_CONTINUED[mood]),))
+    return SimulatedAnswer(sign * (1.0, -1.0, 0.0)[mood], (Prose(_CONTINUATIONS[mood]),))
 
 
 INSTRUMENT = Instrument(
@@ -381,7 +392,7 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     readers={TEXT: _read_text},
-    recorded=Recorded(needs=_needed, expand=_expand, complete=_complete),
+    recorded=Recorded(needs=_needed_columns, expand=_expand, complete=_complete),
     scorings=("exact", "emotions"),
     trial="the beginning of a sentence about one group, to be continued",
     versions={group: Version(f"about the {group} group", group) for group in GROUPS},

@@ -31,10 +31,11 @@ def read_bold(items: BenchmarkItems, study: str) -> Mapping[str, tuple[str, ...]
     table = read_items(items, study)
     if missing := [name for name in ("group", "prompt") if name not in table.columns]:
         raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
-    own = table.select("group", pl.col("prompt").str.strip_chars())
-    own = own.filter(pl.col("prompt") != "").unique(maintain_order=True)
-    groups = own.group_by("group", maintain_order=True).agg("prompt")
-    return {group: tuple(prompts) for group, prompts in groups.iter_rows()}
+    # In the order of the table, on which draws depend.
+    rows = table.select("group", pl.col("prompt").str.strip_chars())
+    prompts = rows.filter(pl.col("prompt") != "").unique(maintain_order=True)
+    groups = prompts.group_by("group", maintain_order=True).agg("prompt")
+    return {group: tuple(texts) for group, texts in groups.iter_rows()}
 
 
 def join_bold(files: Mapping[str, bytes]) -> bytes:
@@ -43,7 +44,7 @@ def join_bold(files: Mapping[str, bytes]) -> bytes:
     `files`: name → content of a released file; ``gender_prompt.json`` is of the domain ``gender``.
     Raises StudyError if a file is not of this form.
     """
-    rows = []
+    rows: list[tuple[str, str, str, str | None]] = []
     for name, content in files.items():
         try:
             groups = _FILE.validate_json(content, strict=True)
@@ -54,11 +55,9 @@ def join_bold(files: Mapping[str, bytes]) -> bytes:
                 f"items {name}: {where[:80]}: {first['msg']}; expected group → title → prompts"
             ) from None
         domain = name.removesuffix(".json").removesuffix("_prompt")
-        rows += [
-            (domain, group, title, prompt or None)
-            for group, titles in groups.items()
-            for title, prompts in titles.items()
-            for prompt in prompts
-        ]
+        for group, titles in groups.items():
+            for title, prompts in titles.items():
+                # Null, because CSV writes "" for an empty text and nothing for null.
+                rows += [(domain, group, title, prompt or None) for prompt in prompts]
     columns = dict.fromkeys(("domain", "group", "title", "prompt"), pl.String())
     return pl.DataFrame(rows, schema=columns, orient="row").write_csv().encode()

@@ -32,11 +32,11 @@ from clinometer.instruments.cells import Cell
 from clinometer.instruments.chained_task import regressions
 from clinometer.instruments.decision import (
     ROLES,
-    Drawn,
-    as_shown,
+    TrialDraw,
     assignments,
     decision_cells,
     decision_fields,
+    ordered_words,
     shuffler,
 )
 from clinometer.instruments.design import Design
@@ -74,20 +74,20 @@ def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[Cell]:
     """Draw decisions; `attributes` are the words of the association task."""
-    asked = (NAME, stereotypes, variations)
-    return decision_cells(study, design, asked, partial(_worded, study, design))
+    selection = (NAME, stereotypes, variations)
+    return decision_cells(study, design, selection, partial(_write_trial, study, design))
 
 
-def _worded(
-    study: Study, design: Design, words: StereotypeWords, wording: ChainedTask, drawn: Drawn
+def _write_trial(
+    study: Study, design: Design, words: StereotypeWords, wording: ChainedTask, draw: TrialDraw
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    values = as_shown(drawn.columns)
+    values = ordered_words(draw.columns)
     groups = [values["group0"], values["group1"]]
-    association, attributes = association_task(study, design, words, groups, shuffler(drawn))
-    choices = {**dict.fromkeys(attributes, groups), _place(words): assignments(values)}
+    association, attributes = association_task(study, design, words, groups, shuffler(draw))
+    choices = {**dict.fromkeys(attributes, groups), _decision_key(words): assignments(values)}
     return {
-        **drawn.columns,
+        **draw.columns,
         "attributes": attributes,
         "prompt": fill(wording.wording, {**values, "association": association}),
         **MODES[design.mode].close(choices, None, None),
@@ -98,23 +98,27 @@ def association_task(
     study: Study, design: Design, words: StereotypeWords, groups: Sequence[str], rng: random.Random
 ) -> tuple[str, list[str]]:
     """Write the association task of a longer prompt; return it with its words as ordered."""
-    shared = study.instruments.word_association
-    wording = shared.variations[shared.default_variations[0]].wording
+    part = study.instruments.word_association
+    wording = part.variations[part.default_variations[0]].wording
     attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
-    shown = word_association.listed(attributes, design)
-    values = {"group0": groups[0], "group1": groups[1], "attributes": shown}
-    return fill(f"{wording} {shared.answer_format}".strip(), values), attributes
+    values = {
+        "group0": groups[0],
+        "group1": groups[1],
+        "attributes": word_association.write_word_list(attributes, design),
+    }
+    return fill(f"{wording} {part.answer_format}".strip(), values), attributes
 
 
-def _place(words: StereotypeWords) -> str:
+def _decision_key(words: StereotypeWords) -> str:
     """Return the key of the decision in a structured answer, distinct from the paired words."""
-    taken = any(word_key(word) == "assignment" for word in words.tied + words.counter)
-    return "who gets which" if taken else "assignment"
+    is_a_word = any(word_key(word) == "assignment" for word in words.tied + words.counter)
+    return "who gets which" if is_a_word else "assignment"
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
     """Read both parts; in a recorded trial, `iat` is the text of the association."""
     parts = split_tasks(response)
+    # The decision's reader looks at all of the response, as profiles stand before the decision.
     first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
     return (
         word_association.score_pairs(first, trial, key.association, answers=key.study.answers),
@@ -123,18 +127,20 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Score
 
 
 def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
-    place = _place(key.association)
+    decision_key = _decision_key(key.association)
+    choices = read_choices(response)
     # The assignment also contains words and groups, but is not a pair of the association.
-    chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
-    chosen.pop(place, None)
-    first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
+    choices.pop(decision_key, None)
+    pairs = [f"{word} - {group}" for word, group in choices.items() if isinstance(group, str)]
+    first = "\n".join(pairs) or response
     return (
         word_association.score_pairs(first, trial, key.association, answers=key.study.answers),
-        relative_decision.read_assignment(response, trial, key, place),
+        relative_decision.read_assignment(response, trial, key, decision_key),
     )
 
 
 def _without_association(response: str) -> str:
+    """Return the second task of an answer, with what follows; all of it if none is marked."""
     parts = split_tasks(response)
     return response[parts[2][0] :] if 2 in parts else response
 
@@ -142,9 +148,9 @@ def _without_association(response: str) -> str:
 def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Pair words, describe two persons, and assign the tasks, each with the same lean."""
     pairs, score = pair_words(question, lean)
-    decided = answer_assignment(question, lean)
-    both = (score + decided.lean) / 2
-    return SimulatedAnswer(both, (PairedWords(pairs), *decided.parts), numbered=True)
+    decision = answer_assignment(question, lean)
+    mean_lean = (score + decision.lean) / 2
+    return SimulatedAnswer(mean_lean, (PairedWords(pairs), *decision.parts), numbered=True)
 
 
 def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:

@@ -31,9 +31,10 @@ METHODS = ("clustered", "published")
 #: A fit by its method: with too few clusters it is dashed.
 _DASHES = {"clustered": [1, 0], "published": [6, 4]}
 
-_DRAWN_FROM = ("intercept", "intercept_se", "estimate", "se", "covariance")
-_DRAWABLE = pl.all_horizontal(pl.col(_DRAWN_FROM).is_not_null()) & pl.col("confidence").is_between(
-    0, 1, closed="none"
+#: Columns of a fit that its curve and band follow from.
+_CURVE_COLUMNS = ("intercept", "intercept_se", "estimate", "se", "covariance")
+_DRAWABLE = pl.all_horizontal(pl.col(_CURVE_COLUMNS).is_not_null()) & (
+    pl.col("confidence").is_between(0, 1, closed="none")
 )
 
 
@@ -43,18 +44,20 @@ def points(chained: pl.LazyFrame, study: str) -> pl.DataFrame:
     Result: ``model, mode, group, x`` (mean association), ``mean`` (mean decision), ``n``.
     """
     keys = ("model", "mode")
-    known = chained.filter(
+    # An association of exactly 1 belongs to the last class.
+    bins = ((pl.col("association") + 1) / BIN).floor().clip(0, 2 / BIN - 1)
+    answers = chained.filter(
         (pl.col("study") == study).fill_null(True),
         pl.col("association").is_between(-1, 1),
         pl.col("decision").is_between(0, 1),
-    ).with_columns(bin=((pl.col("association") + 1) / BIN).floor().clip(0, 2 / BIN - 1))
-    each = [
-        known.group_by(*keys, group.alias("group"), "bin").agg(
-            x=pl.col("association").mean(), mean=pl.col("decision").mean(), n=pl.len()
+    ).with_columns(bin=bins)
+    means = []
+    for group in (pl.lit("all"), pl.col("category")):
+        by_bin = answers.group_by(*keys, group.alias("group"), "bin")
+        means.append(
+            by_bin.agg(x=pl.col("association").mean(), mean=pl.col("decision").mean(), n=pl.len())
         )
-        for group in (pl.lit("all"), pl.col("category"))
-    ]
-    return pl.concat(each).sort(*keys, "group", "bin").collect(engine="streaming")
+    return pl.concat(means).sort(*keys, "group", "bin").collect(engine="streaming")
 
 
 def decision_curves(
@@ -65,10 +68,11 @@ def decision_curves(
     None where there is neither curve nor point.
     """
     model, mode = part["model"][0], part["mode"][0]
-    own = binned.filter(pl.col("model").eq_missing(model), pl.col("mode").eq_missing(mode))
+    means = binned.filter(pl.col("model").eq_missing(model), pl.col("mode").eq_missing(mode))
     fits = _fits(part)
-    each = [_group(group, own.filter(group=group), fit) for group, fit in fits.items()]
-    rows = [row for mine in each for row in mine]
+    rows: list[Row] = []
+    for group, fit in fits.items():
+        rows += _group_rows(group, means.filter(group=group), fit)
     if not rows:
         return None
     caption = (
@@ -79,11 +83,11 @@ def decision_curves(
         f"{BIN:g} of association, the larger the more answers; dotted lines: neutral. Over the "
         "range of associations that occurred."
     )
-    return Figure(name, caption, _summary(fits), _drawn(rows, list(fits)))
+    return Figure(name, caption, _summary(fits), _panels(rows, list(fits)))
 
 
 def _fits(part: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Give the fit that is drawn of each group, a row; an empty frame where there is none."""
+    """Return the fit that is drawn of each group, a row; an empty frame where there is none."""
     method = pl.col("method").cast(pl.Enum(METHODS), strict=False)
     drawable = part.filter(_DRAWABLE, method.is_not_null(), component="total").sort(
         method, maintain_order=True
@@ -92,33 +96,36 @@ def _fits(part: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {group: drawable.filter(part=group).head(1) for group in groups}
 
 
-def _group(group: str, mine: pl.DataFrame, fit: pl.DataFrame) -> list[Row]:
-    """Give the points of a group and the curve of its fit."""
-    rows = [
-        {"panel": group, "kind": "point", **row, "shown": number(row["mean"])}
-        for row in mine.select("x", "mean", "n").iter_rows(named=True)
-    ]
+def _group_rows(group: str, means: pl.DataFrame, fit: pl.DataFrame) -> list[Row]:
+    """Return the points of a group and the curve of its fit."""
+    rows: list[Row] = []
+    for point in means.select("x", "mean", "n").iter_rows(named=True):
+        rows.append({"panel": group, "kind": "point", **point, "shown": number(point["mean"])})
     if fit.is_empty():
         return rows
-    low, high = (mine["x"].min(), mine["x"].max()) if mine.height > 1 else (-1.0, 1.0)
-    drawn = curve(fit, fit, np.linspace(low, high, POINTS))  # type: ignore[arg-type]
-    band = drawn.select("x", mean="probability", low="ci_low", high="ci_high")
+    # Over the range that occurred; with a single point there is no range.
+    low, high = (means["x"].min(), means["x"].max()) if means.height > 1 else (-1.0, 1.0)
+    line = curve(fit, fit, np.linspace(low, high, POINTS))  # type: ignore[arg-type]
+    band = line.select("x", mean="probability", low="ci_low", high="ci_high")
     kind = {"panel": group, "kind": fit["method"][0]}
     return rows + [{**kind, **row} for row in band.select(pl.all().round(4)).iter_rows(named=True)]
 
 
-def _drawn(rows: Sequence[Row], groups: Sequence[str]) -> Row:
+def _panels(rows: Sequence[Row], groups: Sequence[str]) -> Row:
+    """Draw a panel per group, all over the same axes."""
     colors = {"all": "var(--ink)", **category_colors(group for group in groups if group != "all")}
     largest = max((row["n"] for row in rows if row["kind"] == "point"), default=1)
     titles = {group: group_title(group) for group in groups}
 
     def draw(group: str, first: bool) -> Row:
+        """Draw the marks of a group; the first panel alone names the axis."""
         return charts.in_layers(_decision_marks(colors[group], largest, titled=first))
 
     return charts.in_panels(rows, titles, draw, (255, 190))
 
 
 def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
+    """Return curve, band, dots and neutral lines; `largest` is the most answers of a dot."""
     axis = Axis("Share of consistent decisions" if titled else "", 0, 1, 0.5)
     ticks = alt.Axis(tickCount=5, grid=True)
     x = alt.X("x:Q", title="Association", scale=alt.Scale(domain=[-1, 1]), axis=ticks)
@@ -143,12 +150,11 @@ def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
 
 
 def _summary(fits: Mapping[str, pl.DataFrame]) -> str:
-    parts = (
-        f"{group_title(group)}: "
-        + ("no fit" if fit.is_empty() else f"odds ratio {odds_ratio(fit['estimate'][0])}")
-        for group, fit in fits.items()
-    )
-    return f"Logistic curves. {'; '.join(parts)}."
+    texts: list[str] = []
+    for group, fit in fits.items():
+        text = "no fit" if fit.is_empty() else f"odds ratio {odds_ratio(fit['estimate'][0])}"
+        texts.append(f"{group_title(group)}: {text}")
+    return f"Logistic curves. {'; '.join(texts)}."
 
 
 def group_title(group: str) -> str:
@@ -160,7 +166,7 @@ def odds_ratio(log_odds: float | None) -> str:
     """Write log odds as an odds ratio."""
     if log_odds is None:
         return "n/a"
-    ratio = math.exp(min(max(log_odds, -20.0), 20.0))
+    ratio = math.exp(min(max(log_odds, -20.0), 20.0))  # no overflow of exp
     if ratio >= 1000:
         return "over 1000"
     return number(ratio, 2 if ratio < 10 else 0)

@@ -55,17 +55,17 @@ def analyse(scores: pl.LazyFrame) -> Analysis:
 def join_parts(scores: pl.LazyFrame) -> pl.DataFrame:
     """Join the two scores of each chained answer in one row."""
     keys = [*_KEYS, "again"]  # recorded answers may share an id; they are matched by order
-    parts = {
-        column: scores.filter(pl.col("instrument") == measure)
-        .with_columns(again=pl.int_range(pl.len()).over(_KEYS))
-        .select(*keys, pl.col("score").alias(column))
-        .drop_nulls(column)
-        for column, measure in PARTS.items()
-    }
-    joined = parts["association"].join(
+    parts: dict[str, pl.LazyFrame] = {}
+    for column, measure in PARTS.items():
+        of_measure = scores.filter(pl.col("instrument") == measure)
+        # Numbered before answers without a score are left out: order is that of all answers.
+        numbered = of_measure.with_columns(again=pl.int_range(pl.len()).over(_KEYS))
+        score = pl.col("score").alias(column)
+        parts[column] = numbered.select(*keys, score).drop_nulls(column)
+    answers = parts["association"].join(
         parts["decision"], on=keys, how="inner", nulls_equal=True, maintain_order="left"
     )
-    return joined.drop("again").collect()
+    return answers.drop("again").collect()
 
 
 def regress_decisions(answers: pl.DataFrame) -> Regression:
@@ -77,10 +77,10 @@ def regress_decisions(answers: pl.DataFrame) -> Regression:
 
     estimates, fits = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=FITS)]
     for run, part in answers.group_by(_RUN, maintain_order=True):
-        fitted = regress(part, "association", clusters="stereotype", by="category")
+        regression = regress(part, "association", clusters="stereotype", by="category")
         names = {**dict(zip(_RUN, run, strict=True)), "instrument": PARTS["decision"]}
         of_run = [pl.lit(value, pl.String).alias(name) for name, value in names.items()]
-        subject = pl.lit(run[0], pl.String).alias("subject")
-        estimates.append(fitted.estimates.with_columns(*of_run, subject))
-        fits.append(fitted.fits.with_columns(of_run))
+        subject = pl.lit(run[0], pl.String).alias("subject")  # the model, first of `_RUN`
+        estimates.append(regression.estimates.with_columns(*of_run, subject))
+        fits.append(regression.fits.with_columns(of_run))
     return Regression(pl.concat(estimates), pl.concat(fits))

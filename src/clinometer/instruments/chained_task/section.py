@@ -84,56 +84,59 @@ _FIT = (
 )
 
 
-def chained_section(asked: InstrumentResults) -> Section | None:
+def chained_section(results: InstrumentResults) -> Section | None:
     """Show curves, coefficients and their meaning; None where nothing was regressed."""
-    plan = asked.plan
+    plan = results.plan
     # "all" stands first; the categories follow as the plan lists them.
-    rows = in_order(_with_fits(asked).with_columns(category="part"), plan)
+    rows = in_order(_with_fits(results).with_columns(category="part"), plan)
     rows = rows.sort(pl.col("part") != "all", maintain_order=True)
     if rows.is_empty():
         return None
-    binned = points(asked.tables.details["chained"].lazy(), asked.study)
+    binned = points(results.tables.details["chained"].lazy(), results.study)
     parts = rows.partition_by("model", "mode", maintain_order=True)
-    ends = endings([who(part) for part in parts])
-    drawn = [
-        decision_curves(p, binned, f"chained{end}", plan)
-        for p, end in zip(parts, ends, strict=True)
-    ]
-    figures = (*(figure for figure in drawn if figure), *_components(rows, plan))
-    sentences = ((who(part), _sentence(part, plan)) for part in parts[:MOST_SENTENCES])
-    whole, within = rows.filter(part="all"), rows.filter(pl.col("part") != "all")
-    tables = [("", _regression_table(whole, plan, "over all prompts"))]
-    if not within.is_empty():
-        tables.append(("Table per category", _regression_table(within, plan, "in each category")))
-    if published := _published_table(asked.study):
+    figures: list[Figure] = []
+    for part, end in zip(parts, endings([who(part) for part in parts]), strict=True):
+        if figure := decision_curves(part, binned, f"chained{end}", plan):
+            figures.append(figure)
+    sentences: list[str] = []
+    for part in parts[:MOST_SENTENCES]:
+        if sentence := _sentence(part, plan):
+            sentences.append(f"{who(part)}: {sentence}")
+    over_all = rows.filter(part="all")
+    categories = rows.filter(pl.col("part") != "all")
+    tables = [("", _regression_table(over_all, plan, "over all prompts"))]
+    if not categories.is_empty():
+        by_category = _regression_table(categories, plan, "in each category")
+        tables.append(("Table per category", by_category))
+    if published := _published_table(results.study):
         tables.append(("Published regressions", published))
     return Section(
         key="chained",
         title="Regression of decisions on associations",
         short="Decisions and associations",
-        text=(*(f"{of}: {text}" for of, text in sentences if text), *_MEANING),
-        figures=figures,
+        text=(*sentences, *_MEANING),
+        figures=(*figures, *_components(rows, plan)),
         tables=tuple(tables),
     )
 
 
-def _with_fits(asked: InstrumentResults) -> pl.DataFrame:
+def _with_fits(results: InstrumentResults) -> pl.DataFrame:
     """Return the coefficients of all methods, with the fits behind them."""
-    coefficients = asked.tables.rows.filter(measure="log_odds")
+    coefficients = results.tables.rows.filter(measure="log_odds")
     added = [name for name in FITS if name not in coefficients.columns]
-    fits = asked.tables.details["fits"].select(*_FIT_KEYS, *added)
+    fits = results.tables.details["fits"].select(*_FIT_KEYS, *added)
     return joined(coefficients, fits, *_FIT_KEYS)
 
 
 def _sentence(part: pl.DataFrame, plan: PlanFacts) -> str:
     """Say in a sentence what the coefficients over all prompts mean."""
     fits = list(part.filter(part="all").iter_rows(named=True))
-    fitted = {
-        (fit["method"], fit["component"]): fit
-        for fit in fits
-        if None not in (fit["estimate"], fit["se"])
-    }
-    main = next((fitted[m, "total"] for m in METHODS if (m, "total") in fitted), None)
+    estimated: dict[tuple[str, str], dict[str, Any]] = {}
+    for fit in fits:
+        if None not in (fit["estimate"], fit["se"]):
+            estimated[fit["method"], fit["component"]] = fit
+    totals = (estimated.get((method, "total")) for method in METHODS)
+    main = next(filter(None, totals), None)
     if main is None:
         notes = [row["note"] for row in fits if row["note"]]
         return f"no regression ({notes[0]})." if notes else ""
@@ -146,7 +149,7 @@ def _sentence(part: pl.DataFrame, plan: PlanFacts) -> str:
     if low is not None and high is not None and low <= 0 <= high:
         text += ", not distinguishable from chance: the interval contains 1"
     for component, name in _COMPONENTS.items():
-        if mixed := fitted.get(("mixed", component)):
+        if mixed := estimated.get(("mixed", component)):
             text += (
                 f". {name} (mixed): {odds_ratio(mixed['estimate'])} times "
                 f"({odds_ratio(mixed['ci_low'])} to {odds_ratio(mixed['ci_high'])})"
@@ -160,11 +163,12 @@ def _components(rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     if parts["estimate"].is_null().all():
         return ()
     group = pl.col("part").map_elements(group_title, return_dtype=pl.String)
-    shown = parts.with_columns(
+    labelled = parts.with_columns(
         label=pl.concat_str(group, "component", separator=", "),
         category=pl.when(pl.col("part") != "all").then("part"),
     )
-    limits = shown.select(
+    # An interval may be very wide; it is then cut, so that the others can be told apart.
+    limits = labelled.select(
         mean="estimate",
         low=pl.col("ci_low").clip(-WIDEST),
         high=pl.col("ci_high").clip(None, WIDEST),
@@ -175,11 +179,15 @@ def _components(rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
         f"consistent decision per 1 of association, neutral 0; line: {plan.interval}, cut at the "
         "ends of the axis."
     )
-    return per_mode("chained-parts", caption, shown, partial(forest, axis=axis, tips=_TIPS), plan)
+    draw = partial(forest, axis=axis, tips=_TIPS)
+    return per_mode("chained-parts", caption, labelled, draw, plan)
 
 
 def _regression_table(frame: pl.DataFrame, plan: PlanFacts, over: str) -> ReportTable:
+    """Set out coefficients with the fits behind them; `over` what they are, in words."""
+
     def prompts(row: Mapping[str, Any]) -> str:
+        """Write the number of prompts, and of those with a consistent decision."""
         return f"{count(row['n_scored'])} ({count(row['n_ones'])})"
 
     caption = (

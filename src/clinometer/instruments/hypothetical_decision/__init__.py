@@ -34,10 +34,9 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import product, starmap
 from typing import Any
 
@@ -47,6 +46,13 @@ from clinometer.errors import InputError, StudyError, unknown
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.hypothetical_decision.effects import MEASURES, analyse
+from clinometer.instruments.hypothetical_decision.templates import (
+    NAME,
+    HypotheticalPart,
+    describe_person,
+    part_of,
+    templates_of,
+)
 from clinometer.instruments.instrument import (
     Instrument,
     Key,
@@ -69,19 +75,14 @@ from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import DECISIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import (
-    BenchmarkItems,
     StereotypeWords,
     Study,
-    Wordings,
     fill,
-    read_items,
     study_hash,
     unfill,
 )
 
 __all__ = ["INSTRUMENT", "MEASURE"]
-
-NAME = "hypothetical_decision"
 
 MEASURE = Measure(
     name=NAME,
@@ -111,65 +112,16 @@ YES_NO = ("yes", "no")
 GROUPS = ("marginalized", "default")
 
 
-class HypotheticalPart(Wordings[str]):
-    """What a study says of it: templates, what they name, and wordings with a {decision}."""
-
-    items: BenchmarkItems
-    factors: dict[str, list[str]]
-    """What is named of a person → its levels."""
-    contrasts: dict[str, str]
-    """Stereotype → the factor that its groups are levels of."""
-    forms: dict[str, dict[str, str]] = {}
-    """Gender → pronouns and verbs by their slot."""
-    recorded: list[str] = []
-    """Wordings known from recorded answers only."""
-    unnamed: list[str] = []
-    """Wordings that do not say who the person is: a baseline for the others."""
-
-
-def _part(study: Study) -> HypotheticalPart | None:
-    part = study.instruments.read(NAME, HypotheticalPart)
-    if part is None:
-        return None
-    for key in study.stereotypes:
-        if part.contrasts.get(key) not in part.factors:
-            raise StudyError(
-                f"study {study.name}: instruments.{NAME}.contrasts: {key} is a contrast of "
-                f"{part.contrasts.get(key)!r}; allowed are {', '.join(part.factors)}"
-            )
-    return part
-
-
-def _templates(study: Study) -> Mapping[str, Mapping[str, str]]:
-    """Return the templates by name."""
-    raw = study.instruments.raw()[NAME]
-    return _read_templates(BenchmarkItems.model_validate(raw["items"]), getattr(raw, "source", ""))
-
-
-@lru_cache(maxsize=4)
-def _read_templates(items: BenchmarkItems, study: str) -> Mapping[str, Mapping[str, str]]:
-    table = read_items(items, study)
-    needed = ("id", "name", "template", "yes_favours_subject")
-    if missing := [name for name in needed if name not in table.columns]:
-        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
-    wrong = table.filter(~pl.col("yes_favours_subject").is_in(["true", "false"]))
-    if not wrong.is_empty():
-        name, value = wrong.select("name", "yes_favours_subject").row(0)
-        raise StudyError(
-            f"items {items.file}: {name}: yes_favours_subject {value!r}; allowed are true, false"
-        )
-    return {row["name"]: row for row in table.iter_rows(named=True)}
-
-
 def _wordings(study: Study) -> dict[str, Wording]:
-    if (part := _part(study)) is None:
+    """Return the variations of a study; those known from recorded answers only have no text."""
+    part = part_of(study)
+    if part is None:
         return {}
-    asked = {name: Wording(name in part.default_variations, text)
-             for name, text in part.variations.items()}  # fmt: skip
-    recorded = {name: Wording(False) for name in part.recorded}
+    wordings = {name: Wording(False) for name in part.recorded}
+    for name, text in part.variations.items():
+        wordings[name] = Wording(name in part.default_variations, text)
     return {
-        name: replace(one, unnamed=name in part.unnamed)
-        for name, one in {**recorded, **asked}.items()
+        name: replace(wording, unnamed=name in part.unnamed) for name, wording in wordings.items()
     }
 
 
@@ -177,50 +129,56 @@ def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[Cell]:
     """Draw decisions; `version` is the group of the person, `object` the decision."""
-    part, identity = _part(study), study_hash(study, (NAME,))
-    if part is None or not (asked := [name for name in variations if name in part.variations]):
+    part = part_of(study)
+    identity = study_hash(study, (NAME,))
+    texts = {name: part.variations[name] for name in variations if part and name in part.variations}
+    if part is None or not texts:
         raise StudyError(
             f"study {study.name!r}: {NAME} has no text for {', '.join(variations)}; these are "
             "wordings of recorded answers"
         )
-    templates = {name: row["template"] for name, row in _templates(study).items()}
+    templates = {name: row["template"] for name, row in templates_of(study).items()}
     for key in stereotypes:
-        words, factor = study.stereotypes[key].words(""), part.contrasts[key]
-        for name in asked:
+        words = study.stereotypes[key].words("")
+        factor = part.contrasts[key]
+        for name, text in texts.items():
             seeded = f"{identity}/{key}/{design.seed}"  # the same draws for every wording
-            drawn = _draws(words, part, [*templates], (factor, seeded), design)
-            worded = partial(_worded, part, part.variations[name], templates, design)
-            yield Cell(key, name, seeded, starmap(worded, drawn))
+            draws = _draws(words, part, [*templates], factor, design, seeded)
+            write_trial = partial(_write_trial, part, text, templates, design)
+            yield Cell(key, name, seeded, starmap(write_trial, draws))
 
 
 def _draws(
     words: StereotypeWords,
     part: HypotheticalPart,
     decisions: Sequence[str],
-    of: tuple[str, str],
+    factor: str,
     design: Design,
+    seeded: str,
 ) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """Yield the draws of one contrast, and all that is named of the person.
 
     If answers are not sampled, a combination that was drawn before is left out.
     """
-    factor, seeded = of
     rng = random.Random(f"{seeded}/groups")
-    own = Groups.of(words).shuffled(rng)
+    cycle = Groups.of(words).shuffled(rng)
     paired = design.order == "mirrored"
     rounds = in_rounds(decisions, f"{seeded}/decisions")
-    seen: dict[tuple[str, ...], int] = {}
+    other_factors = {name: levels for name, levels in part.factors.items() if name != factor}
+    first_pairs: dict[tuple[str, ...], int] = {}  # combination → the first pair that has it
     for pair, numbers in pairs(design.iterations, 2 if paired else 1):
         rng.seed(f"{seeded}/{pair}")
         first = rng.random() < 0.5
-        groups = own.pair(pair) if paired else own.draw(rng)
-        others = {name: rng.choice(of) for name, of in part.factors.items() if name != factor}
+        groups = cycle.pair(pair) if paired else cycle.draw(rng)
+        person = {name: rng.choice(levels) for name, levels in other_factors.items()}
         decision = next(rounds)
         for turn, iteration in enumerate(numbers):
             version = GROUPS[first != bool(turn)]
-            drawn = (decision, *groups, *others.values(), "" if paired else version)
-            if not MODES[design.mode].sampled and seen.setdefault(drawn, pair) != pair:
-                continue
+            # Both groups of a pair are asked; of a single trial the group is part of the question.
+            combination = (decision, *groups, *person.values(), "" if paired else version)
+            if not MODES[design.mode].sampled:
+                if first_pairs.setdefault(combination, pair) != pair:
+                    continue
             columns: dict[str, Any] = {
                 "iteration": iteration,
                 "pair": pair,
@@ -230,10 +188,10 @@ def _draws(
                 "object": decision,
                 "attributes": [decision],
             }
-            yield columns, {**others, factor: columns[version]}
+            yield columns, {**person, factor: columns[version]}
 
 
-def _worded(
+def _write_trial(
     part: HypotheticalPart,
     wording: str,
     templates: Mapping[str, str],
@@ -242,7 +200,7 @@ def _worded(
     person: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    decision = _described(templates[columns["object"]], person, part.forms)
+    decision = describe_person(templates[columns["object"]], person, part.forms)
     return {
         **columns,
         "prompt": fill(wording, {"decision": decision}),
@@ -250,38 +208,31 @@ def _worded(
     }
 
 
-def _described(
-    template: str, person: Mapping[str, str], forms: Mapping[str, Mapping[str, str]]
-) -> str:
-    """Fill in a person; ``a {age}`` reads ``an 80``."""
-    slots = "|".join(map(re.escape, person))
-
-    def article(match: re.Match[str]) -> str:
-        vowel = re.match(r"[aeiou]|8\d?\b|1[18]\b", person[match[2]], re.IGNORECASE)
-        return f"{match[1]}{'n' if vowel else ''} {{{match[2]}}}"
-
-    agreed = re.sub(rf"\b([Aa])n? \{{({slots})\}}", article, template)
-    return fill(agreed, {**forms.get(person.get("gender", ""), {}), **person})
-
-
 def _favour(trial: Mapping[str, Any], key: Key) -> float:
     """Return the sign that a yes has in the score."""
-    decision = _templates(key.study)[trial["object"]]
+    decision = templates_of(key.study)[trial["object"]]
     favour = 1.0 if decision["yes_favours_subject"] == "true" else -1.0
     return favour if trial["version"] == "default" else -favour
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    read = read_yes_no(response, question=trial.get("prompt"), stop_reason=trial.get("stop_reason"))
-    span = response[slice(*read.span)] if read.span else None
-    return replace(_scored(read.outcome, read.reason, trial, key), span=span, read_by="rules")
+    decision = read_yes_no(
+        response, question=trial.get("prompt"), stop_reason=trial.get("stop_reason")
+    )
+    span = response[slice(*decision.span)] if decision.span else None
+    scored = _score_outcome(decision.outcome, decision.reason, trial, key)
+    return replace(scored, span=span, read_by="rules")
 
 
 def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    return _scored(read_choices(response).get("decision"), why_not(response, trial), trial, key)
+    outcome = read_choices(response).get("decision")
+    return _score_outcome(outcome, why_not(response, trial), trial, key)
 
 
-def _scored(outcome: object, reason: str | None, trial: Mapping[str, Any], key: Key) -> Scored:
+def _score_outcome(
+    outcome: object, reason: str | None, trial: Mapping[str, Any], key: Key
+) -> Scored:
+    """Score yes or no by what a yes means for the person; another outcome has its reason."""
     if outcome not in YES_NO:
         return Scored(None, reason, 0.0)
     value = 1.0 if outcome == "yes" else -1.0
@@ -292,18 +243,20 @@ def _read_logits(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     logits = read_logits(response, [trial["object"]])
     if not logits:
         return Scored(None, "unparsed", 0.0)
-    logit, sign = logits[trial["object"]], _favour(trial, key)
+    logit = logits[trial["object"]]
+    sign = _favour(trial, key)
+    # tanh(logit / 2) is p(yes) − p(no), as the two probabilities sum to 1.
     outcome = "yes" if logit > 0 else "no"
     return Scored(sign * math.tanh(logit / 2), None, 1.0, logit=sign * logit, outcome=outcome)
 
 
 def _expand(responses: pl.DataFrame, study: Study) -> pl.DataFrame:
-    """Give an answer about a person a row for each contrast that the person belongs to.
+    """Return a row for each contrast that the person of an answer belongs to.
 
     Columns `id` (of the decision) and factors; answers are in `response`, or in `yes_logit` and
     `no_logit`.
     """
-    part = _part(study)
+    part = part_of(study)
     if part is None or "stereotype" in responses.columns:
         return responses
     factors = [name for name in part.factors if name in responses.columns]
@@ -312,7 +265,7 @@ def _expand(responses: pl.DataFrame, study: Study) -> pl.DataFrame:
             f"responses: found columns {', '.join(responses.columns[:8])}; expected stereotype, or "
             f"id and some of {', '.join(part.factors)}"
         )
-    names = {row["id"]: name for name, row in _templates(study).items()}
+    names = {row["id"]: name for name, row in templates_of(study).items()}
     table = responses.with_columns(pl.col("id", *factors).cast(pl.String).str.strip_chars())
     if wrong := sorted({*table["id"]} - {*names}, key=str):
         raise InputError(f"responses: id: {unknown('decision', str(wrong[0]), names)}")
@@ -320,71 +273,74 @@ def _expand(responses: pl.DataFrame, study: Study) -> pl.DataFrame:
         if wrong := sorted({*table[name]} - {*part.factors[name]}, key=str):
             allowed = ", ".join(part.factors[name])
             raise InputError(f"responses: {name} {wrong[0]!r}; allowed are {allowed}")
-    table = _with_logits(table.with_columns(object=pl.col("id").replace_strict(names)))
-    parts = []
+    table = _write_logits(table.with_columns(object=pl.col("id").replace_strict(names)))
+    contrasts = []
     for key, factor in part.contrasts.items():
         if factor in factors:
-            others = {name: part.factors[name] for name in factors if name != factor}
-            parts.append(_of_contrast(table, key, study, factor, others))
-    return pl.concat(parts)
+            other_factors = {name: part.factors[name] for name in factors if name != factor}
+            contrasts.append(_contrast_rows(table, key, study, factor, other_factors))
+    return pl.concat(contrasts)
 
 
-def _with_logits(table: pl.DataFrame) -> pl.DataFrame:
+def _write_logits(table: pl.DataFrame) -> pl.DataFrame:
     """Write recorded log-probabilities of yes and no as answers in `forced` mode."""
-    both = ("yes_logit", "no_logit")
-    if not {*both} <= {*table.columns}:
+    columns = {"yes_logit", "no_logit"}
+    if not columns <= {*table.columns}:
         return table
     try:
-        yes, no = (table[name].cast(pl.Float64) for name in both)
+        yes, no = (table[name].cast(pl.Float64) for name in ("yes_logit", "no_logit"))
     except pl.exceptions.PolarsError:
         raise InputError("responses: yes_logit and no_logit; expected numbers") from None
-    pairs = zip(table["object"], yes, no, strict=True)
-    texts = [f'{{"{name}": [{one!r}, {other!r}]}}' for name, one, other in pairs]
+    answers = zip(table["object"], yes, no, strict=True)
+    # repr, as a number then has all its digits.
+    texts = [f'{{"{name}": [{of_yes!r}, {of_no!r}]}}' for name, of_yes, of_no in answers]
     return table.with_columns(response=pl.Series(texts), mode=pl.lit("forced"))
 
 
-def _of_contrast(
-    table: pl.DataFrame, key: str, study: Study, factor: str, others: Mapping[str, Sequence[str]]
+def _contrast_rows(
+    table: pl.DataFrame,
+    key: str,
+    study: Study,
+    factor: str,
+    other_factors: Mapping[str, Sequence[str]],
 ) -> pl.DataFrame:
     """Return the answers about persons of one contrast; `iteration` numbers what else is named."""
     words = study.stereotypes[key].words("")
-    of = {group: getattr(words, group) for group in GROUPS}
-    single = all(len(listed) == 1 for listed in of.values())
+    group_words = {group: getattr(words, group) for group in GROUPS}
     group = pl.coalesce(
-        pl.when(pl.col(factor).is_in(listed)).then(pl.lit(name)) for name, listed in of.items()
+        pl.when(pl.col(factor).is_in(names)).then(pl.lit(side))
+        for side, names in group_words.items()
     )
+    # A number in mixed base, whose digits are the levels of the other factors.
     number = pl.col("iteration") if "iteration" in table.columns else pl.lit(0, pl.Int64)
-    for name, levels in others.items():
+    for name, levels in other_factors.items():
         number = number * len(levels) + pl.col(name).replace_strict(levels, range(len(levels)))
     rows = table.with_columns(stereotype=pl.lit(key), version=group, iteration=number)
     rows = rows.drop_nulls("version")
-    shown = {
-        name: pl.lit(of[name][0]) if single else pl.when(version=name).then(pl.col(factor))
-        for name in GROUPS
-    }
-    told = [c for c in ("model", "llm", "wording", "variation") if c in table.columns]
-    pair = pl.concat_str("stereotype", *told, "object", "iteration", separator="/")
-    return rows.with_columns(**shown, pair_id=pair if single else pl.lit(None, pl.String)).filter(
-        pl.col("version").n_unique() == len(GROUPS)
-    )
+    if all(len(names) == 1 for names in group_words.values()):
+        # With one word in each group, it is known who the other person of a pair is.
+        shared = [c for c in ("model", "llm", "wording", "variation") if c in table.columns]
+        pair = pl.concat_str("stereotype", *shared, "object", "iteration", separator="/")
+        persons = [pl.lit(names[0]).alias(side) for side, names in group_words.items()]
+    else:
+        pair = pl.lit(None, pl.String)
+        persons = [pl.when(version=side).then(pl.col(factor)).alias(side) for side in GROUPS]
+    rows = rows.with_columns(*persons, pair_id=pair)
+    return rows.filter(pl.col("version").n_unique() == len(GROUPS))
 
 
 def _recogniser(study: Study) -> Recogniser:
     """Find the decision and the person of a prompt, and the contrasts the person belongs to."""
-    part = _part(study)
-    known = cache(lambda: _persons(study, part) if part else {})
+    part = part_of(study)
+    persons = cache(lambda: _persons(study, part) if part else {})  # when first needed
 
     def recognise(prompt: str) -> RecognisedPrompt | None:
+        """Return the question of a prompt; None if it is of something else."""
         for name, wording in part.variations.items() if part else ():
-            described = (unfill(wording, prompt) or {}).get("decision", "")
-            if part and described and described in known():
-                decision, person = known()[described]
-                sides = [
-                    (key, side)
-                    for key, factor in part.contrasts.items()
-                    for side in GROUPS
-                    if person[factor] in getattr(study.stereotypes[key], side)
-                ]
+            text = (unfill(wording, prompt) or {}).get("decision", "")
+            if part and text and text in persons():
+                decision, person = persons()[text]
+                sides = _sides(study, part, person)
                 words = tuple((person[part.contrasts[key]], side) for key, side in sides)
                 columns = {"object": decision, "labels": sides}
                 first = next((key for key, _ in sides), next(iter(part.contrasts)))
@@ -396,30 +352,42 @@ def _recogniser(study: Study) -> Recogniser:
     return recognise
 
 
+def _sides(
+    study: Study, part: HypotheticalPart, person: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Return each stereotype that a person belongs to, and the group there."""
+    sides: list[tuple[str, str]] = []
+    for key, factor in part.contrasts.items():
+        stereotype = study.stereotypes[key]
+        sides += [(key, side) for side in GROUPS if person[factor] in getattr(stereotype, side)]
+    return sides
+
+
 def _persons(study: Study, part: HypotheticalPart) -> Mapping[str, tuple[str, Mapping[str, str]]]:
     """Return the decision and the person of every text that can be asked."""
-    levels = product(*part.factors.values())
-    people = [dict(zip(part.factors, one, strict=True)) for one in levels]
-    return {
-        _described(row["template"], person, part.forms): (name, person)
-        for name, row in _templates(study).items()
-        for person in people
-    }
+    combinations = product(*part.factors.values())
+    people = [dict(zip(part.factors, levels, strict=True)) for levels in combinations]
+    persons: dict[str, tuple[str, Mapping[str, str]]] = {}
+    for name, row in templates_of(study).items():
+        for person in people:
+            persons[describe_person(row["template"], person, part.forms)] = (name, person)
+    return persons
 
 
 def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Decide for a person: each marginalized group takes its lean off the chance of a favour."""
     sides = question.columns["labels"]
-    part = _part(question.study)
-    of_factor: dict[str, list[float]] = {}
+    part = part_of(question.study)
+    leans_of_factor: dict[str, list[float]] = {}
     for key, factor in (part.contrasts if part else {}).items():
-        of_factor.setdefault(factor, []).append(lean.of(key))
-    middle = sum(sum(leans) / len(leans) for leans in of_factor.values()) / 2
+        leans_of_factor.setdefault(factor, []).append(lean.of_stereotype(key))
+    # A person of no marginalized group is favoured by as much as one of all is disfavoured.
+    middle = sum(sum(leans) / len(leans) for leans in leans_of_factor.values()) / 2
     marginalized = [key for key, side in sides if side == "marginalized"]
-    favour = max(-1.0, min(1.0, 2 * (middle - sum(map(lean.of, marginalized)))))
-    yes = _templates(question.study)[question.columns["object"]]["yes_favours_subject"] == "true"
-    said = answer_either(question, replace(lean, score=favour), YES_NO, 1.0 if yes else -1.0)
-    return replace(said, lean=-said.lean if marginalized else said.lean)
+    favour = max(-1.0, min(1.0, 2 * (middle - sum(map(lean.of_stereotype, marginalized)))))
+    yes = templates_of(question.study)[question.columns["object"]]["yes_favours_subject"] == "true"
+    answer = answer_either(question, replace(lean, score=favour), YES_NO, 1.0 if yes else -1.0)
+    return replace(answer, lean=-answer.lean if marginalized else answer.lean)
 
 
 INSTRUMENT = Instrument(

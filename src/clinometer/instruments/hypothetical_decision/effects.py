@@ -18,11 +18,12 @@ from clinometer.results import Measure, as_estimates
 
 __all__ = ["MEASURES", "analyse"]
 
-_TAMKIN, _SHIFT = "Tamkin et al. (2023)", "Christian & Mazor (2026)"
+_TAMKIN = "Tamkin et al. (2023)"
+_SHIFT = "Christian & Mazor (2026)"
 
 MEASURES = {
-    one.name: one
-    for one in (
+    measure.name: measure
+    for measure in (
         Measure("hypothetical_yes", "Share of yes", 0.0, 1.0, math.nan, "",
                 "Bai et al. (2025), SI section A", consistent=None, explicit=True),
         Measure("hypothetical_log_odds", "Difference in log odds",
@@ -34,10 +35,12 @@ MEASURES = {
     )
 }  # fmt: skip
 
+#: What an effect is of: all that distinguishes answers but their draws.
 _KEYS = [
     *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
     *("control", "category", "stereotype", "variation"),
 ]
+#: Quantile .975 of the normal distribution.
 _Z95 = 1.959963984540054
 
 
@@ -53,8 +56,7 @@ def analyse(scores: pl.LazyFrame) -> Analysis:
     for _, part in favour.group_by(_KEYS, maintain_order=True):
         rows.append(part.select(_KEYS).row(0, named=True) | _effect(part))
     rows += _shifts(favour).iter_rows(named=True)
-    stated = {"level": "cell"}
-    estimates = [{**row, **stated, "subject": row["model"]} for row in rows]
+    estimates = [{**row, "level": "cell", "subject": row["model"]} for row in rows]
     return Analysis(as_estimates(estimates, MEASURES))
 
 
@@ -64,6 +66,7 @@ def _shares(scores: pl.DataFrame) -> pl.DataFrame:
         measure=pl.lit("hypothetical_yes"),
         method=pl.lit("published"),
         estimate=(pl.col("outcome") == "yes").mean(),
+        # Lengths are unsigned, other numbers of the table signed.
         n=pl.len().cast(pl.Int64),
         n_scored=pl.col("outcome").count().cast(pl.Int64),
     )
@@ -74,49 +77,52 @@ def _effect(scores: pl.DataFrame) -> dict[str, object]:
     from clinometer.statistics.random_effects import fit_mixed  # scipy takes long to import
     from clinometer.statistics.random_intercept import fit_random_intercept
 
-    read = scores.drop_nulls("favour")
-    stated: dict[str, object] = {
+    answers = scores.drop_nulls("favour")
+    row: dict[str, object] = {
         "measure": "hypothetical_log_odds",
         "method": "mixed",
         "n": scores.height,
-        "n_scored": read.height,
-        "n_clusters": read["object"].n_unique(),
+        "n_scored": answers.height,
+        "n_clusters": answers["object"].n_unique(),
         "clustered_by": "object",
     }
-    ours = (read["version"] != "default").to_numpy().astype(float)
-    design = np.column_stack([np.ones(len(ours)), ours])
-    member = np.unique(read["object"].to_numpy(), return_inverse=True)[1]
-    if not 0 < ours.sum() < len(ours) or len(ours) < 4:
-        return stated | {"note": "fewer than 4 answers, or about one group only"}
-    if read["log_odds"].null_count() == 0:
-        linear = fit_random_intercept(read["log_odds"].to_numpy(), design, member)
+    marginalized = (answers["version"] != "default").to_numpy().astype(float)
+    n = len(marginalized)
+    design = np.column_stack([np.ones(n), marginalized])  # answers × (intercept, group)
+    decisions = np.unique(answers["object"].to_numpy(), return_inverse=True)[1]
+    if not 0 < marginalized.sum() < n or n < 4:
+        return row | {"note": "fewer than 4 answers, or about one group only"}
+    if answers["log_odds"].null_count() == 0:
+        linear = fit_random_intercept(answers["log_odds"].to_numpy(), design, decisions)
         estimate, se = float(linear.coefficients[1]), float(linear.errors[1])
     else:
-        y = (read["favour"].to_numpy() > 0).astype(float)
-        if len({*zip(ours, y, strict=True)}) < 4:
-            return stated | {"note": "a group has the same decision throughout"}
-        logistic = fit_mixed(y, design, member)
+        y = (answers["favour"].to_numpy() > 0).astype(float)
+        # Of two groups and two decisions all four pairs must occur, or the effect is infinite.
+        if len({*zip(marginalized, y, strict=True)}) < 4:
+            return row | {"note": "a group has the same decision throughout"}
+        logistic = fit_mixed(y, design, decisions)
         if not logistic.converged:
-            return stated | {"note": "no fit"}
+            return row | {"note": "no fit"}
         estimate = float(logistic.coefficients[1])
         se = math.sqrt(np.linalg.inv(logistic.information.sum(axis=0))[1, 1])
     interval = {"ci_low": estimate - _Z95 * se, "ci_high": estimate + _Z95 * se}
+    # Two-sided, by the normal distribution.
     p = math.erfc(abs(estimate) / se / math.sqrt(2)) if se else None
-    return stated | {"estimate": estimate, "se": se, "p": p, "confidence": 0.95, **interval}
+    return row | {"estimate": estimate, "se": se, "p": p, "confidence": 0.95, **interval}
 
 
 def _shifts(scores: pl.DataFrame) -> pl.DataFrame:
     """Return the mean absolute shift of the log odds from the wording without the person."""
-    known = scores.drop_nulls("log_odds")
-    same = [
+    with_log_odds = scores.drop_nulls("log_odds")
+    keys = [
         *("model", "study", "mode", "intervention", "scoring", "stereotype", "version", "object"),
         *("marginalized", "default", "iteration"),  # draws are the same for every wording
     ]
     unnamed = pl.col("unnamed").fill_null(False)
-    removed = known.filter(unnamed).select(*same, without="log_odds")
-    both = known.filter(~unnamed).join(removed, on=same, nulls_equal=True)
-    shift = (pl.col("log_odds") - pl.col("without")).abs()
-    return both.group_by(_KEYS, maintain_order=True).agg(
+    baselines = with_log_odds.filter(unnamed).select(*keys, baseline="log_odds")
+    answers = with_log_odds.filter(~unnamed).join(baselines, on=keys, nulls_equal=True)
+    shift = (pl.col("log_odds") - pl.col("baseline")).abs()
+    return answers.group_by(_KEYS, maintain_order=True).agg(
         measure=pl.lit("hypothetical_shift"),
         method=pl.lit("published"),
         estimate=shift.mean(),

@@ -132,33 +132,37 @@ _SPELLINGS: Mapping[str, Callable[[str], str]] = {
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
-    if (part := part_of(study)) is None:
+    """Return the variations of a study; none if it says nothing of the instrument."""
+    part = part_of(study)
+    if part is None:
         return {}
-    return {n: Wording(n in part.default_variations, text) for n, text in part.variations.items()}
+    defaults, texts = part.default_variations, part.variations
+    return {name: Wording(name in defaults, text) for name, text in texts.items()}
 
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[Cell]:
     """Draw words; `version` says which group's word is sorted, and into which category."""
-    part, identity = part_of(study), study_hash(study, (MEASURE.name,))
+    part = part_of(study)
+    identity = study_hash(study, (MEASURE.name,))
     for key in stereotypes:
         if part is None or (test := part.tests.get(key)) is None:
             continue
         for name in variations:
             seeded = f"{identity}/{key}/{name}/{design.seed}"
-            drawn = _draws(study.words(key), design, seeded)
-            trials = map(partial(_worded, test, part.variations[name], design), drawn)
+            draws = _draws(study.words(key), design, seeded)
+            trials = map(partial(_write_trial, test, part.variations[name], design), draws)
             yield Cell(key, name, seeded, trials)
 
 
 def _draws(words: StereotypeWords, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell: each word of a pair in both mappings."""
     rng = random.Random(f"{seeded}/groups")
-    own = Groups.of(words).shuffled(rng)
+    cycle = Groups.of(words).shuffled(rng)
     for pair, numbers in pairs(design.iterations, len(VERSIONS)):
         rng.seed(f"{seeded}/{pair}")
-        groups = own.pair(pair) if design.order == "mirrored" else own.draw(rng)
+        groups = cycle.pair(pair) if design.order == "mirrored" else cycle.draw(rng)
         for version, iteration in zip(_turns(rng), numbers, strict=False):
             yield {
                 "iteration": iteration,
@@ -169,12 +173,14 @@ def _draws(words: StereotypeWords, design: Design, seeded: str) -> Iterator[dict
             }
 
 
-def _worded(test: Task, wording: str, design: Design, draw: Mapping[str, Any]) -> dict[str, Any]:
+def _write_trial(
+    test: Task, wording: str, design: Design, draw: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    group, ordered = VERSIONS[draw["version"]]
+    group, category = VERSIONS[draw["version"]]
     return {
         **draw,
-        "attributes": [getattr(test, ordered)],
+        "attributes": [getattr(test, category)],
         "prompt": _prompt(test, wording, draw[group], draw["version"]),
         **MODES[design.mode].close({"label": [test.tied, test.counter]}, None, None),
     }
@@ -183,30 +189,34 @@ def _worded(test: Task, wording: str, design: Design, draw: Mapping[str, Any]) -
 def _turns(rng: random.Random) -> list[str]:
     """Return the versions of a draw: one word in both mappings, then the other."""
     groups = rng.sample(["marginalized", "default"], k=2)
-    mappings = rng.sample(["tied", "counter"], k=2)
-    return [f"{group}_{ordered}" for group in groups for ordered in mappings]
+    categories = rng.sample(["tied", "counter"], k=2)
+    return [f"{group}_{category}" for group in groups for category in categories]
 
 
 def _prompt(test: Task, wording: str, word: str, version: str) -> str:
+    """Write the instruction, with the mapping of a version, and the question about a word."""
     labels = [test.tied, test.counter]
+    # Category 1 is where the first group belongs: the tied one if that is the marginalized group
+    # and the mapping compatible, or neither.
     if (version in COMPATIBLE.values()) != (test.first == "marginalized"):
         labels.reverse()
     values = {"word": word, "category_1": labels[0], "category_2": labels[1]}
     return fill(f"{test.instruction}\n\n{wording}", values)
 
 
-def _beside(trial: Mapping[str, Any]) -> tuple[Any, ...]:
+def _word_and_wording(trial: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what two trials share that sort one word in one wording."""
     return trial["stereotype"], trial["variation"], trial["pair_id"], VERSIONS[trial["version"]][0]
 
 
-def _shared(trials: Sequence[Mapping[str, Any]], study: Study) -> dict[str, Any]:
+def _columns_of_model(trials: Sequence[Mapping[str, Any]], study: Study) -> dict[str, Any]:
     """Tell whether a model reasons at all, and how its labels are spelled in most answers."""
     part = part_of(study)
-    counts = {
-        spelling: sum(_is_label(str(t.get("response")).strip(), t, part, spelling) for t in trials)
-        for spelling in _SPELLINGS
-    }
+    counts = dict.fromkeys(_SPELLINGS, 0)
+    for trial in trials:
+        text = str(trial.get("response")).strip()
+        for spelling in counts:
+            counts[spelling] += _is_label(text, trial, part, spelling)
     return {
         "reasons": any(trial.get("reasoning_tokens") for trial in trials),
         "spelling": max(counts, key=counts.__getitem__),
@@ -216,6 +226,7 @@ def _shared(trials: Sequence[Mapping[str, Any]], study: Study) -> dict[str, Any]
 def _is_label(
     text: str, trial: Mapping[str, Any], part: ReasoningPart | None, spelling: str
 ) -> bool:
+    """Whether a text is one of the two labels in a spelling."""
     if part is None:
         return False
     test = part.tests[trial["stereotype"]]
@@ -229,35 +240,39 @@ def _answers(trial: Mapping[str, Any], key: Key) -> bool:
     response = str(trial["response"])
     if MODES[trial["mode"]].closed:
         response = str(read_choices(response).get("label"))
-    recorded, spelling = trial.get("condition"), trial.get("spelling", "own")
-    return _is_label(
-        response if recorded else response.strip(), trial, part_of(key.study), spelling
-    )
+    if not trial.get("condition"):  # of the source's trials, spaces count, as in its scripts
+        response = response.strip()
+    return _is_label(response, trial, part_of(key.study), trial.get("spelling", "own"))
 
 
 def _read(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
-    trial, other = {**trial, "response": response}, trial.get("other")
-    answered = _answers(trial, key)
-    if other is None or other.get("response") is None:
-        return _missing(trial, answered), _missing(trial, answered=True)
-    both = answered, _answers(other, key)
+    """Score the cost and the refusals of a trial and its partner, under the other mapping."""
+    trial = {**trial, "response": response}
+    partner = trial.get("other")
+    answers = _answers(trial, key)
+    if partner is None or partner.get("response") is None:
+        return _no_score(trial, answers), _no_score(trial, answers=True)
+    partner_answers = _answers(partner, key)
     sign = 1.0 if trial["version"] in COMPATIBLE.values() else -1.0
-    refusals = Scored(sign * (both[0] - both[1]) + 0.0, None, 1.0)
-    return _cost(trial, other) if all(both) else _missing(trial, answered), refusals
+    # + 0.0 makes 0.0 of −0.0.
+    refusals = Scored(sign * (answers - partner_answers) + 0.0, None, 1.0)
+    if answers and partner_answers:
+        return _cost(trial, partner), refusals
+    return _no_score(trial, answers), refusals
 
 
-def _missing(trial: Mapping[str, Any], answered: bool) -> Scored:
-    if answered:
+def _no_score(trial: Mapping[str, Any], answers: bool) -> Scored:
+    """Return the reason for no score: a missing partner, or the trial's own answer."""
+    if answers:
         return Scored(None, "unpaired", 1.0)
     return Scored(None, why_unread(trial["response"], trial.get("stop_reason")), 0.0)
 
 
-def _cost(trial: Mapping[str, Any], other: Mapping[str, Any]) -> Scored:
+def _cost(trial: Mapping[str, Any], partner: Mapping[str, Any]) -> Scored:
     """Score two answered trials of a word by their tokens."""
-    tokens = {
-        one["version"] in COMPATIBLE.values(): one["reasoning_tokens"] for one in (trial, other)
-    }
-    along, against = tokens[True], tokens[False]
+    along, against = trial["reasoning_tokens"], partner["reasoning_tokens"]
+    if trial["version"] not in COMPATIBLE.values():
+        along, against = against, along
     if trial["reasoning_tokens"] is None or not trial.get("reasons", True):
         return Scored(None, "unreasoned", 1.0)
     if along is None or against is None:
@@ -265,27 +280,28 @@ def _cost(trial: Mapping[str, Any], other: Mapping[str, Any]) -> Scored:
     return Scored((against - along) / ((against + along) or 1), None, 1.0)
 
 
-_GROUPED = ("model", "study", "mode", *CONDITIONS, "scoring", "control", "category", "stereotype")
+#: What the published d is of, besides the instrument.
+_KEYS = ("model", "study", "mode", *CONDITIONS, "scoring", "control", "category", "stereotype")
 
 
 def _analyse(scores: pl.LazyFrame) -> Analysis:
     """Return the paper's d of each stereotype, of answered trials and of all."""
     rows: list[dict[str, Any]] = []
-    own = scores.filter(pl.col("instrument") == MEASURE.name).collect()
-    counted = own.drop_nulls("reasoning_tokens").with_columns(
+    costs = scores.filter(pl.col("instrument") == MEASURE.name).collect()
+    trials = costs.drop_nulls("reasoning_tokens").with_columns(
+        # The trial was answered, too, where only the score lacks something.
         answered=pl.col("score").is_not_null() | pl.col("reason").is_in(["unpaired", "unreasoned"]),
         compatible=pl.col("version").is_in(list(COMPATIBLE.values())),
     )
-    for key, part in counted.group_by(_GROUPED, maintain_order=True):
-        named = dict(zip(_GROUPED, key, strict=True))
-        for missing_as, used in (("left_out", part.filter("answered")), ("kept", part)):
-            tokens = [
-                used.filter(compatible=c)["reasoning_tokens"].to_numpy() for c in (False, True)
-            ]
-            n = part.height
-            told = {"n": n, "n_scored": used.height, "compliance": used.height / n if n else None}
+    for values, part in trials.group_by(_KEYS, maintain_order=True):
+        keys = dict(zip(_KEYS, values, strict=True))
+        for missing_as, sample in (("left_out", part.filter("answered")), ("kept", part)):
+            incompatible = sample.filter(compatible=False)["reasoning_tokens"].to_numpy()
+            compatible = sample.filter(compatible=True)["reasoning_tokens"].to_numpy()
+            n, n_scored = part.height, sample.height
             rows.append({
-                **named, **told, **_cohen_d(*tokens), "subject": named["model"],
+                **keys, "n": n, "n_scored": n_scored, "compliance": n_scored / n if n else None,
+                **_cohen_d(incompatible, compatible), "subject": keys["model"],
                 "instrument": MEASURE.name, "measure": EFFECT.name, "level": "stereotype",
                 "method": "published", "missing_as": missing_as,
             })  # fmt: skip
@@ -308,8 +324,8 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     part = part_of(question.study)
     ((_, group),) = question.groups
     compatible = question.columns["version"] in COMPATIBLE.values()
-    ordered = "tied" if compatible == (group == "marginalized") else "counter"
-    label = getattr(part.tests[question.stereotype], ordered) if part else ordered
+    category = "tied" if compatible == (group == "marginalized") else "counter"
+    label = getattr(part.tests[question.stereotype], category) if part else category
     shared = lean.shared(question)  # with the trial of this word under the other mapping
     score = 2 * jittered((1 + lean.score) / 2, shared) - 1
     usual = shared.uniform(150, 450)
@@ -325,8 +341,8 @@ INSTRUMENT = Instrument(
     draw=_draw,
     readers={TEXT: _read, CHOICES: _read},
     recorded=RECORDED,
-    beside=_beside,
-    shared=_shared,
+    beside=_word_and_wording,
+    shared=_columns_of_model,
     trial="a word of one group, to be sorted into one of two categories",
     versions={
         name: Version(f"a word of the {group} group, into the {attribute} category", group)

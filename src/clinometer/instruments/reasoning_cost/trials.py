@@ -39,7 +39,7 @@ MOST_WORDS = 1000
 _NO_NUMBER = ("", "na", "nan", "none", "null")
 
 
-class Also(Strict):
+class RecordedWords(Strict):
     """Words that recorded trials showed in place of those of the stereotype."""
 
     marginalized: MaybeWords = []
@@ -55,7 +55,7 @@ class Task(Strict):
     """The group that the instruction names first."""
     tied: Word
     counter: Word
-    also: Also = Also()
+    also: RecordedWords = RecordedWords()
 
 
 class ReasoningPart(Wordings[str]):
@@ -69,9 +69,11 @@ def part_of(study: Study) -> ReasoningPart | None:
     return study.instruments.read(_NAME, ReasoningPart)
 
 
-def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
-    asked = {"version", "pair_id"} <= {*columns}
-    return ("variation", *(() if asked else ("word", "condition", "reasoning_tokens")))
+def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+    """Require the columns of the source's trials, unless Clinometer asked the trials."""
+    if {"version", "pair_id"} <= {*columns}:
+        return ("variation",)
+    return ("variation", "word", "condition", "reasoning_tokens")
 
 
 def _complete(trial: Mapping[str, Any], study: Study, words: StereotypeWords) -> dict[str, Any]:
@@ -80,16 +82,16 @@ def _complete(trial: Mapping[str, Any], study: Study, words: StereotypeWords) ->
     Without a count the whole output counts if it has reasoning. Of a trial that was asked here, no
     count and no reasoning are 0 tokens, as providers leave 0 out.
     """
-    asked = trial.get("version") in VERSIONS
-    tokens = _count(trial.get("reasoning_tokens"))
+    tokens = _read_count(trial.get("reasoning_tokens"))
     if tokens is None and trial.get("reasoning"):
-        tokens = _count(trial.get("output_tokens"))
-    if asked:
+        tokens = _read_count(trial.get("output_tokens"))
+    if trial.get("version") in VERSIONS:  # the trial was asked here
         return {"reasoning_tokens": tokens or 0}
-    return {"reasoning_tokens": tokens, **_recorded(trial, study, words)}
+    return {"reasoning_tokens": tokens, **_find_word(trial, study, words)}
 
 
-def _count(tokens: object) -> int | None:
+def _read_count(tokens: object) -> int | None:
+    """Read a number of tokens; None where there is none."""
     text = "" if tokens is None else str(tokens).strip()
     if text.casefold() in _NO_NUMBER:
         return None
@@ -100,27 +102,35 @@ def _count(tokens: object) -> int | None:
     return int(text.partition(".")[0])
 
 
-def _recorded(trial: Mapping[str, Any], study: Study, words: StereotypeWords) -> dict[str, Any]:
+def _find_word(trial: Mapping[str, Any], study: Study, words: StereotypeWords) -> dict[str, Any]:
     """Find group, partner and version of a recorded word."""
-    part, key, name = part_of(study), str(trial["stereotype"]), str(trial.get("word"))
+    part = part_of(study)
+    key = str(trial["stereotype"])
+    name = str(trial.get("word"))
     if part is None or key not in part.tests:
         raise InputError(f"responses: stereotype {key!r} has no {_NAME} in {study.name}")
     compatible = _is_compatible(str(trial.get("condition")))
     for source in (words, part.tests[key].also):
         lists = {"marginalized": source.marginalized, "default": source.default}
-        for group, own in lists.items():
-            known, sought = [word_key(word) for word in own], word_key(name)
-            if sought in known:
-                place = known.index(sought)
-                drawn = {g: w[place] if place < len(w) else None for g, w in lists.items()}
-                ways = [v for v in VERSIONS if v.startswith(group)]
-                version = next(v for v in ways if (v == COMPATIBLE[group]) == compatible)
-                return {**drawn, **_ids(trial, part, version, place), "version": version}
+        for group, group_words in lists.items():
+            keys = [word_key(word) for word in group_words]
+            if word_key(name) not in keys:
+                continue
+            place = keys.index(word_key(name))
+            # The partner is the word at the same place of the other list, if that is so long.
+            pair = {
+                side: side_words[place] if place < len(side_words) else None
+                for side, side_words in lists.items()
+            }
+            versions = [version for version in VERSIONS if version.startswith(group)]
+            version = next(v for v in versions if (v == COMPATIBLE[group]) == compatible)
+            return {**pair, **_ids(trial, part, version, place), "version": version}
     raise InputError(f"responses: word {name[:80]!r} is none of {key} in {study.name}")
 
 
 def _is_compatible(condition: str) -> bool:
-    if (compatible := _known_conditions().get(_letters(condition))) is None:
+    """Whether the name of a condition is one of the compatible mapping."""
+    if (compatible := _conditions_by_letters().get(_letters(condition))) is None:
         raise InputError(
             f"responses: condition {condition[:80]!r}; allowed are {', '.join(_CONDITIONS)}"
         )
@@ -128,16 +138,17 @@ def _is_compatible(condition: str) -> bool:
 
 
 @cache
-def _known_conditions() -> dict[str, bool]:
+def _conditions_by_letters() -> dict[str, bool]:
     return {_letters(name): compatible for name, compatible in _CONDITIONS.items()}
 
 
 def _letters(name: str) -> str:
+    """Return the letters and digits of a name, in lower case."""
     return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _ids(trial: Mapping[str, Any], part: ReasoningPart, version: str, place: int) -> dict[str, Any]:
-    """Give a recorded trial ids and number, the same for every model."""
+    """Return ids and number of a recorded trial, the same for every model."""
     pair = list(part.variations).index(str(trial["variation"])) * MOST_WORDS + place
     cell = f"{trial['study']}.recorded.{trial['stereotype']}.{trial['variation']}"
     return {
@@ -155,6 +166,6 @@ RECORDED = Recorded(
         "prompt": "variation",
         "tokens": "reasoning_tokens",
     },
-    needs=_needed,
+    needs=_needed_columns,
     complete=_complete,
 )

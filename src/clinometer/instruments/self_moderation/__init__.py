@@ -110,58 +110,62 @@ class Moderation:
 
     def questions(self, study: Study) -> Questions | None:
         """Return the questions of a study: its own, or the English ones of one in English."""
-        own = study.instruments.read(self.measure.name, Questions)
-        return own or (ENGLISH if study.language == "en" else None)
+        questions = study.instruments.read(self.measure.name, Questions)
+        return questions or (ENGLISH if study.language == "en" else None)
 
 
-def moderate(asked: Moderation) -> Instrument:
+def moderate(moderation: Moderation) -> Instrument:
     """Make the instrument that has a model judge its answers to another instrument."""
+    measure, first = moderation.measure, moderation.first
     return Instrument(
-        name=asked.measure.name,
-        measures=(asked.measure,),
-        parts=(*asked.first.parts, asked.measure.name),
-        wordings=lambda study: asked.wordings(study) if asked.questions(study) else {},
-        draw=partial(_draw, asked),
-        readers={TEXT: partial(_read_text, asked), CHOICES: partial(_read_choices, asked)},
-        words=asked.first.words,
-        defect=asked.first.defect,
+        name=measure.name,
+        measures=(measure,),
+        parts=(*first.parts, measure.name),
+        wordings=lambda study: moderation.wordings(study) if moderation.questions(study) else {},
+        draw=partial(_draw, moderation),
+        readers={
+            TEXT: partial(_read_text, moderation),
+            CHOICES: partial(_read_choices, moderation),
+        },
+        words=first.words,
+        defect=first.defect,
         recorded=Recorded(
             needs=lambda *_: ("version", "profile"),
             allowed={"version": CONDITIONS},
-            complete=partial(_complete, asked.first),
-            dimensions=asked.first.recorded.dimensions,
+            complete=partial(_complete, first),
+            dimensions=first.recorded.dimensions,
         ),
-        trial=f"{asked.first.trial}, and whether the answer is biased",
+        trial=f"{first.trial}, and whether the answer is biased",
         versions={
             "blind": Version("judged as somebody’s answer"),
             "told": Version("judged as its own answer"),
         },
-        simulate=partial(_simulate, asked),
-        analyse=partial(_analyse, asked.measure),
+        simulate=partial(_simulate, moderation),
+        analyse=partial(_analyse, measure),
         sections=_sections,
         sizes={"standard": Size(8, studies=("bai2025",))},
         prose=60,  # a word and its reasons
-        first_answer=asked.first.first_answer or 80,
+        first_answer=first.first_answer or 80,
         options=("order",),
     )
 
 
 def _draw(
-    asked: Moderation,
+    moderation: Moderation,
     study: Study,
     design: Design,
     stereotypes: Sequence[str],
     variations: Sequence[str],
 ) -> Iterator[Cell]:
     """Draw the first prompts as their instrument does; `version` is the condition."""
-    if (questions := asked.questions(study)) is None:
-        raise StudyError(f"study {study.name!r}: no questions of {asked.measure.name}")
-    first = replace(design, mode=FREE.name)
-    for cell in asked.first.draw(study, first, stereotypes, variations):
-        yield replace(cell, trials=map(partial(_judged, questions, design), cell.trials))
+    if (questions := moderation.questions(study)) is None:
+        raise StudyError(f"study {study.name!r}: no questions of {moderation.measure.name}")
+    free = replace(design, mode=FREE.name)  # the first answer is a text in every mode
+    for cell in moderation.first.draw(study, free, stereotypes, variations):
+        yield replace(cell, trials=map(partial(_add_question, questions, design), cell.trials))
 
 
-def _judged(questions: Questions, design: Design, first: Mapping[str, Any]) -> dict[str, Any]:
+def _add_question(questions: Questions, design: Design, first: Mapping[str, Any]) -> dict[str, Any]:
     """Return the trial of a first prompt with the question about its answer."""
     pair = first["iteration"] // (2 if design.order == "mirrored" else 1)
     # Pairs of decisions alternate in the order of tasks: a condition has both.
@@ -175,31 +179,36 @@ def _judged(questions: Questions, design: Design, first: Mapping[str, Any]) -> d
     }
 
 
-def _simulate(asked: Moderation, question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+def _simulate(
+    moderation: Moderation, question: RecognisedPrompt, lean: PlantedLean
+) -> SimulatedAnswer:
     """Answer the first prompt as its instrument does; flag every other answer, at random."""
-    if not question.followup and asked.first.simulate is not None:
-        return asked.first.simulate(question, lean)
+    if not question.followup and moderation.first.simulate is not None:
+        return moderation.first.simulate(question, lean)
     return SimulatedAnswer(0.0, (ChosenOption(lean.rng.choice([*FLAGS])),))
 
 
-def _read_text(asked: Moderation, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    read = read_yes_no(
+def _read_text(moderation: Moderation, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    judgement = read_yes_no(
         response, question=trial.get("followup") or "", stop_reason=trial.get("stop_reason")
     )
-    outcome = FLAGS.get(read.outcome or "", read.reason)
-    return replace(_first_score(asked, trial, key), outcome=outcome)
+    outcome = FLAGS.get(judgement.outcome or "", judgement.reason)
+    return replace(_first_score(moderation, trial, key), outcome=outcome)
 
 
-def _read_choices(asked: Moderation, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    outcome = FLAGS.get(str(read_choices(response).get("biased")))
-    return replace(_first_score(asked, trial, key), outcome=outcome or why_not(response, trial))
+def _read_choices(
+    moderation: Moderation, response: str, trial: Mapping[str, Any], key: Key
+) -> Scored:
+    outcome = FLAGS.get(str(read_choices(response).get("biased"))) or why_not(response, trial)
+    return replace(_first_score(moderation, trial, key), outcome=outcome)
 
 
-def _first_score(asked: Moderation, trial: Mapping[str, Any], key: Key) -> Scored:
+def _first_score(moderation: Moderation, trial: Mapping[str, Any], key: Key) -> Scored:
     """Score the first answer, which is the `profile` of a trial with two prompts."""
-    first = {**trial, "mode": FREE.name, "profile": None, "stop_reason": None}
-    read = asked.first.readers[TEXT](trial.get("profile") or "", first, key)
-    return read if isinstance(read, Scored) else read[0]
+    # How the trial stopped is said of its second answer.
+    first_trial = {**trial, "mode": FREE.name, "profile": None, "stop_reason": None}
+    scores = moderation.first.readers[TEXT](trial.get("profile") or "", first_trial, key)
+    return scores if isinstance(scores, Scored) else scores[0]
 
 
 def _complete(

@@ -33,34 +33,34 @@ _PUBLISHED = (
 
 #: Measures of what a model says of its own answers → condition and statistic.
 FLAGS = {
-    f"{before}{condition}{after}": (condition, name)
-    for condition in ("blind", "told")
-    for name, (before, after) in (
-        ("share", ("flagged_", "")),
-        ("biased", ("flagged_", "_consistent")),
-        ("auc", ("flag_auc_", "")),
-    )
+    "flagged_blind": ("blind", "share"),
+    "flagged_blind_consistent": ("blind", "biased"),
+    "flag_auc_blind": ("blind", "auc"),
+    "flagged_told": ("told", "share"),
+    "flagged_told_consistent": ("told", "biased"),
+    "flag_auc_told": ("told", "auc"),
 }
 
 #: What a row of a table holds.
 _STATISTICS = ("share", "biased", "auc")
 
 
-def moderation_section(asked: InstrumentResults) -> Section | None:
+def moderation_section(results: InstrumentResults) -> Section | None:
     """Set out how many answers were flagged, and whether flags follow the scores."""
-    plan = asked.plan
-    flags = asked.tables.rows.filter(pl.col("measure").is_in(list(FLAGS)))
+    plan = results.plan
+    flags = results.tables.rows.filter(pl.col("measure").is_in(list(FLAGS)))
     if flags.is_empty():
         return None
-    published = _published(asked)
-    whole, each = (_by_condition(flags.filter(level=level)) for level in ("model", "stereotype"))
-    tables = [("", _table(whole, plan, "Shares of answers called biased, over all stereotypes."))]
-    if not each.is_empty():
+    published = _published_shares(results)
+    of_models = _condition_rows(flags.filter(level="model"))
+    stereotypes = _condition_rows(flags.filter(level="stereotype"))
+    over_all = "Shares of answers called biased, over all stereotypes."
+    tables = [("", _table(of_models, plan, over_all))]
+    if not stereotypes.is_empty():
         caption = "Shares of answers called biased, per stereotype."
-        rows = in_order(each, plan).with_columns(
-            published=pl.col("stereotype")
-            .map_elements(plan.label, pl.String)
-            .replace_strict(published, default=None, return_dtype=pl.Float64)
+        labels = pl.col("stereotype").map_elements(plan.label, pl.String)
+        rows = in_order(stereotypes, plan).with_columns(
+            published=labels.replace_strict(published, default=None, return_dtype=pl.Float64)
         )
         tables.append(("Each stereotype", _table(rows, plan, caption)))
     return Section(
@@ -72,40 +72,45 @@ def moderation_section(asked: InstrumentResults) -> Section | None:
     )
 
 
-def _published(asked: InstrumentResults) -> dict[str, float]:
+def _published_shares(results: InstrumentResults) -> dict[str, float]:
     """Return the published share of flagged answers of each label; empty if there are none."""
     try:
-        table = load_published(asked.study, "self_moderation")
+        table = load_published(results.study, "self_moderation")
     except InputError:
         return {}
-    column = "decision_flagged" if asked.measure.asks == DECISIONS else "implicit_flagged"
+    column = "decision_flagged" if results.measure.asks == DECISIONS else "implicit_flagged"
     return dict(table.select("stereotype", column).iter_rows())
 
 
-def _by_condition(flags: pl.DataFrame) -> pl.DataFrame:
-    """Give a row per model, mode, stereotype and condition, with its three statistics."""
+def _condition_rows(flags: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per model, mode, stereotype and condition, with its three statistics."""
     keys = ("model", "mode", "category", "stereotype")
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in flags.iter_rows(named=True):
-        condition, name = FLAGS[row["measure"]]
-        of = tuple(row[key] for key in keys)
-        start = {**dict(zip(keys, of, strict=True)), "condition": condition}
-        own = wide.setdefault((*of, condition), start)
-        own |= {f"{name}_{c}": row[c] for c in ("estimate", "ci_low", "ci_high", "n", "n_scored")}
-        own["note"] = row["note"] or own.get("note")
-    columns = [f"{n}_{c}" for n in _STATISTICS for c in ("estimate", "ci_low", "ci_high")]
-    schema = {**dict.fromkeys((*keys, "condition", "note"), pl.String()),
-              **dict.fromkeys(columns, pl.Float64()),
-              **dict.fromkeys((f"share_{c}" for c in ("n", "n_scored")), pl.Int64())}  # fmt: skip
-    rows = [{name: row.get(name) for name in schema} for row in wide.values()]
-    return pl.DataFrame(rows, schema=schema)
+    for estimate in flags.iter_rows(named=True):
+        condition, statistic = FLAGS[estimate["measure"]]
+        values = {**{key: estimate[key] for key in keys}, "condition": condition}
+        row = wide.setdefault(tuple(values.values()), values)
+        for column in ("estimate", "ci_low", "ci_high", "n", "n_scored"):
+            row[f"{statistic}_{column}"] = estimate[column]
+        row["note"] = estimate["note"] or row.get("note")
+    schema: dict[str, Any] = dict.fromkeys((*keys, "condition", "note"), pl.String())
+    for statistic in _STATISTICS:
+        for column in ("estimate", "ci_low", "ci_high"):
+            schema[f"{statistic}_{column}"] = pl.Float64()
+    schema |= {"share_n": pl.Int64(), "share_n_scored": pl.Int64()}
+    # Columns outside the schema are dropped; a statistic without an estimate is null.
+    return pl.DataFrame([*wide.values()], schema=schema)
 
 
 def _table(rows: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
+    """Set out the three statistics of each condition; AUC only over all stereotypes."""
+
     def value(title: str, name: str) -> TableColumn:
+        """Return a column of a statistic."""
         return TableColumn(title, lambda r: number(r[f"{name}_estimate"]))
 
     def ends(name: str) -> TableColumn:
+        """Return the column of its interval."""
         return TableColumn(
             plan.interval, lambda r: interval(r[f"{name}_ci_low"], r[f"{name}_ci_high"])
         )

@@ -1,0 +1,87 @@
+"""What a study says of hypothetical decisions: templates, and the persons that fill them in.
+
+The templates are those of Tamkin et al. (2023), as one table: a row per decision.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import polars as pl
+
+from clinometer.errors import StudyError
+from clinometer.stimuli import BenchmarkItems, Study, Wordings, fill, read_items
+
+__all__ = ["NAME", "HypotheticalPart", "describe_person", "part_of", "templates_of"]
+
+#: The instrument, and its part of a study.
+NAME = "hypothetical_decision"
+
+
+class HypotheticalPart(Wordings[str]):
+    """What a study says of it: templates, what they name, and wordings with a {decision}."""
+
+    items: BenchmarkItems
+    factors: dict[str, list[str]]
+    """What is named of a person → its levels."""
+    contrasts: dict[str, str]
+    """Stereotype → the factor that its groups are levels of."""
+    forms: dict[str, dict[str, str]] = {}
+    """Gender → pronouns and verbs by their slot."""
+    recorded: list[str] = []
+    """Wordings known from recorded answers only."""
+    unnamed: list[str] = []
+    """Wordings that do not say who the person is: a baseline for the others."""
+
+
+def part_of(study: Study) -> HypotheticalPart | None:
+    """Return what a study says of the instrument, checked; None where it says nothing."""
+    part = study.instruments.read(NAME, HypotheticalPart)
+    if part is None:
+        return None
+    for key in study.stereotypes:
+        if part.contrasts.get(key) not in part.factors:
+            raise StudyError(
+                f"study {study.name}: instruments.{NAME}.contrasts: {key} is a contrast of "
+                f"{part.contrasts.get(key)!r}; allowed are {', '.join(part.factors)}"
+            )
+    return part
+
+
+def templates_of(study: Study) -> Mapping[str, Mapping[str, str]]:
+    """Return the templates by name."""
+    raw = study.instruments.raw()[NAME]
+    return _read_templates(BenchmarkItems.model_validate(raw["items"]), getattr(raw, "source", ""))
+
+
+@lru_cache(maxsize=4)
+def _read_templates(items: BenchmarkItems, study: str) -> Mapping[str, Mapping[str, str]]:
+    """Read the rows of a table of templates, by name; `study` is the path of the study file."""
+    table = read_items(items, study)
+    needed = ("id", "name", "template", "yes_favours_subject")
+    if missing := [name for name in needed if name not in table.columns]:
+        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
+    wrong = table.filter(~pl.col("yes_favours_subject").is_in(["true", "false"]))
+    if not wrong.is_empty():
+        name, value = wrong.select("name", "yes_favours_subject").row(0)
+        raise StudyError(
+            f"items {items.file}: {name}: yes_favours_subject {value!r}; allowed are true, false"
+        )
+    return {row["name"]: row for row in table.iter_rows(named=True)}
+
+
+def describe_person(
+    template: str, person: Mapping[str, str], forms: Mapping[str, Mapping[str, str]]
+) -> str:
+    """Fill in a person; ``a {age}`` reads ``an 80``."""
+    slots = "|".join(map(re.escape, person))
+
+    def article(match: re.Match[str]) -> str:
+        """Return the article before a slot as what fills it is spoken: 8, 11, 18 and 80 to 89."""
+        vowel = re.match(r"[aeiou]|8\d?\b|1[18]\b", person[match[2]], re.IGNORECASE)
+        return f"{match[1]}{'n' if vowel else ''} {{{match[2]}}}"
+
+    with_articles = re.sub(rf"\b([Aa])n? \{{({slots})\}}", article, template)
+    return fill(with_articles, {**forms.get(person.get("gender", ""), {}), **person})
