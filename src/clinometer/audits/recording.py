@@ -25,6 +25,7 @@ from clinometer.results.places import anywhere
 from clinometer.results.records import text_hash
 from clinometer.results.tables import as_frame, write_table
 from clinometer.scoring import score
+from clinometer.scoring.recorded import rename_columns
 from clinometer.stimuli import Study, load_study
 
 __all__ = ["Recording", "audit_recorded", "read_recorded"]
