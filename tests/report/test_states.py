@@ -18,7 +18,7 @@ from clinometer.families.states.report.profiles import profile_section
 from clinometer.families.states.report.relations import relation_section
 from clinometer.families.states.report.results import layers, read_states
 from clinometer.families.states.report.tally import tally_section
-from clinometer.report.drawing.cells import classed
+from clinometer.report.drawing.cells import class_of
 from clinometer.report.prose import first_few
 
 
@@ -313,7 +313,7 @@ def test_a_test_of_one_group_at_a_time_has_a_line_for_each(made):
     [(-9, "below −1.0"), (-0.2, "−0.2 to 0.2"), (0.2, "0.2 to 0.5"), (1, "1.0 and above")],
 )
 def test_classes_close_below(value, expected):
-    assert classed(value, (-1.0, -0.5, -0.2, 0.2, 0.5, 1.0)) == expected
+    assert class_of(value, (-1.0, -0.5, -0.2, 0.2, 0.5, 1.0)) == expected
 
 
 def test_the_correlation_map_shows_every_layer_and_marks_the_strongest(read):

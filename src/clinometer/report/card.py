@@ -13,8 +13,8 @@ from clinometer.report.answers.results import (
     read_results,
     trials_text,
 )
-from clinometer.report.answers.validity import judged
-from clinometer.report.document import rendered
+from clinometer.report.answers.validity import judge_runs
+from clinometer.report.document import render_page
 from clinometer.report.prose import counted, mean_leans, percent, verdict_counts
 from clinometer.report.sections import Term
 from clinometer.report.tables import ReportTable, TableColumn, render_table
@@ -39,82 +39,81 @@ def instrument_cards(directory: Path) -> list[dict[str, Any]]:
     """
     if not (directory / "plan.json").is_file():
         return []
-    return [_card(asked) for asked in instrument_results(read_results(directory))]
+    return [_card(results) for results in instrument_results(read_results(directory))]
 
 
-def _card(asked: InstrumentResults) -> dict[str, Any]:
-    stereotypes = asked.each["stereotype"].unique(maintain_order=True)
+def _card(results: InstrumentResults) -> dict[str, Any]:
+    """Make the card of one instrument; its keys are those of the card's JSON."""
+    stereotypes = results.each["stereotype"].unique(maintain_order=True)
+    wordings = results.levels["cell"]["variation"].unique(maintain_order=True)
     return {
-        "instrument": asked.instrument,
-        "title": asked.measure.title,
-        "study": asked.study,
-        "explicit": bool(asked.whole["explicit"].any()),
+        "instrument": results.instrument,
+        "title": results.measure.title,
+        "study": results.study,
+        "explicit": bool(results.whole["explicit"].any()),
         "asked": {
-            "for": asked.measure.asks,
-            "how": asked.measure.how,
-            "trial": asked.facts.trial,
-            "modes": asked.each["plain_mode"].unique(maintain_order=True).to_list(),
-            "wordings": asked.levels["cell"]["variation"].unique(maintain_order=True).to_list(),
+            "for": results.measure.asks,
+            "how": results.measure.how,
+            "trial": results.facts.trial,
+            "modes": results.each["plain_mode"].unique(maintain_order=True).to_list(),
+            "wordings": wordings.to_list(),
             "stereotypes": stereotypes.to_list(),
-            "trials_per_stereotype": trials_text(asked),
+            "trials_per_stereotype": trials_text(results),
         },
-        "effect": largest_effect(asked),
-        "runs": list(_runs(asked)),
+        "effect": largest_effect(results),
+        "runs": list(_runs(results)),
     }
 
 
-def _runs(asked: InstrumentResults) -> Iterator[dict[str, Any]]:
+def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield controls, share scored and outcome of each model and mode."""
-    controls = judged(asked)
-    for row in asked.whole.iter_rows(named=True):
-        each = asked.each.filter(model=row["model"], mode=row["mode"])
-        counts = verdict_counts(each["verdict"])
-        of = counted(each.height, "stereotype")
-        known = controls.get((row["model"], row["control_mode"]))
+    validities = judge_runs(results)
+    for row in results.whole.iter_rows(named=True):
+        stereotypes = results.each.filter(model=row["model"], mode=row["mode"])
+        counts = verdict_counts(stereotypes["verdict"])
+        total = counted(stereotypes.height, "stereotype")
+        validity = validities.get((row["model"], row["control_mode"]))
         yield {
             "model": row["model"],
             "mode": row["mode"],
             "plain_mode": row["plain_mode"],
-            "controls": list(known.outcomes) if known else [],
+            "controls": list(validity.outcomes) if validity else [],
             "scored": row["compliance"],
             **{name: row[name] for name in ("estimate", "ci_low", "ci_high", "verdict")},
-            "outcome": f"{mean_leans(row, asked.measure)}; of {of}: {counts}",
+            "outcome": f"{mean_leans(row, results.measure)}; of {total}: {counts}",
         }
 
 
 def card_page(card: Mapping[str, Any]) -> str:
     """Print a card, as `instrument_cards` and its auditor state it, as one self-contained page."""
-    method = card["method"]
-    about = {
-        "title": "Audit card",
-        "card": card,
-        "terms": [
-            Term("Models", ", ".join(card["models"])),
-            *(Term(title, card[name]) for name, title in _STATED.items()),
-            Term("Gate", card["gate"]),
-            Term("Departures from the plan", str(card["deviations"])),
-            *(Term(f"Version, {name}", text) for name, text in _clinometer(method["versions"])),
-        ],
-        "parts": [(one, _facts(one), _table(one["runs"])) for one in card["instruments"]],
-    }
-    return rendered("card.html.j2", {}, about)
+    terms = [
+        Term("Models", ", ".join(card["models"])),
+        *(Term(title, card[name]) for name, title in _STATED.items()),
+        Term("Gate", card["gate"]),
+        Term("Departures from the plan", str(card["deviations"])),
+    ]
+    versions = card["method"]["versions"]
+    if "clinometer" in versions:
+        terms.append(Term("Version, clinometer", versions["clinometer"]))
+    parts = [
+        (instrument, _facts(instrument), _table(instrument["runs"]))
+        for instrument in card["instruments"]
+    ]
+    context = {"title": "Audit card", "card": card, "terms": terms, "parts": parts}
+    return render_page("card.html.j2", {}, context)
 
 
-def _clinometer(versions: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [one for one in versions.items() if one[0] == "clinometer"]
-
-
-def _facts(one: Mapping[str, Any]) -> list[Term]:
-    """Say what was asked."""
-    asked = one["asked"]
+def _facts(instrument: Mapping[str, Any]) -> list[Term]:
+    """Say what was asked with an instrument."""
+    trials = instrument["asked"]
     terms = (
-        ("Asked for", asked["for"]),
-        ("A trial", asked["trial"]),
-        ("Study", one["study"]),
-        ("Stereotypes", str(len(asked["stereotypes"]))),
-        ("Trials per stereotype and mode", asked["trials_per_stereotype"]),
-        ("Wordings", ", ".join(asked["wordings"])),
-        ("Published analysis", one["effect"]),
+        ("Asked for", trials["for"]),
+        ("A trial", trials["trial"]),
+        ("Study", instrument["study"]),
+        ("Stereotypes", str(len(trials["stereotypes"]))),
+        ("Trials per stereotype and mode", trials["trials_per_stereotype"]),
+        ("Wordings", ", ".join(trials["wordings"])),
+        ("Published analysis", instrument["effect"]),
     )
     return [Term(name, text) for name, text in terms if text]
 

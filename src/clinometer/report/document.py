@@ -30,7 +30,7 @@ from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
 from clinometer.texts import visible, write_text
 
-__all__ = ["PARTS", "found", "rendered", "write_figure_page", "write_report"]
+__all__ = ["PARTS", "found", "render_page", "write_figure_page", "write_report"]
 
 #: Each makes a part of the page; None where a directory has none of its tables.
 PARTS = (
@@ -82,8 +82,9 @@ def found(directory: Path, most: int = 6) -> list[str]:
     `directory`: a results directory. Raises InputError if a table is malformed.
     """
     lines = []
-    for rows in (family.findings(directory) for family in families().values()):
-        lines += [f"{about}, {who}: {text}" for about, who, text in rows[:most] if text]
+    for family in families().values():
+        rows = family.findings(directory)
+        lines += [f"{subject}, {who}: {text}" for subject, who, text in rows[:most] if text]
         if rows[most:]:
             lines.append(f"and {len(rows) - most} more; see the report")
     return lines
@@ -97,8 +98,9 @@ def _write_report(path: Path, title: str | None) -> Path:
             f"{path / 'plan.json'}: not found, nor other results; give a directory that a run has "
             "written"
         )
-    drawings = write_figures([f for part in parts for f in part.figures()], path / "figures")
-    about = {
+    figures = [figure for part in parts for figure in part.figures()]
+    drawings = write_figures(figures, path / "figures")
+    context = {
         "title": title or parts[0].headline,
         "version": parts[0].version,
         "created": parts[0].created,
@@ -110,8 +112,7 @@ def _write_report(path: Path, title: str | None) -> Path:
         "files": [file for file in _files() if (path / file.name).is_file()],
     }
     report = path / "report.html"
-    page = rendered("report.html.j2", drawings, about)
-    write_text(report, page)
+    write_text(report, render_page("report.html.j2", drawings, context))
     return report
 
 
@@ -140,22 +141,23 @@ def _models(path: Path) -> list[str]:
 
 
 def _in_brief(parts: Sequence[ReportPart]) -> list[str]:
-    """Give the keys of the parts whose findings stand at the top; of one table, those alone."""
-    first, *others = parts
-    return [first.key, *(p.key for p in others if not (first.table or p.table))]
+    """Return the keys of the parts whose findings stand at the top; of one table, those alone."""
+    first, *rest = parts
+    return [first.key, *(part.key for part in rest if not (first.table or part.table))]
 
 
 def write_figure_page(figures: Sequence[Figure], path: Path, *, title: str) -> None:
     """Write figures of distinct names as one HTML file that holds all it shows."""
-    drawings = {one.name: for_page(draw(one.spec), one.name) for one in figures}
-    page = rendered("figures.html.j2", drawings, {"title": title, "list": figures})
+    drawings = {figure.name: for_page(draw(figure.spec), figure.name) for figure in figures}
+    page = render_page("figures.html.j2", drawings, {"title": title, "list": figures})
     write_text(path, page)
 
 
-def rendered(template: str, drawings: Mapping[str, str], about: Mapping[str, Any]) -> str:
+def render_page(template: str, drawings: Mapping[str, str], context: Mapping[str, Any]) -> str:
     """Fill a template; every page has the same styles, script and policy.
 
     `drawings`: name of a figure → its SVG.
+    `context`: the names that the template uses.
     """
     shared = {
         "drawings": {name: Markup(svg) for name, svg in drawings.items()},
@@ -163,7 +165,7 @@ def rendered(template: str, drawings: Mapping[str, str], about: Mapping[str, Any
         "css": Markup(stylesheet()),
         "script": Markup(_script()),
     }
-    return _environment().get_template(template).render(**about, **shared)
+    return _environment().get_template(template).render(**context, **shared)
 
 
 @cache
@@ -174,7 +176,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=_make_visible,
     )
     environment.filters |= {"as_html": as_html, "as_it_came": as_it_came}
     environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
@@ -182,7 +184,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _shown(value: Any) -> Any:
+def _make_visible(value: Any) -> Any:
     """Show what would act invisibly; text of our own is left alone."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -195,6 +197,7 @@ def _script() -> str:
 @cache
 def _policy() -> str:
     """Allow the script of the page by its hash, styles, and nothing else."""
+    # The hash is that of the script as it stands in the page: a space more and it does not run.
     digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "

@@ -44,11 +44,12 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+", re.MULTILINE)
 def as_html(pieces: Sequence[Piece]) -> Markup:
     """Render an answer that was cut into pieces, as `passages` does."""
     parts = []
-    for is_gap, alike in groupby(pieces, lambda piece: piece.kind == "gap"):
+    for is_gap, group in groupby(pieces, lambda piece: piece.kind == "gap"):
         if is_gap:
-            parts += [Markup('<p class="gap">[… {} …]</p>\n').format(one.text) for one in alike]
+            parts += [Markup('<p class="gap">[… {} …]</p>\n').format(gap.text) for gap in group]
         else:
-            parts.append(_rendered([Piece(one.kind, visible(one.text)) for one in alike]))
+            # Together: a list may begin in one piece and go on in the next.
+            parts.append(_render([Piece(piece.kind, visible(piece.text)) for piece in group]))
     return Markup("").join(parts)
 
 
@@ -73,23 +74,26 @@ def as_line(text: str) -> str:
     return " ".join("".join(parts).split())
 
 
-def _rendered(pieces: Sequence[Piece]) -> Markup:
+def _render(pieces: Sequence[Piece]) -> Markup:
+    """Render pieces without a gap; as they came where that would lose a letter or a mark."""
     text = "".join(piece.text for piece in pieces)
     tokens = _markdown().parse(text)
-    marks = list(_places(pieces, _letters(tokens)))
-    if _signs(text) != _signs("".join(_all_texts(tokens))) or None in marks:
+    marks = list(_find_marks(pieces, _letters(tokens)))
+    loses_letters = _count_letters(text) != _count_letters("".join(_all_texts(tokens)))
+    if loses_letters or None in marks:
         return Markup('<pre tabindex="0">{}</pre>\n').format(as_it_came(pieces))
     renderer: Any = _markdown().renderer
-    return Markup(renderer.render(tokens, _markdown().options, {"marks": marks, "at": 0}))
+    return Markup(renderer.render(tokens, _markdown().options, {"marks": marks, "letters": 0}))
 
 
 def as_it_came(pieces: Sequence[Piece]) -> Markup:
     """Show an answer that was cut into pieces without reading it as Markdown."""
     forms = {"text": "{}", "mark": "<mark>{}</mark>", "gap": '<span class="gap">[… {} …]</span>'}
-    return Markup("").join(Markup(forms[one.kind]).format(visible(one.text)) for one in pieces)
+    texts = [Markup(forms[piece.kind]).format(visible(piece.text)) for piece in pieces]
+    return Markup("").join(texts)
 
 
-def _places(pieces: Sequence[Piece], letters: str) -> Iterator[tuple[int, int] | None]:
+def _find_marks(pieces: Sequence[Piece], letters: str) -> Iterator[tuple[int, int] | None]:
     """Find the marked pieces in the letters of the rendered text, where they are nearest.
 
     None for one that is not there.
@@ -98,32 +102,37 @@ def _places(pieces: Sequence[Piece], letters: str) -> Iterator[tuple[int, int] |
     for piece in pieces:
         if piece.kind == "mark":
             expected = len(_letters(_markdown().parse(before)))
-            yield next(_found(piece.text, letters, expected), None)
+            yield next(_find_stretch(piece.text, letters, expected), None)
         before += piece.text
 
 
-def _found(text: str, letters: str, expected: int) -> Iterator[tuple[int, int]]:
-    """Find a stretch of an answer, read for itself and, where it is lines of a list, as these."""
-    for one in (text, _ITEM.sub("", text)):
-        sought = _letters(_markdown().parse(one))
-        places = [match.start() for match in re.finditer(f"(?={re.escape(sought)})", letters)]
-        if sought and places:
-            start = min(places, key=lambda place: abs(place - expected))
-            yield start, start + len(sought)
+def _find_stretch(text: str, letters: str, expected: int) -> Iterator[tuple[int, int]]:
+    """Find a stretch of an answer, read for itself and, where it is lines of a list, as these.
+
+    `expected`: how many letters come before it, unless Markdown reads these otherwise.
+    """
+    for reading in (text, _ITEM.sub("", text)):
+        stretch = _letters(_markdown().parse(reading))
+        # A look-ahead finds matches that overlap too.
+        starts = [match.start() for match in re.finditer(f"(?={re.escape(stretch)})", letters)]
+        if stretch and starts:
+            start = min(starts, key=lambda start: abs(start - expected))
+            yield start, start + len(stretch)
 
 
-def _signs(text: str) -> Counter[str]:
+def _count_letters(text: str) -> Counter[str]:
     """Count letters and digits."""
-    return Counter(sign for sign in text if sign.isalnum())
+    return Counter(letter for letter in text if letter.isalnum())
 
 
 def _all_texts(tokens: Sequence[Token]) -> Iterator[str]:
-    """Give the texts, the numbers of lists and the languages of code."""
+    """Yield the texts, the numbers of lists and the languages of code."""
     yield from _texts(tokens)
     yield from (token.info for token in tokens if token.type in ("list_item_open", "fence"))
 
 
 def _letters(tokens: Sequence[Token]) -> str:
+    """Join the texts without white space, which Markdown changes."""
     return _SPACE.sub("", "".join(_texts(tokens)))
 
 
@@ -151,19 +160,19 @@ class _Renderer(RendererHTML):
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
     ) -> str:
         """Write a text."""
-        return _marked(tokens[idx].content, env)
+        return _mark_letters(tokens[idx].content, env)
 
     def code_inline(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
     ) -> str:
         """Write code in a line."""
-        return f"<code>{_marked(tokens[idx].content, env)}</code>"
+        return f"<code>{_mark_letters(tokens[idx].content, env)}</code>"
 
     def fence(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
     ) -> str:
         """Write a block of code, whatever its language."""
-        return f'<pre tabindex="0">{_marked(tokens[idx].content, env)}</pre>\n'
+        return f'<pre tabindex="0">{_mark_letters(tokens[idx].content, env)}</pre>\n'
 
     def heading_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
@@ -178,15 +187,18 @@ class _Renderer(RendererHTML):
         return "</strong></p>\n"
 
 
-def _marked(text: str, env: MutableMapping[str, Any]) -> str:
+def _mark_letters(text: str, env: MutableMapping[str, Any]) -> str:
     """Write a text of which some letters are marked, with the space between them."""
-    written, kinds, place = [], [], env["at"]
-    for sign in text:
-        space = sign.isspace()
-        kinds.append(any(start + space <= place < end for start, end in env["marks"]))
-        place += not space
-    env["at"] = place
-    for is_marked, alike in groupby(zip(kinds, text, strict=True), lambda pair: pair[0]):
-        shown = str(escape("".join(sign for _, sign in alike)))
-        written.append(f"<mark>{shown}</mark>" if is_marked else shown)
-    return "".join(written)
+    are_marked = []
+    position = env["letters"]
+    for character in text:
+        is_space = character.isspace()
+        # Space has no position of its own: it is marked unless it stands before a mark.
+        are_marked.append(any(start + is_space <= position < end for start, end in env["marks"]))
+        position += not is_space
+    env["letters"] = position
+    parts = []
+    for is_marked, group in groupby(zip(are_marked, text, strict=True), lambda pair: pair[0]):
+        part = str(escape("".join(character for _, character in group)))
+        parts.append(f"<mark>{part}</mark>" if is_marked else part)
+    return "".join(parts)

@@ -130,10 +130,11 @@ class PlanFacts:
     def labels(self, keys: Sequence[tuple[str | None, str]]) -> list[str]:
         """Return the labels of stereotypes by study and key; with the study where two share one."""
         labels = [self.of(study).label(key) for study, key in keys]
-        return [
-            f"{label} ({study})" if labels.count(label) > 1 and study else label
-            for label, (study, _) in zip(labels, keys, strict=True)
-        ]
+        distinct = []
+        for label, (study, _) in zip(labels, keys, strict=True):
+            is_shared = labels.count(label) > 1
+            distinct.append(f"{label} ({study})" if is_shared and study else label)
+        return distinct
 
     def dimension(self, key: str) -> str:
         """Return the label of a dimension; its key where two share a label or none is given."""
@@ -162,8 +163,8 @@ def read_plan(path: Path) -> PlanFacts:
     return PlanFacts(
         instruments={as_text(row.get("name")): _measure(row) for row in rows},
         facts={as_text(row.get("name")): _facts(row) for row in rows},
-        stereotypes=_joined(stimuli.stereotypes for stimuli in studies.values()),
-        dimensions=_joined(stimuli.dimensions for stimuli in studies.values()),
+        stereotypes=_merge(stimuli.stereotypes for stimuli in studies.values()),
+        dimensions=_merge(stimuli.dimensions for stimuli in studies.values()),
         studies=studies,
         sources=_sources(raw),
         models=plan.texts("models"),
@@ -201,53 +202,62 @@ def _sources(raw: Mapping[str, Any]) -> tuple[SourceFacts, ...]:
     """Read where each study comes from that is no control; of controls alone, where they do."""
     rows = [{"name": name, **row} for name, row in as_items(raw.get("sources")) if is_map(row)]
     measured = [row for row in rows if not row.get("control")] or rows
-    return tuple(
-        SourceFacts(*(as_text(row.get(name)) for name in SourceFacts._fields)) for row in measured
-    )
+    return tuple(map(_source, measured))
+
+
+def _source(row: Mapping[str, Any]) -> SourceFacts:
+    texts = {name: as_text(row.get(name)) for name in SourceFacts._fields}
+    return SourceFacts(**texts)
 
 
 def _studies(raw: Mapping[str, Any]) -> dict[str, Stimuli]:
     """Read stereotypes by study."""
-    by_study = {
-        study: {key: _stereotype(key, row) for key, row in as_items(rows) if is_map(row)}
-        for study, rows in as_items(raw.get("stereotypes"))
-    }
+    by_study = {study: _stereotypes(rows) for study, rows in as_items(raw.get("stereotypes"))}
     dimensions = {study: _labels(labels) for study, labels in as_items(raw.get("dimensions"))}
-    return {
-        study: Stimuli(
-            by_study.get(study, {}),
-            dimensions.get(study)
-            or _joined(s.dimensions for s in by_study.get(study, {}).values()),
-        )
-        for study in dict.fromkeys([*by_study, *dimensions])
-    }
+    studies = {}
+    for study in dict.fromkeys([*by_study, *dimensions]):
+        stereotypes = by_study.get(study, {})
+        # A plan that does not list the dimensions of a study has them with its stereotypes.
+        of_stereotypes = (stereotype.dimensions for stereotype in stereotypes.values())
+        studies[study] = Stimuli(stereotypes, dimensions.get(study) or _merge(of_stereotypes))
+    return studies
 
 
-def _joined(mappings: Iterable[Mapping[str, Item]]) -> dict[str, Item]:
-    """Join mappings; the first of a key stays."""
-    joint: dict[str, Item] = {}
+def _stereotypes(rows: object) -> dict[str, StereotypeFacts]:
+    return {key: _stereotype(key, row) for key, row in as_items(rows) if is_map(row)}
+
+
+def _merge(mappings: Iterable[Mapping[str, Item]]) -> dict[str, Item]:
+    """Merge mappings; the first of a key stays."""
+    merged: dict[str, Item] = {}
     for mapping in mappings:
-        joint |= {key: item for key, item in mapping.items() if key not in joint}
-    return joint
+        for key, value in mapping.items():
+            merged.setdefault(key, value)
+    return merged
 
 
 def _labels(labels: object) -> dict[str, str]:
     """Read labels, each a text or a mapping with one."""
-    return {
-        key: as_text(value.get("label") if is_map(value) else value) or key
-        for key, value in as_items(labels)
-    }
+    by_key = {}
+    for key, value in as_items(labels):
+        label = value.get("label") if is_map(value) else value
+        by_key[key] = as_text(label) or key
+    return by_key
 
 
 def _measure(row: Mapping[str, Any]) -> Measure:
+    """Read what a number means; where its scale is not given, it reaches from −1 to 1."""
     name = as_text(row.get("name"))
-    ends = (("low", -1.0), ("high", 1.0), ("neutral", 0.0))
-    values = [(as_number(row.get(key)), fallback) for key, fallback in ends]
-    low, high, neutral = (fallback if value is None else value for value, fallback in values)
-    title = as_text(row.get("title")) or spaced(name)
+    low, high, neutral = (as_number(row.get(key)) for key in ("low", "high", "neutral"))
     return Measure(
-        *(name, title, low, high, neutral, as_text(row.get("direction"))),
-        *(as_text(row.get("reference")), as_text(row.get("how"))),
+        name=name,
+        title=as_text(row.get("title")) or spaced(name),
+        low=-1.0 if low is None else low,
+        high=1.0 if high is None else high,
+        neutral=0.0 if neutral is None else neutral,
+        direction=as_text(row.get("direction")),
+        reference=as_text(row.get("reference")),
+        how=as_text(row.get("how")),
         asks=as_text(row.get("asks")),
         limits=as_texts(row.get("limits")),
     )
@@ -291,5 +301,5 @@ def _stereotype(key: str, row: Mapping[str, Any]) -> StereotypeFacts:
 
 def _distinct_label(key: str, labels: Mapping[str, str]) -> str:
     label = labels.get(key, key)
-    shared = any(other == label for name, other in labels.items() if name != key)
-    return f"{label} ({key})" if shared else label
+    of_rest = (text for name, text in labels.items() if name != key)
+    return f"{label} ({key})" if label in of_rest else label

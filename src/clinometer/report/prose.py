@@ -34,23 +34,23 @@ __all__ = [
     "endings",
     "file_names",
     "first_few",
-    "held_only",
     "interval",
     "interval_title",
     "leaning",
-    "lowered",
+    "lower_first",
     "many",
     "mean_leans",
+    "name_in_text",
     "number",
     "p_value",
     "percent",
     "place",
     "rank",
+    "restriction_note",
     "scale",
     "short_names",
     "shown_names",
     "splits_text",
-    "spoken",
     "verdict",
     "verdict_class",
     "verdict_counts",
@@ -100,9 +100,10 @@ SIGNS = {
 
 def number(value: float | None, digits: int = 2, signed: bool = False) -> str:
     """Write a number with a true minus sign; "n/a" where there is none."""
-    if value is None or value != value:
+    if value is None or value != value:  # NaN alone differs from itself
         return "n/a"
     text = f"{value:{'+' if signed else ''}.{digits}f}"
+    # Rounded to 0, a number has no sign.
     text = text.lstrip("+-") if float(text) == 0 else text
     return text.replace("-", "−")
 
@@ -116,8 +117,8 @@ def interval(low: float | None, high: float | None, digits: int = 2) -> str:
 
 def bracketed(value: float, low: float | None, high: float | None) -> str:
     """Write a number, with its interval in brackets where there is one."""
-    known = low is not None and high is not None
-    return f"{number(value)} [{interval(low, high)}]" if known else number(value)
+    has_interval = low is not None and high is not None
+    return f"{number(value)} [{interval(low, high)}]" if has_interval else number(value)
 
 
 def percent(value: float | None) -> str:
@@ -147,12 +148,12 @@ def as_argument(directory: Path) -> str:
 
 
 def verdict_kind(code: str | None) -> str:
-    """Give what a code says before its reason or restriction: "no verdict: compliance"."""
+    """Return what a code says before its reason or restriction: "no verdict: compliance"."""
     return re.split("[:,]", code or "", maxsplit=1)[0].strip()
 
 
 def verdict_class(code: str | None) -> str:
-    """Give the style class of a verdict; empty for codes that are not known."""
+    """Return the style class of a verdict; empty for codes that are not known."""
     kind = verdict_kind(code)
     return kind if kind in SIGNS and " " not in kind else ""
 
@@ -175,11 +176,11 @@ _LEANS = {
 def leaning(code: str | None) -> str:
     """Say of a mean whether it leans, by its verdict; without one, why there is none."""
     restriction = verdicts.restriction_of(code or "")
-    known = (code or "").removesuffix(restriction)
-    if known in _LEANS:
-        return f"{_LEANS[known]}{restriction}"
-    why = verdicts.explained(known).rstrip(".")
-    return f"has no verdict: {lowered(why)}" if why else "has no verdict"
+    unrestricted = (code or "").removesuffix(restriction)
+    if unrestricted in _LEANS:
+        return f"{_LEANS[unrestricted]}{restriction}"
+    reason = verdicts.explained(unrestricted).rstrip(".")
+    return f"has no verdict: {lower_first(reason)}" if reason else "has no verdict"
 
 
 def chance_note(row: Mapping[str, Any]) -> str:
@@ -210,73 +211,81 @@ def category_title(category: str | None) -> str:
 def answer(
     plan: PlanFacts,
     measure: Measure,
-    total: Mapping[str, Any] | None,
+    mean: Mapping[str, Any] | None,
     rows: Sequence[Mapping[str, Any]],
 ) -> str:
     """Say in one paragraph what one model did in one mode.
 
-    `total`: the estimate over all stereotypes, if there is one.
+    `mean`: the estimate over all stereotypes, if there is one.
     `rows`: the estimates per stereotype, controls left out.
     """
-    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
-    margin = plan.margin
-    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
-    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
-    known = ("consistent", "reversed", "equivalent", "inconclusive")
-    rest = [
-        (counts["reversed"], "reversed"),
-        (counts["equivalent"], near),
-        (counts["inconclusive"], "inconclusive"),
-        (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
-    ]
-    others = ", ".join(f"{count} {what}" for count, what in rest if count)
-    consistent = (r["verdict"] for r in rows if verdict_kind(r["verdict"]) == "consistent")
-    text = (
-        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
-        "significantly stereotype-consistent (all tested together)"
-        f"{held_only(consistent)}."
-    )
-    if slight and margin:
-        text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
-    text += f" The others: {others}." if others else ""
-    text += _leaning(plan, rows)
-    if total and total["estimate"] is not None:
-        splits = f"; random splits of the group words {splits_text(total)}"
+    text = _consistent_text(plan, rows) + _splits_sentence(plan, rows)
+    if mean and mean["estimate"] is not None:
+        splits = f"; random splits of the group words {splits_text(mean)}"
         text += (
-            f" The mean over all stereotypes {leaning(total['verdict'])}: "
-            f"{number(total['estimate'])} "
-            f"({plan.interval} {interval(total['ci_low'], total['ci_high'])}"
-            f"{splits if total['p_placebo'] is not None else ''}) on a scale from "
+            f" The mean over all stereotypes {leaning(mean['verdict'])}: "
+            f"{number(mean['estimate'])} "
+            f"({plan.interval} {interval(mean['ci_low'], mean['ci_high'])}"
+            f"{splits if mean['p_placebo'] is not None else ''}) on a scale from "
             f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
             f"{measure.neutral:g} is neutral. "
-            f"{percent(total['compliance'])} of the answers could be scored."
+            f"{percent(mean['compliance'])} of the answers could be scored."
         )
     return text
 
 
-def held_only(told: Iterable[str]) -> str:
+def _consistent_text(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many means are stereotype-consistent, and what the others are."""
+    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
+    margin = plan.margin
+    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
+    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
+    with_verdict = ("consistent", "reversed", "equivalent", "inconclusive")
+    rest = [
+        (counts["reversed"], "reversed"),
+        (counts["equivalent"], near),
+        (counts["inconclusive"], "inconclusive"),
+        (len(rows) - sum(counts[kind] for kind in with_verdict), "without a verdict"),
+    ]
+    rest_text = ", ".join(f"{count} {label}" for count, label in rest if count)
+    consistent = (r["verdict"] for r in rows if verdict_kind(r["verdict"]) == "consistent")
+    text = (
+        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
+        "significantly stereotype-consistent (all tested together)"
+        f"{restriction_note(consistent)}."
+    )
+    if slight and margin:
+        text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
+    return text + (f" The others: {rest_text}." if rest_text else "")
+
+
+def restriction_note(codes: Iterable[str]) -> str:
     """Say how many verdicts hold for what was asked only; empty where none does."""
-    restrictions = [verdicts.restriction_of(one) for one in told]
-    held = sum(map(bool, restrictions))
-    of = f"{held} of them " if held < len(restrictions) else ""
-    return f", {of}only for the words or wording asked" if held else ""
+    restrictions = [verdicts.restriction_of(code) for code in codes]
+    restricted = sum(map(bool, restrictions))
+    share = f"{restricted} of them " if restricted < len(restrictions) else ""
+    return f", {share}only for the words or wording asked" if restricted else ""
 
 
-def _leaning(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
+def _splits_sentence(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say which means that differ from neutral are no larger than those of random splits."""
     if all(row["placebo_low_placebo"] is None for row in rows):
         return ""
-    leaning = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
-    known = [row for row in leaning if row["p_placebo"] is not None]
-    within = [plan.label(row["stereotype"]) for row in known if row["p_placebo"] > ALPHA]
+    leans = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
+    tested = [row for row in leans if row["p_placebo"] is not None]
+    within = [plan.label(row["stereotype"]) for row in tested if row["p_placebo"] > ALPHA]
     parts = (
-        (len(known) - len(within), "beyond them (p (placebo) at most .05)"),
+        (len(tested) - len(within), "beyond them (p (placebo) at most .05)"),
         (len(within), f"no larger ({', '.join(within)})"),
-        (len(leaning) - len(known), "not tested (group words too few to split, or not all known)"),
+        (len(leans) - len(tested), "not tested (group words too few to split, or not all known)"),
     )
-    text = "; ".join(f"{count} {what}" for count, what in parts if count)
-    shown = " Consistent and reversed means beside those of random splits of their group words: "
-    return f"{shown}{text}." if text else ""
+    text = "; ".join(f"{count} {outcome}" for count, outcome in parts if count)
+    if not text:
+        return ""
+    return (
+        " Consistent and reversed means beside those of random splits of their group words: "
+        f"{text}."
+    )
 
 
 def splits_text(row: Mapping[str, Any]) -> str:
@@ -310,17 +319,18 @@ def file_names(names: Sequence[str]) -> list[str]:
 
 
 def endings(names: Sequence[str]) -> list[str]:
-    """Give what ends the file name of each of several parts; nothing where there is one."""
+    """Return what ends the file name of each of several parts; nothing where there is one."""
     return [f"-{file}" for file in file_names(names)] if len(names) > 1 else [""] * len(names)
 
 
-def rank(item: str, known: Sequence[str]) -> int:
-    """Give the place of an item among known ones; after them where it is not known."""
-    return known.index(item) if item in known else len(known)
+def rank(name: str, order: Sequence[str]) -> int:
+    """Return the place of a name in an order, to sort by; what is not in it comes last."""
+    return order.index(name) if name in order else len(order)
 
 
 def place(column: str | pl.Expr, order: Iterable[str]) -> pl.Expr:
-    """Give the place of a value in an order, to sort by; what is not in it comes last."""
+    """Return the place of each value in an order, to sort by; what is not in it comes last."""
+    # The first of a name that stands twice has its place.
     places = {name: place for place, name in enumerate(dict.fromkeys(order))}
     values = pl.col(column) if isinstance(column, str) else column
     return values.replace_strict(places, default=len(places), return_dtype=pl.Int64)
@@ -331,18 +341,20 @@ LONGEST = 48
 
 
 def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> dict[str, str]:
-    """Give each name the one it is shown by; no two share one.
+    """Return for each name the text it is shown by; no two share one.
 
     `unnamed`: shown for a name without letters.
     `longest`: characters of a name, without the number that tells two apart.
     Result: in the order given.
     """
-    shown: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        text = cut(" ".join(visible(name).split()) or unnamed, longest)
-        each = itertools.chain([text], (f"{text} ({place})" for place in itertools.count(2)))
-        shown[name] = next(one for one in each if one not in shown.values())
-    return shown
+        label = text = cut(" ".join(visible(name).split()) or unnamed, longest)
+        numbers = itertools.count(2)
+        while label in labels.values():
+            label = f"{text} ({next(numbers)})"
+        labels[name] = label
+    return labels
 
 
 def capital(text: str) -> str:
@@ -363,7 +375,7 @@ _MEANS = {
 def verdict_counts(codes: Iterable[str | None]) -> str:
     """Say how many means lean, and how many do not, by their verdicts."""
     kinds = Counter(verdict_kind(code) or "no verdict" for code in codes)
-    return ", ".join(f"{kinds[kind]} {says}" for kind, says in _MEANS.items() if kinds[kind])
+    return ", ".join(f"{kinds[kind]} {text}" for kind, text in _MEANS.items() if kinds[kind])
 
 
 def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
@@ -375,16 +387,16 @@ def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
     return f"the mean over all, {value} ({neutral}), {leaning(row['verdict'])}"
 
 
-def lowered(text: str) -> str:
+def lower_first(text: str) -> str:
     """Begin a text in lower case, unless it begins with an abbreviation (BBQ)."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
-def spoken(instrument: str, title: str) -> str:
+def name_in_text(instrument: str, title: str) -> str:
     """Name an instrument in running text: in lower case, but for capitals of its title (BBQ)."""
-    capitals = {word.strip(",").lower(): word.strip(",") for word in title.split()}
-    known = {low: word for low, word in capitals.items() if word.isupper()}
-    return " ".join(known.get(word, word) for word in instrument.split("_"))
+    words = [word.strip(",") for word in title.split()]
+    abbreviations = {word.lower(): word for word in words if word.isupper()}
+    return " ".join(abbreviations.get(word, word) for word in instrument.split("_"))
 
 
 def cut(text: str, longest: int) -> str:
@@ -400,5 +412,5 @@ def first_few(names: Sequence[str], most: int = 3) -> str:
 
 def interval_title(frame: pl.DataFrame) -> str:
     """Name the intervals of a table by its ``confidence``: "95% interval"."""
-    known = frame["confidence"].drop_nulls().unique().sort()
-    return f"{' or '.join(f'{100 * value:g}%' for value in known) or '95%'} interval"
+    confidences = frame["confidence"].drop_nulls().unique().sort()
+    return f"{' or '.join(f'{100 * value:g}%' for value in confidences) or '95%'} interval"

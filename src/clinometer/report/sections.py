@@ -82,9 +82,12 @@ class Section:
     place: Literal["before", "after", "last"] = "after"  # of the figure of each stereotype; or last
 
     def numbered(self, place: int, *, figures: bool) -> Section:
-        """End the key in a number, and the names of the figures, to tell parts apart."""
-        drawn = tuple(replace(f, name=f"{f.name}-{place}") for f in self.figures)
-        return replace(self, key=f"{self.key}-{place}", figures=drawn if figures else self.figures)
+        """End the key in a number, to tell parts apart; with `figures` their names too."""
+        key = f"{self.key}-{place}"
+        if not figures:
+            return replace(self, key=key)
+        renamed = tuple(replace(f, name=f"{f.name}-{place}") for f in self.figures)
+        return replace(self, key=key, figures=renamed)
 
 
 class Term(NamedTuple):
@@ -159,14 +162,14 @@ class ReportPart:
     parts: tuple[ReportPart, ...] = ()  # its branches
 
     def leaves(self) -> Iterator[ReportPart]:
-        """Give the parts without branches."""
+        """Yield the parts without branches."""
         if not self.parts:
             yield self
         for part in self.parts:
             yield from part.leaves()
 
     def figures(self) -> Iterator[Figure]:
-        """Give every figure, in the order of the page."""
+        """Yield every figure, in the order of the page."""
         if self.summary and self.summary.figure:
             yield self.summary.figure
         for part in self.parts:
@@ -178,7 +181,7 @@ class ReportPart:
 def findings_or_table(
     rows: Sequence[tuple[str, str, str]], heads: tuple[str, str], caption: str, nothing: str
 ) -> dict[str, Any]:
-    """Give findings as a part has them: as sentences, or in a table where there are many.
+    """Set out findings as a part has them: as sentences, or in a table where there are many.
 
     `rows`: what each is about, who was measured, and the sentence.
     `heads`: the titles of the first two in a table.
@@ -187,11 +190,11 @@ def findings_or_table(
     Result: ``findings`` and ``table`` of a `ReportPart`.
     """
     if len(rows) <= MOST_SENTENCES:
-        findings = tuple(Finding(f"{about}, {who}", text) for about, who, text in rows)
+        findings = tuple(Finding(f"{subject}, {who}", text) for subject, who, text in rows)
         return {"findings": findings or (Finding("", nothing),), "table": None}
-    frame = pl.DataFrame(rows, schema=["about", "who", "text"], orient="row")
+    frame = pl.DataFrame(rows, schema=["subject", "who", "text"], orient="row")
     columns = [
-        TableColumn(heads[0], lambda r: r["about"], "head"),
+        TableColumn(heads[0], lambda r: r["subject"], "head"),
         TableColumn(heads[1], lambda r: r["who"], "head"),
         TableColumn("Finding", lambda r: r["text"], "text"),
     ]
@@ -200,8 +203,8 @@ def findings_or_table(
 
 def made_with(version: str, created: str) -> tuple[Term, ...]:
     """Return the version that made the results, and when, as far as they are known."""
-    made = (("Clinometer", version), ("Created", created))
-    return tuple(Term(name, text, "code") for name, text in made if text)
+    terms = (("Clinometer", version), ("Created", created))
+    return tuple(Term(name, text, "code") for name, text in terms if text)
 
 
 def in_order(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
@@ -214,8 +217,8 @@ def in_order(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
         "dimension": plan.dimensions,
         "intervention": [name for name, _ in plan.interventions],
     }
-    by = [place(name, order) for name, order in orders.items() if name in frame.columns]
-    return frame.sort(by, maintain_order=True)
+    places = [place(name, order) for name, order in orders.items() if name in frame.columns]
+    return frame.sort(places, maintain_order=True)
 
 
 def read_family(
@@ -230,33 +233,37 @@ def read_family(
     estimates = pl.DataFrame(schema=ESTIMATES)
     if (directory / "estimates.parquet").is_file():
         estimates = read_estimates(directory).filter(family=family)
-    if estimates.is_empty() and not any(
-        (directory / f"{name}.parquet").is_file() for name in names
-    ):
+    # An empty detail table is a result of its own: that nothing of the kind was there.
+    has_details = any((directory / f"{name}.parquet").is_file() for name in names)
+    if estimates.is_empty() and not has_details:
         return None
     return estimates, details
 
 
-def joined(rows: pl.DataFrame, others: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """Add what others say to the rows of the same keys, by default the columns that both have."""
-    on = keys or [name for name in others.columns if name in rows.columns]
-    return rows.join(others, on=on, how="left", nulls_equal=True, maintain_order="left")
+def joined(rows: pl.DataFrame, further: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Add columns of a further table to the rows of the same keys, in the order of `rows`.
+
+    `keys`: by default the columns that both have. Null matches null.
+    """
+    on = keys or [name for name in further.columns if name in rows.columns]
+    return rows.join(further, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
 def with_shown_texts(
-    frame: pl.DataFrame, shown: Callable[[str, str], str], nullable: Collection[str]
+    frame: pl.DataFrame, show: Callable[[str, str], str], nullable: Collection[str]
 ) -> pl.DataFrame:
     """Replace every text by the one that is shown.
 
-    `shown`: column and text → the text shown.
+    `show`: column and text → the text shown.
     `nullable`: columns in which null says something; it becomes the empty text in the others.
     """
-    changed = []
-    for column in (name for name, kind in frame.schema.items() if kind == pl.String):
-        texts = frame[column] if column in nullable else frame[column].fill_null("")
-        each = {text: shown(column, text) for text in texts.unique().drop_nulls()}
-        changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
-    return frame.with_columns(changed)
+    columns = []
+    for name in (name for name, kind in frame.schema.items() if kind == pl.String):
+        texts = frame[name] if name in nullable else frame[name].fill_null("")
+        # Once for each text, not for each row: most texts stand in many rows.
+        replacements = {text: show(name, text) for text in texts.unique().drop_nulls()}
+        columns.append(texts.replace_strict(replacements, default=None, return_dtype=pl.String))
+    return frame.with_columns(columns)
 
 
 def name_stereotypes(row: Mapping[str, Any], plan: PlanFacts) -> str:
@@ -268,11 +275,12 @@ def name_stereotypes(row: Mapping[str, Any], plan: PlanFacts) -> str:
 
 def named(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:
     """Name figures, with a number where there are several; None holds the place of one."""
-    every = list(figures)
-    names = (f"{name}-{place}" if every[1:] else name for place in range(1, len(every) + 1))
-    return tuple(
-        replace(figure, name=its) for figure, its in zip(every, names, strict=True) if figure
-    )
+    slots = list(figures)
+    renamed = []
+    for position, figure in enumerate(slots, 1):
+        if figure:
+            renamed.append(replace(figure, name=f"{name}-{position}" if slots[1:] else name))
+    return tuple(renamed)
 
 
 def first_drawn(most: int, count: int, what: str) -> str:

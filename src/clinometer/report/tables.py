@@ -30,7 +30,7 @@ Align = Literal["head", "number", "text", "verdict"]
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column: its title, how a row's cell is written, and how cells are set.
+    """A column: its title, how a row's cell is written, and how cells are aligned.
 
     Cells of a ``head`` head their row, numbers stand to the right, a verdict has its colour.
     Where all cells of a column that may `fold` are the same, the caption says it once.
@@ -49,7 +49,7 @@ class TableColumn:
 
     @property
     def style(self) -> str:
-        """Give the style class of the title, and of cells without one of their own."""
+        """Return the style class of the title, and of cells without one of their own."""
         return "num" if self.align == "number" else ""
 
 
@@ -82,7 +82,9 @@ class ReportTable:
 def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[TableColumn]:
     """Make columns of values that are written alike; `titles`: title → the key of the value."""
 
+    # A function of its own: a lambda in a loop would see the last key only.
     def column(title: str, key: str) -> TableColumn:
+        """Make the column of one key."""
         return TableColumn(title, lambda r: write(r[key]))
 
     return [column(title, key) for title, key in titles.items()]
@@ -96,16 +98,24 @@ def render_table(
     `rows`: a row for each row of the table.
     `caption`: what is shown; what folded columns say is added.
     """
-    named = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
-    cells = [(column, [column.cell(row) for row in named]) for column in columns]
-    kept = [(c, each) for c, each in cells if not named or any(cell.text for cell in each)]
-    folded = [(c, each) for c, each in kept if c.fold and len({cell.text for cell in each}) < 2]
-    shown = [one for one in kept if one not in folded]
-    constant = [f"{column.title}: {each[0].text}" for column, each in folded if each]
+    named_rows = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
+    heads: list[TableCell] = []
+    bodies: list[list[TableCell]] = []
+    constants = []
+    for column in columns:
+        cells = [column.cell(row) for row in named_rows]
+        texts = {cell.text for cell in cells}
+        if texts == {""}:
+            continue
+        if column.fold and len(texts) < 2:
+            constants += [f"{column.title}: {text}" for text in texts]
+            continue
+        heads.append(TableCell(column.title, column.style))
+        bodies.append(cells)
     return ReportTable(
-        caption=f"{caption} {', '.join(constant)}." if constant else caption,
-        columns=tuple(TableCell(column.title, column.style) for column, _ in shown),
-        rows=tuple(zip(*(each for _, each in shown), strict=True)),
+        caption=f"{caption} {', '.join(constants)}." if constants else caption,
+        columns=tuple(heads),
+        rows=tuple(zip(*bodies, strict=True)),
     )
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from clinometer.report.answers import results
 from clinometer.report.answers.examples import examples
-from clinometer.report.answers.instrument import warned
+from clinometer.report.answers.instrument import control_warnings
 from clinometer.report.answers.results import instrument_results, read_results
-from clinometer.report.answers.validity import judged
+from clinometer.report.answers.validity import judge_runs
 from clinometer.report.prose import number
 from clinometer.results.records import write_plan
 
@@ -327,12 +327,14 @@ def test_a_control_with_a_dimension_checks_it_alone(make_contents):
     )
     pl.concat([frame.filter(~control), *parts]).write_parquet(directory / "estimates.parquet")
     asked = instrument_results(read_results(directory))[0]
-    assert {mode: one.outcomes[0] for (_, mode), one in judged(asked).items()} == {
+    assert {mode: one.outcomes[0] for (_, mode), one in judge_runs(asked).items()} == {
         "forced, competence": "positive control passed",
         "forced, sociability": "no positive control",
         "forced, morality": "positive control failed",
     }
-    assert [finding.subject for finding in warned(asked)] == ["gpt-4o, mode forced, Morality"]
+    assert [finding.subject for finding in control_warnings(asked)] == [
+        "gpt-4o, mode forced, Morality"
+    ]
 
 
 def test_two_studies_asked_alike_are_told_apart(make_contents, page_of):

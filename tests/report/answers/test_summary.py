@@ -24,9 +24,9 @@ def estimates(directory, **keys):
 
 def test_every_mean_is_there_and_those_that_lean_come_first(results, found):
     assert len(found.means) == estimates(results, level="stereotype").height
-    told = [lean.told for lean in found.means]
-    assert told == sorted(told, reverse=True)
-    strengths = [abs(lean.strength) for lean in found.means if lean.told]
+    differs = [lean.differs for lean in found.means]
+    assert differs == sorted(differs, reverse=True)
+    strengths = [abs(lean.strength) for lean in found.means if lean.differs]
     assert strengths == sorted(strengths, reverse=True)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from clinometer.report.drawing.svg import MOST_TOLD, draw, for_page
+from clinometer.report.drawing.svg import MOST_TITLES, draw, for_page
 
 
 def cells(count):
@@ -25,17 +25,17 @@ def marks(page):
 
 
 def test_cells_of_a_colour_are_one_path_where_none_says_what_it_shows():
-    group = marks(for_page(draw(cells(MOST_TOLD + 50)), "f"))
+    group = marks(for_page(draw(cells(MOST_TITLES + 50)), "f"))
     assert group.count("<path") == 2 and group.count("<title") == 0
-    assert group.count("M") == MOST_TOLD + 50
+    assert group.count("M") == MOST_TITLES + 50
     assert "var(--up)" in group and "var(--down)" in group
 
 
 def test_cells_that_say_what_they_show_stand_by_themselves():
-    group = marks(for_page(draw(cells(MOST_TOLD)), "f"))
-    assert group.count("<path") == group.count("<title") == MOST_TOLD
+    group = marks(for_page(draw(cells(MOST_TITLES)), "f"))
+    assert group.count("<path") == group.count("<title") == MOST_TITLES
 
 
 def test_what_all_marks_have_in_common_is_said_once():
-    group = marks(for_page(draw(cells(MOST_TOLD)), "f"))
+    group = marks(for_page(draw(cells(MOST_TITLES)), "f"))
     assert group.count("opacity") == 1 and 'fill-opacity="0.5"' in group.split(">")[0]

@@ -38,54 +38,61 @@ _TIPS = (
 )
 
 
-def analysis_section(asked: InstrumentResults) -> Section | None:
+def analysis_section(results: InstrumentResults) -> Section | None:
     """Set out every measure of the instrument's own analysis; None where there is none.
 
     The one that is stated beside the mean comes first, is drawn, and stands open.
     """
-    rows = _analysed(asked)
+    rows = _analysis_rows(results)
     if rows.is_empty():
         return None
-    first = asked.facts.effect
-    order = sorted(asked.facts.analysed.values(), key=lambda one: one.name != first)
-    made = [(one, part) for one in order if (part := rows.filter(measure=one.name)).height]
+    first = results.facts.effect
+    # False sorts before True; the others stay in their order.
+    order = sorted(results.facts.analysed.values(), key=lambda measure: measure.name != first)
+    figures: list[Figure] = []
+    tables = []
+    for measure in order:
+        part = rows.filter(measure=measure.name)
+        if part.is_empty():
+            continue
+        figures += _figures(measure, part, results.plan)
+        title = "" if measure.name == first else measure.title  # without a title it stands open
+        tables.append((title, _table(measure, part, results.plan)))
+    effect = largest_effect(results)
     return Section(
         key="analysis",
         open=bool(first),
         title="Published analysis",
-        text=(*(f"{text}." for text in [largest_effect(asked)] if text), _READING),
-        figures=tuple(f for one, part in made for f in _figures(one, part, asked.plan)),
-        tables=tuple(
-            ("" if one.name == first else one.title, _table(one, part, asked.plan))
-            for one, part in made
-        ),
+        text=(f"{effect}.", _READING) if effect else (_READING,),
+        figures=tuple(figures),
+        tables=tuple(tables),
     )
 
 
-def _analysed(asked: InstrumentResults) -> pl.DataFrame:
+def _analysis_rows(results: InstrumentResults) -> pl.DataFrame:
     """Return the rows of the published analysis, of all methods."""
-    return asked.tables.rows.filter(pl.col("measure").is_in(list(asked.facts.analysed)))
+    return results.tables.rows.filter(pl.col("measure").is_in(list(results.facts.analysed)))
 
 
-def largest_effect(asked: InstrumentResults) -> str:
+def largest_effect(results: InstrumentResults) -> str:
     """State the largest effect of a group in one sentence; empty where none is to be stated."""
-    measure = asked.facts.analysed.get(asked.facts.effect)
+    measure = results.facts.analysed.get(results.facts.effect)
     if measure is None:
         return ""
-    rows = _analysed(asked).filter(measure=measure.name)
-    known = rows.drop_nulls(["estimate", "ci_low", "ci_high"])
-    told = known.filter(~pl.lit(measure.neutral).is_between("ci_low", "ci_high"))
-    unknown = rows.height - known.height
-    count = f"{told.height} of {rows.height} differ from {measure.neutral:g}"
-    count += f" and {unknown} could not be estimated" if unknown else ""
-    if told.is_empty():
+    rows = _analysis_rows(results).filter(measure=measure.name)
+    estimates = rows.drop_nulls(["estimate", "ci_low", "ci_high"])
+    effects = estimates.filter(~pl.lit(measure.neutral).is_between("ci_low", "ci_high"))
+    missing = rows.height - estimates.height
+    count = f"{effects.height} of {rows.height} differ from {measure.neutral:g}"
+    count += f" and {missing} could not be estimated" if missing else ""
+    if effects.is_empty():
         return f"{measure.title}: {count}"
-    row = told.sort((pl.col("estimate") - measure.neutral).abs()).row(-1, named=True)
+    row = effects.sort((pl.col("estimate") - measure.neutral).abs()).row(-1, named=True)
     where = [
-        name_stereotypes(row, asked.plan),
+        name_stereotypes(row, results.plan),
         f"wording {row['variation']}" if row["variation"] else "",
     ]
-    if asked.each.select("model", "mode").n_unique() > 1:
+    if results.each.select("model", "mode").n_unique() > 1:
         where += [row["model"], row["mode"]]
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
     return (
@@ -96,14 +103,16 @@ def largest_effect(asked: InstrumentResults) -> str:
 
 def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw values with intervals around a neutral value of 0; others are in the table only."""
-    known = rows.drop_nulls(["estimate", "ci_low", "ci_high"])
-    if measure.neutral != 0 or not 0 < known.height <= MOST_DRAWN:
+    estimates = rows.drop_nulls(["estimate", "ci_low", "ci_high"])
+    if measure.neutral != 0 or not 0 < estimates.height <= MOST_DRAWN:
         return ()
-    several = known["variation"].n_unique() > 1
-    names = [name_stereotypes(row, plan) for row in known.iter_rows(named=True)]
-    label = pl.concat_str(pl.Series("label", names), *(["variation"] * several), separator=", ")
+    several_wordings = estimates["variation"].n_unique() > 1
+    names = [name_stereotypes(row, plan) for row in estimates.iter_rows(named=True)]
+    wording = ["variation"] if several_wordings else []
+    label = pl.concat_str(pl.Series("label", names), *wording, separator=", ")
+    # Only the axis is made of these: it clamps the marks beyond its ends itself.
     ends = pl.col("ci_low", "ci_high").clip(-WIDEST, WIDEST)
-    limits = known.select(ends, mean=pl.col("estimate").clip(-WIDEST, WIDEST))
+    limits = estimates.select(ends, mean=pl.col("estimate").clip(-WIDEST, WIDEST))
     limits = limits.rename({"ci_low": "low", "ci_high": "high"})
     axis = around(measure.title, limits.iter_rows(named=True), 1.0)
     caption = (
@@ -111,8 +120,9 @@ def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Fig
         f"line: neutral. {scale(measure)}"
     )
     draw = partial(forest, axis=axis, labels=_LABELS, tips=_TIPS)
-    shown = known.with_columns(label=label, variation=None, verdict=None)
-    return per_mode(f"analysis-{measure.name}", caption, shown, draw, plan)
+    # The label names the wording, and these values have no verdict.
+    marks = estimates.with_columns(label=label, variation=None, verdict=None)
+    return per_mode(f"analysis-{measure.name}", caption, marks, draw, plan)
 
 
 #: Width of labels that name a wording too, in pixels.
@@ -120,6 +130,7 @@ _LABELS = 230
 
 
 def _table(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:
+    """Set out one measure; intervals and p only where the analysis has some."""
     source = f" Source: {measure.reference}." if measure.reference else ""
     columns = [
         TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
@@ -127,13 +138,10 @@ def _table(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> ReportTable
         TableColumn("Wording", lambda r: r["variation"] or "", "text", fold=True),
         *FROM,
         TableColumn("Value", lambda r: number(r["estimate"])),
-        *(
-            [TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"]))]
-            if rows["ci_low"].count()
-            else []
-        ),
-        *([TableColumn("p", lambda r: p_value(r["p"]))] if rows["p"].count() else []),
-        TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
-        NOTE,
     ]
+    if rows["ci_low"].count():
+        columns.append(TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])))
+    if rows["p"].count():
+        columns.append(TableColumn("p", lambda r: p_value(r["p"])))
+    columns += [TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"), NOTE]
     return render_table(rows, f"{measure.title}. {scale(measure)}{source}", columns)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ FACTORS = {
 class Lean:
     """The mean of a stereotype, and an answer with a score near it."""
 
+    # Names of fields are keys of the JSON that commands print: see `InBrief.content`.
     about: Mapping[str, str | None]  # model, study, mode and so on
     instrument: str  # its name
     stereotype: str  # its label
@@ -45,7 +46,7 @@ class Lean:
     answer: str = ""
 
     @property
-    def told(self) -> bool:
+    def differs(self) -> bool:
         """Whether the mean differs from neutral."""
         return self.verdict in ("consistent", "reversed")
 
@@ -80,40 +81,48 @@ class InBrief:
         What is incomplete is left out: commands say it on standard error.
         """
         strongest = ("Strongest", tuple(map(str, self.strongest)))
-        found, sure, then = self._answered()
-        answers = ("Simulated", (self.simulated,)), *found, *sure, strongest, *then
-        return [f"{name}: {' '.join(map(_ended, said))}" for name, said in answers if any(said)]
-
-    def _answered(self) -> tuple[tuple[Answered, ...], ...]:
-        """Return what is found, how sure that is, and what follows."""
-        return (
-            (("Instruments", self.validity), ("Leans", self.leans)),
-            (("Certainty", (self.certainty,)),),
-            (("Since then", self.changes), ("Not shown", (self.limits,)), ("Next", self.next)),
+        answers = (
+            ("Simulated", (self.simulated,)),
+            *self._findings(),
+            *self._certainties(),
+            strongest,
+            *self._consequences(),
         )
+        return [f"{name}: {' '.join(sentences)}" for name, sentences in _full_stops(answers)]
+
+    def _findings(self) -> tuple[Answered, ...]:
+        return ("Instruments", self.validity), ("Leans", self.leans)
+
+    def _certainties(self) -> tuple[Answered, ...]:
+        return (("Certainty", (self.certainty,)),)
+
+    def _consequences(self) -> tuple[Answered, ...]:
+        return ("Since then", self.changes), ("Not shown", (self.limits,)), ("Next", self.next)
 
     def page(self) -> Summary:
         """Return the same for the head of a page."""
-        found, sure, then = self._answered()
-        found, sure, then = (
-            tuple((name, tuple(map(_ended, said))) for name, said in answers if any(said))
-            for answers in ((("Incomplete", self.incomplete), *found), sure, then)
+        return Summary(
+            self.title,
+            _full_stops((("Incomplete", self.incomplete), *self._findings())),
+            _full_stops(self._certainties()),
+            _full_stops(self._consequences()),
+            tuple(map(_quotes, self.strongest)),
+            self.figure,
+            self.table,
         )
-        quoted = tuple(map(_quoted, self.strongest))
-        return Summary(self.title, found, sure, then, quoted, self.figure, self.table)
 
     def content(self) -> dict[str, Any]:
         """Return the same for machines."""
-        whole = {
+        fields = {
             name: value for name, value in vars(self).items() if name not in ("figure", "table")
         }
         for name in ("strongest", "means"):
-            whole[name] = [asdict(lean) for lean in whole[name]]
-        return whole
+            fields[name] = [asdict(lean) for lean in fields[name]]
+        return fields
 
 
-def _quoted(lean: Lean) -> tuple[str, Quote, Quote]:
-    """Give a lean with its prompt and answer."""
+def _quotes(lean: Lean) -> tuple[str, Quote, Quote]:
+    """Return a lean with its prompt and answer."""
     return (
         str(lean),
         Quote.whole("Asked", lean.prompt),
@@ -121,5 +130,12 @@ def _quoted(lean: Lean) -> tuple[str, Quote, Quote]:
     )
 
 
-def _ended(sentence: str) -> str:
+def _full_stops(answers: Sequence[Answered]) -> tuple[Answered, ...]:
+    """End each sentence in a full stop; a question without an answer is left out."""
+    return tuple(
+        (name, tuple(map(_full_stop, sentences))) for name, sentences in answers if any(sentences)
+    )
+
+
+def _full_stop(sentence: str) -> str:
     return sentence if sentence.endswith((".", "”")) else f"{sentence}."

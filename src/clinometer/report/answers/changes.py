@@ -32,16 +32,12 @@ class _Words:
     key: str
     title: str
     short: str
-    asked: str
-    there: str
-    """Where a score is lower that lies left of neutral."""
-    minus: str
-    heads: tuple[str, str, str]
-    """Columns of the candidate, of the baseline's mean and of the candidate's."""
-    compared: str
-    """The candidate in a table."""
-    said: str
-    """The candidate in a sentence."""
+    trials: str  # how each trial was asked
+    condition: str  # where a score is lower that lies left of neutral
+    difference: str  # what is subtracted from what
+    heads: tuple[str, str, str]  # of the candidate, the baseline's mean and the candidate's
+    cell: str  # the candidate in a table, a template
+    clause: str  # the candidate in a sentence, a template
 
 
 def _setting(key: str, short: str, name: str) -> _Words:
@@ -77,50 +73,48 @@ _WORDS = {
 }
 
 
-def change_section(factor: str, asked: InstrumentResults) -> Section | None:
+def change_section(factor: str, results: InstrumentResults) -> Section | None:
     """Show the differences between values of a factor; None where nothing was contrasted."""
-    frame, plan, words = _contrasted(asked, factor), asked.plan, _WORDS[factor]
+    frame = _contrasts(results, factor)
+    plan, words = results.plan, _WORDS[factor]
     if frame.is_empty():
         return None
-    each, whole = (
-        frame.filter(pl.col("level").is_in(levels))
-        for levels in (["stereotype"], ["model", "category"])
-    )
+    stereotypes = frame.filter(level="stereotype")
+    pooled = frame.filter(pl.col("level").is_in(["model", "category"]))
     tables = (
-        ("", _change_table(whole, words, plan, "Change over all stereotypes and per category.")),
-        ("Table per stereotype", _change_table(each, words, plan, "Change per stereotype.")),
+        ("", _change_table(pooled, words, plan, "Change over all stereotypes and per category.")),
+        ("Table per stereotype", _change_table(stereotypes, words, plan, "Change per stereotype.")),
     )
     return Section(
         key=words.key,
         title=words.title,
         short=words.short,
         text=(
-            f"{words.asked} Left of the dotted line, scores are lower {words.there}. If a model "
-            "then declines more often, the mean rests on other answers: see the change in "
+            f"{words.trials} Left of the dotted line, scores are lower {words.condition}. If a "
+            "model then declines more often, the mean rests on other answers: see the change in "
             "compliance and the worst case.",
-            *(_prompts(frame, asked) if factor == "intervention" else ()),
+            *(_prompts(frame, results) if factor == "intervention" else ()),
         ),
-        figures=_change_figures(each, words, asked),
+        figures=_change_figures(stereotypes, words, results),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
 
-def _prompts(frame: pl.DataFrame, asked: InstrumentResults) -> tuple[str, ...]:
-    """Give the texts of the system prompts, and what is published of them."""
-    texts = dict(asked.plan.interventions)
+def _prompts(frame: pl.DataFrame, results: InstrumentResults) -> tuple[str, ...]:
+    """Return the texts of the system prompts, and what is published of them."""
+    texts = dict(results.plan.interventions)
     names = frame["candidate"].drop_nulls().unique(maintain_order=True)
-    return (
-        *(f"“{name}”: {texts[name]}" for name in names if texts.get(name)),
-        *(line for name in names if (line := _published(asked, name))),
-    )
+    prompts = [f"“{name}”: {texts[name]}" for name in names if texts.get(name)]
+    effects = [_published_effect(results, name) for name in names]
+    return (*prompts, *filter(None, effects))
 
 
-def _published(asked: InstrumentResults, name: str) -> str | None:
+def _published_effect(results: InstrumentResults, name: str) -> str | None:
     """State the published effect of a system prompt on GPT-4."""
-    known = INTERVENTIONS.get(asked.study, {}).get(asked.instrument, {}).get(name)
-    if known is None:
+    means = INTERVENTIONS.get(results.study, {}).get(results.instrument, {}).get(name)
+    if means is None:
         return None
-    without, treated = known
+    without, treated = means
     return (
         f"Published for GPT-4 (2024) with “{name}”, as context: {number(without)} without and "
         f"{number(treated)} with the prompt, a difference of {number(treated - without)}. "
@@ -128,15 +122,17 @@ def _published(asked: InstrumentResults, name: str) -> str | None:
     )
 
 
-def changes(asked: InstrumentResults) -> tuple[Finding, ...]:
+def changes(results: InstrumentResults) -> tuple[Finding, ...]:
     """Say what each factor changes over all stereotypes, for a few models and modes."""
-    each = (_contrasted(asked, factor).filter(level="model") for factor in CONDITIONS)
-    return tuple(
-        Finding(f"{row['model']}, mode {row['asked']}", change(row, asked.plan))
-        for rows in each
-        if rows.height <= MOST_SENTENCES
-        for row in rows.iter_rows(named=True)
-    )
+    findings = []
+    for factor in CONDITIONS:
+        rows = _contrasts(results, factor).filter(level="model")
+        if rows.height > MOST_SENTENCES:
+            continue
+        for row in rows.iter_rows(named=True):
+            subject = f"{row['model']}, mode {row['mode_alone']}"
+            findings.append(Finding(subject, change(row, results.plan)))
+    return tuple(findings)
 
 
 def change(row: Mapping[str, Any], plan: PlanFacts) -> str:
@@ -145,12 +141,12 @@ def change(row: Mapping[str, Any], plan: PlanFacts) -> str:
         f"compliance changes by {_points(row['compliance_change'])} points "
         f"({plan.interval} {_range(row)})"
     )
-    said = _WORDS[row["factor"]].said.format_map(row)
+    condition = _WORDS[row["factor"]].clause.format_map(row)
     if row["estimate"] is None:
-        return f"{said} no trial was scored in both; {compliance}."
-    way = "lower" if row["estimate"] < 0 else "higher"
+        return f"{condition} no trial was scored in both; {compliance}."
+    direction = "lower" if row["estimate"] < 0 else "higher"
     return (
-        f"{said} the mean is {number(abs(row['estimate']))} {way} "
+        f"{condition} the mean is {number(abs(row['estimate']))} {direction} "
         f"(difference {number(row['estimate'])}, {plan.interval} "
         f"{interval(row['ci_low'], row['ci_high'])}; {row['n_scored']} matched trials)"
         f"{chance_note(row)}; {compliance}."
@@ -166,26 +162,30 @@ def _range(row: Mapping[str, Any]) -> str:
     return f"{_points(row['compliance_low'])} to {_points(row['compliance_high'])}"
 
 
-def _contrasted(asked: InstrumentResults, factor: str) -> pl.DataFrame:
-    """Give the differences between values of a factor; the mode names the candidate."""
-    named = pl.concat_str(["mode", "candidate"], separator=", ", ignore_nulls=True)
-    contrasts = asked.tables.contrasts.filter(factor=factor)
-    return contrasts.with_columns(asked="mode", mode=named)
+def _contrasts(results: InstrumentResults, factor: str) -> pl.DataFrame:
+    """Return the differences between values of a factor.
+
+    ``mode`` names the candidate too, so that each has its figure; ``mode_alone`` does not.
+    """
+    mode = pl.concat_str(["mode", "candidate"], separator=", ", ignore_nulls=True)
+    contrasts = results.tables.contrasts.filter(factor=factor)
+    return contrasts.with_columns(mode_alone="mode", mode=mode)
 
 
 def _change_figures(
-    each: pl.DataFrame, words: _Words, asked: InstrumentResults
+    frame: pl.DataFrame, words: _Words, results: InstrumentResults
 ) -> tuple[Figure, ...]:
-    each = each.with_columns(verdict=None)  # the caption says what a side means
-    axis = around_zero(f"Difference of the score, {words.minus}", each, asked.measure)
-    names = each["candidate"].drop_nulls().unique(maintain_order=True)
+    differences = frame.with_columns(verdict=None)  # the caption says what a side means
+    title = f"Difference of the score, {words.difference}"
+    axis = around_zero(title, differences, results.measure)
+    names = differences["candidate"].drop_nulls().unique(maintain_order=True)
     caption = (
-        f"{words.title} on the score. Dot: mean difference of matched trials, {words.minus}; thick "
-        f"line: {asked.plan.interval} of all together; thin line: {WORST}. Neutral 0; left of it, "
-        f"scores are lower {words.there}. {words.short}: "
+        f"{words.title} on the score. Dot: mean difference of matched trials, {words.difference}; "
+        f"thick line: {results.plan.interval} of all together; thin line: {WORST}. Neutral 0; left "
+        f"of it, scores are lower {words.condition}. {words.short}: "
         f"{', '.join(f'“{name}”' for name in names)}."
     )
-    return per_mode(words.key, caption, each, partial(forest, axis=axis), asked.plan)
+    return per_mode(words.key, caption, differences, partial(forest, axis=axis), results.plan)
 
 
 def _change_table(frame: pl.DataFrame, words: _Words, plan: PlanFacts, caption: str) -> ReportTable:
@@ -193,7 +193,7 @@ def _change_table(frame: pl.DataFrame, words: _Words, plan: PlanFacts, caption: 
     estimates = ("baseline_estimate", "candidate_estimate")
     columns = [
         TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
-        TableColumn(head, words.compared.format_map, "head"),
+        TableColumn(head, words.cell.format_map, "head"),
         *FROM,
         *alike(number, dict(zip(means, estimates, strict=True))),
         TableColumn("Difference", lambda r: number(r["estimate"])),
@@ -204,4 +204,5 @@ def _change_table(frame: pl.DataFrame, words: _Words, plan: PlanFacts, caption: 
         TableColumn("Compliance, points", lambda r: _points(r["compliance_change"])),
         TableColumn("Interval of compliance", _range),
     ]
-    return render_table(frame.with_columns(mode="asked"), caption, columns)
+    # The candidate has a column of its own.
+    return render_table(frame.with_columns(mode="mode_alone"), caption, columns)

@@ -23,11 +23,11 @@ __all__ = ["compliance_section", "order_section", "wording_section"]
 MOST_ROWS = 150
 
 
-def order_section(asked: InstrumentResults) -> Section | None:
+def order_section(results: InstrumentResults) -> Section | None:
     """Show the order effect of each stereotype; None where it is not one of the groups."""
     effects = pl.col("order_effect", "first_share").is_not_null()
-    known = asked.each.filter(pl.any_horizontal(effects))
-    if asked.facts.ordered != "groups" or known.is_empty():
+    orders = results.each.filter(pl.any_horizontal(effects))
+    if results.facts.ordered != "groups" or orders.is_empty():
         return None
     return Section(
         key="order",
@@ -36,25 +36,26 @@ def order_section(asked: InstrumentResults) -> Section | None:
             "Models may favour the group that is named first. This order effect is not a bias "
             "against a group and is reported separately.",
         ),
-        figures=_order_figures(known, asked),
-        tables=(("Table of order effects", _order_table(known, asked.plan)),),
+        figures=_order_figures(orders, results),
+        tables=(("Table of order effects", _order_table(orders, results.plan)),),
     )
 
 
-def _order_figures(known: pl.DataFrame, asked: InstrumentResults) -> tuple[Figure, ...]:
-    renamed = {"order_effect": "estimate", "order_low": "ci_low", "order_high": "ci_high"}
-    effects = known.drop_nulls("order_effect").drop(*renamed.values(), "bound_low", "bound_high")
-    effects = effects.rename(renamed)
-    axis = around_zero("Order effect", effects, asked.measure)
+def _order_figures(orders: pl.DataFrame, results: InstrumentResults) -> tuple[Figure, ...]:
+    # Figures draw the columns of an estimate, so the effect takes the place of the mean.
+    names = {"order_effect": "estimate", "order_low": "ci_low", "order_high": "ci_high"}
+    effects = orders.drop_nulls("order_effect").drop(*names.values(), "bound_low", "bound_high")
+    effects = effects.rename(names)
+    axis = around_zero("Order effect", effects, results.measure)
     caption = (
         "Order effect: mean score with the marginalized group named first minus mean score with "
         "the default group named first, with its interval; neutral 0. Every draw is asked in "
         "both orders, so an additive order effect does not move the mean score."
     )
-    return per_mode("order", caption, effects, partial(forest, axis=axis), asked.plan)
+    return per_mode("order", caption, effects, partial(forest, axis=axis), results.plan)
 
 
-def _order_table(known: pl.DataFrame, plan: PlanFacts) -> ReportTable:
+def _order_table(orders: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     caption = (
         "Order effect, and share given to the group named first (neutral .50), per stereotype."
     )
@@ -65,15 +66,16 @@ def _order_table(known: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         TableColumn(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
         TableColumn("First-named share", lambda r: number(r["first_share"])),
     ]
-    return render_table(known, caption, columns)
+    return render_table(orders, caption, columns)
 
 
-def wording_section(asked: InstrumentResults) -> Section | None:
+def wording_section(results: InstrumentResults) -> Section | None:
     """Show the mean of each stereotype and wording; None where there is one wording."""
-    cells, measure = asked.levels["cell"], asked.measure
+    cells = results.levels["cell"]
+    measure = results.measure
     if cells["variation"].n_unique() < 2:
         return None
-    axis = Axis.of(measure, asked.plan.margin)
+    axis = Axis.of(measure, results.plan.margin)
     caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
     draw = partial(dots, axis=axis, title="Wording")
     return Section(
@@ -84,7 +86,7 @@ def wording_section(asked: InstrumentResults) -> Section | None:
             "The same question in other words. Where the dots of a stereotype lie far apart, the "
             "result depends on the wording.",
         ),
-        figures=per_mode("variations", caption, cells, draw, asked.plan),
+        figures=per_mode("variations", caption, cells, draw, results.plan),
     )
 
 
@@ -97,20 +99,23 @@ _PARTS = (
 )
 
 
-def compliance_section(asked: InstrumentResults) -> Section | None:
+def compliance_section(results: InstrumentResults) -> Section | None:
     """Show shares per reason, and, for questions about one group, per group asked about."""
-    frame, plan = asked.tables.compliance, asked.plan
+    frame = results.tables.compliance
+    plan = results.plan
     if frame.is_empty():
         return None
-    groups = asked.facts.groups
-    about_one = pl.col("version").replace_strict(groups, default=None, return_dtype=pl.String)
-    by_group = _summed(frame.with_columns(variation=about_one).drop_nulls("variation"), "variation")
-    by_group = by_group.filter(pl.col("n") > 0)
+    # The group stands as a variation: where there are several, figures draw a dot for each.
+    group = pl.col("version").replace_strict(
+        results.facts.groups, default=None, return_dtype=pl.String
+    )
+    about_group = frame.with_columns(variation=group).drop_nulls("variation")
+    by_group = _count_outcomes(about_group, "variation").filter(pl.col("n") > 0)
     caption = "Answers by outcome and by the group asked about."
-    group = TableColumn("Asked about", lambda r: r["variation"], "head")
+    head = TableColumn("Asked about", lambda r: r["variation"], "head")
     tables = (
         ("Table of answers by reason and group words", _word_table(frame, plan)),
-        ("Table of answers by group asked about", _count_table(by_group, plan, caption, group)),
+        ("Table of answers by group asked about", _count_table(by_group, plan, caption, head)),
     )
     return Section(
         key="compliance",
@@ -126,26 +131,28 @@ def compliance_section(asked: InstrumentResults) -> Section | None:
     )
 
 
-def _summed(frame: pl.DataFrame, *beside: str) -> pl.DataFrame:
-    """Count answers by what became of them, per stereotype, and the share without a score."""
+def _count_outcomes(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Count answers by what became of them, per stereotype and `columns`; add the share without.
+
+    ``unscored`` is the share without a score, null where nothing was asked.
+    """
     counts = pl.col("n", "n_scored", *_COUNTS).sum()
-    total = frame.group_by(*_BY, *beside, maintain_order=True).agg(counts)
+    total = frame.group_by(*_BY, *columns, maintain_order=True).agg(counts)
     unscored = pl.when(pl.col("n") > 0).then(1 - pl.col("n_scored") / pl.col("n"))
     return total.with_columns(unscored=unscored)
 
 
 def _compliance_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw the shares of scored answers and of each reason for having no score."""
-    total = _summed(frame)
-    reasons = "; ".join(
-        f"{name}: {MEANINGS[reason]}"
-        for reason, name in zip(REASONS, _NAMES, strict=True)
-        if total[f"n_{reason}"].sum()
-    )
+    total = _count_outcomes(frame)
+    present = [reason for reason in REASONS if total[f"n_{reason}"].sum()]
+    meanings = [f"{reason.replace('_', ' ')}: {MEANINGS[reason]}" for reason in present]
     caption = "What became of the answers: shares scored, and without a score by reason."
+    if meanings:
+        caption += f" {'; '.join(meanings).capitalize()}."
     return per_mode(
         "compliance",
-        f"{caption} {reasons.capitalize()}." if reasons else caption,
+        caption,
         total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
         partial(bars, parts=_PARTS),
         plan,
@@ -165,15 +172,16 @@ def _group_figures(by_group: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...
 
 
 def _word_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    shown = _summed(frame, "marginalized", "default")
+    counts = _count_outcomes(frame, "marginalized", "default")
     caption = "Answers by outcome, with the group words asked about."
-    if shown.height > MOST_ROWS:
-        shown = _summed(frame).with_columns(marginalized=pl.lit("all"), default=pl.lit("all"))
+    if counts.height > MOST_ROWS:
+        all_words = {"marginalized": pl.lit("all"), "default": pl.lit("all")}
+        counts = _count_outcomes(frame).with_columns(**all_words)
         caption += " Summed over group words; compliance.parquet has each pair."
     words = TableColumn(
         "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
     )
-    return _count_table(shown, plan, caption, words)
+    return _count_table(counts, plan, caption, words)
 
 
 def _count_table(

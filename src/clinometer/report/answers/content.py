@@ -15,7 +15,7 @@ import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure, drawn
+from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest, range_text
 from clinometer.report.drawing.radar import FEWEST, MOST, radar
 from clinometer.report.plan import PlanFacts
@@ -53,24 +53,19 @@ _CORRELATIONS = (
 )
 
 
-def content_section(asked: InstrumentResults) -> Section | None:
+def content_section(results: InstrumentResults) -> Section | None:
     """Show the dimensions side by side; None where there are no dimensions."""
-    plan, measure = asked.plan, asked.measure
-    each, whole, correlations, ranks = (
-        frame.with_columns(mode="control_mode")
-        for frame in (
-            asked.each.drop_nulls("dimension"),
-            asked.whole.drop_nulls("dimension"),
-            asked.tables.correlations,
-            asked.tables.ranks.drop_nulls("dimension"),
-        )
-    )
-    if each.is_empty():
+    plan, measure = results.plan, results.measure
+    stereotypes = _without_dimension(results.each.drop_nulls("dimension"))
+    pooled = _without_dimension(results.whole.drop_nulls("dimension"))
+    correlations = _without_dimension(results.tables.correlations)
+    ranks = _without_dimension(results.tables.ranks.drop_nulls("dimension"))
+    if stereotypes.is_empty():
         return None
-    *most, last = asked.dimensions
-    listed = f"{len(most) + 1} dimensions: {', '.join(most)} and" if most else "one dimension:"
+    *first, last = results.dimensions
+    names = f"{len(first) + 1} dimensions: {', '.join(first)} and" if first else "one dimension:"
     tables = (
-        ("", _mean_table(whole, plan)),
+        ("", _mean_table(pooled, plan)),
         ("Table of correlations between dimensions", _correlation_table(correlations, plan)),
         ("Table of ranks", _rank_table(ranks, plan)),
     )
@@ -78,29 +73,34 @@ def content_section(asked: InstrumentResults) -> Section | None:
         key="content",
         title="Stereotype content",
         text=(
-            f"Each stereotype was measured with words of {listed} {last}. Dimensions are different "
+            f"Each stereotype was measured with words of {names} {last}. Dimensions are different "
             "beliefs about a group. They may disagree and are never pooled.",
             _CAUTION,
-            *_on_correlations(correlations, several=bool(most)),
+            *_on_correlations(correlations, several=bool(first)),
         ),
-        figures=(*_mean_figures(each, plan, measure), *_rank_figures(ranks, plan, measure)),
+        figures=(*_mean_figures(stereotypes, plan, measure), *_rank_figures(ranks, plan, measure)),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
 
-def _each_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
-    """Give the rows of each mode; of several also what names it in a file and in a caption."""
+def _without_dimension(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name the mode without the dimension: here dimensions stand beside each other."""
+    return frame.with_columns(mode="control_mode")
+
+
+def _split_by_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
+    """Return the rows of each mode; of several also what names it in a file and in a caption."""
     parts = frame.drop_nulls("mode").partition_by("mode", maintain_order=True)
     modes = [part["mode"][0] for part in parts]
     notes = [f" Mode: {mode}." if modes[1:] else "" for mode in modes]
     return list(zip(parts, endings(modes), notes, strict=True))
 
 
-def _mean_figures(each: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list[Figure]:
+def _mean_figures(stereotypes: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list[Figure]:
     """Draw radars and intervals of each mode, one after the other."""
-    short = short_names(list(each["model"].drop_nulls().unique(maintain_order=True)))
+    short = short_names(list(stereotypes["model"].drop_nulls().unique(maintain_order=True)))
     figures = []
-    for part, end, mode_note in _each_mode(each):
+    for part, end, mode_note in _split_by_mode(stereotypes):
         rows = [_row(row, plan, short) for row in part.iter_rows(named=True)]
         if all(row["mean"] is None for row in rows):
             continue
@@ -113,7 +113,7 @@ def _mean_figures(each: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list
 def _row(row: Mapping[str, Any], plan: PlanFacts, short: Mapping[str, str]) -> Row:
     dimension = plan.dimension(row["dimension"])
     who = short.get(row["model"], row["model"] or "")
-    return {**drawn(row, plan, dimension), "dimension": dimension, "who": who}
+    return {**mark_row(row, plan, dimension), "dimension": dimension, "who": who}
 
 
 def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measure) -> Figure:
@@ -123,17 +123,19 @@ def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measu
     else:
         panel, line, title = "dimension", "who", "Model"
         layout = "a radar per dimension"
-    panels, lines = (list(dict.fromkeys(row[key] for row in rows)) for key in (panel, line))
-    placed = [{**row, "panel": row[panel], "line": row[line]} for row in rows]
-    named = [{**row, "variation": row["line"] if lines[1:] else None} for row in placed]
+    panels = list(dict.fromkeys(row[panel] for row in rows))
+    lines = list(dict.fromkeys(row[line] for row in rows))
+    points = [{**row, "panel": row[panel], "line": row[line]} for row in rows]
+    # The text names the line of a mean, where a panel has several.
+    text_rows = [{**point, "variation": point["line"] if lines[1:] else None} for point in points]
     caption = (
         f"Mean score of each stereotype: {layout}.{mode_note} An axis per stereotype: centre "
         f"{number(measure.low, 0)}, dotted ring {measure.neutral:g} (neutral), rim "
         f"{number(measure.high, 0)}; a line is broken where there is no score. Without intervals: "
         "see the next figure."
     )
-    drawing = radar(placed, panels, lines, title, measure)
-    return Figure(name, caption, range_text(named), drawing)
+    drawing = radar(points, panels, lines, title, measure)
+    return Figure(name, caption, range_text(text_rows), drawing)
 
 
 def _interval_figure(
@@ -148,26 +150,27 @@ def _interval_figure(
         f"{scale(measure)}"
     )
     drawing = forest(blocked, Axis.of(measure, plan.margin))
-    return Figure(name, caption, _verdicts(blocked), drawing)
+    return Figure(name, caption, _verdict_summary(blocked), drawing)
 
 
-def _verdicts(rows: Sequence[Row]) -> str:
+def _verdict_summary(rows: Sequence[Row]) -> str:
     """Count the verdicts of each model and dimension; of many models, of each dimension."""
     several = len({row["who"] for row in rows}) > 1
     few = several and len({(row["who"], row["panel"]) for row in rows}) <= MOST_SENTENCES
     verdicts: dict[str, Counter[str]] = {}
     for row in rows:
-        of = f"{row['who']}, {row['panel']}" if few else row["panel"]
-        text = (row["verdict"] or "no verdict").split(" ", 1)[-1]
-        verdicts.setdefault(of, Counter())[text] += 1
-    return " ".join(
-        f"{of}: {', '.join(f'{times} {text}' for text, times in counts.items())}."
-        for of, counts in verdicts.items()
-    )
+        subject = f"{row['who']}, {row['panel']}" if few else row["panel"]
+        text = (row["verdict"] or "no verdict").split(" ", 1)[-1]  # without its sign
+        verdicts.setdefault(subject, Counter())[text] += 1
+    sentences = []
+    for subject, counts in verdicts.items():
+        parts = [f"{times} {text}" for text, times in counts.items()]
+        sentences.append(f"{subject}: {', '.join(parts)}.")
+    return " ".join(sentences)
 
 
 def _mean_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    # The paper divides by n.
+    # The paper divides by n, the estimates by n − 1, which one answer does not have.
     deviation = pl.col("sd") * (1 - 1 / pl.col("n_scored")).sqrt()
     deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
     caption = (
@@ -200,20 +203,22 @@ def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
 
 
 def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    def both(row: Mapping[str, Any]) -> str:
-        ends = [row["first"] or "", row["second"] or ""]
-        listed = [key for key in plan.dimensions if key in ends]
-        return " and ".join(plan.dimension(key) for key in (listed if listed[1:] else ends))
+    def dimensions(row: Mapping[str, Any]) -> str:
+        """Name both dimensions of a row."""
+        keys = [row["first"] or "", row["second"] or ""]
+        planned = [key for key in plan.dimensions if key in keys]
+        # In the order of the plan, unless the plan leaves one out.
+        return " and ".join(map(plan.dimension, planned if planned[1:] else keys))
 
-    points = {"model": "models"}
+    over = {"model": "models"}
     caption = (
         "Correlation of the means of two dimensions, over the stereotypes of each model and over "
         "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z."
     )
     columns = [
-        TableColumn("Dimensions", both, "head"),
+        TableColumn("Dimensions", dimensions, "head"),
         *FROM,
-        TableColumn("Over", lambda r: points.get(r["level"], "stereotypes of a model"), "text"),
+        TableColumn("Over", lambda r: over.get(r["level"], "stereotypes of a model"), "text"),
         TableColumn("Points", lambda r: count(r["n"])),
         TableColumn("Pearson", lambda r: number(r["estimate"])),
         TableColumn("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
@@ -233,7 +238,7 @@ _RANK_TIPS = (
 def _rank_figures(frame: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list[Figure]:
     """Draw the ranks per dimension, for modes with two ranked models."""
     figures = []
-    for part, end, mode_note in _each_mode(frame):
+    for part, end, mode_note in _split_by_mode(frame):
         ranked = part.drop_nulls("estimate")
         short = short_names(list(ranked["model"].unique(maintain_order=True)))
         if len(short) < 2:
@@ -245,26 +250,29 @@ def _rank_figures(frame: pl.DataFrame, plan: PlanFacts, measure: Measure) -> lis
             "intervals allow, where only models with disjoint intervals are ordered. Models whose "
             f"lines overlap are not distinguishable. {scale(measure)}"
         )
-        rows = [
-            {
-                **drawn(row, plan, plan.dimension(row["dimension"])),
-                "rank": _of(row["estimate"], row["n"]),
-                "allowed": _allowed(row["ci_low"], row["ci_high"]),
-                "shown": number(row["mean"], 3),
-                "interval": interval(row["mean_low"], row["mean_high"], 3),
-            }
-            for row in ranked.with_columns(label=label).iter_rows(named=True)
-        ]
+        labelled = ranked.with_columns(label=label)
+        rows = [_rank_row(row, plan) for row in labelled.iter_rows(named=True)]
         drawing = forest(rows, Axis("Rank", 0.5, len(short) + 0.5, None), tips=_RANK_TIPS)
         figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows), drawing))
     return figures
+
+
+def _rank_row(row: Mapping[str, Any], plan: PlanFacts) -> Row:
+    """Return what a chart needs of a rank: the rank stands as the mean, the mean as its text."""
+    return {
+        **mark_row(row, plan, plan.dimension(row["dimension"])),
+        "rank": _rank_text(row["estimate"], row["n"]),
+        "allowed": _rank_range(row["ci_low"], row["ci_high"]),
+        "shown": number(row["mean"], 3),
+        "interval": interval(row["mean_low"], row["mean_high"], 3),
+    }
 
 
 def _rank_summary(rows: Sequence[Row]) -> str:
     texts: dict[str, list[str]] = {row["panel"]: [] for row in rows}
     for row in sorted(rows, key=lambda row: (row["mean"], row["label"])):
         texts[row["panel"]].append(f"{row['mean']:g} {row['label']} ({row['allowed']})")
-    return " ".join(f"{panel}: {', '.join(each)}." for panel, each in texts.items())
+    return " ".join(f"{panel}: {', '.join(ranks)}." for panel, ranks in texts.items())
 
 
 def _rank_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
@@ -275,17 +283,17 @@ def _rank_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
         TableColumn("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
         *FROM,
-        TableColumn("Rank", lambda r: _of(r["estimate"], r["n"])),
-        TableColumn("Ranks the intervals allow", lambda r: _allowed(r["ci_low"], r["ci_high"])),
+        TableColumn("Rank", lambda r: _rank_text(r["estimate"], r["n"])),
+        TableColumn("Ranks the intervals allow", lambda r: _rank_range(r["ci_low"], r["ci_high"])),
         TableColumn("Mean", lambda r: number(r["mean"], 3)),
         TableColumn(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
     ]
     return render_table(frame, caption, columns)
 
 
-def _of(rank: float | None, models: int | None) -> str:
+def _rank_text(rank: float | None, models: int | None) -> str:
     return "no rank" if rank is None else f"{rank:g} of {count(models)}"
 
 
-def _allowed(best: float | None, worst: float | None) -> str:
+def _rank_range(best: float | None, worst: float | None) -> str:
     return "n/a" if best is None or worst is None else f"{best:g} to {worst:g}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -18,59 +19,69 @@ __all__ = ["changes"]
 
 
 def changes(
-    directory: Path, plan: PlanFacts, each: Mapping[str, InstrumentResults]
+    directory: Path, plan: PlanFacts, instruments: Mapping[str, InstrumentResults]
 ) -> Iterator[str]:
-    """Say how means moved since the latest earlier audit of the same beside this one."""
-    before = _earlier(directory, plan)
-    if before is None:
+    """Say how means moved since the latest earlier audit of the same models and stereotypes.
+
+    `instruments`: name → results; earlier audits stand in the same folder as `directory`.
+    """
+    audit = _earlier_audit(directory, plan)
+    if audit is None:
         return
-    other, created = before
+    earlier, created = audit
     try:
-        rows = read_estimates(other).filter(
+        rows = read_estimates(earlier).filter(
             pl.col("factor").is_null(), family="answers", level="model", method="clustered"
         )
     except ClinometerError:
         return
-    moved = []
-    for name, asked in each.items():
-        for row in asked.whole.drop_nulls("estimate").iter_rows(named=True):
-            same = (
-                pl.col(factor).eq_missing(pl.lit(row[column], pl.String))
-                for factor, column in FACTORS.items()
-                if factor != "stereotype"
-            )
-            old = rows.filter(*same, measure=row["measure"])["estimate"].drop_nulls()
-            if old.len() == 1:
-                moved.append(f"{name} {number(old[0])} to {number(row['estimate'])}")
-    if moved:
-        both = f"{as_argument(directory.parent / other.name)} {as_argument(directory)}"
+    moves = []
+    for name, results in instruments.items():
+        for row in results.whole.drop_nulls("estimate").iter_rows(named=True):
+            before = rows.filter(_is_same_mean(row))["estimate"].drop_nulls()
+            if before.len() == 1:
+                moves.append(f"{name} {number(before[0])} to {number(row['estimate'])}")
+    if moves:
+        arguments = f"{as_argument(directory.parent / earlier.name)} {as_argument(directory)}"
         yield (
-            f"Since {created[:10]} ({other.name}): {', '.join(moved[:NAMED])}. Whether that is a "
-            f"change: clinometer compare {both}"
+            f"Since {created[:10]} ({earlier.name}): {', '.join(moves[:NAMED])}. Whether that is a "
+            f"change: clinometer compare {arguments}"
         )
 
 
-def _earlier(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
+def _is_same_mean(row: Mapping[str, Any]) -> list[pl.Expr]:
+    """Match the rows of another audit that are about the same as a mean over all stereotypes."""
+    # Null matches null: a mean without a dimension is the same as another without one.
+    same_factors = [
+        pl.col(factor).eq_missing(pl.lit(row[column], pl.String))
+        for factor, column in FACTORS.items()
+        if factor != "stereotype"
+    ]
+    return [*same_factors, pl.col("measure") == row["measure"]]
+
+
+def _earlier_audit(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
     """Find the latest earlier results of the same models and stereotypes beside a directory."""
-    own, asked = plan.created, _asked(plan)
-    found = []
+    content = _models_and_stereotypes(plan)
+    audits = []
     for path in directory.resolve().parent.glob("*/plan.json"):
         if path.parent == directory.resolve() or not (path.parent / "estimates.parquet").is_file():
             continue
         try:
-            other = read_plan(path)
+            earlier = read_plan(path)
         except ClinometerError:
             continue
-        created = other.created
-        if created and created < own and _asked(other) == asked:
-            found.append((created, path.parent))
-    if not found:
+        # Dates are ISO 8601 in UTC, so texts sort as times do.
+        is_earlier = bool(earlier.created) and earlier.created < plan.created
+        if is_earlier and _models_and_stereotypes(earlier) == content:
+            audits.append((earlier.created, path.parent))
+    if not audits:
         return None
-    created, path = max(found)
-    return path, created
+    created, folder = max(audits)
+    return folder, created
 
 
-def _asked(plan: PlanFacts) -> tuple[tuple[str, ...], dict[str, set[str]]]:
-    """Say which models were asked about which stereotypes."""
+def _models_and_stereotypes(plan: PlanFacts) -> tuple[tuple[str, ...], dict[str, set[str]]]:
+    """Return which models were asked, and about which stereotypes of each study."""
     stereotypes = {name: set(study.stereotypes) for name, study in plan.studies.items()}
     return plan.models, stereotypes

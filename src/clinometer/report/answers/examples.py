@@ -32,24 +32,27 @@ OPENING, AROUND = 500, 300
 #: Characters of an answer that are searched for passages.
 _SEARCHED = 40_000
 
-#: Each combination of these has its examples; of very many, only one of the second few.
+#: Each combination of these has its examples; of very many, a group shows one combination of the
+#: second few.
 _GROUP = ["study", "model", "mode", *CONDITIONS, "instrument", "stereotype"]
 _WITHIN = ["dimension", "version"]
 _KEYS = ["study", "model", "mode", *CONDITIONS, "stereotype", "trial_id"]
 #: What is shown of how an answer was read.
-_READ = (
+_READING = (
     *("instrument", "dimension", "version", "object", "outcome"),
     *("score", "reason", "coverage", "span", "margin", "conflict"),
 )
-_ASKED = {
+#: Column of the responses → the label of what it quotes.
+_LABELS = {
     "system": "System prompt",
     "prompt": "Prompt",
     "profile": "First answer",
     "followup": "Second prompt",
 }
+#: Label of the answer where each word of a trial was asked for, and probabilities were read.
+_LOG_PROBABILITIES = "Log-probabilities read: marginalized, default"
 
-
-_MARKED = " The passage in which an answer was read is marked."
+_MARKS = " The passage in which an answer was read is marked."
 
 
 @dataclass(frozen=True)
@@ -59,33 +62,49 @@ class Example:
     study: str
     stereotype: str
     about: str
-    shown: Exchange
+    exchange: Exchange
     by_word: bool  # whether the prompt was asked once for each word
 
     def prompt(self, plan: PlanFacts) -> Quote:
         """Quote the prompt, under the label of its stereotype."""
         (label,) = plan.labels([(self.study, self.stereotype)])
-        asked = next(quote for quote in self.shown.quotes if quote.label.startswith("Prompt"))
-        return Quote(f"One of the prompts ({label}; {self.about})", asked.pieces)
+        prompt = next(quote for quote in self.exchange.quotes if quote.label.startswith("Prompt"))
+        return Quote(f"One of the prompts ({label}; {self.about})", prompt.pieces)
 
 
-def examples(results: AnswerResults) -> list[Example]:
+def examples(answers: AnswerResults) -> list[Example]:
     """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
     Result: in the order of the plan; an answer with several scores once. Only ids are read to
-        choose, then only the chosen texts.
+        choose, then only the texts of these.
     """
-    if results.responses is None or results.scores is None:
+    if answers.responses is None or answers.scores is None:
         return []
-    chosen = _chosen(results.scores)
-    ids = pl.col("trial_id").is_in(chosen["trial_id"].unique().implode())
-    marks = results.scores.select(*_KEYS, *_READ).filter(ids)
+    rows = _read_trials(answers.responses, answers.scores, _pick_keys(answers.scores))
+    picks = [_example(row, answers.plan.of(row["study"])) for row in rows.iter_rows(named=True)]
+    studies = [answers.plan.study, *answers.plan.studies]
+    stereotypes = {pick.study: list(answers.plan.of(pick.study).stereotypes) for pick in picks}
+
+    def order(example: Example) -> tuple[Any, ...]:
+        """Sort by the plan: first by study, then by stereotype."""
+        study, stereotype = example.study, example.stereotype
+        # What the plan does not list comes last, by its name.
+        return (rank(study, studies), study, rank(stereotype, stereotypes[study]), stereotype)
+
+    return sorted(picks, key=order)
+
+
+def _read_trials(responses: pl.LazyFrame, scores: pl.LazyFrame, keys: pl.DataFrame) -> pl.DataFrame:
+    """Read the texts of a few trials, each with its scores in the list ``readings``."""
+    # Filtered by id first: a join alone would read the texts of all trials.
+    ids = pl.col("trial_id").is_in(keys["trial_id"].unique().implode())
+    marks = scores.select(*_KEYS, *_READING).filter(ids)
     readings = (
-        marks.join(chosen.lazy(), on=_KEYS, how="semi", nulls_equal=True)
+        marks.join(keys.lazy(), on=_KEYS, how="semi", nulls_equal=True)
         .group_by(_KEYS)
         .agg(pl.struct(pl.all().exclude(_KEYS)).alias("readings"))
     )
-    texts = results.responses.select(
+    texts = responses.select(
         *_KEYS,
         "variation",
         "system",
@@ -94,34 +113,26 @@ def examples(results: AnswerResults) -> list[Example]:
         pl.col("response").str.slice(0, _SEARCHED),
         pl.col("response").str.len_chars().alias("length"),
     ).filter(ids)
-    rows = (
+    return (
         texts.join(readings, on=_KEYS, how="inner", nulls_equal=True)
         .sort("model", "mode", *CONDITIONS, "trial_id")
         .collect(engine="streaming")
     )
-    shown = [_example(row, results.plan.of(row["study"])) for row in rows.iter_rows(named=True)]
-    studies = [results.plan.study, *results.plan.studies]
-    listed = {e.study: list(results.plan.of(e.study).stereotypes) for e in shown}
-    return sorted(
-        shown,
-        key=lambda e: (
-            *(rank(e.study, studies), e.study),
-            *(rank(e.stereotype, listed[e.study]), e.stereotype),
-        ),
-    )
 
 
 def example_section(
-    picked: Sequence[Example], plan: PlanFacts, *, dimensions: bool
+    picks: Sequence[Example], plan: PlanFacts, *, dimensions: bool
 ) -> Section | None:
     """Show examples under the labels of their stereotypes; None where there are none.
 
     `dimensions`: whether these results have dimensions.
     """
-    if not picked:
+    if not picks:
         return None
-    parts = [(of, list(part)) for of, part in groupby(picked, lambda e: (e.study, e.stereotype))]
-    labels = plan.labels([of for of, _ in parts])
+    exchanges: dict[tuple[str, str], list[Exchange]] = {}
+    for example in picks:
+        exchanges.setdefault((example.study, example.stereotype), []).append(example.exchange)
+    labels = plan.labels(list(exchanges))
     return Section(
         key="examples",
         title="Prompts and answers",
@@ -129,50 +140,55 @@ def example_section(
             f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
             "with a score and the first without one, by trial id. Control characters are shown by "
             "their signs or numbers."
-            f"{_MARKED * any(map(_has_mark, picked))} Of very many "
+            f"{_MARKS * any(map(_has_mark, picks))} Of very many "
             "answers a few are shown; clinometer show has all. The words are stimuli of the study, "
             "not statements of its authors or of this tool.",
         ),
         examples=tuple(
-            (f"{label} ({len(part)})", tuple(one.shown for one in part))
-            for label, (_, part) in zip(labels, parts, strict=True)
+            (f"{label} ({len(of_stereotype)})", tuple(of_stereotype))
+            for label, of_stereotype in zip(labels, exchanges.values(), strict=True)
         ),
     )
 
 
-def _has_mark(one: Example) -> bool:
+def _has_mark(example: Example) -> bool:
     """Whether a passage of an answer is marked."""
-    return any(piece.kind == "mark" for quote in one.shown.quotes for piece in quote.pieces)
+    quotes = example.exchange.quotes
+    return any(piece.kind == "mark" for quote in quotes for piece in quote.pieces)
 
 
-def _chosen(scores: pl.LazyFrame) -> pl.DataFrame:
-    """Choose the keys of the answers to show."""
-    has, trials = pl.col("score").is_not_null(), pl.col("trial_id")
-    picked = (
+def _pick_keys(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Pick the answers to show; a row of keys for each."""
+    has_score, trials = pl.col("score").is_not_null(), pl.col("trial_id")
+    groups = (
         scores.group_by(*_GROUP, *_WITHIN)
         .agg(
-            trials.filter(has).sort().head(SCORED).alias("scored"),
-            trials.filter(~has).sort().head(UNSCORED).alias("unscored"),
+            trials.filter(has_score).sort().head(SCORED).alias("scored"),
+            trials.filter(~has_score).sort().head(UNSCORED).alias("unscored"),
         )
         .sort(*_GROUP, *_WITHIN)
         .collect(engine="streaming")
     )
-    if picked.height > MOST_GROUPS:
+    if groups.height > MOST_GROUPS:
         # One model shows one dimension or group, the next the next.
         turn = pl.col("model").rank("dense") + pl.col("stereotype").rank("dense")
-        ranked = picked.with_columns(turn=turn.fill_null(0).cast(pl.Int64))
-        mine = pl.int_range(pl.len()).over(_GROUP) == pl.col("turn") % pl.len().over(_GROUP)
-        picked = ranked.filter(mine).with_columns(pl.col("scored").list.head(1))
-    if picked.height > MOST_SHOWN:
-        each = ("study", "instrument", "stereotype")
-        picked = picked.filter(
-            pl.int_range(pl.len()).over(each) == pl.col("turn") % pl.len().over(each)
-        )
-    both = pl.concat_list("scored", "unscored").alias("trial_id")
-    return picked.select(*_GROUP, both).explode("trial_id").drop_nulls("trial_id").select(_KEYS)
+        ranked = groups.with_columns(turn=turn.fill_null(0).cast(pl.Int64))
+        groups = ranked.filter(_is_turn(_GROUP)).with_columns(pl.col("scored").list.head(1))
+    if groups.height > MOST_SHOWN:
+        # `turn` is there: MOST_SHOWN lies above MOST_GROUPS.
+        groups = groups.filter(_is_turn(["study", "instrument", "stereotype"]))
+    trial_ids = pl.concat_list("scored", "unscored").alias("trial_id")
+    keys = groups.select(*_GROUP, trial_ids).explode("trial_id")
+    return keys.drop_nulls("trial_id").select(_KEYS)
+
+
+def _is_turn(keys: Sequence[str]) -> pl.Expr:
+    """Tell of the rows that share `keys` which one is at the place that ``turn`` says."""
+    return pl.int_range(pl.len()).over(keys) == pl.col("turn") % pl.len().over(keys)
 
 
 def _example(row: Mapping[str, Any], plan: PlanFacts) -> Example:
+    """Make the example of one trial, from its texts and its readings."""
     order = list(plan.instruments)
     marks = sorted(row["readings"], key=lambda mark: rank(mark["instrument"], order))
     several = len(marks) > 1
@@ -180,32 +196,51 @@ def _example(row: Mapping[str, Any], plan: PlanFacts) -> Example:
     pairs = list(zip(marks, is_marked, strict=True))
     titles = [plan.measure(mark["instrument"]).title for mark in marks]
     outcomes = [_outcome(mark, marked=marked) for mark, marked in pairs]
+    # A passage that could not be marked in the answer stands below it.
     excerpts = [mark["span"] for mark, marked in pairs if mark["span"] and not marked]
-    by_word = "{attribute}" in (row["prompt"] or "")
-    labels, answered = _ASKED, "Second answer" if row["profile"] else "Answer"
-    if "{option}" in (row["prompt"] or ""):
-        labels = _ASKED | {"prompt": "Prompt, a sentence read to its end with each word"}
-        answered = "Log-probabilities read: marginalized, default"
-        row = {**row, "prompt": as_asked(row["prompt"], row["options"])}
-    elif by_word:
-        labels = _ASKED | {"prompt": "Prompt, asked for each word"}
-        answered = "Log-probabilities read: marginalized, default"
     about = _about(row, marks[0], plan, "" if several else titles[0])
     exchange = Exchange(
         about=about if several else f"{about} — {outcomes[0]}",
         quotes=(
-            *(
-                Quote.whole(label, row[key] or "", markdown=key == "profile")
-                for key, label in labels.items()
-                if row[key] or key == "prompt"
-            ),
-            Quote(answered, tuple(pieces), markdown=is_markdown(row["response"] or "")),
+            *_prompts(row),
+            Quote(_answer_label(row), tuple(pieces), markdown=is_markdown(row["response"] or "")),
             *(Quote.whole("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
         ),
         readings=tuple(f"{t}: {o}" for t, o in zip(titles, outcomes, strict=True) if several),
-        note=_left_out(row["length"] or 0, pieces),
+        note=_rest_note(row["length"] or 0, pieces),
     )
-    return Example(row["study"] or "", row["stereotype"], about, exchange, by_word)
+    return Example(row["study"] or "", row["stereotype"], about, exchange, _is_by_word(row))
+
+
+def _is_by_option(row: Mapping[str, Any]) -> bool:
+    """Whether a sentence was read to its end with each of two words."""
+    return "{option}" in (row["prompt"] or "")
+
+
+def _is_by_word(row: Mapping[str, Any]) -> bool:
+    """Whether the prompt was asked once for each word."""
+    return "{attribute}" in (row["prompt"] or "")
+
+
+def _prompts(row: Mapping[str, Any]) -> list[Quote]:
+    """Quote what a model was asked, in the order in which it was."""
+    texts, labels = row, _LABELS
+    if _is_by_option(row):
+        labels = _LABELS | {"prompt": "Prompt, a sentence read to its end with each word"}
+        texts = {**row, "prompt": as_asked(row["prompt"], row["options"])}
+    elif _is_by_word(row):
+        labels = _LABELS | {"prompt": "Prompt, asked for each word"}
+    return [
+        Quote.whole(label, texts[key] or "", markdown=key == "profile")
+        for key, label in labels.items()
+        if texts[key] or key == "prompt"
+    ]
+
+
+def _answer_label(row: Mapping[str, Any]) -> str:
+    if _is_by_option(row) or _is_by_word(row):
+        return _LOG_PROBABILITIES
+    return "Second answer" if row["profile"] else "Answer"
 
 
 def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: PlanFacts, measure: str) -> str:
@@ -224,14 +259,14 @@ def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: PlanFacts, mea
     return " · ".join(filter(None, details))
 
 
-def _left_out(length: int, pieces: Sequence[Piece]) -> str:
+def _rest_note(length: int, pieces: Sequence[Piece]) -> str:
     """Say how much of an answer of this length is not shown; empty where all of it is."""
-    left = length - sum(len(piece.text) for piece in pieces if piece.kind != "gap")
-    if left <= 0:
+    rest = length - sum(len(piece.text) for piece in pieces if piece.kind != "gap")
+    if rest <= 0:
         return ""
     if len(pieces) == 1:
-        return f"The first {len(pieces[0].text)} characters; {left} more are in responses.parquet."
-    return f"{left} more characters are in responses.parquet."
+        return f"The first {len(pieces[0].text)} characters; {rest} more are in responses.parquet."
+    return f"{rest} more characters are in responses.parquet."
 
 
 def _outcome(mark: Mapping[str, Any], *, marked: bool) -> str:
@@ -264,25 +299,27 @@ def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:
     >>> [(piece.kind, piece.text) for piece in pieces], marked
     ([('text', 'Ben, then '), ('mark', 'Julia'), ('text', '.')], [True, False])
     """
-    places = [_position(text, span) for span in spans]
-    marks = [place for place in places if place]
+    positions = [_position(text, span) for span in spans]
+    marks = [position for position in positions if position]
     opening = OPENING if len(text) > LONGEST and marks else LONGEST
-    shown = [(0, opening), *((start - AROUND, end + AROUND) for start, end in marks)]
-    cuts = {min(max(cut, 0), len(text)) for stretch in (*marks, *shown) for cut in stretch}
+    windows = [(0, opening), *((start - AROUND, end + AROUND) for start, end in marks)]
+    # Between two cuts that follow one another, all characters are of one kind.
+    cuts = {min(max(cut, 0), len(text)) for stretch in (*marks, *windows) for cut in stretch}
 
     def kind(stretch: tuple[int, int]) -> str:
-        at = stretch[0]
-        if any(start <= at < end for start, end in marks):
+        """Tell whether a stretch between two cuts is a mark, a text or a gap."""
+        first = stretch[0]
+        if any(start <= first < end for start, end in marks):
             return "mark"
-        return "text" if any(start <= at < end for start, end in shown) else "gap"
+        return "text" if any(start <= first < end for start, end in windows) else "gap"
 
     pieces = []
-    for name, alike in groupby(pairwise(sorted(cuts)), kind):
-        stretches = list(alike)
+    for name, group in groupby(pairwise(sorted(cuts)), kind):
+        stretches = list(group)
         start, end = stretches[0][0], stretches[-1][1]
-        left_out = f"{end - start:,} characters left out"
-        pieces.append(Piece(name, left_out if name == "gap" else text[start:end]))
-    return pieces, [place is not None for place in places]
+        gap = f"{end - start:,} characters left out"
+        pieces.append(Piece(name, gap if name == "gap" else text[start:end]))
+    return pieces, [position is not None for position in positions]
 
 
 def _position(text: str, span: str) -> tuple[int, int] | None:

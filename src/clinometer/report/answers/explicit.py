@@ -18,7 +18,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import capital, chance_note, interval, number, p_value, spoken
+from clinometer.report.prose import capital, chance_note, interval, name_in_text, number, p_value
 from clinometer.report.sections import Section, in_order, name_stereotypes
 from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
 from clinometer.statistics.explicitness import share_of_scale
@@ -44,19 +44,19 @@ _SCALE = (
 )
 
 
-def explicit_section(results: AnswerResults) -> Section | None:
+def explicit_section(answers: AnswerResults) -> Section | None:
     """Set explicit beside implicit means, per category and over all; None without gaps."""
-    plan = results.plan
-    gaps = in_order(results.gaps, plan)
-    whole = gaps.filter(level="model")
-    if whole.is_empty():
+    plan = answers.plan
+    gaps = in_order(answers.gaps, plan)
+    over_all = gaps.filter(level="model")
+    if over_all.is_empty():
         return None
-    pooled = pl.concat([whole, gaps.filter(level="category")])
-    each = gaps.filter(level="stereotype")
-    sentences = [_sentence(row, plan) for row in whole.iter_rows(named=True)]
+    pooled = pl.concat([over_all, gaps.filter(level="category")])
+    single = gaps.filter(level="stereotype")
+    sentences = [_sentence(row, plan) for row in over_all.iter_rows(named=True)]
     tables = (
         ("", _table(pooled, plan, "Explicit beside implicit, over all and per category.")),
-        ("Table per stereotype", _table(each, plan, "Explicit beside implicit, per stereotype.")),
+        ("Table per stereotype", _table(single, plan, "Explicit beside implicit, per stereotype.")),
     )
     return Section(
         key="explicit",
@@ -66,38 +66,41 @@ def explicit_section(results: AnswerResults) -> Section | None:
             _ARGUMENT,
             *(sentences if len(sentences) <= MOST_SENTENCES else ()),
             _SCALE,
-            *_published(whole["baseline"]),
+            *_published_ranges(over_all["baseline"]),
         ),
-        figures=_figures(results),
+        figures=_figures(answers),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
 
 def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
     return (
-        f"{row['model']}, mode {row['mode']}: {_named(plan, row['candidate'])} "
-        f"{number(row['candidate_estimate'])}, {_named(plan, row['baseline'])} "
+        f"{row['model']}, mode {row['mode']}: {_measure_name(plan, row['candidate'])} "
+        f"{number(row['candidate_estimate'])}, {_measure_name(plan, row['baseline'])} "
         f"{number(row['baseline_estimate'])}; gap {number(row['estimate'], signed=True)} "
         f"({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
         f"{chance_note(row)}."
     )
 
 
-def _named(plan: PlanFacts, instrument: str) -> str:
-    return spoken(instrument, plan.measure(instrument).title)
+def _measure_name(plan: PlanFacts, instrument: str) -> str:
+    """Name a measure as running text does."""
+    return name_in_text(instrument, plan.measure(instrument).title)
 
 
-def _published(explicit: Iterable[str]) -> tuple[str, ...]:
+def _published_ranges(explicit: Iterable[str]) -> tuple[str, ...]:
     """State what GPT-4 answered to the same explicit instruments."""
-    measures, sentences = set(explicit), []
+    measures = set(explicit)
+    sentences = []
     for name, instrument in INSTRUMENTS.items():
         if name in measures and instrument.published_range:
             text, columns = instrument.published_range
             table = load_published("bai2025", name)
-            sentences.append(text.format(*(_range(table[column]) for column in columns)))
-    return (
-        (f"Published for GPT-4 (2023), as context: {'; '.join(sentences)}.",) if sentences else ()
-    )
+            ranges = [_range(table[column]) for column in columns]
+            sentences.append(text.format(*ranges))
+    if not sentences:
+        return ()
+    return (f"Published for GPT-4 (2023), as context: {'; '.join(sentences)}.",)
 
 
 def _range(shares: pl.Series) -> str:
@@ -105,26 +108,31 @@ def _range(shares: pl.Series) -> str:
     return interval(low, high, 3)
 
 
-def _figures(results: AnswerResults) -> tuple[Figure, ...]:
-    """Draw the means of both kinds on one scale, a block per category."""
-    plan = results.plan
-    compared = {*results.gaps["baseline"], *results.gaps["candidate"]}
-    own = results.estimates.filter(
-        pl.col("instrument").is_in(compared),
+def _marks(answers: AnswerResults) -> pl.DataFrame:
+    """Return the means of both kinds as shares of their scale, a row for each mark of a figure."""
+    plan = answers.plan
+    instruments = {*answers.gaps["baseline"], *answers.gaps["candidate"]}
+    means = answers.estimates.filter(
+        pl.col("instrument").is_in(instruments),
         pl.col("level").is_in(["category", "model"]),
         pl.col("control").is_null(),
     )
-    ends = {name: share_of_scale(name) for name in ("estimate", "ci_low", "ci_high")}
-    rows = own.with_columns(**ends).sort("explicit", maintain_order=True)
+    shares = {name: share_of_scale(name) for name in ("estimate", "ci_low", "ci_high")}
+    # Implicit first within a category: `in_order` keeps the order of what it does not sort by.
+    rows = means.with_columns(**shares).sort("explicit", maintain_order=True)
     labels = [_label(row, plan) for row in rows.iter_rows(named=True)]
-    shown = in_order(
-        rows.with_columns(
-            label=pl.Series(labels, dtype=pl.String), stereotype="instrument", mode="plain_mode"
-        ),
-        plan,
+    # A figure draws a row per stereotype in blocks by category; here a measure takes its place.
+    marks = rows.with_columns(
+        label=pl.Series(labels, dtype=pl.String), stereotype="instrument", mode="plain_mode"
     )
-    nothing = ("bound_low", "bound_high", "placebo_low", "placebo_high", "verdict")
-    shown = shown.with_columns(pl.lit(None).alias(name) for name in nothing)
+    # What is on the scale of the scores, not on the shares, is not drawn.
+    on_other_scale = ("bound_low", "bound_high", "placebo_low", "placebo_high", "verdict")
+    return in_order(marks, plan).with_columns(pl.lit(None).alias(name) for name in on_other_scale)
+
+
+def _figures(answers: AnswerResults) -> tuple[Figure, ...]:
+    """Draw the means of both kinds on one scale, a block per category."""
+    plan = answers.plan
     caption = (
         "Explicit and implicit means as shares of the way from neutral to the "
         f"stereotype-consistent end. Dot: mean; line: {plan.interval}. Neutral 0; right of it, "
@@ -132,22 +140,22 @@ def _figures(results: AnswerResults) -> tuple[Figure, ...]:
     )
     axis = Axis("Share of the scale", -1.0, 1.0, 0.0)
     draw = partial(forest, axis=axis, labels=LABELS_WIDE)
-    return per_mode("explicit", caption, shown, draw, plan)
+    return per_mode("explicit", caption, _marks(answers), draw, plan)
 
 
 def _label(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Name a measure, its dimension, and whether it is explicit."""
     kind = "explicit" if row["explicit"] else "implicit"
     dimension = plan.of(row["study"]).dimension(row["dimension"]) if row["dimension"] else ""
-    about = ", ".join(filter(None, (dimension, kind)))
-    return f"{_named(plan, row['instrument'])} ({about})"
+    properties = ", ".join(filter(None, (dimension, kind)))
+    return f"{_measure_name(plan, row['instrument'])} ({properties})"
 
 
 def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
     columns = [
         TableColumn("Stereotypes", lambda r: name_stereotypes(r, plan), "head"),
-        TableColumn("Implicit", lambda r: capital(_named(plan, r["candidate"])), "head"),
-        TableColumn("Explicit", lambda r: capital(_named(plan, r["baseline"])), "head"),
+        TableColumn("Implicit", lambda r: capital(_measure_name(plan, r["candidate"])), "head"),
+        TableColumn("Explicit", lambda r: capital(_measure_name(plan, r["baseline"])), "head"),
         *FROM,
         *alike(
             number, {"Implicit mean": "candidate_estimate", "Explicit mean": "baseline_estimate"}

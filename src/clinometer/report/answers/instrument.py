@@ -48,7 +48,7 @@ from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import FAILED
 from clinometer.statistics.splits import FEWEST_SPLITS
 
-__all__ = ["MOST_ANSWERS", "answers", "brief", "sections", "warned"]
+__all__ = ["MOST_ANSWERS", "answer_findings", "control_warnings", "sections", "verdict_table"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
@@ -91,156 +91,162 @@ _RANDOM = (
 )
 
 
-def brief(parts: Sequence[InstrumentResults]) -> ReportTable | None:
+def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | None:
     """Count the verdicts per measure, model and mode; None where sentences say it."""
-    rows = [row for asked in parts for row in _briefs(asked)]
-    if not rows or not (parts[1:] or len(rows) > MOST_ANSWERS):
+    rows = [row for results in instruments for row in _summaries(results)]
+    if not rows or not (instruments[1:] or len(rows) > MOST_ANSWERS):
         return None
     caption = "Number of stereotypes with each verdict, and the mean over all of them."
-    if not parts[1:]:
-        caption += f" {scale(parts[0].measure)}"
-    nothing = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
-    wide = [{**(row["total"] or nothing), **row} for row in rows]
+    if not instruments[1:]:
+        caption += f" {scale(instruments[0].measure)}"
+    no_mean = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
+    # The summary comes last: its mode and model stand, not those of the mean.
+    wide = [{**(row["mean"] or no_mean), **row} for row in rows]
 
-    def counted(kind: str) -> Render:
+    def count_of(kind: str) -> Render:
+        """Count the verdicts of a kind."""
         return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
 
+    counts = [
+        TableColumn(f"{sign} {label}", count_of(kind)) for kind, (sign, label) in OF_SCORES.items()
+    ]
     columns = [
         TableColumn("Measure", lambda r: r["measure"], "head", fold=True),
         TableColumn("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
         TableColumn("Mode", lambda r: r["mode"] or "", "head", fold=True),
-        *(
-            TableColumn(f"{sign} {label}", counted(kind))
-            for kind, (sign, label) in OF_SCORES.items()
-        ),
+        *counts,
         TableColumn("Neutral", lambda r: f"{r['neutral']:g}"),
-        *_mean(parts[0].plan),
+        *_mean_columns(instruments[0].plan),
         TableColumn("Scored", lambda r: percent(r["compliance"])),
     ]
     return render_table(wide, caption, columns)
 
 
-def _mean(plan: PlanFacts) -> tuple[TableColumn, TableColumn]:
+def _mean_columns(plan: PlanFacts) -> tuple[TableColumn, TableColumn]:
     return (
         TableColumn("Mean", lambda r: number(r["estimate"])),
         TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
     )
 
 
-def answers(asked: InstrumentResults) -> tuple[Finding, ...]:
+def answer_findings(results: InstrumentResults) -> tuple[Finding, ...]:
     """Say what each model did in each mode; nothing where there are many."""
-    rows = _briefs(asked)
+    rows = _summaries(results)
+    if len(rows) > MOST_ANSWERS:
+        return ()
+    texts = [answer(results.plan, results.measure, row["mean"], row["stereotypes"]) for row in rows]
     return tuple(
-        Finding(
-            row["subject"],
-            answer(asked.plan, asked.measure, row["total"], row["each"]),
-            row["warning"],
-        )
-        for row in rows
-        if len(rows) <= MOST_ANSWERS
+        Finding(row["subject"], text, row["warning"]) for row, text in zip(rows, texts, strict=True)
     )
 
 
-def warned(asked: InstrumentResults) -> list[Finding]:
+def control_warnings(results: InstrumentResults) -> list[Finding]:
     """Warn of each model and mode that fails a control."""
-    rows = _briefs(asked)
+    rows = _summaries(results)
     return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
 
 
-def _briefs(asked: InstrumentResults) -> list[dict[str, Any]]:
-    """Give the verdicts, the mean over all and the failed controls of each model and mode."""
-    totals = {(row["model"], row["mode"]): row for row in asked.whole.iter_rows(named=True)}
-    warnings = _warnings(asked)
-    return [
-        {
-            "measure": asked.name,
-            "neutral": asked.measure.neutral,
+def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
+    """Return the verdicts, the mean over all and the failed controls of each model and mode."""
+    means = {(row["model"], row["mode"]): row for row in results.whole.iter_rows(named=True)}
+    failures = _control_failures(results)
+    summaries = []
+    for (model, mode), part in results.each.group_by("model", "mode", maintain_order=True):
+        summary = {
+            "measure": results.name,
+            "neutral": results.measure.neutral,
             "model": model,
             "mode": mode,
             "subject": who(part),
-            "warning": warnings.get((model, part["control_mode"][0]), ""),
-            "total": totals.get((model, mode)),
-            "each": part.rows(named=True),
+            "warning": failures.get((model, part["control_mode"][0]), ""),
+            "mean": means.get((model, mode)),  # none where no mean over all was estimated
+            "stereotypes": part.rows(named=True),
             "verdicts": part["verdict"].to_list(),
         }
-        for (model, mode), part in asked.each.group_by("model", "mode", maintain_order=True)
-    ]
+        summaries.append(summary)
+    return summaries
 
 
-def _warnings(asked: InstrumentResults) -> dict[tuple[str, str], str]:
+def _control_failures(results: InstrumentResults) -> dict[tuple[Any, str], str]:
     """Say of each model and mode which controls failed."""
-    failed: dict[tuple[str, str], list[str]] = {}
-    for row in asked.checks.filter(verdict=FAILED).iter_rows(named=True):
-        text = _failed(row, asked.plan)
-        failed.setdefault((row["model"], row["control_mode"]), []).append(text)
-    return {key: " ".join(texts) for key, texts in failed.items()}
+    failures: dict[tuple[Any, str], list[str]] = {}
+    for row in results.checks.filter(verdict=FAILED).iter_rows(named=True):
+        text = _failure_text(row, results.plan)
+        failures.setdefault((row["model"], row["control_mode"]), []).append(text)
+    return {run: " ".join(texts) for run, texts in failures.items()}
 
 
-def _failed(row: Mapping[str, Any], plan: PlanFacts) -> str:
+def _failure_text(row: Mapping[str, Any], plan: PlanFacts) -> str:
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     label = plan.of(row["study"]).label(row["stereotype"])
     return f"The {row['control']} control failed ({label}: {value}): {_FAILS[row['control']]}"
 
 
-def sections(asked: InstrumentResults) -> tuple[Section, ...]:
+def sections(results: InstrumentResults) -> tuple[Section, ...]:
     """Make the sections in the order of the page; one without data is left out."""
-    instrument = instrument_of(asked.instrument)
-    own = [section for section in instrument.sections(asked) if section] if instrument else []
-    made = (
-        _verdict_section(asked),
-        content_section(asked),
-        *(section for section in own if section.place == "before"),
-        analysis_section(asked),
-        _stereotype_section(asked),
-        *(section for section in own if section.place == "after"),
-        *(change_section(factor, asked) for factor in CONDITIONS),
-        conditions.compliance_section(asked),
-        conditions.order_section(asked),
-        conditions.wording_section(asked),
-        reliability_section(asked),
-        word_section(asked),
-        *(section for section in own if section.place == "last"),
-        published_section(asked, instrument) if instrument else None,
-        _estimate_section(asked),
+    instrument = instrument_of(results.instrument)
+    of_instrument = instrument.sections(results) if instrument else ()
+    by_place: dict[str, list[Section]] = {"before": [], "after": [], "last": []}
+    for section in filter(None, of_instrument):
+        by_place[section.place].append(section)
+    ordered = (
+        _verdict_section(results),
+        content_section(results),
+        *by_place["before"],
+        analysis_section(results),
+        _stereotype_section(results),
+        *by_place["after"],
+        *(change_section(factor, results) for factor in CONDITIONS),
+        conditions.compliance_section(results),
+        conditions.order_section(results),
+        conditions.wording_section(results),
+        reliability_section(results),
+        word_section(results),
+        *by_place["last"],
+        published_section(results, instrument) if instrument else None,
+        _estimate_section(results),
     )
-    return tuple(section for section in made if section)
+    return tuple(section for section in ordered if section)
 
 
-def _worst(row: Mapping[str, Any]) -> str:
-    ends = (row["bound_low"], row["bound_high"])
-    return "–" if ends[0] is not None and ends[0] == ends[1] else interval(*ends)
+def _worst_case(row: Mapping[str, Any]) -> str:
+    low, high = row["bound_low"], row["bound_high"]
+    # Where no answer is missing, both bounds are the mean.
+    return "–" if low is not None and low == high else interval(low, high)
 
 
-_WORST = TableColumn("Worst case", _worst)
+_WORST = TableColumn("Worst case", _worst_case)
 _SPLITS = TableColumn("Random splits", splits_text)
 _COMPLIANCE = TableColumn("Compliance", lambda r: percent(r["compliance"]))
 
 
-def _verdict_section(asked: InstrumentResults) -> Section:
+def _verdict_section(results: InstrumentResults) -> Section:
     """Show the verdict per category and over all, and the controls."""
-    plan, groups = asked.plan, pl.concat([asked.levels["category"], asked.whole])
-    several = asked.whole["model"].drop_nulls().n_unique() > 1
-    shown = pl.concat([groups, asked.levels["overall"]]) if several else groups
-    made = [("", _category_table(shown, plan))]
-    if not asked.checks.is_empty():
-        kinds = asked.checks.select("study", "control").unique(maintain_order=True)
+    plan = results.plan
+    pooled = pl.concat([results.levels["category"], results.whole])
+    several_models = results.whole["model"].drop_nulls().n_unique() > 1
+    # The mean over all models is the same as that of the only one.
+    in_table = pl.concat([pooled, results.levels["overall"]]) if several_models else pooled
+    tables = [("", _category_table(in_table, plan))]
+    if not results.checks.is_empty():
+        kinds = results.checks.select("study", "control").unique(maintain_order=True)
         purposes = (_CONTROLS[kind].format(study=study) for study, kind in kinds.rows())
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
-        made.append(("Controls", _estimate_table(asked.checks, plan, caption)))
-    groups, grey = _with_splits(groups, plan)
+        tables.append(("Controls", _estimate_table(results.checks, plan, caption)))
+    marks, grey = _with_splits(pooled, plan)
     caption = (
         f"Mean score per category and over all, with {plan.interval}, of all categories at once"
-        f"{grey}. {scale(asked.measure)}"
+        f"{grey}. {scale(results.measure)}"
     )
-    draw = partial(forest, axis=Axis.of(asked.measure, plan.margin))
-    runs = asked.each.select("model", "mode").n_unique()  # one run is drawn in the summary
+    draw = partial(forest, axis=Axis.of(results.measure, plan.margin))
+    runs = results.each.select("model", "mode").n_unique()  # one run is drawn in the summary
     return Section(
         key="verdicts",
         open=True,
         title="Verdicts per category",
         short="Verdicts",
-        figures=per_mode("categories", caption, groups, draw, plan) if runs > 1 else (),
-        tables=tuple(made),
+        figures=per_mode("categories", caption, marks, draw, plan) if runs > 1 else (),
+        tables=tuple(tables),
         notes=(HOW_TO_READ, (_TARGETS,)),
     )
 
@@ -250,7 +256,7 @@ def _category_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         TableColumn("Category", lambda r: category_title(r["category"] or "All"), "head"),
         *FROM,
         VERDICT,
-        *_mean(plan),
+        *_mean_columns(plan),
         TableColumn(
             "Stereotypes like these",
             lambda r: interval(r["ci_low_generalised"], r["ci_high_generalised"]),
@@ -263,17 +269,17 @@ def _category_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     return render_table(frame, "Verdict per category and over all stereotypes.", columns)
 
 
-def _estimate_section(asked: InstrumentResults) -> Section:
+def _estimate_section(results: InstrumentResults) -> Section:
     """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
-    each, plan = asked.each, asked.plan
+    estimates, plan = results.each, results.plan
     caption = "Estimates per stereotype, with other wordings, group words, draws and answers."
     return Section(
         key="tables",
         title="All estimates",
-        text=(_READING.format(exact=_EXACT if "unanimous" in each["test"] else ""),),
+        text=(_READING.format(exact=_EXACT if "unanimous" in estimates["test"] else ""),),
         tables=(
-            ("", _estimate_table(each, plan, caption)),
-            ("For contrast: the papers’ naive t test", _naive_table(each, plan)),
+            ("", _estimate_table(estimates, plan, caption)),
+            ("For contrast: the papers’ naive t test", _naive_table(estimates, plan)),
         ),
     )
 
@@ -284,7 +290,7 @@ def _estimate_table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> Repor
         TableColumn("Stereotype", lambda r: plan.of(r["study"]).label(r["stereotype"]), "head"),
         *FROM,
         VERDICT,
-        *_mean(plan),
+        *_mean_columns(plan),
         TableColumn("df", lambda r: number(r["df"], 1)),
         *alike(p_value, {"p": "p", "p (Bonferroni)": "p_bonferroni"}),
         TableColumn("d", lambda r: number(r["effect_size"])),
@@ -314,31 +320,32 @@ def _naive_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     return render_table(frame, caption, columns)
 
 
-def _stereotype_section(asked: InstrumentResults) -> Section:
+def _stereotype_section(results: InstrumentResults) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
-    plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.margin)
-    each, grey = _with_splits(asked.each, plan)
+    plan = results.plan
+    axis = Axis.of(results.measure, plan.margin)
+    marks, grey = _with_splits(results.each, plan)
+    shaded = f"; shaded: within ±{axis.margin:g} of neutral" if axis.margin else ""
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}, of all stereotypes at "
-        f"once; thin line: {WORST}{grey}; dotted line: neutral"
-        + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
-        + scale(asked.measure)
+        f"once; thin line: {WORST}{grey}; dotted line: neutral{shaded}. {scale(results.measure)}"
     )
     return Section(
         key="stereotypes",
         open=True,
         title="Each stereotype",
         short="Stereotypes",
-        figures=per_mode("stereotypes", caption, each, partial(forest, axis=axis), plan),
+        figures=per_mode("stereotypes", caption, marks, partial(forest, axis=axis), plan),
         notes=(
             HOW_TO_READ,
             (
-                f"Right of the dotted line, scores are above neutral ({asked.measure.direction}). "
-                "A mean whose interval crosses the line is not distinguishable from neutral; one "
-                "whose interval lies within the shaded band is near neutral. The intervals hold "
-                "for all stereotypes of a run at once. They generalise over wordings, group words "
-                "of the same kind, draws and answers, not over languages or attribute words. Where "
-                "a group has a single word, they are for this word, as the verdict says.",
+                "Right of the dotted line, scores are above neutral "
+                f"({results.measure.direction}). A mean whose interval crosses the line is not "
+                "distinguishable from neutral; one whose interval lies within the shaded band is "
+                "near neutral. The intervals hold for all stereotypes of a run at once. They "
+                "generalise over wordings, group words of the same kind, draws and answers, not "
+                "over languages or attribute words. Where a group has a single word, they are for "
+                "this word, as the verdict says.",
                 *([_RANDOM] if grey else []),
             ),
         ),
@@ -346,9 +353,10 @@ def _stereotype_section(asked: InstrumentResults) -> Section:
 
 
 def _with_splits(frame: pl.DataFrame, plan: PlanFacts) -> tuple[pl.DataFrame, str]:
-    """Give what is drawn of random splits, and how a caption names it; "" where there are none."""
-    known = pl.col("p_placebo").is_not_null()
+    """Add what is drawn of random splits, and how a caption names it; "" where there are none."""
+    # Few splits have no p (see FEWEST_SPLITS); their interval is not drawn either.
+    has_splits = pl.col("p_placebo").is_not_null()
     ends = ("placebo_low", "placebo_high")
-    drawn = frame.with_columns(pl.when(known).then(f"{c}_placebo").alias(c) for c in ends)
+    marks = frame.with_columns(pl.when(has_splits).then(f"{c}_placebo").alias(c) for c in ends)
     grey = f"; grey bar: {plan.interval} of random splits of the group words"
-    return drawn, grey if frame["p_placebo"].count() else ""
+    return marks, grey if frame["p_placebo"].count() else ""

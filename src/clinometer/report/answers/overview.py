@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.answers.validity import Judged, judged
+from clinometer.report.answers.validity import Run, Validity, is_run, judge_runs
 from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
 from clinometer.report.tables import ReportTable, TableCell
 
@@ -43,96 +42,128 @@ _CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
 _NAME = 32
 
 
-def overview(each: Mapping[str, InstrumentResults]) -> ReportTable:
+def overview(instruments: Mapping[str, InstrumentResults]) -> ReportTable:
     """Set out the means of all and of each category, an instrument a column, controls on top.
 
-    Of several models or modes each has a row, with the mean of all. `each`: name → what was asked.
+    Of several models or modes each has a row, with the mean of all.
+    `instruments`: name → results.
     """
-    found = {name: judged(asked) for name, asked in each.items()}
-    rows = [*_rows(each, found)]
-    neutral = {f"{asked.measure.neutral or 0.0:g}" for asked in each.values()}
-    if len(neutral) > 1:
-        by = (f"{name} {asked.measure.neutral or 0.0:g}" for name, asked in each.items())
-        neutral = {", ".join(by)}
-    first = "Category" if rows[0][0].text == _CONTROLS_ROW else "Model"
-    caption = _CAPTION.format(*neutral)
-    if any(asked.whole["dimension"].drop_nulls().len() for asked in each.values()):
+    validities = {name: judge_runs(results) for name, results in instruments.items()}
+    runs = list(dict.fromkeys(run for by_run in validities.values() for run in by_run))
+    if len(runs) > 1:
+        head, rows = "Model", _run_rows(instruments, validities, runs)
+    else:
+        head, rows = "Category", _category_rows(instruments, validities)
+    caption = _CAPTION.format(_neutral_text(instruments))
+    if any(results.whole["dimension"].drop_nulls().len() for results in instruments.values()):
         caption += " Of several dimensions: how many."
-    return ReportTable(caption, tuple(map(TableCell, (first, *map(capital, each)))), tuple(rows))
+    heads = tuple(map(TableCell, (head, *map(capital, instruments))))
+    return ReportTable(caption, heads, tuple(rows))
 
 
-def in_lines(each: Mapping[str, InstrumentResults], most: int = 3) -> tuple[str, ...]:
+def _neutral_text(instruments: Mapping[str, InstrumentResults]) -> str:
+    """State the neutral value; where instruments differ in it, that of each."""
+    values = {name: f"{r.measure.neutral or 0.0:g}" for name, r in instruments.items()}
+    if len(set(values.values())) == 1:
+        return next(iter(values.values()))
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def in_lines(instruments: Mapping[str, InstrumentResults], most: int = 3) -> tuple[str, ...]:
     """Say the same of the means of all, a line an instrument or, of several runs, a run.
 
     `most`: lines; of more, the last says how many are left out.
     """
-    head, *rows = overview(each).rows
-    names = list(map(capital, each))
-    if head[0].text == _CONTROLS_ROW:
-        failed = _CONTROLS["not valid"][0]
-        cells = (
-            _INVALID if control.text == failed else mark.text
-            for control, mark in zip(head[1:], rows[0][1:], strict=True)
-        )
-        lines = [f"{name}: {text}" for name, text in zip(names, cells, strict=True) if text]
+    rows = overview(instruments).rows
+    names = list(map(capital, instruments))
+    if rows[0][0].text == _CONTROLS_ROW:
+        lines = _instrument_lines(names, *rows[:2])
     else:
-        lines = [
-            f"{run[0].text}: "
-            + "; ".join(f"{n} {c.text}" for n, c in zip(names, run[1:], strict=True) if c.text)
-            for run in (head, *rows)
-        ]
-    left = len(lines) - most
-    return (*lines[:most], *([f"and {left} more"] if left > 0 else []))
+        lines = [_run_line(names, row) for row in rows]
+    rest = len(lines) - most
+    return (*lines[:most], *([f"and {rest} more"] if rest > 0 else []))
 
 
-def _rows(
-    each: Mapping[str, InstrumentResults], found: Mapping[str, Mapping[Any, Judged]]
+def _instrument_lines(
+    names: Sequence[str], controls: Sequence[TableCell], means: Sequence[TableCell]
+) -> list[str]:
+    """Say the mean of each instrument, or that it is not valid; of rows whose heads come first."""
+    failed = _CONTROLS["not valid"][0]
+    lines = []
+    for name, control, mean in zip(names, controls[1:], means[1:], strict=True):
+        text = _INVALID if control.text == failed else mean.text
+        if text:
+            lines.append(f"{name}: {text}")
+    return lines
+
+
+def _run_line(names: Sequence[str], row: Sequence[TableCell]) -> str:
+    """Say the mean of each instrument of one run, whose name heads the row."""
+    cells = zip(names, row[1:], strict=True)
+    means = [f"{name} {cell.text}" for name, cell in cells if cell.text]
+    return f"{row[0].text}: {'; '.join(means)}"
+
+
+def _run_rows(
+    instruments: Mapping[str, InstrumentResults],
+    validities: Mapping[str, Mapping[Run, Validity]],
+    runs: Sequence[Run],
 ) -> Iterator[tuple[TableCell, ...]]:
-    runs = list(dict.fromkeys(run for one in found.values() for run in one))
-    if len(runs) > 1:
-        names = short_names(list(dict.fromkeys(model or "" for model, _ in runs)))
-        several = len({mode for _, mode in runs}) > 1
-        for model, mode in runs:
-            name = " · ".join(filter(None, (names[model or ""], mode if several else "")))
-            cells = (_of_run(each[one], found[one].get((model, mode)), model, mode) for one in each)
-            yield (TableCell(cut(name, _NAME), head=True), *cells)
-        return
-    yield (TableCell(_CONTROLS_ROW, head=True), *(_control(found[name]) for name in each))
-    yield (TableCell("All", head=True), *(_mark(asked.whole) for asked in each.values()))
-    levels = [asked.levels["category"] for asked in each.values()]
-    for category in dict.fromkeys(key for frame in levels for key in frame["category"]):
-        cells = (_mark(frame.filter(pl.col("category").eq_missing(category))) for frame in levels)
+    """Make a row for each model and mode."""
+    names = short_names(list(dict.fromkeys(model or "" for model, _ in runs)))
+    several_modes = len({mode for _, mode in runs}) > 1
+    for run in runs:
+        model, mode = run
+        name = " · ".join(filter(None, (names[model or ""], mode if several_modes else "")))
+        cells = [
+            _run_cell(results, validities[instrument].get(run), run)
+            for instrument, results in instruments.items()
+        ]
+        yield (TableCell(cut(name, _NAME), head=True), *cells)
+
+
+def _category_rows(
+    instruments: Mapping[str, InstrumentResults],
+    validities: Mapping[str, Mapping[Run, Validity]],
+) -> Iterator[tuple[TableCell, ...]]:
+    """Make a row of controls, one of the means of all, and one for each category."""
+    controls = (_control_cell(validities[name]) for name in instruments)
+    yield (TableCell(_CONTROLS_ROW, head=True), *controls)
+    means = (_mean_cell(results.whole) for results in instruments.values())
+    yield (TableCell("All", head=True), *means)
+    frames = [results.levels["category"] for results in instruments.values()]
+    for category in dict.fromkeys(key for frame in frames for key in frame["category"]):
+        is_category = pl.col("category").eq_missing(category)
+        cells = (_mean_cell(frame.filter(is_category)) for frame in frames)
         yield (TableCell(cut(category_title(category), _NAME), head=True), *cells)
 
 
-def _of_run(
-    asked: InstrumentResults, found: Judged | None, model: str | None, mode: str
-) -> TableCell:
+def _run_cell(results: InstrumentResults, validity: Validity | None, run: Run) -> TableCell:
     """Mark the mean of all of one model and mode, or that the instrument is not valid there."""
-    if found is None:
+    if validity is None:
         return TableCell("")
-    if found.verdict == "not valid":
+    if validity.verdict == "not valid":
         return TableCell(_INVALID, "verdict")
-    same = pl.col("model").eq_missing(pl.lit(model)), pl.col("control_mode") == mode
-    return _mark(asked.whole.filter(*same))
+    return _mean_cell(results.whole.filter(is_run(run)))
 
 
-def _control(found: Mapping[Any, Judged]) -> TableCell:
-    (one,) = found.values() or [None]
-    if one is None:
+def _control_cell(validities: Mapping[Run, Validity]) -> TableCell:
+    """Say what the controls of the only run say; empty where the instrument was not asked."""
+    (validity,) = validities.values() or [None]
+    if validity is None:
         return TableCell("")
-    text, style = _CONTROLS[one.verdict]
+    text, style = _CONTROLS[validity.verdict]
     return TableCell(text, f"verdict {style}".strip())
 
 
-def _mark(rows: pl.DataFrame) -> TableCell:
+def _mean_cell(rows: pl.DataFrame) -> TableCell:
     """Mark one mean, with its number; of several dimensions, say how many have each mark."""
-    found = rows.drop_nulls("estimate")
-    kinds = [verdict_kind(verdict) for verdict in found["verdict"]]
+    means = rows.drop_nulls("estimate")
+    kinds = [verdict_kind(verdict) for verdict in means["verdict"]]
     if not kinds:
         return TableCell("")
     style = f"verdict {kinds[0]}" if len({*kinds}) == 1 else "verdict"
     if not kinds[1:]:
-        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {number(found['estimate'][0])}", style)
-    counted = (f"{_MARKS.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
-    return TableCell(" ".join(counted), style)
+        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {number(means['estimate'][0])}", style)
+    counts = (f"{_MARKS.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
+    return TableCell(" ".join(counts), style)

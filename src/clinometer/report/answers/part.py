@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +10,12 @@ import polars as pl
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
-from clinometer.report.answers.instrument import answers, brief, sections, warned
+from clinometer.report.answers.instrument import (
+    answer_findings,
+    control_warnings,
+    sections,
+    verdict_table,
+)
 from clinometer.report.answers.results import (
     AnswerResults,
     InstrumentResults,
@@ -31,7 +36,15 @@ from clinometer.report.prose import (
     verdict_class,
     verdict_kind,
 )
-from clinometer.report.sections import Finding, Passage, ReportPart, Source, Term, made_with
+from clinometer.report.sections import (
+    Finding,
+    Passage,
+    ReportPart,
+    Section,
+    Source,
+    Term,
+    made_with,
+)
 from clinometer.results import DECISIONS
 from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import explained
@@ -116,162 +129,217 @@ def answer_part(directory: Path) -> ReportPart | None:
     """
     if not (directory / "plan.json").is_file():
         return None
-    results = read_results(directory)
-    plan, each, picked = results.plan, instrument_results(results), examples(results)
-    changed = [changes(asked) for asked in each]
-    few_changes = sum(map(len, changed)) <= MOST_CHANGES
-    names = plan.models or tuple(results.estimates["model"].drop_nulls().unique())
-    dimensions = tuple(dict.fromkeys(name for asked in each for name in asked.dimensions))
-    made = (
-        explicit_section(results),
-        size_section(results),
-        example_section(picked, plan, dimensions=bool(dimensions)),
-    )
-    table, summary = brief(each), in_brief(directory, results)
+    answers = read_results(directory)
+    plan = answers.plan
+    instruments = instrument_results(answers)
+    picks = examples(answers)
+    models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
+    dimensions = _dimensions(instruments)
+    brief_changes, branch_changes = _split_changes(instruments)
+    summary = in_brief(directory, answers)
     return ReportPart(
         key="answers",
         title="Answers",
-        headline=f"Implicit bias of {first_few(names)}" if names else "Implicit bias report",
+        headline=f"Implicit bias of {first_few(models)}" if models else "Implicit bias report",
         version=plan.version,
         created=plan.created,
-        names=names,
-        facts=_facts(plan, each, dimensions),
-        measured=_measured(results, each, picked, dimensions),
-        findings=(
-            *(
-                Finding(model, "", f"{said}. {_UNFINISHED}")
-                for model, said in unfinished(results.progress).items()
-            ),
-            *_findings(each, changed if few_changes else [()] * len(each)),
-        ),
-        table=table,
+        names=models,
+        facts=_facts(plan, instruments, dimensions),
+        measured=_measured(answers, instruments, picks, dimensions),
+        findings=(*_unfinished_findings(answers), *_findings(instruments, brief_changes)),
+        table=verdict_table(instruments),
         summary=summary.page() if summary else None,
-        sections=tuple(section for section in made if section),
-        limits=_limits(results, each, dimensions),
+        sections=_sections(answers, picks, dimensions),
+        limits=_limits(answers, instruments, dimensions),
         notes=_notes(plan),
-        sources=tuple(
-            Source(source.citation, source.bibtex) for source in plan.sources if source.citation
-        ),
+        sources=_sources(plan),
         setting=_setting(plan),
-        parts=tuple(
-            _branch(place, asked, () if few_changes else own, several=len(each) > 1)
-            for place, (asked, own) in enumerate(zip(each, changed, strict=True), 1)
-        ),
+        parts=_branches(instruments, branch_changes),
+    )
+
+
+def _dimensions(instruments: Sequence[InstrumentResults]) -> tuple[str, ...]:
+    """Return the dimensions of stereotype content that any instrument has, each once."""
+    return tuple(dict.fromkeys(name for results in instruments for name in results.dimensions))
+
+
+def _split_changes(
+    instruments: Sequence[InstrumentResults],
+) -> tuple[list[tuple[Finding, ...]], list[tuple[Finding, ...]]]:
+    """Return what changes with each instrument: what is said in brief, and with the measure.
+
+    Of few, all is said in brief; of many, all stands with the measure.
+    """
+    findings = [changes(results) for results in instruments]
+    nothing: list[tuple[Finding, ...]] = [()] * len(instruments)
+    few = sum(map(len, findings)) <= MOST_CHANGES
+    return (findings, nothing) if few else (nothing, findings)
+
+
+def _unfinished_findings(answers: AnswerResults) -> list[Finding]:
+    """Warn of models with trials that have no answer yet."""
+    texts = unfinished(answers.progress)
+    return [Finding(model, "", f"{text}. {_UNFINISHED}") for model, text in texts.items()]
+
+
+def _sections(
+    answers: AnswerResults, picks: Sequence[Example], dimensions: Sequence[str]
+) -> tuple[Section, ...]:
+    """Make the sections that are about several instruments."""
+    in_order = (
+        explicit_section(answers),
+        size_section(answers),
+        example_section(picks, answers.plan, dimensions=bool(dimensions)),
+    )
+    return tuple(section for section in in_order if section)
+
+
+def _sources(plan: PlanFacts) -> tuple[Source, ...]:
+    """Return what to cite."""
+    return tuple(
+        Source(source.citation, source.bibtex) for source in plan.sources if source.citation
+    )
+
+
+def _branches(
+    instruments: Sequence[InstrumentResults], changes: Sequence[Sequence[Finding]]
+) -> tuple[ReportPart, ...]:
+    """Make a branch for each study and instrument, with what changes there."""
+    several = len(instruments) > 1
+    return tuple(
+        _branch(place, results, findings, several=several)
+        for place, (results, findings) in enumerate(zip(instruments, changes, strict=True), 1)
     )
 
 
 def _branch(
-    place: int, asked: InstrumentResults, changed: Sequence[Finding], *, several: bool
+    place: int, results: InstrumentResults, changes: Sequence[Finding], *, several: bool
 ) -> ReportPart:
     """Make the branch of one study and instrument; where it is alone, the findings stand above."""
     return ReportPart(
         key=f"part-{place}",
-        title=asked.name,
-        note=scale(asked.measure),
-        findings=(*answers(asked), *changed) if several else (),
-        sections=tuple(s.numbered(place, figures=several) for s in sections(asked)),
+        title=results.name,
+        note=scale(results.measure),
+        findings=(*answer_findings(results), *changes) if several else (),
+        sections=tuple(s.numbered(place, figures=several) for s in sections(results)),
     )
 
 
 def _findings(
-    each: Sequence[InstrumentResults], changed: Sequence[Sequence[Finding]]
+    instruments: Sequence[InstrumentResults], changes: Sequence[Sequence[Finding]]
 ) -> tuple[Finding, ...]:
     """Say in brief what was found: warnings beside a table, answers without one, and changes."""
-    if not each:
+    if not instruments:
         return (Finding("", "There are no estimates in these results."),)
-    if each[1:]:
-        found = [
-            finding._replace(subject=f"{asked.name}; {finding.subject}")
-            for of in ([warned(asked) for asked in each], changed)
-            for asked, findings in zip(each, of, strict=True)
-            for finding in findings
+    validities = [(results.name, validity(results)) for results in instruments]
+    if instruments[1:]:
+        findings = [
+            finding._replace(subject=f"{finding.subject}, {name}")
+            for name, finding in validities
+            if finding
         ]
+        warnings = [control_warnings(results) for results in instruments]
+        # All warnings stand above all changes.
+        findings += _name_instruments(instruments, warnings)
+        findings += _name_instruments(instruments, changes)
     else:
-        found = [*(answers(each[0]) or warned(each[0])), *changed[0]]
-    valid = [(asked.name, line) for asked in each if (line := validity(asked))]
-    found[:0] = [
-        line._replace(subject=f"{line.subject}, {name}") if each[1:] else line
-        for name, line in valid
-    ]
-    if all(asked.each.is_empty() for asked in each):
-        found.append(Finding("", "There are no estimates per stereotype in these results."))
-    return tuple(found)
+        (results,) = instruments
+        findings = [finding for _, finding in validities if finding]
+        findings += answer_findings(results) or control_warnings(results)
+        findings += changes[0]
+    if all(results.each.is_empty() for results in instruments):
+        findings.append(Finding("", "There are no estimates per stereotype in these results."))
+    return tuple(findings)
 
 
-def _systems(plan: PlanFacts) -> tuple[Term, ...]:
+def _name_instruments(
+    instruments: Sequence[InstrumentResults], findings: Sequence[Sequence[Finding]]
+) -> Iterator[Finding]:
+    """Yield the findings of each instrument, with its name in their subjects."""
+    for results, of_instrument in zip(instruments, findings, strict=True):
+        for finding in of_instrument:
+            yield finding._replace(subject=f"{results.name}; {finding.subject}")
+
+
+def _system_prompts(plan: PlanFacts) -> tuple[Term, ...]:
     return tuple(Term(name, text) for name, text in plan.interventions if text)
 
 
 def _facts(
-    plan: PlanFacts, each: Sequence[InstrumentResults], dimensions: Sequence[str]
+    plan: PlanFacts, instruments: Sequence[InstrumentResults], dimensions: Sequence[str]
 ) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
     recorded = plan.recorded_file
+    trials = [f"{results.name} {trials_text(results)}" for results in instruments]
     terms = (
         ("Models", plan.models),
         ("Answers", [f"recorded elsewhere, {recorded}"] if recorded else []),
         ("Response modes", plan.modes),
         ("Wordings", plan.variations),
         ("Dimensions", dimensions),
-        ("System prompts", [one.name for one in _systems(plan)]),
+        ("System prompts", [prompt.name for prompt in _system_prompts(plan)]),
         ("Reasoning efforts", plan.efforts),
         ("Temperatures", plan.temperatures),
         *(("Study", [source.title or source.name]) for source in plan.sources),
         ("Size", [plan.size]),
-        ("Trials per stereotype and mode", [f"{one.name} {trials_text(one)}" for one in each]),
+        ("Trials per stereotype and mode", trials),
     )
-    shown = ((name, ", ".join(values)) for name, values in terms)
-    return tuple(Term(name, text) for name, text in shown if text)
+    texts = ((name, ", ".join(values)) for name, values in terms)
+    return tuple(Term(name, text) for name, text in texts if text)
 
 
 def _measured(
-    results: AnswerResults,
-    each: Sequence[InstrumentResults],
-    picked: Sequence[Example],
+    answers: AnswerResults,
+    instruments: Sequence[InstrumentResults],
+    picks: Sequence[Example],
     dimensions: Sequence[str],
 ) -> tuple[Passage, ...]:
     """Say what was measured: each instrument, how it was asked, and the verdicts."""
-    plan, systems = results.plan, _systems(results.plan)
-    whole = [one for one in picked if not one.by_word] or picked
-    how = (
+    plan = answers.plan
+    prompts = _system_prompts(plan)
+    # A prompt that is asked word by word is the worse example.
+    quotable = [example for example in picks if not example.by_word] or picks
+    texts = (
         (_MODES, True),
         (_DIMENSIONS.format(dimensions=", ".join(dimensions)), dimensions),
-        (_SYSTEMS, systems),
-        (_SHOWN, whole),
+        (_SYSTEMS, prompts),
+        (_SHOWN, quotable),
     )
-    first = {asked.instrument: asked for asked in reversed(each)}
+    # Twice reversed: of an instrument in two studies the first stays, in its place.
+    first = {results.instrument: results for results in reversed(instruments)}
     return (
-        Passage("", _measured_how(each)),
-        *(_instrument(asked) for asked in reversed(first.values())),
+        Passage("", _measured_how(instruments)),
+        *map(_instrument_passage, reversed(first.values())),
         Passage(
             "How the models were asked",
-            tuple(text for text, applies in how if applies),
-            systems,
-            whole[0].prompt(plan) if whole else None,
+            tuple(text for text, applies in texts if applies),
+            prompts,
+            quotable[0].prompt(plan) if quotable else None,
         ),
-        Passage("What the verdicts mean", _thresholds(plan), _verdicts(results)),
+        Passage("What the verdicts mean", _thresholds(plan), _verdicts(answers)),
     )
 
 
-def _measured_how(each: Sequence[InstrumentResults]) -> tuple[str, ...]:
+def _measured_how(instruments: Sequence[InstrumentResults]) -> tuple[str, ...]:
     """Say whether questions show what they are about, and which."""
-    titles = ", ".join(dict.fromkeys(one.measure.title for one in each if _is_explicit(one)))
-    if not titles:
+    explicit = [results.measure.title for results in instruments if _is_explicit(results)]
+    if not explicit:
         return (_MEASURED + _UNASKED,)
-    return (_MEASURED, _EXPLICIT.format(titles=titles))
+    return (_MEASURED, _EXPLICIT.format(titles=", ".join(dict.fromkeys(explicit))))
 
 
-def _is_explicit(asked: InstrumentResults) -> bool:
-    return bool(asked.whole["explicit"].any())
+def _is_explicit(results: InstrumentResults) -> bool:
+    return bool(results.whole["explicit"].any())
 
 
-def _instrument(asked: InstrumentResults) -> Passage:
-    measure, trial = asked.measure, asked.facts.trial
+def _instrument_passage(results: InstrumentResults) -> Passage:
+    """State the scale and source of an instrument, and what a trial of it is."""
+    measure = results.measure
     source = f" Source: {measure.reference}." if measure.reference else ""
     kind = f"Asks for {measure.asks}." if measure.asks else ""
-    one = f"A trial: {trial}." if trial else ""
-    how = " ".join(filter(None, (kind, measure.how, one)))
-    return Passage(measure.title, tuple(filter(None, (f"{scale(measure)}{source}", how))))
+    trial = f"A trial: {results.facts.trial}." if results.facts.trial else ""
+    method = " ".join(filter(None, (kind, measure.how, trial)))
+    return Passage(measure.title, tuple(filter(None, (f"{scale(measure)}{source}", method))))
 
 
 def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
@@ -281,34 +349,32 @@ def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
     return (" ".join(limits),) if limits else ()
 
 
-def _verdicts(results: AnswerResults) -> tuple[Term, ...]:
-    """Give the verdicts of this report in the order of their meaning."""
-    codes, order = results.estimates["verdict"].drop_nulls().unique(), list(SIGNS)
-    return tuple(
-        Term(
-            verdict(code),
-            explained(code) or "See the statistics of this run.",
-            f"verdict {verdict_class(code)}",
-        )
-        for code in sorted(codes, key=lambda code: (rank(verdict_kind(code), order), code))
-    )
+def _verdicts(answers: AnswerResults) -> tuple[Term, ...]:
+    """Explain the verdicts of this report, in the order of their meaning."""
+    order = list(SIGNS)
+    codes = answers.estimates["verdict"].drop_nulls().unique()
+    terms = []
+    for code in sorted(codes, key=lambda code: (rank(verdict_kind(code), order), code)):
+        text = explained(code) or "See the statistics of this run."
+        terms.append(Term(verdict(code), text, f"verdict {verdict_class(code)}"))
+    return tuple(terms)
 
 
 def _limits(
-    results: AnswerResults, each: Sequence[InstrumentResults], dimensions: Sequence[str]
+    answers: AnswerResults, instruments: Sequence[InstrumentResults], dimensions: Sequence[str]
 ) -> tuple[str, ...]:
-    """Give what the numbers of these instruments cannot show."""
-    decides = any(asked.measure.asks == DECISIONS for asked in each)
+    """Say what the numbers of these instruments cannot show."""
+    decides = any(results.measure.asks == DECISIONS for results in instruments)
     return (
         *_FORM,
-        _STIMULI.format(languages=_languages(results.plan)),
-        *dict.fromkeys(limit for asked in each for limit in asked.measure.limits),
+        _STIMULI.format(languages=_languages(answers.plan)),
+        *dict.fromkeys(limit for results in instruments for limit in results.measure.limits),
         _DECLINED,
         *((_OF_DIMENSIONS,) if dimensions else ()),
-        *(_OF_EXPLICIT if any(map(_is_explicit, each)) else ()),
+        *(_OF_EXPLICIT if any(map(_is_explicit, instruments)) else ()),
         _INCONCLUSIVE + ("" if decides else _ELSEWHERE),
         _NO_CERTIFICATE,
-        *_conditional(results),
+        *_conditional(answers),
     )
 
 
@@ -318,52 +384,55 @@ def _languages(plan: PlanFacts) -> str:
     return " and ".join(names) or "the language of their study"
 
 
-def _conditional(results: AnswerResults) -> list[str]:
+def _conditional(answers: AnswerResults) -> list[str]:
     """Say what intervals hold fixed: a wording, a word, a draw; with few stereotypes variances."""
-    estimates = results.estimates
+    estimates = answers.estimates
     usual = estimates["conditional_on"].str.contains("usual variances").any()
     frame = estimates.filter(level="stereotype").with_columns(
         fixed=pl.col("conditional_on").str.extract_all("one [a-z ]+").list.join(" and ")
     )
-    named = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
-    of = pl.struct("study", "stereotype").unique(maintain_order=True)
-    labels = results.plan.labels
-    single = [
-        f"Some intervals rest on {fixed} and do not generalise beyond it: "
-        f"{', '.join(labels([(one['study'], one['stereotype']) for one in stereotypes]))}."
-        for fixed, stereotypes in named.agg(of.alias("of")).iter_rows()
-    ]
-    return [_USUAL, *single] if usual else single
+    by_fixed = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
+    keys = pl.struct("study", "stereotype").unique(maintain_order=True)
+    sentences = [_USUAL] if usual else []
+    for fixed, stereotypes in by_fixed.agg(keys.alias("stereotypes")).iter_rows():
+        labels = answers.plan.labels([(key["study"], key["stereotype"]) for key in stereotypes])
+        sentences.append(
+            f"Some intervals rest on {fixed} and do not generalise beyond it: {', '.join(labels)}."
+        )
+    return sentences
 
 
 def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
-    """Give the notes of the study, and the defects kept of each, by stereotype."""
-    each = [(study, s) for study, one in plan.studies.items() for s in one.stereotypes.values()]
-    labels = plan.labels([(study, s.key) for study, s in each])
-    defects = tuple(
-        f"{label}: {defect}"
-        for label, (_, s) in zip(labels, each, strict=True)
-        for defect in s.defects
-    )
+    """Return the notes of the study, and the defects that were kept, by stereotype."""
+    stereotypes = [
+        (study, stereotype)
+        for study, stimuli in plan.studies.items()
+        for stereotype in stimuli.stereotypes.values()
+    ]
+    labels = plan.labels([(study, stereotype.key) for study, stereotype in stereotypes])
+    defects = []
+    for label, (_, stereotype) in zip(labels, stereotypes, strict=True):
+        defects += [f"{label}: {defect}" for defect in stereotype.defects]
     return (
         Passage("Notes of the study", points=plan.notes),
-        Passage("Defects of the source kept verbatim", points=defects),
+        Passage("Defects of the source kept verbatim", points=tuple(defects)),
     )
 
 
 def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
     terms = [("Command", plan.command)]
-    libraries = plan.versions
+    values = plan.versions
     if not plan.recorded_file:  # of recorded answers it is not known how they were asked
         terms += [("Seed", plan.seed), ("Order", plan.order), ("Word list", plan.word_list)]
         terms.append(("Trials per stereotype and wording", "; ".join(plan.planned)))
-        libraries = plan.generation + libraries
+        values = plan.generation + values
     for source in plan.sources:
-        hashed = f", hash {source.study_hash}" if source.study_hash else ""
-        terms.append(("Study", source.name + hashed if source.name else ""))
+        study_hash = f", hash {source.study_hash}" if source.study_hash else ""
+        terms.append(("Study", source.name + study_hash if source.name else ""))
     terms.append(("Recorded answers, SHA-256", plan.recorded_answers))
     terms = [term for term in terms if term[1]]
-    terms += [(name, value or "not set") for name, value in libraries]
+    # After the filter: a setting of the generation that is empty says so.
+    terms += [(name, value or "not set") for name, value in values]
     setting = [Term(name, text, "code") for name, text in terms]
     return (*setting, *made_with(plan.version, plan.created))

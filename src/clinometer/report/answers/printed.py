@@ -18,27 +18,29 @@ MARKS = "† doubtful in the source, see the notes; – not printed."
 
 
 def wording_tables(
-    asked: InstrumentResults, published: pl.DataFrame, shown: str
+    results: InstrumentResults, published: pl.DataFrame, main_table: str
 ) -> tuple[tuple[str, ReportTable], ...]:
     """Set the printed tables of the wordings that were asked beside this run.
 
-    `published` are all printed tables of the instrument; `shown` is the one that stands elsewhere.
+    `published`: all printed tables of the instrument.
+    `main_table`: the one that stands elsewhere, and is left out.
     Nothing where tables are not by wording.
     """
     if "variation" not in published.columns:
         return ()
-    cells = asked.levels["cell"]
-    label = pl.col("stereotype").map_elements(asked.plan.label, pl.String)
+    cells = results.levels["cell"]
+    label = pl.col("stereotype").map_elements(results.plan.label, pl.String)
     text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
-    made = []
+    tables = []
     for (table, name), printed in published.group_by("table", "variation", maintain_order=True):
-        own = cells.filter(variation=name).with_columns(label=label)
-        if table == shown or own.is_empty():
+        ours = cells.filter(variation=name).with_columns(label=label)
+        if table == main_table or ours.is_empty():
             continue
+        # The source names stereotypes by their labels.
         theirs = printed.filter(level="cell").rename({"stereotype": "label"})
-        theirs = theirs.filter(pl.col("label").is_in(list(own["label"])))
-        means = own.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
-        runs = own.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+        theirs = theirs.filter(pl.col("label").is_in(list(ours["label"])))
+        means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
+        runs = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
         caption = (
             f"Published means (SI Table {table}) beside this run in the wording “{name}” "
             f"({'; '.join(runs.to_series().drop_nulls())}). † doubtful in the source (clinometer "
@@ -50,8 +52,8 @@ def wording_tables(
             *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
         ]
         rows = joined(theirs.unique("label", maintain_order=True), means)
-        made.append((f"SI Table {table}: {name}", render_table(rows, caption, columns)))
-    return tuple(made)
+        tables.append((f"SI Table {table}: {name}", render_table(rows, caption, columns)))
+    return tuple(tables)
 
 
 def printed_values(
@@ -61,14 +63,18 @@ def printed_values(
 
     `keys`: what tells rows apart; `across`: the column whose values are the `names`.
     """
-    rows = frame.iter_rows(named=True)
-    values = {tuple(row[key] for key in (*keys, across)): row for row in rows}
+    values: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in frame.iter_rows(named=True):
+        values[(*(row[key] for key in keys), row[across])] = row
 
-    def written(name: str) -> Render:
-        def cell(row: Mapping[str, Any]) -> str:
+    def value_of(name: str) -> Render:
+        """Write the values of one column."""
+
+        def write(row: Mapping[str, Any]) -> str:
+            """Write the value of a row."""
             value = values.get((*(row[key] for key in keys), name))
             return number(value["mean"], digits) + "†" * bool(value["note"]) if value else "–"
 
-        return cell
+        return write
 
-    return [TableColumn(name, written(name)) for name in dict.fromkeys(names)]
+    return [TableColumn(name, value_of(name)) for name in dict.fromkeys(names)]

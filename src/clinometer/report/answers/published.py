@@ -13,8 +13,8 @@ from clinometer.reference import load_published
 from clinometer.report.answers.printed import MARKS, printed_values, wording_tables
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import LABELS, Axis, Row
-from clinometer.report.drawing.comparison import beside, ticked
-from clinometer.report.drawing.figures import Figure, drawn, per_mode
+from clinometer.report.drawing.comparison import ticks_and_diamonds, with_published
+from clinometer.report.drawing.figures import Figure, mark_row, per_mode
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.prose import interval, number, scale
 from clinometer.report.sections import Section, joined
@@ -44,28 +44,29 @@ class Match(NamedTuple):
     labels: int = LABELS  # width of the labels, in pixels
 
 
-def published_section(asked: InstrumentResults, instrument: Instrument) -> Section | None:
+def published_section(results: InstrumentResults, instrument: Instrument) -> Section | None:
     """Set published means beside these; None where none was published on what was asked."""
-    source = instrument.published.get(asked.study)
+    source = instrument.published.get(results.study)
     if source is None:
         return None
-    published = load_published(source.study, asked.instrument)
+    published = load_published(source.study, results.instrument)
     theirs = published.filter(table=source.table)
     has_dimensions = "dimension" in theirs.columns
-    match = _dimensions(asked, theirs) if has_dimensions else _stereotypes(asked, theirs)
-    wordings = wording_tables(asked, published, source.table)
-    return beside_published(match, source, asked, wordings)
+    match_rows = _match_dimensions if has_dimensions else _match_stereotypes
+    match = match_rows(results, theirs)
+    wordings = wording_tables(results, published, source.table)
+    return beside_published(match, source, results, wordings)
 
 
 def beside_published(
     match: Match,
     source: Published,
-    asked: InstrumentResults,
-    more: Sequence[tuple[str, ReportTable]] = (),
+    results: InstrumentResults,
+    further_tables: Sequence[tuple[str, ReportTable]] = (),
 ) -> Section | None:
     """Set published rows beside those of a run; None where either has none.
 
-    `more` are further tables, each with its summary.
+    `further_tables`: each with its summary.
     """
     if match.ours.is_empty() or match.theirs.is_empty():
         return None
@@ -76,17 +77,17 @@ def beside_published(
         title="Beside the published models",
         short="Published models",
         text=(_CONTEXT.format(tested=source.tested, differs=source.differs),),
-        figures=_figures(match, source, asked),
-        tables=(*_tables(match, source), *more),
+        figures=_figures(match, source, results),
+        tables=(*_tables(match, source), *further_tables),
         notes=("Doubtful in the source, shown as printed", tuple(notes)),
         place="last",
     )
 
 
-def _stereotypes(asked: InstrumentResults, theirs: pl.DataFrame) -> Match:
+def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means of stereotypes, which the source names by label."""
-    label = pl.col("stereotype").map_elements(asked.plan.label, pl.String)
-    ours = asked.each.with_columns(label=label)
+    label = pl.col("stereotype").map_elements(results.plan.label, pl.String)
+    ours = results.each.with_columns(label=label)
     theirs = theirs.filter(level="cell").rename({"stereotype": "label"})
     return Match(
         ours,
@@ -96,10 +97,10 @@ def _stereotypes(asked: InstrumentResults, theirs: pl.DataFrame) -> Match:
     )
 
 
-def _dimensions(asked: InstrumentResults, theirs: pl.DataFrame) -> Match:
+def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means over all stereotypes of each dimension."""
-    label = pl.col("dimension").map_elements(asked.plan.dimension, pl.String)
-    ours = asked.whole.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
+    label = pl.col("dimension").map_elements(results.plan.dimension, pl.String)
+    ours = results.whole.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
     return Match(
         ours,
         theirs.filter(pl.col("dimension").is_in(list(ours["dimension"]))).with_columns(label=label),
@@ -107,71 +108,92 @@ def _dimensions(asked: InstrumentResults, theirs: pl.DataFrame) -> Match:
     )
 
 
-def _figures(match: Match, source: Published, asked: InstrumentResults) -> tuple[Figure, ...]:
-    plan, axis = asked.plan, match.axis or Axis.of(asked.measure)
-    says = match.scale or scale(asked.measure)
-    caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {says}"
-    theirs = [_tick(row) for row in match.theirs.iter_rows(named=True)]
+def _figures(match: Match, source: Published, results: InstrumentResults) -> tuple[Figure, ...]:
+    plan = results.plan
+    axis = match.axis or Axis.of(results.measure)
+    scale_text = match.scale or scale(results.measure)
+    caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {scale_text}"
+    ticks = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 
     def draw(rows: list[Row]) -> Row:
-        return ticked(beside(rows, theirs), axis, match.labels)
+        """Draw the rows of one figure, and the ticks."""
+        return ticks_and_diamonds(with_published(rows, ticks), axis, match.labels)
 
     def summarise(rows: list[Row]) -> str:
-        return f"{range_text(rows)} {_range(theirs)}"
+        """Say the same in words."""
+        return f"{range_text(rows)} {_range_summary(ticks)}"
 
     if match.per_stereotype:
         return per_mode("published", caption, match.ours, draw, plan, summarise)
     # There are but a few rows: all models of a mode share a column.
     rows = [
-        {**drawn(row, plan, row["mode"]), "variation": row["model"]}
+        {**mark_row(row, plan, row["mode"]), "variation": row["model"]}
         for row in match.ours.iter_rows(named=True)
     ]
     return (Figure("published", caption, summarise(rows), draw(rows)),)
 
 
-def _range(theirs: Sequence[Row]) -> str:
-    """Give the range of the published means of each label, or of all of many."""
+def _range_summary(ticks: Sequence[Row]) -> str:
+    """State the range of the published means of each label, or of all of many."""
     means: dict[str, list[float]] = {}
-    few = len({row["label"] for row in theirs}) <= MOST_SENTENCES
-    for row in theirs:
-        if row["mean"] is not None:
-            means.setdefault(row["label"] if few else "all stereotypes", []).append(row["mean"])
-    ranges = [f"{of} {number(min(each))} to {number(max(each))}" for of, each in means.items()]
+    few = len({tick["label"] for tick in ticks}) <= MOST_SENTENCES
+    for tick in ticks:
+        if tick["mean"] is not None:
+            label = tick["label"] if few else "all stereotypes"
+            means.setdefault(label, []).append(tick["mean"])
+    ranges = [
+        f"{label} {number(min(values))} to {number(max(values))}" for label, values in means.items()
+    ]
     return f"Published: {'; '.join(ranges)}."
 
 
 def _tick(row: Mapping[str, Any]) -> Row:
-    known = row.get("ci_low") is not None
+    """Return what a chart needs of a published mean; few sources print intervals or counts."""
+    has_interval = row.get("ci_low") is not None
     return {
         "label": row["label"],
         "who": row["model"],
         "mean": row["mean"],
         "shown": number(row["mean"], 3),
-        "interval": interval(row["ci_low"], row["ci_high"], 3) if known else None,
+        "interval": interval(row["ci_low"], row["ci_high"], 3) if has_interval else None,
         "answers": f"{row['n']} valid" if row.get("n") is not None else None,
         "note": row["note"],
     }
 
 
 def _tables(match: Match, source: Published) -> tuple[tuple[str, ReportTable], ...]:
-    ours, theirs = match.ours, match.theirs
+    """Set out published values beside this run's, and the published table in full if it has tests.
+
+    Each table has its summary.
+    """
     if match.per_stereotype:
-        asked = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
-        run = f"this run ({'; '.join(asked.to_series().drop_nulls())})"
-        caption = f"Published means ({source.printed}) beside {run}. {MARKS}"
-        text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
-        means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
-        columns = [
-            TableColumn("Stereotype", lambda r: r["label"], "head"),
-            TableColumn("This run", lambda r: r["run"]),
-            *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
-        ]
-        rows = joined(theirs.unique("label", maintain_order=True), means)
-        return (("Table of published means", render_table(rows, caption, columns)),)
+        return (("Table of published means", _stereotype_table(match, source)),)
     caption = f"Published values ({source.printed}) beside this run. {MARKS}"
-    tables = (("Table of published values", _model_table(theirs, ours, caption)),)
-    if not {"sd", "t", "p"} <= set(theirs.columns):
-        return tables
+    table = ("Table of published values", _model_table(match.theirs, match.ours, caption))
+    if not {"sd", "t", "p"} <= set(match.theirs.columns):
+        return (table,)
+    return (table, ("Published table in full", _printed_table(match.theirs, source)))
+
+
+def _stereotype_table(match: Match, source: Published) -> ReportTable:
+    """Set out the means of this run, then a column per published model; a row per stereotype."""
+    ours, theirs = match.ours, match.theirs
+    runs = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+    run = f"this run ({'; '.join(runs.to_series().drop_nulls())})"
+    caption = f"Published means ({source.printed}) beside {run}. {MARKS}"
+    text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
+    means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
+    columns = [
+        TableColumn("Stereotype", lambda r: r["label"], "head"),
+        TableColumn("This run", lambda r: r["run"]),
+        *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
+    ]
+    rows = joined(theirs.unique("label", maintain_order=True), means)
+    return render_table(rows, caption, columns)
+
+
+def _printed_table(theirs: pl.DataFrame, source: Published) -> ReportTable:
+    """Set out a published table as it is printed."""
     caption = (
         f"{source.printed} as printed: n valid answers of 1,500, population SD, naive t test. "
         "† doubtful, see the notes."
@@ -183,13 +205,12 @@ def _tables(match: Match, source: Published) -> tuple[tuple[str, ReportTable], .
         *alike(partial(number, digits=3), {"Mean": "mean", "SD": "sd", "t": "t"}),
         TableColumn("p", lambda r: r["p"] or "–"),
     ]
-    printed = render_table(theirs, caption, columns)
-    return (*tables, ("Published table in full", printed))
+    return render_table(theirs, caption, columns)
 
 
 def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> ReportTable:
     """Set out published values, then this run's: a row per model and a column per label."""
-    mine = ours.select(
+    this_run = ours.select(
         "label",
         pl.col("model").fill_null("all models"),
         mean="estimate",
@@ -197,10 +218,10 @@ def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Repo
         where=pl.format("this run, {}", "mode"),
     )
     printed = theirs.select("label", "model", "mean", "note", where=pl.lit("published"))
-    both = pl.concat([printed, mine])
+    values = pl.concat([printed, this_run])
     columns = [
         TableColumn("Model", lambda r: r["model"], "head"),
         TableColumn("From", lambda r: r["where"], "head"),
-        *printed_values(both, ["model", "where"], "label", ours["label"], 3),
+        *printed_values(values, ["model", "where"], "label", ours["label"], 3),
     ]
-    return render_table(both.unique(["model", "where"], maintain_order=True), caption, columns)
+    return render_table(values.unique(["model", "where"], maintain_order=True), caption, columns)

@@ -40,18 +40,20 @@ _CORRELATIONS = (
 _COMPARED = {measure: measure.removesuffix("_correlation") for measure in FACETS.values()}
 
 
-def reliability_section(asked: InstrumentResults) -> Section | None:
+def reliability_section(results: InstrumentResults) -> Section | None:
     """Show coefficients and correlations; None where nothing could be estimated."""
-    own = pl.col("first").eq_missing(pl.lit(asked.instrument))
-    own |= pl.col("second").eq_missing(pl.lit(asked.instrument))
-    between = pl.col("measure") == FACETS["instrument"]
-    rows = asked.tables.reliability.filter(~between | own)
+    instrument = pl.lit(results.instrument)
+    is_first, is_second = (pl.col(end).eq_missing(instrument) for end in ("first", "second"))
+    # A row between instruments is about no single one, so those of other pairs are here as well.
+    between_instruments = pl.col("measure") == FACETS["instrument"]
+    rows = results.tables.reliability.filter(~between_instruments | is_first | is_second)
     if rows["estimate"].is_null().all():
         return None
-    compared = rows.filter(pl.col("measure").is_in(list(_COMPARED))).drop_nulls("estimate")
-    tables = [("", _coefficient_table(rows.filter(~pl.col("measure").is_in(list(_COMPARED)))))]
-    if not compared.is_empty():
-        tables.append(("Table of correlations", _correlation_table(compared, asked.plan)))
+    is_correlation = pl.col("measure").is_in(list(_COMPARED))
+    correlations = rows.filter(is_correlation).drop_nulls("estimate")
+    tables = [("", _coefficient_table(rows.filter(~is_correlation)))]
+    if not correlations.is_empty():
+        tables.append(("Table of correlations", _correlation_table(correlations, results.plan)))
     return Section("reliability", "Reliability", (_MEANING, _UNKNOWN), tables=tuple(tables))
 
 
@@ -64,20 +66,25 @@ def _coefficient_table(rows: pl.DataFrame) -> ReportTable:
         TableColumn("Split halves", lambda r: _coefficient(r.get("split_half"))),
         TableColumn("Generalisability", lambda r: _coefficient(r.get("generalisability"))),
         TableColumn("Dependability", lambda r: _coefficient(r.get("dependability"))),
-        *(_variance(part) for part in ("stereotypes", "wordings", "interaction", "draws")),
+        *map(_variance_column, ("stereotypes", "wordings", "interaction", "draws")),
         NOTE,
     ]
-    return render_table([_wide(part) for part in parts], _COEFFICIENTS, columns)
+    return render_table([_wide_row(part) for part in parts], _COEFFICIENTS, columns)
 
 
-def _wide(part: pl.DataFrame) -> dict[str, Any]:
-    """Put the coefficients of a model and mode in one row."""
-    each = {row["measure"]: row for row in part.iter_rows(named=True)}
+def _wide_row(part: pl.DataFrame) -> dict[str, Any]:
+    """Put the coefficients of a model and mode in one row, each under the name of its measure."""
+    coefficients = {row["measure"]: row for row in part.iter_rows(named=True)}
     variances = part.filter(measure="variance_component").select("component", "estimate")
     notes = part["note"].drop_nulls().unique(maintain_order=True)
-    first = part.row(0, named=True)
-    stated = {"model": first["model"], "mode": first["mode"], "n": part["n"].max()}
-    return {**each, **stated, "note": "; ".join(notes), "variances": dict(variances.rows())}
+    return {
+        **coefficients,
+        "model": part["model"][0],
+        "mode": part["mode"][0],
+        "n": part["n"].max(),
+        "note": "; ".join(notes),
+        "variances": dict(variances.rows()),
+    }
 
 
 def _coefficient(row: Mapping[str, Any] | None) -> str:
@@ -86,20 +93,25 @@ def _coefficient(row: Mapping[str, Any] | None) -> str:
     return bracketed(row["estimate"], row["ci_low"], row["ci_high"])
 
 
-def _variance(part: str) -> TableColumn:
-    def render(row: Mapping[str, Any]) -> str:
-        known = row["variances"]
-        name = "stereotypes × wordings" if part == "interaction" else part
-        return percent(known[name] / sum(known.values())) if known.get(name) is not None else ""
+def _variance_column(source: str) -> TableColumn:
+    """Make the column of the share of the variance that is due to a source."""
+    component = "stereotypes × wordings" if source == "interaction" else source
 
-    return TableColumn(f"Variance: {part}", render)
+    def render(row: Mapping[str, Any]) -> str:
+        """Write the share of a row."""
+        components = row["variances"]
+        if components.get(component) is None:
+            return ""
+        return percent(components[component] / sum(components.values()))
+
+    return TableColumn(f"Variance: {source}", render)
 
 
 def _correlation_table(rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
         TableColumn("Between", lambda r: f"{_COMPARED[r['measure']]}s", "head"),
-        TableColumn("First", lambda r: _named(r["first"], plan), "text"),
-        TableColumn("Second", lambda r: _named(r["second"], plan), "text"),
+        TableColumn("First", lambda r: _title(r["first"], plan), "text"),
+        TableColumn("Second", lambda r: _title(r["second"], plan), "text"),
         *FROM,
         TableColumn("Stereotypes", lambda r: count(r["n"])),
         TableColumn("r", lambda r: number(r["estimate"])),
@@ -109,7 +121,7 @@ def _correlation_table(rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     return render_table(rows, _CORRELATIONS, columns)
 
 
-def _named(value: str | None, plan: PlanFacts) -> str:
-    """Give the title of an instrument; other values as they are."""
-    known = plan.instruments.get(value or "")
-    return known.title if known else value or ""
+def _title(value: str | None, plan: PlanFacts) -> str:
+    """Return the title of an instrument; a wording, an order and a mode as they are."""
+    measure = plan.instruments.get(value or "")
+    return measure.title if measure else value or ""

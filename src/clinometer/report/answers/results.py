@@ -98,19 +98,21 @@ class AnswerResults:
 
         Rows come in the order of the plan; a row that is about no single study or instrument stays.
         """
-        keys, plan = {"study": study, "instrument": instrument}, self.plan.of(study)
+        keys = {"study": study, "instrument": instrument}
+        plan = self.plan.of(study)
 
         def narrow(table: pl.DataFrame) -> pl.DataFrame:
+            """Narrow one table, and sort it."""
             names = [name for name in keys if name in table.columns]
-            is_of_both = [(pl.col(name) == keys[name]).fill_null(True) for name in names]
+            # A null key says that the row is about all studies, or all instruments.
+            is_of_keys = [(pl.col(name) == keys[name]).fill_null(True) for name in names]
             # A table of an instrument may have neither column; polars wants a predicate.
-            return in_order(table.filter(pl.lit(True), *is_of_both), plan)
+            return in_order(table.filter(pl.lit(True), *is_of_keys), plan)
 
-        narrowed: dict[str, Any] = {
-            name: narrow(table)
-            for name, table in vars(self).items()
-            if isinstance(table, pl.DataFrame) and name not in ("estimates", "progress")
-        }
+        narrowed: dict[str, Any] = {}
+        for name, table in vars(self).items():
+            if isinstance(table, pl.DataFrame) and name not in ("estimates", "progress"):
+                narrowed[name] = narrow(table)
         details = {name: narrow(table) for name, table in self.details.items()}
         return replace(self, **narrowed, details=details)
 
@@ -137,34 +139,39 @@ class InstrumentResults:
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
 
 
-def instrument_results(results: AnswerResults) -> list[InstrumentResults]:
-    """Take studies and instruments apart; controls go with the instrument they check.
+def instrument_results(answers: AnswerResults) -> list[InstrumentResults]:
+    """Split results by study and instrument; controls go with the instrument they check.
 
     Result: in the order of the plan's instruments, then of the estimates.
     """
-    known = list(results.plan.instruments)
-    measured = results.estimates.filter(pl.col("control").is_null())
-    measured = results.estimates if measured.is_empty() else measured  # controls alone
+    planned = list(answers.plan.instruments)
+    measured = answers.estimates.filter(pl.col("control").is_null())
+    if measured.is_empty():  # controls alone
+        measured = answers.estimates
     pairs = measured.select("study", "instrument").unique(maintain_order=True)
-    own = pairs.drop_nulls("instrument").rows()
-    own.sort(key=lambda row: rank(row[1], known))
-    several = len({study for study, _ in own}) > 1
-    return [_asked(results, study, instrument, several) for study, instrument in own]
+    measures = pairs.drop_nulls("instrument").rows()
+    measures.sort(key=lambda measure: rank(measure[1], planned))
+    several = len({study for study, _ in measures}) > 1
+    return [_narrow(answers, study, instrument, several) for study, instrument in measures]
 
 
-def _asked(
-    results: AnswerResults, study: str, instrument: str, several_studies: bool
+def _narrow(
+    answers: AnswerResults, study: str, instrument: str, several_studies: bool
 ) -> InstrumentResults:
-    plan, measure = results.plan.of(study), _measure(results, instrument)
-    mine = results.estimates.filter(instrument=instrument)
-    control = pl.col("control").is_not_null()
-    tables = results.of(study, instrument)
-    if mine.filter(control)["dimension"].is_not_null().any():  # each checks its own
-        covered = _mode("control_mode", "dimension").alias("control_mode")
-        mine = mine.with_columns(covered)
-        tables = replace(tables, reliability=tables.reliability.with_columns(covered))
-    own = mine.filter(~control, study=study)
-    levels = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
+    """Narrow results to one study and instrument, with the controls of the instrument."""
+    plan = answers.plan.of(study)
+    measure = _measure(answers, instrument)
+    # Of every study: the controls of an instrument are studies of their own.
+    estimates = answers.estimates.filter(instrument=instrument)
+    is_control = pl.col("control").is_not_null()
+    tables = answers.of(study, instrument)
+    if estimates.filter(is_control)["dimension"].is_not_null().any():
+        # A control of one dimension says nothing of the others: they are told apart by the mode.
+        control_mode = _mode("control_mode", "dimension").alias("control_mode")
+        estimates = estimates.with_columns(control_mode)
+        tables = replace(tables, reliability=tables.reliability.with_columns(control_mode))
+    of_study = estimates.filter(~is_control, study=study)
+    levels = {level: in_order(of_study.filter(level=level), plan) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     return InstrumentResults(
         study=study,
@@ -176,27 +183,29 @@ def _asked(
         levels=levels,
         each=levels["stereotype"],
         whole=levels["model"],
-        checks=mine.filter(control, level="stereotype"),
+        checks=estimates.filter(is_control, level="stereotype"),
         tables=tables,
         dimensions=tuple(plan.dimension(key) for key in dimensions),
     )
 
 
-def _measure(results: AnswerResults, instrument: str) -> Measure:
-    """Give what a number means; of an instrument the plan leaves out, as the estimates say."""
-    measure = results.plan.measure(instrument)
-    rows = results.estimates.filter(instrument=instrument)
+def _measure(answers: AnswerResults, instrument: str) -> Measure:
+    """Say what a number means; of an instrument the plan leaves out, as the estimates say."""
+    measure = answers.plan.measure(instrument)
+    rows = answers.estimates.filter(instrument=instrument)
     scale = rows.select(pl.col("range_low", "range_high", "neutral").drop_nulls().first()).row(0)
-    if instrument in results.plan.instruments or None in scale:
+    if instrument in answers.plan.instruments or None in scale:
         return measure
-    return replace(measure, low=scale[0], high=scale[1], neutral=scale[2])
+    low, high, neutral = scale
+    return replace(measure, low=low, high=high, neutral=neutral)
 
 
-def trials_text(asked: InstrumentResults) -> str:
+def trials_text(results: InstrumentResults) -> str:
     """Say how many trials about a stereotype one model was asked in one mode."""
-    counts = asked.each["n"].drop_nulls()
+    counts = results.each["n"].drop_nulls()
     if counts.is_empty():
         return "not known"
+    # By way of text: to the type checker the ends of a column may be of any type.
     low, high = int(str(counts.min())), int(str(counts.max()))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
@@ -206,35 +215,35 @@ def who(part: pl.DataFrame) -> str:
     return f"{part['model'][0]}, mode {part['mode'][0]}"
 
 
-#: Factors named beside the mode where there are several of one.
-_BESIDE = (*CONDITIONS, "word_list", "scoring")
+#: Factors named beside the mode where there are several values of one.
+_FACTORS = (*CONDITIONS, "word_list", "scoring")
 
 
-def apart_from(estimates: pl.DataFrame) -> list[str]:
-    """Give the factors to name beside the mode: those with several values."""
-    known = (name for name in _BESIDE if name in estimates.columns)
-    return [name for name in known if estimates[name].drop_nulls().n_unique() > 1]
+def varying_factors(estimates: pl.DataFrame) -> list[str]:
+    """Return the factors to name beside the mode: those with several values."""
+    factors = (name for name in _FACTORS if name in estimates.columns)
+    return [name for name in factors if estimates[name].drop_nulls().n_unique() > 1]
 
 
-def named(frame: pl.DataFrame, apart: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
-    """Add the names of the mode: with the factors of `apart`, and with the label of a dimension.
+def name_modes(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
+    """Add the names of the mode: with the values of `factors`, and with the label of a dimension.
 
     A table without modes stays as it is.
     """
     if "mode" not in frame.columns:
         return frame
-    factors = [
-        pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns
-    ]
+    columns = [name for name in factors if name in frame.columns]
+    # "none" is the value of a trial without the factor: nothing is named then.
+    values = [pl.when(pl.col(name) != "none").then(name) for name in columns]
     label = pl.lit(None, pl.String)
     if "dimension" in frame.columns:
         pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
         labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
-        known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
-        frame, label = joined(frame, known), pl.col("dimension_label")
+        frame = joined(frame, pairs.with_columns(pl.Series("dimension_label", labels, pl.String)))
+        label = pl.col("dimension_label")
     return frame.with_columns(
-        _mode("mode", label, *factors),
-        _mode("mode", *factors).alias("control_mode"),
+        _mode("mode", label, *values),
+        _mode("mode", *values).alias("control_mode"),
         plain_mode="mode",
     ).drop("dimension_label", strict=False)
 
@@ -243,9 +252,9 @@ def _mode(*names: str | pl.Expr) -> pl.Expr:
     return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
 
 
-def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.DataFrame:
-    """Set columns of another measure beside the estimates of one."""
-    return joined(rows, others.select(*_SUBJECT, **columns), *_SUBJECT)
+def _add_measure(rows: pl.DataFrame, measure: pl.DataFrame, **columns: str) -> pl.DataFrame:
+    """Set columns of the estimates of a second measure beside those of the first."""
+    return joined(rows, measure.select(*_SUBJECT, **columns), *_SUBJECT)
 
 
 def read_results(directory: Path) -> AnswerResults:
@@ -256,28 +265,29 @@ def read_results(directory: Path) -> AnswerResults:
     plan = read_plan(directory / "plan.json")
     rows = read_estimates(directory).filter(family="answers")
     of_scores = _is_of_scores(rows)
-    apart = apart_from(rows.filter(of_scores, method="clustered"))
-    rows = named(rows, apart, plan)
+    factors = varying_factors(rows.filter(of_scores, method="clustered"))
+    rows = name_modes(rows, factors, plan)
+    # After the modes are named, which keeps the order of rows that `of_scores` marks.
     scores = _clustered(rows.filter(of_scores))
-    orders = named(read_detail(directory, "orders"), apart, plan)
-    compliance = _compliance(read_detail(directory, "compliance"), apart)
-    details = {name: read_detail(directory, name) for name in (*_DETAILS, *_own_details())}
-    tables = {name: named(table, apart, plan) for name, table in details.items()}
+    orders = name_modes(read_detail(directory, "orders"), factors, plan)
+    compliance = _compliance(read_detail(directory, "compliance"), factors)
+    details = {name: read_detail(directory, name) for name in (*_DETAILS, *_instrument_details())}
+    tables = {name: name_modes(table, factors, plan) for name, table in details.items()}
     return AnswerResults(
         plan=replace(plan, interval=interval_title(scores)),
         rows=rows,
         **_estimates(rows, scores, orders),
         **{name: tables[name] for name in _DETAILS},
-        compliance=named(compliance, apart, plan),
+        compliance=name_modes(compliance, factors, plan),
         progress=read_detail(directory, "progress"),
-        details={name: tables[name] for name in _own_details()},
+        details={name: tables[name] for name in _instrument_details()},
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )
 
 
-def _own_details() -> list[str]:
-    """Return the names of the tables that instruments have of their own."""
+def _instrument_details() -> list[str]:
+    """Return the names of the tables that single instruments write."""
     return [name for instrument in INSTRUMENTS.values() for name in instrument.details]
 
 
@@ -299,7 +309,7 @@ def _estimates(
     treated = rows.filter(pl.col("factor").is_in(CONDITIONS))
     return {
         "estimates": joined(scores, effects, *_ORDER),
-        "contrasts": _beside(
+        "contrasts": _add_measure(
             _clustered(treated),
             treated.filter(measure="compliance", method="clustered"),
             compliance_change="estimate",
@@ -307,13 +317,13 @@ def _estimates(
             compliance_high="ci_high",
         ),
         "gaps": rows.filter(measure=EXPLICIT_GAP.name),
-        "correlations": _beside(
+        "correlations": _add_measure(
             rows.filter(measure="correlation"),
             rows.filter(measure="rank_correlation"),
             spearman="estimate",
         ),
         "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
-        "ranks": _beside(
+        "ranks": _add_measure(
             rows.filter(measure="rank"),
             scores,
             mean="estimate",
@@ -328,9 +338,9 @@ def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
     return join_methods(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
 
 
-def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
+def _compliance(frame: pl.DataFrame, factors: Sequence[str]) -> pl.DataFrame:
     """Count responses by reason per stereotype, dimension, pair of group words and version."""
-    keys = [*_GROUPS, *apart]
+    keys = [*_GROUPS, *factors]
     counts = ("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
     return frame.group_by(keys).agg(pl.col(counts).sum()).sort(keys)
 

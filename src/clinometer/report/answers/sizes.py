@@ -26,27 +26,20 @@ class _Panel(NamedTuple):
     """One quantity against size: its axis, and a row per model and mode with mean and interval."""
 
     axis: Axis
-    says: str
+    scale: str  # in words
     rows: list[Row]
 
 
-def size_section(results: AnswerResults) -> Section | None:
+def size_section(answers: AnswerResults) -> Section | None:
     """Set means and the share without a score against the ``sizes`` of the plan.
 
     None with fewer than two models of known size.
     """
-    panels = _panels(results)
+    panels = _panels(answers)
     modes = dict.fromkeys(row["mode"] for panel in panels for row in panel.rows if row["mode"])
-    of_mode = {
-        mode: [
-            panel._replace(rows=rows)
-            for panel in panels
-            if (rows := [row for row in panel.rows if row["mode"] == mode])
-        ]
-        for mode in modes
-    }
-    drawn = {mode: each for mode, each in of_mode.items() if len(_models(each)) > 1}
-    if not drawn:
+    by_mode = {mode: _narrow_to_mode(panels, mode) for mode in modes}
+    by_mode = {mode: panels for mode, panels in by_mode.items() if len(_models(panels)) > 1}
+    if not by_mode:
         return None
     return Section(
         key="sizes",
@@ -58,60 +51,79 @@ def size_section(results: AnswerResults) -> Section | None:
             "evidence of an effect of size.",
         ),
         figures=tuple(
-            _figure(each, mode, f"sizes{end}", results.plan)
-            for (mode, each), end in zip(drawn.items(), endings(list(drawn)), strict=True)
+            _figure(panels, mode, f"sizes{end}", answers.plan)
+            for (mode, panels), end in zip(by_mode.items(), endings(list(by_mode)), strict=True)
         ),
-        tables=(("Table of sizes and means", _table(drawn, results.plan)),),
+        tables=(("Table of sizes and means", _table(by_mode, answers.plan)),),
     )
+
+
+def _narrow_to_mode(panels: Sequence[_Panel], mode: str) -> list[_Panel]:
+    """Keep the rows of one mode; a panel without any is left out."""
+    narrowed = []
+    for panel in panels:
+        rows = [row for row in panel.rows if row["mode"] == mode]
+        if rows:
+            narrowed.append(panel._replace(rows=rows))
+    return narrowed
 
 
 def _models(panels: Sequence[_Panel]) -> list[str]:
     return sorted({row["model"] for panel in panels for row in panel.rows})
 
 
-def _panels(results: AnswerResults) -> list[_Panel]:
-    """Give the means of the first instrument of each kind, and the share without a score."""
-    plan = results.plan
-    sizes = {name: size for name, size in plan.sizes.items() if size > 0}
-    size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
-    own = results.estimates.with_columns(size=size).filter(pl.col("control").is_null())
-    own = own.drop_nulls("size")
-    if plan.study in own["study"]:
-        own = own.filter(study=plan.study)
-    own = in_order(own, plan.of(plan.study)).sort("size", "model", maintain_order=True)
-    chosen = _first_of_each_kind(own, plan)
+def _panels(answers: AnswerResults) -> list[_Panel]:
+    """Make a panel of the first instrument of each kind, and one of the share without a score."""
+    plan = answers.plan
+    estimates = _estimates_with_size(answers)
+    instruments = _first_of_each_kind(estimates, plan)
     panels = []
-    for measure in map(plan.measure, chosen):
-        means = own.filter(level="model", instrument=measure.name).drop_nulls("estimate")
+    for measure in map(plan.measure, instruments):
+        means = estimates.filter(level="model", instrument=measure.name).drop_nulls("estimate")
         panels.append(_Panel(Axis.of(measure), scale(measure), _rows(means)))
-    for measure in map(plan.measure, chosen[-1:]):
+    # Of the last: there may be none, and where both kinds were asked it asks for decisions.
+    for measure in map(plan.measure, instruments[-1:]):
         title = f"Share without a score: {measure.title}"
-        says = "Share of answers without a score, refusals included, 0 to 1."
-        shares = _unscored(own.filter(level="stereotype", instrument=measure.name))
+        scale_text = "Share of answers without a score, refusals included, 0 to 1."
+        shares = _unscored(estimates.filter(level="stereotype", instrument=measure.name))
         top = shares.select(pl.max_horizontal("estimate", "ci_high").max()).item() or 0
         reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
-        panels.append(_Panel(Axis(title, 0, reach, None), says, _rows(shares)))
+        panels.append(_Panel(Axis(title, 0, reach, None), scale_text, _rows(shares)))
     return panels
 
 
+def _estimates_with_size(answers: AnswerResults) -> pl.DataFrame:
+    """Return estimates of models of known size, the smallest first; if it can, of one study."""
+    plan = answers.plan
+    sizes = {name: size for name, size in plan.sizes.items() if size > 0}  # the axis is logarithmic
+    size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
+    estimates = answers.estimates.with_columns(size=size).filter(pl.col("control").is_null())
+    estimates = estimates.drop_nulls("size")
+    if plan.study in estimates["study"]:
+        estimates = estimates.filter(study=plan.study)
+    return in_order(estimates, plan.of(plan.study)).sort("size", "model", maintain_order=True)
+
+
 def _rows(frame: pl.DataFrame) -> list[Row]:
+    """Return what a chart needs of each estimate."""
     keys = ("model", "mode", "size")
     means = frame.select(*keys, mean="estimate", low="ci_low", high="ci_high")
-    return [
-        {**row, "shown": number(row["mean"]), "interval": interval(row["low"], row["high"])}
-        for row in means.iter_rows(named=True)
-    ]
+    rows = []
+    for row in means.iter_rows(named=True):
+        texts = {"shown": number(row["mean"]), "interval": interval(row["low"], row["high"])}
+        rows.append({**row, **texts})
+    return rows
 
 
-def _first_of_each_kind(own: pl.DataFrame, plan: PlanFacts) -> list[str]:
-    """Give the first instrument of associations and the first of decisions, as the plan asks."""
-    measured = own["instrument"].drop_nulls().unique(maintain_order=True)
+def _first_of_each_kind(estimates: pl.DataFrame, plan: PlanFacts) -> list[str]:
+    """Return the first instrument of associations and the first of decisions, as the plan asks."""
+    measured = estimates["instrument"].drop_nulls().unique(maintain_order=True)
     names = [*(name for name in plan.instruments if name in measured), *measured]
     first: dict[str, str] = {}
     for name in names:
         first.setdefault(plan.measure(name).asks, name)
-    both = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
-    return both or list(first.values())[:1]
+    instruments = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
+    return instruments or list(first.values())[:1]
 
 
 def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
@@ -130,10 +142,11 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
 
 def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: PlanFacts) -> Figure:
     short = short_names(_models(panels))
-    says = " ".join(f"{panel.axis.title}: {panel.says}" for panel in panels)
+    scales = " ".join(f"{panel.axis.title}: {panel.scale}" for panel in panels)
     caption = (
         f"Means against model size, billions of parameters on a logarithmic axis; mode {mode}. "
-        f"Dot: mean over stereotypes; line: clustered {plan.interval}; dotted line: neutral. {says}"
+        f"Dot: mean over stereotypes; line: clustered {plan.interval}; dotted line: neutral. "
+        f"{scales}"
     )
     summaries = []
     for panel in panels:
@@ -142,16 +155,20 @@ def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: PlanFacts) -> 
     return Figure(name, caption, " ".join(summaries), _scatter(panels, short))
 
 
-def _table(drawn: Mapping[str, Sequence[_Panel]], plan: PlanFacts) -> ReportTable:
+def _table(by_mode: Mapping[str, Sequence[_Panel]], plan: PlanFacts) -> ReportTable:
+    """Set out the panels as columns, a row per model and mode."""
     rows: dict[tuple[str, str], Row] = {}
-    for panel in (panel for panels in drawn.values() for panel in panels):
+    all_panels = [panel for panels in by_mode.values() for panel in panels]
+    for panel in all_panels:
+        is_share = panel.axis.neutral is None
         for row in panel.rows:
-            mean = percent(row["mean"]) if panel.axis.neutral is None else row["shown"]
+            mean = percent(row["mean"]) if is_share else row["shown"]
             wide = rows.setdefault((row["model"], row["mode"]), dict(row))
             wide[panel.axis.title] = f"{mean} ({row['interval']})"
-    titles = dict.fromkeys(panel.axis.title for panels in drawn.values() for panel in panels)
+    titles = dict.fromkeys(panel.axis.title for panel in all_panels)
 
     def cell(title: str) -> Render:
+        """Write the mean of a panel."""
         return lambda r: r.get(title, "n/a")
 
     caption = f"Means with {plan.interval} against size in billions of parameters."
@@ -172,12 +189,12 @@ _TIPS = (
 
 def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
     """Draw panels above each other, over one axis of sizes."""
-    rows = [
-        {**row, "panel": panel.axis.title, "label": short[row["model"]]}
-        for panel in panels
-        for row in panel.rows
-    ]
-    sizes, labels = [row["size"] for row in rows], list(dict.fromkeys(r["label"] for r in rows))
+    rows: list[Row] = []
+    for panel in panels:
+        for row in panel.rows:
+            rows.append({**row, "panel": panel.axis.title, "label": short[row["model"]]})
+    sizes = [row["size"] for row in rows]
+    labels = list(dict.fromkeys(row["label"] for row in rows))
     domain = (min(sizes) / 1.4, max(sizes) * 1.4)
     blocks = [_block(panel, domain, labels, last=panel is panels[-1]) for panel in panels]
     return charts.vega_lite({"vconcat": blocks, "spacing": 16}, rows)
@@ -185,6 +202,7 @@ def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
 
 def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *, last: bool) -> Row:
     axis = panel.axis
+    # Vega-Lite labels every tick of a logarithmic axis; these stay apart.
     ticks = [step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5)]
     values = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
     title = "Billions of parameters" if last else None

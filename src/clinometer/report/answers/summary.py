@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import polars as pl
 
@@ -24,9 +25,9 @@ from clinometer.report.answers.results import (
     instrument_results,
     read_results,
 )
-from clinometer.report.answers.validity import judged
+from clinometer.report.answers.validity import judge_runs
 from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure, drawn
+from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.markdown import as_line
 from clinometer.report.plan import PlanFacts
@@ -37,13 +38,13 @@ from clinometer.report.prose import (
     counted,
     cut,
     first_few,
-    held_only,
     leaning,
-    lowered,
+    lower_first,
     mean_leans,
+    name_in_text,
     number,
+    restriction_note,
     short_names,
-    spoken,
     verdict_counts,
     verdict_kind,
 )
@@ -63,42 +64,45 @@ _NOT_SHOWN = (
 )
 
 
-def in_brief(directory: Path, results: AnswerResults | None = None) -> InBrief | None:
+def in_brief(directory: Path, answers: AnswerResults | None = None) -> InBrief | None:
     """Sum up a results directory; None where nothing was asked, or nothing could be estimated.
 
+    `answers`: its tables, where they are read already.
     Raises InputError if a table is malformed, PlanError if the plan is.
     """
-    if results is None:
+    if answers is None:
         if not (directory / "plan.json").is_file():
             return None
-        results = read_results(directory)
-    each = _by_instrument(results)
-    if not each:
+        answers = read_results(directory)
+    instruments = _by_name(answers)
+    if not instruments:
         return None
-    plan = results.plan
-    validity, failed = _validity(each)
+    plan = answers.plan
+    validity, failed = _validity(instruments)
     means = sorted(
-        _means(each),
-        key=lambda lean: (not lean.told, lean.instrument in failed, -abs(lean.strength)),
+        _means(instruments),
+        # Means that differ from neutral first, of them those of valid instruments.
+        key=lambda lean: (not lean.differs, lean.instrument in failed, -abs(lean.strength)),
     )
     return InBrief(
-        title=_title(plan, results),
-        simulated=say_simulated(sorted(set(results.estimates["model"].drop_nulls()))),
+        title=_title(plan, answers),
+        simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
         incomplete=tuple(
-            f"{model}: {said}" for model, said in unfinished(results.progress).items()
+            f"{model}: {text}" for model, text in unfinished(answers.progress).items()
         ),
         validity=validity,
         leans=tuple(
-            _leaning(name, one, means, failed=name in failed) for name, one in each.items()
+            _leans_sentence(name, results, means, failed=name in failed)
+            for name, results in instruments.items()
         ),
-        certainty=_certainty(each),
-        strongest=tuple(_with_answer(lean, results) for lean in means[:STRONGEST]),
+        certainty=_certainty(instruments),
+        strongest=tuple(_with_answer(lean, answers) for lean in means[:STRONGEST]),
         means=tuple(means),
-        changes=tuple(changes(directory, plan, each)),
+        changes=tuple(changes(directory, plan, instruments)),
         limits=_NOT_SHOWN,
         next=tuple(_next(directory, plan, means, failed=bool(failed))),
-        figure=_figure(each),
-        table=overview(each),
+        figure=_figure(instruments),
+        table=overview(instruments),
     )
 
 
@@ -106,84 +110,84 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     """Say what a results directory shows over all, in a few lines; raises as `in_brief`."""
     if not (directory / "plan.json").is_file():
         return ()
-    each = _by_instrument(read_results(directory))
-    return lines_of(each) if each else ()
+    instruments = _by_name(read_results(directory))
+    return lines_of(instruments) if instruments else ()
 
 
-def _by_instrument(results: AnswerResults) -> dict[str, InstrumentResults]:
-    """Give what was asked and estimated of each instrument, by its name in running text."""
-    asked = [one for one in instrument_results(results) if one.each.height]
-    return dict(zip(_names(asked), asked, strict=True))
+def _by_name(answers: AnswerResults) -> dict[str, InstrumentResults]:
+    """Return the results of each instrument that has estimates, by its name in running text."""
+    instruments = [results for results in instrument_results(answers) if results.each.height]
+    return dict(zip(_names(instruments), instruments, strict=True))
 
 
-def _title(plan: PlanFacts, results: AnswerResults) -> str:
+def _title(plan: PlanFacts, answers: AnswerResults) -> str:
     """Say who was asked how, in a line."""
-    n = results.progress["n_answered"].sum()
-    models, modes = _first(plan.models), ", ".join(plan.modes)
-    parts = (models, modes, plan.size, f"{n:,} answers" if n else "")
+    n = answers.progress["n_answered"].sum()
+    modes = ", ".join(plan.modes)
+    parts = (_first(plan.models), modes, plan.size, f"{n:,} answers" if n else "")
     return " · ".join(filter(None, parts))
 
 
-def _names(asked: Sequence[InstrumentResults]) -> list[str]:
+def _names(instruments: Sequence[InstrumentResults]) -> list[str]:
     """Name instruments in running text; where two studies have one, with the study."""
-    names = [spoken(one.instrument, one.measure.title) for one in asked]
+    names = [name_in_text(results.instrument, results.measure.title) for results in instruments]
     return [
-        name if names.count(name) == 1 else f"{name} ({one.study})"
-        for name, one in zip(names, asked, strict=True)
+        name if names.count(name) == 1 else f"{name} ({results.study})"
+        for name, results in zip(names, instruments, strict=True)
     ]
 
 
-def _shares(asked: InstrumentResults, *values: float | None) -> list[float | None]:
-    """Give values as shares of the way from neutral (0) to the end of the scale (1)."""
-    half = (asked.measure.high - asked.measure.low) / 2.0
-    neutral = asked.measure.neutral
-    middle = asked.measure.low + half if neutral is None else neutral
+def _shares(results: InstrumentResults, *values: float | None) -> list[float | None]:
+    """Express values as shares of the way from neutral (0) to the end of the scale (1)."""
+    half = (results.measure.high - results.measure.low) / 2.0
+    neutral = results.measure.neutral
+    middle = results.measure.low + half if neutral is None else neutral
     return [None if value is None else (value - middle) / half for value in values]
 
 
-def _means(each: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
-    """Give the mean of every stereotype."""
-    for name, asked in each.items():
-        several = _runs(asked) > 1
-        for row in asked.each.drop_nulls("estimate").iter_rows(named=True):
+def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
+    """Yield the mean of every stereotype."""
+    for name, results in instruments.items():
+        several_runs = _count_runs(results) > 1
+        for row in results.each.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
                 about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
-                stereotype=asked.plan.label(row["stereotype"]),
+                stereotype=results.plan.label(row["stereotype"]),
                 verdict=verdict_kind(row["verdict"]),
                 lean=leaning(row["verdict"]),
                 mean=row["estimate"],
                 low=row["ci_low"],
                 high=row["ci_high"],
-                strength=_shares(asked, row["estimate"])[0] or 0.0,
-                of=f"{row['model']}, {row['mode']}" if several else "",
+                strength=_shares(results, row["estimate"])[0] or 0.0,
+                of=f"{row['model']}, {row['mode']}" if several_runs else "",
             )
 
 
-def _runs(asked: InstrumentResults) -> int:
-    return asked.each.select("model", "mode").n_unique()
+def _count_runs(results: InstrumentResults) -> int:
+    """Count the models and modes."""
+    return results.each.select("model", "mode").n_unique()
 
 
-def _validity(each: Mapping[str, InstrumentResults]) -> tuple[tuple[str, ...], set[str]]:
+def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, ...], set[str]]:
     """Say which instruments are valid on which models; name those that fail a control on one."""
-    said: dict[str, list[str]] = {}
+    runs_by_verdict: dict[str, list[str]] = {}
     failed = set()
-    for name, asked in each.items():
-        found = judged(asked)
-        models = short_names(list(dict.fromkeys(model or "" for model, _ in found)))
-        for (model, mode), one in found.items():
-            where = f"{name} on {models[model or '']} ({mode})" if len(found) > 1 else name
-            verdict = f"{one.verdict.capitalize()} here ({one.failed or 'controls passed'})"
-            said.setdefault(verdict, []).append(where)
-            if one.verdict == "not valid":
+    for name, results in instruments.items():
+        validities = judge_runs(results)
+        models = short_names(list(dict.fromkeys(model or "" for model, _ in validities)))
+        for (model, mode), validity in validities.items():
+            run = f"{name} on {models[model or '']} ({mode})" if len(validities) > 1 else name
+            reasons = validity.failed or "controls passed"
+            verdict = f"{validity.verdict.capitalize()} here ({reasons})"
+            runs_by_verdict.setdefault(verdict, []).append(run)
+            if validity.verdict == "not valid":
                 failed.add(name)
-    runs = sum(map(len, said.values()))
-    lines = (
-        f"{verdict}: {_first(where)}"
-        if len(where) <= NAMED
-        else f"{verdict}: {len(where)} of {runs} instruments, models and modes"
-        for verdict, where in said.items()
-    )
+    count = sum(map(len, runs_by_verdict.values()))
+    lines = []
+    for verdict, runs in runs_by_verdict.items():
+        many = f"{len(runs)} of {count} instruments, models and modes"
+        lines.append(f"{verdict}: {_first(runs) if len(runs) <= NAMED else many}")
     return tuple(lines), failed
 
 
@@ -191,93 +195,109 @@ def _first(names: Sequence[str]) -> str:
     return first_few(names, NAMED)
 
 
-def _leaning(name: str, asked: InstrumentResults, means: Sequence[Lean], *, failed: bool) -> str:
+def _leans_sentence(
+    name: str, results: InstrumentResults, means: Sequence[Lean], *, failed: bool
+) -> str:
     """Say of one instrument which stereotypes lean, and by how much all do."""
-    keys = {"study": asked.study, "instrument": asked.instrument}
-    mine = [lean for lean in means if keys.items() <= lean.about.items()]
-    runs = _runs(asked)
-    parts = []
-    for verdict, how in (("consistent", "as the stereotype says"), ("reversed", "against it")):
-        leaning = [lean for lean in mine if lean.verdict == verdict]
-        if not leaning:
-            continue
-        names = list(dict.fromkeys(lean.stereotype for lean in leaning))
-        only = held_only(lean.lean for lean in leaning)
-        lean = "leans" if len(leaning) == 1 else "lean"
-        parts.append(f"{len(leaning)} {lean} {how}{only} ({_first(names)})")
-    found = "; ".join(parts) or "none is shown to lean"
-    of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
-    of = f"{of} of single stereotypes" if runs > 1 else of
-    valid = f" (not valid {'on some models' if runs > 1 else 'here'})" if failed else ""
-    first = "; ".join(filter(None, (_overall(asked), lowered(largest_effect(asked)))))
-    said = filter(None, (first, f"Of {of}, {found}"))
-    return f"{capital(name)}{valid}: {'. '.join(said)}."
+    keys = {"study": results.study, "instrument": results.instrument}
+    of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
+    several_runs = _count_runs(results) > 1
+    consistent = _count_leans(of_instrument, "consistent", "as the stereotype says")
+    reverse = _count_leans(of_instrument, "reversed", "against it")
+    leans = "; ".join(filter(None, (consistent, reverse)))
+    if several_runs:
+        total = f"{counted(len(of_instrument), 'mean')} of single stereotypes"
+    else:
+        total = counted(len(of_instrument), "stereotype")
+    validity = f" (not valid {'on some models' if several_runs else 'here'})" if failed else ""
+    effect = lower_first(largest_effect(results))
+    overall = "; ".join(filter(None, (_overall(results), effect)))
+    sentences = filter(None, (overall, f"Of {total}, {leans or 'none is shown to lean'}"))
+    return f"{capital(name)}{validity}: {'. '.join(sentences)}."
 
 
-def _overall(asked: InstrumentResults) -> str:
+def _count_leans(means: Sequence[Lean], verdict: str, direction: str) -> str:
+    """Say how many means have a verdict, and of which stereotypes; empty where none has."""
+    leans = [lean for lean in means if lean.verdict == verdict]
+    if not leans:
+        return ""
+    names = list(dict.fromkeys(lean.stereotype for lean in leans))
+    restriction = restriction_note(lean.lean for lean in leans)
+    verb = "leans" if len(leans) == 1 else "lean"
+    return f"{len(leans)} {verb} {direction}{restriction} ({_first(names)})"
+
+
+def _overall(results: InstrumentResults) -> str:
     """Say of the mean over all stereotypes whether it leans.
 
     Of several models and modes: how many means lean, and the ends of their range.
     """
-    rows = asked.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
+    rows = results.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
     if not rows:
         return ""
     if not rows[1:]:
-        return mean_leans(rows[0], asked.measure)
+        return mean_leans(rows[0], results.measure)
     counts = verdict_counts(row["verdict"] for row in rows)
-    low, high = (
-        f"{number(row['estimate'])}, which {leaning(row['verdict'])} ({row['model']}, "
-        f"{row['mode']})"
-        for row in (rows[0], rows[-1])
-    )
-    neutral = f"neutral is {asked.measure.neutral:g}"
+    low, high = _run_mean_text(rows[0]), _run_mean_text(rows[-1])
+    neutral = f"neutral is {results.measure.neutral:g}"
     return f"of {len(rows)} means over all, {counts}: from {low} to {high}; {neutral}"
 
 
-def _certainty(each: Mapping[str, InstrumentResults]) -> str:
+def _run_mean_text(row: Mapping[str, Any]) -> str:
+    """State a mean over all stereotypes, and of which model and mode it is."""
+    run = f"{row['model']}, {row['mode']}"
+    return f"{number(row['estimate'])}, which {leaning(row['verdict'])} ({run})"
+
+
+def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
     """Say how far intervals reach, and how much could not be told."""
-    said, withheld = [], []
-    for name, asked in each.items():
-        verdicts = pl.concat([frame["verdict"] for frame in asked.levels.values()])
+    widths = []
+    withheld = []
+    for name, results in instruments.items():
+        verdicts = pl.concat([frame["verdict"] for frame in results.levels.values()])
         if (verdicts == POSITIVE_CONTROL).any():
             withheld.append(name)
-        rows = asked.each.drop_nulls(["ci_low", "ci_high"])
+        rows = results.each.drop_nulls(["ci_low", "ci_high"])
         if rows.is_empty():
             continue
         half = median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
-        kinds = [verdict_kind(code) for code in asked.each["verdict"]]
-        open_ = len([kind for kind in kinds if kind in ("inconclusive", "no verdict")])
-        said.append(f"±{number(half)} ({name}; {open_} of {len(kinds)} open)")
-    if not said:
+        kinds = [verdict_kind(code) for code in results.each["verdict"]]
+        untold = kinds.count("inconclusive") + kinds.count("no verdict")
+        widths.append(f"±{number(half)} ({name}; {untold} of {len(kinds)} open)")
+    if not widths:
         return "No intervals could be computed"
-    known = f"Single stereotypes are known to about {', '.join(said)}; smaller leans do not show"
+    text = f"Single stereotypes are known to about {', '.join(widths)}; smaller leans do not show"
     if not withheld:
-        return known
+        return text
     return (
-        f"{known}. No mean of {', '.join(withheld)} is called near neutral, as the positive "
+        f"{text}. No mean of {', '.join(withheld)} is called near neutral, as the positive "
         "control does not lie beyond the margin"
     )
 
 
-def _with_answer(lean: Lean, results: AnswerResults) -> Lean:
+def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
     """Add the answer whose score is nearest to the mean."""
-    if results.scores is None or results.responses is None:
+    if answers.scores is None or answers.responses is None:
         return lean
-    same = (pl.col(name).eq_missing(pl.lit(one, pl.String)) for name, one in lean.about.items())
-    near = (
-        results.scores.filter(pl.col("score").is_not_null(), *same)
-        .select("trial_id", "model", away=(pl.col("score") - lean.mean).abs().round(6))
-        .sort("away", "trial_id")
+    is_same = (
+        pl.col(factor).eq_missing(pl.lit(value, pl.String)) for factor, value in lean.about.items()
+    )
+    # Rounded, so that of scores that are equally near the first trial by id is taken.
+    distance = (pl.col("score") - lean.mean).abs().round(6)
+    nearest = (
+        answers.scores.filter(pl.col("score").is_not_null(), *is_same)
+        .select("trial_id", "model", distance=distance)
+        .sort("distance", "trial_id")
         .head(1)
     )
-    found = (
-        results.responses.select("trial_id", "model", "prompt", "response", "options")
-        .join(near, on=["trial_id", "model"], how="semi")
+    trials = (
+        answers.responses.select("trial_id", "model", "prompt", "response", "options")
+        .join(nearest, on=["trial_id", "model"], how="semi")
         .collect(engine="streaming")
     )
-    if found.is_empty():
+    if trials.is_empty():
         return lean
-    row = found.row(0, named=True)
+    row = trials.row(0, named=True)
     return replace(
         lean,
         prompt=_line(as_asked(row["prompt"] or "", row["options"])),
@@ -293,23 +313,25 @@ def _line(text: str) -> str:
 def _next(
     directory: Path, plan: PlanFacts, means: Sequence[Lean], *, failed: bool
 ) -> Iterator[str]:
-    """Say what to do with what was found."""
+    """Say what to do next."""
     name = as_argument(directory)
-    told = [lean for lean in means if lean.told]
+    leans = [lean for lean in means if lean.differs]
     larger = {"quick": "standard", "standard": "paper"}.get(plan.size)
     if failed:
         yield "Where controls fail, ask in another mode (--mode)"
-    if told:
-        yield f"The answers: clinometer show {name} {told[0].about['stereotype']}"
-    if larger and len(told) < len(means):
+    if leans:
+        yield f"The answers: clinometer show {name} {leans[0].about['stereotype']}"
+    if larger and len(leans) < len(means):
         yield f"To tell smaller leans: the same command with --size {larger} and another --out"
     yield f"Before another version replaces it: clinometer compare {name} OTHER"
 
 
-def _figure(each: Mapping[str, InstrumentResults]) -> Figure | None:
+def _figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
     """Draw all means on one scale: of categories or, of several runs, over all stereotypes."""
-    runs = max(_runs(asked) for asked in each.values())
-    rows = [row for name, asked in each.items() for row in _rows(name, asked, runs)]
+    several_runs = max(_count_runs(results) for results in instruments.values()) > 1
+    rows: list[Row] = []
+    for name, results in instruments.items():
+        rows += _run_marks(name, results) if several_runs else _category_marks(name, results)
     if not rows:
         return None
     title = "share of the scale from neutral; right: as the stereotype says"
@@ -327,17 +349,32 @@ def _figure(each: Mapping[str, InstrumentResults]) -> Figure | None:
 _LABELS, _WIDTH = 110, 400
 
 
-def _rows(name: str, asked: InstrumentResults, runs: int) -> Iterator[Row]:
-    """Give the rows of one instrument, on the common scale."""
-    frame = asked.whole if runs > 1 else pl.concat([asked.levels["category"], asked.whole])
-    models = short_names(list(frame["model"].fill_null("").unique(maintain_order=True)))
-    modes = frame["mode"].n_unique() > 1
+#: Characters of the label of a mark.
+_MARK_LABEL = 40
+
+
+def _category_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
+    """Yield a mark for each category of one instrument, and one for all."""
+    frame = pl.concat([results.levels["category"], results.whole])
     for row in frame.drop_nulls("estimate").iter_rows(named=True):
-        ends = ("estimate", "ci_low", "ci_high")
-        shared = dict(zip(ends, _shares(asked, *(row[end] for end in ends)), strict=True))
         label = category_title(row["category"]) if row["category"] else "All"
-        if runs > 1:
-            of = (models[row["model"] or ""] if models.keys() - {""} else "", row["mode"] * modes)
-            label = " · ".join(filter(None, of if len(models) > 1 else of[1:]))
-        made = drawn({**row, **shared, "bound_low": None, "bound_high": None}, asked.plan, "all")
-        yield {**made, "label": cut(label, 40), "block": capital(name)}
+        yield _mark(row, label, name, results)
+
+
+def _run_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
+    """Yield a mark for each model and mode of one instrument, over all stereotypes."""
+    models = short_names(list(results.whole["model"].fill_null("").unique(maintain_order=True)))
+    several_modes = results.whole["mode"].n_unique() > 1
+    for row in results.whole.drop_nulls("estimate").iter_rows(named=True):
+        model = models[row["model"] or ""] if len(models) > 1 else ""
+        mode = row["mode"] if several_modes else ""
+        yield _mark(row, " · ".join(filter(None, (model, mode))), name, results)
+
+
+def _mark(row: Mapping[str, Any], label: str, name: str, results: InstrumentResults) -> Row:
+    """Return what a chart needs of a mean, on the scale that all instruments share."""
+    ends = ("estimate", "ci_low", "ci_high")
+    shares = dict(zip(ends, _shares(results, *(row[end] for end in ends)), strict=True))
+    # The worst case is left out: it is not expressed as a share.
+    mark = mark_row({**row, **shares, "bound_low": None, "bound_high": None}, results.plan, "all")
+    return {**mark, "label": cut(label, _MARK_LABEL), "block": capital(name)}

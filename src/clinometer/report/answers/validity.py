@@ -13,16 +13,19 @@ from clinometer.report.prose import number
 from clinometer.report.sections import Finding
 from clinometer.results.verdicts import FAILED, PASSED
 
-__all__ = ["Judged", "judged", "validity"]
+__all__ = ["Run", "Validity", "is_run", "judge_runs", "validity"]
+
+#: A model, and a mode as controls name it.
+Run = tuple[str | None, str]
 
 #: Kind of a control → what is said where it was not asked.
 _KINDS = {"positive": "positive control", "negative": "placebo"}
 
-#: What is said where so many kinds of control passed, and none failed.
-_PASSED = ("not tested", "partly tested", "valid")
+#: The verdict where so many kinds of control passed, and none failed.
+_VERDICTS = ("not tested", "partly tested", "valid")
 
 
-class Judged(NamedTuple):
+class Validity(NamedTuple):
     """What the controls say of one model and mode."""
 
     verdict: str  # valid, not valid, partly tested, not tested
@@ -32,59 +35,69 @@ class Judged(NamedTuple):
     @property
     def failed(self) -> str:
         """Name the controls that did not pass or were not asked."""
-        return ", ".join(one for one in self.outcomes if not one.endswith(f" {PASSED}"))
+        return ", ".join(text for text in self.outcomes if not text.endswith(f" {PASSED}"))
 
 
-def validity(asked: InstrumentResults) -> Finding | None:
+def validity(results: InstrumentResults) -> Finding | None:
     """Say in one line whether the instrument is valid on each model, per mode.
 
     Valid: every positive control and every placebo passed. Not valid: one failed. Partly tested or
     not tested: one kind of control, or both, was not asked or is not known. None where there are no
     estimates.
     """
-    runs = judged(asked)
-    if not runs:
+    validities = judge_runs(results)
+    if not validities:
         return None
-    if len(runs) > MOST_ANSWERS:
-        counts = Counter(one.verdict for one in runs.values())
-        said = [f"{verdict} in {n} of {len(runs)}" for verdict, n in counts.items()]
-        return Finding("Validity", f"Models and modes: {', '.join(said)}.")
-    said = [
-        f"{model}, mode {mode}: {one.verdict} ({', '.join([*one.outcomes, one.reliability])})"
-        for (model, mode), one in runs.items()
-    ]
-    return Finding("Validity", f"{'; '.join(said)}.")
+    if len(validities) > MOST_ANSWERS:
+        counts = Counter(validity.verdict for validity in validities.values())
+        shares = [f"{verdict} in {n} of {len(validities)}" for verdict, n in counts.items()]
+        return Finding("Validity", f"Models and modes: {', '.join(shares)}.")
+    texts = []
+    for (model, mode), validity in validities.items():
+        reasons = ", ".join([*validity.outcomes, validity.reliability])
+        texts.append(f"{model}, mode {mode}: {validity.verdict} ({reasons})")
+    return Finding("Validity", f"{'; '.join(texts)}.")
 
 
-def judged(asked: InstrumentResults) -> dict[tuple[str | None, str], Judged]:
+def judge_runs(results: InstrumentResults) -> dict[Run, Validity]:
     """Judge each model and mode by its controls, and state its reliability."""
-    runs = asked.each.select("model", "control_mode").unique(maintain_order=True).rows()
-    return {(model, mode): _judged(asked, model, mode) for model, mode in runs}
+    runs = results.each.select("model", "control_mode").unique(maintain_order=True).rows()
+    return {(model, mode): _judge_run(results, (model, mode)) for model, mode in runs}
 
 
-def _judged(asked: InstrumentResults, model: str | None, mode: str) -> Judged:
-    same = pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
-    checks = asked.checks.filter(same)
-    found = {kind: _worst(checks.filter(control=kind)["verdict"].to_list()) for kind in _KINDS}
-    says = tuple(
-        f"{name} {found[kind]}" if found[kind] else f"no {name}" for kind, name in _KINDS.items()
+def is_run(run: Run) -> pl.Expr:
+    """Tell which rows are of one model and mode; null stands for a model without a name."""
+    model, mode = run
+    return pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
+
+
+def _judge_run(results: InstrumentResults, run: Run) -> Validity:
+    checks = results.checks.filter(is_run(run))
+    verdicts = {
+        kind: _worst_verdict(checks.filter(control=kind)["verdict"].to_list()) for kind in _KINDS
+    }
+    outcomes = tuple(
+        f"{name} {verdicts[kind]}" if verdicts[kind] else f"no {name}"
+        for kind, name in _KINDS.items()
     )
-    number = [*found.values()].count(PASSED)
-    verdict = "not valid" if FAILED in found.values() else _PASSED[number]
-    return Judged(verdict, says, _reliability(asked, model, mode))
+    passed = [*verdicts.values()].count(PASSED)
+    verdict = "not valid" if FAILED in verdicts.values() else _VERDICTS[passed]
+    return Validity(verdict, outcomes, _reliability(results, run))
 
 
-def _worst(verdicts: list[str]) -> str:
+def _worst_verdict(verdicts: list[str]) -> str:
     """Return the worst verdict of some controls of a kind; empty where there is none."""
-    others = (one for one in verdicts if one != PASSED)
-    failed = FAILED if FAILED in verdicts else next(others, "")
-    return failed or (PASSED if verdicts else "")
+    if FAILED in verdicts:
+        return FAILED
+    # What neither passed nor failed could not be told, which is worse than a pass.
+    untold = [verdict for verdict in verdicts if verdict != PASSED]
+    return next(iter(untold), PASSED if verdicts else "")
 
 
-def _reliability(asked: InstrumentResults, model: str | None, mode: str) -> str:
+def _reliability(results: InstrumentResults, run: Run) -> str:
     """State the split-half reliability; of several dimensions, the lowest and the highest."""
-    same = pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
-    rows = asked.tables.reliability.filter(same, measure="split_half").drop_nulls("estimate")
+    rows = results.tables.reliability.filter(is_run(run), measure="split_half")
+    rows = rows.drop_nulls("estimate")
     if rows.is_empty():
         return "reliability not known"
     ends = pl.col("estimate").min().alias("low"), pl.col("estimate").max().alias("high")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
@@ -53,12 +52,14 @@ _STRONGEST = (
 _POOLED = " Means over all pairs of group words; words.parquet has each pair."
 
 
-def word_section(asked: InstrumentResults) -> Section | None:
+def word_section(results: InstrumentResults) -> Section | None:
     """Show which words or tasks go to which group, and what each contributes to the score.
 
     None where there are no words.
     """
-    words, items, plan = asked.tables.words.drop_nulls("share"), asked.tables.items, asked.plan
+    plan = results.plan
+    words = results.tables.words.drop_nulls("share")
+    items = results.tables.items
     if words.is_empty() and items.is_empty():
         return None
     figures = _figures(words, plan)
@@ -69,35 +70,39 @@ def word_section(asked: InstrumentResults) -> Section | None:
 def _figures(words: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw heat maps: the columns are pairs of group words or, of several runs, the runs."""
     words = words.filter(pl.col("set") != "extra")  # no valence: they carry nothing
-    runs = words.select("model", "mode").n_unique() > 1
-    pairs = pl.struct("marginalized", "default").n_unique().over("stereotype")
-    column = (
-        pl.format("{} · {}", "model", "mode")
-        if runs
-        else pl.when(pairs > MOST_PAIRS)
-        .then(pl.lit("all pairs"))
-        .otherwise(pl.format("{} / {}", "marginalized", "default"))
-    )
-    rows = _rows(words.with_columns(column=column), plan)
+    several_runs = words.select("model", "mode").n_unique() > 1
+    rows = _rows(words.with_columns(column=_column(several_runs)), plan)
     if not rows:
         return ()
-    labels = {key: plan.label(key) for key in dict.fromkeys(row["stereotype"] for row in rows)}
+    stereotypes = dict.fromkeys(row["stereotype"] for row in rows)
+    labels = {key: plan.label(key) for key in stereotypes}
     widest = max(rows, key=lambda row: abs(row["share"] - 0.5))
     summary = (
         f"{len(labels)} stereotypes, {len(rows)} cells. Furthest from neutral: "
         f"{widest['attribute']} for {widest['column']} ({labels[widest['stereotype']]}) at "
         f"{number(widest['share'])}."
     )
-    pooled = runs or "all pairs" in {row["column"] for row in rows}
-    title = "model and mode" if runs else "marginalized / default group word"
+    pooled = several_runs or "all pairs" in {row["column"] for row in rows}
+    title = "model and mode" if several_runs else "marginalized / default group word"
     caption = _CAPTION + _POOLED * pooled
     return (Figure("words", caption, summary, _heat_maps(rows, labels, title)),)
+
+
+def _column(several_runs: bool) -> pl.Expr:
+    """Name the column of a heat map: the run or, of one run, the pair of group words."""
+    if several_runs:
+        return pl.format("{} · {}", "model", "mode")
+    pairs = pl.struct("marginalized", "default").n_unique().over("stereotype")
+    pair = pl.format("{} / {}", "marginalized", "default")
+    return pl.when(pairs > MOST_PAIRS).then(pl.lit("all pairs")).otherwise(pair)
 
 
 def _item_table(items: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     """Set out what each word contributes; of many words, those that contribute most."""
     many = items.height > MOST_ITEMS
-    shown = _strongest(items) if many else items
+    listed = _strongest(items) if many else items
+    # Within what `in_order` sorts by: first the words tied to the group, the strongest first.
+    listed = listed.sort("set", "contribution", descending=True, maintain_order=True)
     caption = _CONTRIBUTION + _STRONGEST * many + f" {plan.interval}, over draws."
     columns = [
         TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
@@ -110,10 +115,7 @@ def _item_table(items: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         TableColumn("Share", lambda r: "" if r["share"] is None else number(r["share"])),
         TableColumn("n", lambda r: str(r["n"])),
     ]
-    by = ["set", "contribution"]
-    return render_table(
-        in_order(shown.sort(by, descending=True, maintain_order=True), plan), caption, columns
-    )
+    return render_table(in_order(listed, plan), caption, columns)
 
 
 def _strongest(items: pl.DataFrame) -> pl.DataFrame:
@@ -134,35 +136,41 @@ def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 def _rows(words: pl.DataFrame, plan: PlanFacts) -> list[Row]:
     """Give a row per word and ``column``; words stand in the order of their shares."""
     by = ["stereotype", "set", "attribute"]
-    rank = _mean(words, by).sort("share", "attribute", descending=[True, False])
-    rank = rank.with_row_index("rank").select(*by, "rank")
-    rows = _mean(words, [*by, "column"]).join(rank, on=by, maintain_order="left")
-    rows = rows.sort(place("stereotype", plan.stereotypes), "rank", maintain_order=True)
+    means = _mean(words, by).sort("share", "attribute", descending=[True, False])
+    ranks = means.with_row_index("rank").select(*by, "rank")
+    cells = _mean(words, [*by, "column"]).join(ranks, on=by, maintain_order="left")
+    cells = cells.sort(place("stereotype", plan.stereotypes), "rank", maintain_order=True)
+    cells = cells.with_columns(pl.col("share").round(4))
     return [
-        {**row, "step": _STEPS[bisect_right(HEAT_STEPS, row["share"])]}
-        for row in rows.with_columns(pl.col("share").round(4)).iter_rows(named=True)
+        {**cell, "step": _STEPS[bisect_right(HEAT_STEPS, cell["share"])]}
+        for cell in cells.iter_rows(named=True)
     ]
 
 
 def _heat_maps(rows: Sequence[Row], labels: dict[str, str], title: str) -> Row:
     """Draw one heat map per stereotype; of very many cells without their numbers."""
     bare = len(rows) > MOST_NUMBERS
-    blocks = [
-        {**_cells(mine, {"field": "stereotype", "equal": key}, title, bare=bare), "title": label}
+    sets: dict[str, set[str]] = {}
+    for row in rows:
+        sets.setdefault(row["stereotype"], set()).add(row["set"])
+    # Every map filters the same rows, which the specification holds once.
+    maps = [
+        {**_heat_map(key, sorted(sets[key], reverse=True), title, bare=bare), "title": label}
         for key, label in labels.items()
-        if (mine := [row for row in rows if row["stereotype"] == key])
     ]
-    return vega_lite({"concat": blocks, "columns": 3, "spacing": 30}, rows)
+    return vega_lite({"concat": maps, "columns": 3, "spacing": 30}, rows)
 
 
-def _cells(rows: Sequence[Row], wanted: Any, title: str, *, bare: bool) -> Row:
+def _heat_map(stereotype: str, sets: Sequence[str], title: str, *, bare: bool) -> Row:
     """Draw one block of cells per set of words, over the same columns; only the first has heads."""
-    sets = sorted({row["set"] for row in rows}, reverse=True)
-    blocks = [_block(name, wanted, title if name == sets[0] else None, bare=bare) for name in sets]
+    is_stereotype = {"field": "stereotype", "equal": stereotype}
+    blocks = [
+        _block(name, is_stereotype, title if name == sets[0] else None, bare=bare) for name in sets
+    ]
     return {"vconcat": blocks, "spacing": 8, "resolve": {"scale": {"x": "shared"}}}
 
 
-def _block(name: str, wanted: Any, title: str | None, *, bare: bool) -> Row:
+def _block(name: str, is_stereotype: Row, title: str | None, *, bare: bool) -> Row:
     """Draw a block as plain Vega-Lite: altair takes long over one for each stereotype."""
     axis: Row = {"titleAnchor": "start", "orient": "top", "labelAngle": -40, "labelLimit": 240}
     x = {"title": title, "axis": {**axis, "grid": False} if title else None}
@@ -176,7 +184,7 @@ def _block(name: str, wanted: Any, title: str | None, *, bare: bool) -> Row:
     }
     color = {"scale": classes, "legend": {"title": f"{_SHARE} (neutral .50)", **legend}}
     return {
-        "transform": [{"filter": wanted}, {"filter": {"field": "set", "equal": name}}],
+        "transform": [{"filter": is_stereotype}, {"filter": {"field": "set", "equal": name}}],
         "encoding": {
             "x": {**_nominal("column"), **x, "sort": None},
             "y": {**_nominal("attribute"), "title": name, "sort": sort},

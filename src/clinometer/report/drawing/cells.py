@@ -1,4 +1,4 @@
-"""Maps of classed cells, around a neutral 0."""
+"""Maps of cells in classes, around a neutral 0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clinometer.report.drawing.charts import Row, in_layers, tooltips, vega_lite
 from clinometer.report.drawing.theme import HEAT
 from clinometer.report.prose import ALPHA, interval, number, p_value
 
-__all__ = ["Grid", "between", "cells", "class_colors", "classed", "map_cell"]
+__all__ = ["Grid", "between", "cells", "class_colors", "class_of", "map_cell"]
 
 #: The width of a label, of rows and of slanted columns.
 _DOWN, _ACROSS = 230, 320
@@ -33,7 +33,7 @@ class Grid:
     tips: tuple[tuple[str, str], ...]
 
 
-def classed(value: float | None, edges: Sequence[float]) -> str | None:
+def class_of(value: float | None, edges: Sequence[float]) -> str | None:
     """Name the class of a value; None where there is none."""
     return None if value is None else _classes(edges)[bisect_right(edges, value)]
 
@@ -45,8 +45,9 @@ def cells(rows: Sequence[Row], grid: Grid) -> Row:
     """
     (x_title, x_order), (y_title, y_order) = grid.across, grid.down
     plain: Row = {"grid": False, "ticks": False, "labelPadding": 5}
-    long = max(map(len, x_order), default=0) * 7 > grid.width
-    turned: Row = {"labelAngle": -40, "labelAlign": "left"} if long else {"labelAngle": 0}
+    # A letter is about 7 pixels wide.
+    is_long = max(map(len, x_order), default=0) * 7 > grid.width
+    turned: Row = {"labelAngle": -40, "labelAlign": "left"} if is_long else {"labelAngle": 0}
     x_axis = alt.Axis(
         title=x_title or None, orient="top", labelLimit=_ACROSS, labelBaseline="bottom",
         **turned, **plain,
@@ -79,7 +80,7 @@ def _ordered(channel: Any, field: str, order: Sequence[str], axis: alt.Axis) -> 
 
 
 def class_colors(classes: Sequence[str], colors: Sequence[str], title: str) -> alt.Color:
-    """Give each class its colour."""
+    """Assign each class its colour."""
     legend = alt.Legend(title=title, symbolType="square", symbolSize=160, columns=len(classes))
     scale = alt.Scale(domain=list(classes), range=list(colors))
     return alt.Color("step:O", scale=scale, legend=legend)
@@ -96,24 +97,25 @@ def between(ends: Sequence[str]) -> list[str]:
 
 
 def map_cell(
-    row: Mapping[str, Any], edges: Sequence[float], place: tuple[str, str], text: str, **more: Any
+    row: Mapping[str, Any], edges: Sequence[float], place: tuple[str, str], text: str, **tips: Any
 ) -> Row:
-    """Give a cell of a map of estimates.
+    """Return a cell of a map of estimates.
 
     `place`: its column and line.
     `text`: what stands in it, before a star where p (Holm), or `p_claim`, is small.
-    `more`: what else the tooltip shows, and whether its text is `strong`, by default with the star.
+    `tips`: what else the tooltip shows, and whether its text is `strong`, by default with the star.
     """
     p = row.get("p_claim", row["p_holm"])
-    sure = p is not None and p < ALPHA
+    is_significant = p is not None and p < ALPHA
+    has_interval = row["ci_low"] is not None
     return {
         "across": place[0],
         "down": place[1],
-        "step": classed(row["estimate"], edges),
-        "text": text + "*" * sure,
-        "strong": sure,
-        "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
+        "step": class_of(row["estimate"], edges),
+        "text": text + "*" * is_significant,
+        "strong": is_significant,
+        "interval": interval(row["ci_low"], row["ci_high"]) if has_interval else None,
         "p": p_value(row["p"]),
         "p_holm": p_value(row["p_holm"]),
-        **more,
+        **tips,
     }

@@ -71,7 +71,7 @@ class Axis:
 
 
 def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
-    """Give the dot and interval of a row of estimates, and how a tooltip writes them.
+    """Return the dot and interval of a row of estimates, and how a tooltip writes them.
 
     An interval without both ends or without a value is left out.
     """
@@ -90,16 +90,21 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
 
 
 def vega_lite(drawing: Row, rows: Sequence[Row]) -> Row:
-    """Give the specification of a drawing of rows, with the configuration that all share."""
-    whole = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}, **drawing}
-    return {**whole, "config": CONFIG, "datasets": {"rows": list(rows)}}
+    """Return the specification of a drawing of rows, with the configuration that all share."""
+    return {
+        "$schema": alt.SCHEMA_URL,
+        "data": {"name": "rows"},
+        **drawing,
+        "config": CONFIG,
+        "datasets": {"rows": list(rows)},
+    }
 
 
 def bare(chart: Any) -> Row:
-    """Give a chart as part of a larger one; altair would copy it at each step of composing."""
+    """Return a chart as part of a larger one; altair would copy it at each step of composing."""
     drawing = chart.to_dict(validate=False)
-    alone = ("$schema", "config", "data", "datasets")
-    return {key: value for key, value in drawing.items() if key not in alone}
+    of_page = ("$schema", "config", "data", "datasets")
+    return {key: value for key, value in drawing.items() if key not in of_page}
 
 
 def in_layers(marks: Iterable[Any], place: Mapping[str, Row] | None = None) -> Row:
@@ -108,9 +113,11 @@ def in_layers(marks: Iterable[Any], place: Mapping[str, Row] | None = None) -> R
     `place`: channel → the scale and axis that every layer has.
     """
     layers = [bare(mark) for mark in marks]
-    for encoding in (layer.get("encoding", {}) for layer in layers):
-        encoding |= {name: {**encoding[name], **at} for name, at in (place or {}).items()
-                     if name in encoding}  # fmt: skip
+    for layer in layers:
+        encoding = layer.get("encoding", {})
+        for channel, options in (place or {}).items():
+            if channel in encoding:
+                encoding[channel] = {**encoding[channel], **options}
     return {"layer": layers}
 
 
@@ -133,16 +140,11 @@ def in_panels(
     `size`: width and height of a panel.
     """
     width, height = size
-    panels = [
-        {
-            "title": title,
-            **only("panel", panel),
-            **draw(panel, place % COLUMNS == 0),
-            "width": width,
-            "height": height,
-        }
-        for place, (panel, title) in enumerate(titles.items())
-    ]
+    panels: list[Row] = []
+    for position, (panel, title) in enumerate(titles.items()):
+        layers = draw(panel, position % COLUMNS == 0)
+        drawing: Row = {"title": title, **only("panel", panel), **layers}
+        panels.append({**drawing, "width": width, "height": height})
     return vega_lite({"concat": panels, "columns": COLUMNS, "spacing": 26}, rows)
 
 
@@ -153,9 +155,11 @@ def blocks(
 
     `width`: of a column; 0: its share of the page.
     """
-    names, panels = (list(dict.fromkeys(row[key] for row in rows)) for key in ("block", "panel"))
+    names = list(dict.fromkeys(row["block"] for row in rows))
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
     width = width or _column_width(len(panels), labels)
-    axis = axis if width >= _TITLED else replace(axis, title="")
+    if width < _TITLED:
+        axis = replace(axis, title="")
     blocks = []
     for name in names:
         part = [row for row in rows if row["block"] == name]
@@ -174,7 +178,7 @@ def blocks(
 
 def _column_width(columns: int, labels: int) -> int:
     """Share the page among columns; below a least width the figure scrolls sideways."""
-    if columns < 3:
+    if columns < 3:  # of full width, one or two would be harder to read
         return (620, 400)[columns - 1]
     return max(95, (1060 - labels - 18 * (columns - 1)) // columns)
 
@@ -204,7 +208,7 @@ def _lines(name: str, letters: int) -> list[str]:
 
 
 def once() -> Any:
-    """Give a chart with one mark per panel, for what does not depend on the rows."""
+    """Return a chart with one mark per panel, for what does not depend on the rows."""
     return alt.Chart().transform_aggregate(count="count()", groupby=["panel"])
 
 
@@ -219,7 +223,7 @@ def ground(axis: Axis) -> list[Any]:
     if axis.neutral is None:
         return []
     layers = [neutral_rule(x=alt.X(datum=axis.neutral))]
-    if axis.margin:
+    if axis.margin:  # the band lies below the line
         low, high = axis.neutral - axis.margin, axis.neutral + axis.margin
         ends = {"x": alt.X(datum=low), "x2": alt.X2(datum=high), "tooltip": alt.TooltipValue(None)}
         layers.insert(0, once().mark_rect(color="var(--band)").encode(**ends))
@@ -237,23 +241,29 @@ def apart(channel: Any, field: str, styles: Mapping[str, Any], **options: Any) -
 
 
 def line_channels(field: str, names: Sequence[str], **options: Any) -> tuple[Any, Any, Any]:
-    """Give colour, dash and shape of the lines of a field, apart without colour too."""
-    styles = dict(zip(names, line_styles(len(names)), strict=True))
-    color, dash, shape = (
-        apart(channel, field, {name: style[key] for name, style in styles.items()}, **options)
-        for channel, key in ((alt.Color, "color"), (alt.StrokeDash, "dash"), (alt.Shape, "shape"))
+    """Return colour, dash and shape of the lines of a field, apart without colour too."""
+    styles = line_styles(len(names))
+
+    def channel_of(channel: Any, key: str) -> Any:
+        """Make the channel of one key of the styles."""
+        values = [style[key] for style in styles]
+        return apart(channel, field, dict(zip(names, values, strict=True)), **options)
+
+    return (
+        channel_of(alt.Color, "color"),
+        channel_of(alt.StrokeDash, "dash"),
+        channel_of(alt.Shape, "shape"),
     )
-    return color, dash, shape
 
 
 def across(field: str, axis: Axis) -> alt.X:
-    """Give the horizontal position of a field."""
+    """Return the horizontal position of a field."""
     scale = alt.Scale(domain=[axis.low, axis.high], nice=False, clamp=True)
     return alt.X(f"{field}:Q", scale=scale, axis=ticks(axis))
 
 
 def up(field: str, axis: Axis) -> alt.Y:
-    """Give the vertical position of a field."""
+    """Return the vertical position of a field."""
     scale = alt.Scale(domain=[axis.low, axis.high], nice=False)
     ticks = alt.Axis(tickCount=5, grid=True)
     return alt.Y(f"{field}:Q", scale=scale, axis=ticks, title=axis.title or None)
@@ -270,16 +280,21 @@ def banded(chart: Any, axis: Axis, dash: Any, opacity: float) -> list[Any]:
 
 
 def ticks(axis: Axis, **options: Any) -> alt.Axis:
-    """Give the axis below a block; a bare one has neither numbers nor a title."""
-    title, shown = None if axis.bare else axis.title or None, not axis.bare
-    return alt.Axis(title=title, labels=shown, ticks=shown, domain=shown, tickCount=5, **options)
+    """Return the axis below a block; a bare one has neither numbers nor a title."""
+    full = not axis.bare
+    title = axis.title if full else ""
+    # None, not an empty text, which would keep the room of a title.
+    return alt.Axis(
+        title=title or None, labels=full, ticks=full, domain=full, tickCount=5, **options
+    )
 
 
 def down(rows: Sequence[Row], labels: int = LABELS, field: str = "label", **options: Any) -> alt.Y:
-    """Give the vertical axis: the labels of the rows, in their order."""
+    """Return the vertical axis: the labels of the rows, in their order."""
     order = list(dict.fromkeys(row[field] for row in rows))
     axis = alt.Axis(
         title=None,
+        # Of one width, whatever the labels are, so that blocks stand under each other.
         minExtent=labels,
         maxExtent=labels,
         labelLimit=labels + 5,
@@ -292,9 +307,10 @@ def down(rows: Sequence[Row], labels: int = LABELS, field: str = "label", **opti
 
 
 def tooltips(rows: Sequence[Row], *tips: tuple[str, str]) -> list[alt.Tooltip]:
-    """Give the tooltip: of the (title, field) those that some row has."""
-    return [
-        alt.Tooltip(f"{field}:N", title=title)
-        for title, field in tips
-        if any(row.get(field) not in (None, "", "n/a") for row in rows)
-    ]
+    """Return the tooltip: of the (title, field) those that some row has."""
+    fields = [(title, field) for title, field in tips if _has_texts(rows, field)]
+    return [alt.Tooltip(f"{field}:N", title=title) for title, field in fields]
+
+
+def _has_texts(rows: Sequence[Row], field: str) -> bool:
+    return any(row.get(field) not in (None, "", "n/a") for row in rows)

@@ -26,7 +26,7 @@ from clinometer.report.prose import (
 from clinometer.results import Measure
 from clinometer.texts import write_bytes, write_text
 
-__all__ = ["Figure", "around_zero", "drawn", "per_mode", "write_drawing",
+__all__ = ["Figure", "around_zero", "mark_row", "per_mode", "write_drawing",
            "write_figures"]  # fmt: skip
 
 
@@ -46,7 +46,9 @@ def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
     ends = frame.select(
         pl.max_horizontal(pl.col("estimate", "ci_low", "ci_high").abs()).max()
     ).item()
-    reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
+    # A difference reaches at most from one end of the scale to the other: twice the span.
+    share = next((s for s in (0.25, 0.5, 1.0) if ends is not None and ends <= s * span), 2.0)
+    reach = share * span
     return Axis(title, -reach, reach, 0)
 
 
@@ -94,36 +96,39 @@ def per_mode(
     `summarise`: from rows to the content in words; by default lowest and highest mean.
     Empty where there is nothing to draw.
     """
-    models, modes = (
-        list(frame[c].drop_nulls().unique(maintain_order=True)) for c in ("model", "mode")
-    )
-    each, short = len(models) > 1, short_names(models)
+    models = list(frame["model"].drop_nulls().unique(maintain_order=True))
+    if len(models) < 2:
+        rows = [mark_row(row, plan, row["mode"]) for row in frame.iter_rows(named=True)]
+        return (Figure(name, caption, summarise(rows), draw(rows)),) if _has_marks(rows) else ()
+    short = short_names(models)
+    modes = list(frame["mode"].drop_nulls().unique(maintain_order=True))
     figures = []
-    for mode, file in zip(modes, file_names(modes), strict=True) if each else [("", "")]:
-        part = frame.filter(mode=mode) if each else frame
-        rows = [
-            drawn(row, plan, short[row["model"]] if each else row["mode"])
-            for row in part.iter_rows(named=True)
-        ]
-        if not any(row["mean"] is not None or row.get("n") for row in rows):
-            continue
-        title = f"{caption} Mode: {mode}." if each else caption
-        name_here = f"{name}-{file}" if each else name
-        figures.append(Figure(name_here, title, summarise(rows), draw(rows)))
+    for mode, file in zip(modes, file_names(modes), strict=True):
+        part = frame.filter(mode=mode).iter_rows(named=True)
+        rows = [mark_row(row, plan, short[row["model"]]) for row in part]
+        if _has_marks(rows):
+            mode_caption = f"{caption} Mode: {mode}."
+            figures.append(Figure(f"{name}-{file}", mode_caption, summarise(rows), draw(rows)))
     return tuple(figures)
 
 
-def drawn(row: Mapping[str, Any], plan: PlanFacts, panel: str | None) -> Row:
-    """Give what a chart needs of a row, with the texts of its tooltip.
+def _has_marks(rows: Iterable[Row]) -> bool:
+    """Whether there is anything to draw: a mean, or answers to count."""
+    return any(row["mean"] is not None or row.get("n") for row in rows)
+
+
+def mark_row(row: Mapping[str, Any], plan: PlanFacts, panel: str | None) -> Row:
+    """Return what a chart needs of a row, with the texts of its tooltip.
 
     `row`: a row with ``model, mode, category, stereotype``, and any of the columns of ESTIMATES; a
         ``label`` stands for that of its stereotype or category.
     `panel`: the column it is drawn in.
     """
-    key, df = row["stereotype"], row.get("df")
+    key = row["stereotype"]
     category = category_title(row["category"]) if row["category"] else "All"
     low, high = row.get("bound_low"), row.get("bound_high")
-    placebo = (row.get("placebo_low"), row.get("placebo_high"))
+    placebo_low, placebo_high = row.get("placebo_low"), row.get("placebo_high")
+    has_placebo = placebo_low is not None and placebo_high is not None
     return {
         **measured(row),
         "label": row.get("label") or (plan.label(key) if key else category),
@@ -136,13 +141,14 @@ def drawn(row: Mapping[str, Any], plan: PlanFacts, panel: str | None) -> Row:
         "bound_low": low,
         "bound_high": high,
         "bounds": interval(low, high),
-        "placebo_low": placebo[0],
-        "placebo_high": placebo[1],
-        "placebo": None if None in placebo else interval(*placebo),
+        "placebo_low": placebo_low,
+        "placebo_high": placebo_high,
+        "placebo": interval(placebo_low, placebo_high) if has_placebo else None,
         "n": row.get("n"),
+        # Only the rows of bars have counts.
         **({"counts": row["counts"]} if "counts" in row else {}),
         "answers": f"{row.get('n')} ({row.get('n_scored')})",
         "compliance": percent(row.get("compliance")),
-        "df": number(df, 1),
+        "df": number(row.get("df"), 1),
         "verdict": verdict(row.get("verdict")),
     }

@@ -58,6 +58,7 @@ def forest(
     _, _, shape = line_channels("category", categories, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
+        """Draw the marks of one block; what comes first in the list lies below."""
         chart = alt.Chart().encode(y=down(part, labels), tooltip=tooltips(part, *tips))
         mean = chart.mark_point(filled=True, size=65, opacity=1)
         marks = [
@@ -94,6 +95,7 @@ def dots(rows: Sequence[Row], axis: Axis, title: str, *, hollow: bool = False) -
     size = 70 if hollow else 55
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
+        """Draw the dots of one block."""
         dot = alt.Chart().mark_point(filled=not hollow, size=size, strokeWidth=2, opacity=0.9)
         tips = tooltips(part, (title, "variation"), *TIPS)
         place = {"x": across("mean", axis), "y": down(part)}
@@ -113,10 +115,10 @@ def bars(rows: Sequence[Row], axis: Axis) -> Row:
     color = apart(alt.Color, "category", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
+        """Draw the bars of one block."""
         chart = alt.Chart().encode(y=down(part), tooltip=tooltips(part, *_TIPS))
-        bar = chart.mark_bar(height={"band": 0.62})
-        drawn = bar.encode(x=across("mean", axis), color=color)
-        return [drawn, *_placebos(part, axis, chart)]
+        bar = chart.mark_bar(height={"band": 0.62}).encode(x=across("mean", axis), color=color)
+        return [bar, *_placebos(part, axis, chart)]
 
     return blocks(rows, axis, layers)
 
@@ -127,24 +129,27 @@ def around(title: str, rows: Iterable[Row], least: float) -> Axis:
     values = [row.get(end) for row in rows for end in ends]
     reach = max([least, *(abs(value) for value in values if value is not None)])
     power = 10.0 ** math.floor(math.log10(reach))
+    # A little more than 1, for a reach that floats put just above a round number.
     reach = power * next(end for end in (1, 1.5, 2, 3, 5, 10) if reach <= end * power * (1 + 1e-9))
     return Axis(title, -reach, reach, 0)
 
 
 def range_text(rows: Sequence[Row]) -> str:
     """Say in words from where to where the means of each column reach."""
-    return " ".join(
-        f"{panel}: {_reach([row for row in rows if row['panel'] == panel])}."
-        for panel in dict.fromkeys(row["panel"] for row in rows)
-    )
+    by_panel: dict[str, list[Row]] = {}
+    for row in rows:
+        by_panel.setdefault(row["panel"], []).append(row)
+    return " ".join(f"{panel}: {_reach(part)}." for panel, part in by_panel.items())
 
 
 def _reach(rows: Sequence[Row]) -> str:
-    known = sorted((row for row in rows if row["mean"] is not None), key=lambda row: row["mean"])
-    if not known:
+    """Say in words from where to where some means reach."""
+    with_mean = (row for row in rows if row["mean"] is not None)
+    ordered = sorted(with_mean, key=lambda row: row["mean"])
+    if not ordered:
         return "no values"
-    ends = [f"{number(row['mean'])} ({_name(row)})" for row in (known[0], known[-1])]
-    return f"{len(known)} values from {' to '.join(ends)}" if known[1:] else ends[0]
+    ends = [f"{number(row['mean'])} ({_name(row)})" for row in (ordered[0], ordered[-1])]
+    return f"{len(ordered)} values from {' to '.join(ends)}" if ordered[1:] else ends[0]
 
 
 def _name(row: Row) -> str:
@@ -187,6 +192,7 @@ def profile_rows(rows: Sequence[Row], axis: Axis) -> Row:
     groups = list(dict.fromkeys(row["group"] for row in rows if row["kind"] == "group"))
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
+        """Draw the marks of one block."""
         return [*ground(axis), *_profile_marks(part, axis, lanes, groups)]
 
     drawing = blocks(rows, axis, layers, _PROFILE_LABELS)
@@ -202,11 +208,11 @@ def shortened(word: str) -> str:
 
 
 def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[str]) -> list[Any]:
+    """Draw groups, individual words with their names, and stars, each kind over the one before."""
     chart = alt.Chart().encode(y=down(part, _PROFILE_LABELS, "dimension", tickBand="extent"))
-    group, one, star = (
-        chart.transform_filter(f"datum.kind === '{kind}'")
-        for kind in ("group", "individual", "star")
-    )
+    group = chart.transform_filter("datum.kind === 'group'")
+    individual = chart.transform_filter("datum.kind === 'individual'")
+    star = chart.transform_filter("datum.kind === 'star'")
     legend = alt.Legend(title=None, symbolSize=90, columns=4)
     color, _, shape = line_channels("group", groups, legend=legend)
     lane = alt.YOffset("lane:N", sort=lanes, scale=alt.Scale(domain=lanes, padding=0.3))
@@ -214,23 +220,29 @@ def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[s
     line = {**place, "x": across("low", axis), "x2": alt.X2("high")}
     point = {**place, "x": across("mean", axis)}
     hollow: Row = {"stroke": "var(--ink)", "fill": "var(--paper)", "strokeWidth": 1.4}
-    names = [
-        one.mark_text(align=align, dx=dx, fontSize=11, **look)
-        .transform_filter(where)
-        .encode(x=across(end, axis), yOffset=lane, text=alt.Text("label:N"))
-        for look in (_HALO, _INK)
-        for align, dx, where, end in _SIDES
-    ]
     return [
         *_placebos(part, axis, group.encode(**place), _LANE - 3),
         group.mark_rule(strokeWidth=3).encode(**line, color=color),
         group.mark_point(filled=True, size=75, opacity=1).encode(**point, color=color, shape=shape),
-        one.mark_rule(strokeWidth=1.4, color="var(--soft)").encode(**line),
-        one.mark_point(shape="diamond", size=55, opacity=1, **hollow).encode(**point),
-        *names,
+        individual.mark_rule(strokeWidth=1.4, color="var(--soft)").encode(**line),
+        individual.mark_point(shape="diamond", size=55, opacity=1, **hollow).encode(**point),
+        *_individual_names(individual, axis, lane),
         star.mark_text(fontSize=15, align="right", color="var(--ink)").encode(
             x=alt.X(datum=axis.high),
             text=alt.Text("label:N"),
             tooltip=tooltips(part, ("", "about")),
         ),
     ]
+
+
+def _individual_names(individual: Any, axis: Axis, lane: alt.YOffset) -> list[Any]:
+    """Write the names of individual words beside their marks; all halos lie below all names."""
+    names = []
+    for look in (_HALO, _INK):
+        for align, dx, is_on_side, end in _SIDES:
+            text = individual.mark_text(align=align, dx=dx, fontSize=11, **look)
+            place = {"x": across(end, axis), "yOffset": lane}
+            names.append(
+                text.transform_filter(is_on_side).encode(**place, text=alt.Text("label:N"))
+            )
+    return names

@@ -63,9 +63,9 @@ def radar(
     width = _WIDTHS[columns - 1] if upright else _WIDE
     height = width - 2 * (_BESIDE - _ABOVE) if upright else width
     rim = width / 2 - (_BESIDE if upright else _ALONG)
-    drawn = [
-        *_axes(labels, panels, upright=upright),
-        *_closed(rows, labels, panels, lines, measure),
+    points = [
+        *_axis_ends(labels, panels, upright=upright),
+        *_closed_lines(rows, labels, panels, lines, measure),
     ]
     marks = [
         *_web(measure, rim),
@@ -73,32 +73,36 @@ def radar(
         *_lines(lines, title, rows),
         *_ring_values(measure),
     ]
-    place = {
-        name: {"scale": {"domain": [-side / 2 / rim, side / 2 / rim], "nice": False}, "axis": None}
-        for name, side in (("x", width), ("y", height))
-    }
+    place = {"x": _position(width, rim), "y": _position(height, rim)}
     header = {"title": None, "labelAnchor": "middle", "labelFontWeight": "bold", "labelPadding": 2}
     facet = {"field": "panel", "type": "nominal", "sort": list(panels), "header": header}
     spec = {**in_layers(marks, place), "width": width, "height": height}
-    return vega_lite({"facet": facet, "columns": columns, "spacing": 14, "spec": spec}, drawn)
+    return vega_lite({"facet": facet, "columns": columns, "spacing": 14, "spec": spec}, points)
 
 
-def _axes(labels: Sequence[str], panels: Sequence[str], *, upright: bool) -> Iterator[Row]:
-    """Give the end of each axis and the place of its name."""
-    for panel, (place, label) in product(panels, enumerate(labels)):
-        x, y = _at(1.0, place, len(labels))
-        name_x, name_y = _at(1.06, place, len(labels))
-        turn = 360 * place / len(labels)
+def _position(length: float, rim: float) -> Row:
+    """Return the scale of a side so many pixels long, in units of the rim, without an axis."""
+    half = length / 2 / rim
+    return {"scale": {"domain": [-half, half], "nice": False}, "axis": None}
+
+
+def _axis_ends(labels: Sequence[str], panels: Sequence[str], *, upright: bool) -> Iterator[Row]:
+    """Yield the end of each axis and the place of its name."""
+    for panel, (order, label) in product(panels, enumerate(labels)):
+        x, y = _point(1.0, order, len(labels))
+        name_x, name_y = _point(1.06, order, len(labels))
+        turn = 360 * order / len(labels)
         if upright:
-            side = "right" if x > 0.2 else "left" if x < -0.2 else "top" if y > 0 else "bottom"
+            side = _upright_side(x, y)
         else:
             side = "right" if turn < 180 else "left"
         yield {
             "kind": "axis",
             "panel": panel,
             "label": label,
-            "name": _wrapped(label) if upright else cut(label, _LONGEST),
+            "name": _wrap(label) if upright else cut(label, _LONGEST),
             "side": side,
+            # On the left half names are turned around, so that none stands on its head.
             "turn": turn - (90 if side == "right" else 270),
             "x": x,
             "y": y,
@@ -107,13 +111,21 @@ def _axes(labels: Sequence[str], panels: Sequence[str], *, upright: bool) -> Ite
         }
 
 
-def _at(radius: float, place: int, of: int) -> tuple[float, float]:
-    angle = 2 * math.pi * place / of
+def _upright_side(x: float, y: float) -> str:
+    """Say on which side of the end of its axis an upright name stands."""
+    if abs(x) > 0.2:
+        return "right" if x > 0 else "left"
+    return "top" if y > 0 else "bottom"
+
+
+def _point(radius: float, order: int, axes: int) -> tuple[float, float]:
+    """Return the place on an axis at a distance from the centre; axes go clockwise from the top."""
+    angle = 2 * math.pi * order / axes
     # Adding 0 turns a negative zero into a positive one.
     return round(radius * math.sin(angle), 4) + 0.0, round(radius * math.cos(angle), 4) + 0.0
 
 
-def _wrapped(label: str) -> list[str]:
+def _wrap(label: str) -> list[str]:
     """Break a long name once, at a space or hyphen near its middle."""
     label = cut(label, _LONGEST)
     breaks = [i + 1 for i, character in enumerate(label[:-1]) if character in " -"]
@@ -124,32 +136,36 @@ def _wrapped(label: str) -> list[str]:
 
 
 def _share(value: float, measure: Measure) -> float:
-    """Give how far from the centre to the rim a value lies."""
+    """Return how far from the centre to the rim a value lies."""
     return (value - measure.low) / (measure.high - measure.low)
 
 
-def _closed(
+def _closed_lines(
     rows: Sequence[Row],
     labels: Sequence[str],
     panels: Sequence[str],
     lines: Sequence[str],
     measure: Measure,
 ) -> Iterator[Row]:
-    """Give the points of each line in their order, the first once more at the end."""
+    """Yield the points of each line in their order, the first once more at the end."""
     by_label = {(row["panel"], row["line"], row["label"]): row for row in rows}
     for panel, line in product(panels, lines):
-        own = [by_label.get((panel, line, label), {}) for label in labels]
-        if not any(own):
+        of_line = [by_label.get((panel, line, label), {}) for label in labels]
+        if not any(of_line):
             continue
-        for order, row in enumerate([*own, own[0]]):
-            mean, last = row.get("mean"), order == len(own)
-            x, y = (None, None) if mean is None else _at(_share(mean, measure), order, len(own))
-            kind = "line" if last else "point"
+        for order, row in enumerate([*of_line, of_line[0]]):
+            mean = row.get("mean")
+            x, y = None, None
+            if mean is not None:
+                x, y = _point(_share(mean, measure), order, len(of_line))
+            # The end closes the line, but no second mark stands on the first point.
+            is_end = order == len(of_line)
             place = {"panel": panel, "line": line, "order": order, "x": x, "y": y}
-            yield {**({} if last else row), "kind": kind, **place}
+            yield {**({} if is_end else row), "kind": "line" if is_end else "point", **place}
 
 
-def _of(*kinds: str) -> Any:
+def _chart(*kinds: str) -> Any:
+    """Return a chart of the rows of some kinds: axis, point or line."""
     return alt.Chart().transform_filter(alt.FieldOneOfPredicate(field="kind", oneOf=list(kinds)))
 
 
@@ -161,42 +177,39 @@ def _web(measure: Measure, rim: float) -> list[Any]:
     dotted: Row = {"stroke": "var(--neutral)", "strokeDash": [2, 3], "strokeWidth": 1.6}
     rings = [(share, {"stroke": "var(--soft)", **thin}) for share in (0.25, 0.5, 0.75, 1.0)]
     rings.append((_share(measure.neutral, measure), dotted))
-    spokes = _of("axis").mark_rule(color="var(--soft)", **thin)
-    return [
-        *(
-            once().mark_arc(filled=False, radius=rim * share, radius2=0, **look).encode(**turn)
-            for share, look in rings
-        ),
-        spokes.encode(
-            x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2(datum=0), y2=alt.Y2(datum=0), **silent
-        ),
+    spokes = _chart("axis").mark_rule(color="var(--soft)", **thin)
+    arcs = [
+        once().mark_arc(filled=False, radius=rim * share, radius2=0, **look).encode(**turn)
+        for share, look in rings
     ]
+    centre: Row = {"x2": alt.X2(datum=0), "y2": alt.Y2(datum=0)}
+    return [*arcs, spokes.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), **centre, **silent)]
 
 
 def _names(upright: bool) -> list[Any]:
     """Write the names of the axes outside the rim, on the side where they stand."""
     look = {"color": "var(--ink)", "fontSize": 11 if upright else 10, "lineHeight": 12}
-    axis = _of("axis").encode(
+    axis = _chart("axis").encode(
         x=alt.X("name_x:Q"),
         y=alt.Y("name_y:Q"),
         text=alt.Text("name:N"),
         tooltip=[alt.Tooltip("label:N", title="Stereotype")],
     )
-    axis = axis if upright else axis.encode(angle=alt.Angle("turn:Q", scale=None))
-    return [
-        axis.transform_filter(alt.FieldEqualPredicate(field="side", equal=side)).mark_text(
-            **look, **put
-        )
-        for side, put in _SIDES.items()
-    ]
+    if not upright:
+        axis = axis.encode(angle=alt.Angle("turn:Q", scale=None))
+    names = []
+    for side, alignment in _SIDES.items():
+        is_side = alt.FieldEqualPredicate(field="side", equal=side)
+        names.append(axis.transform_filter(is_side).mark_text(**look, **alignment))
+    return names
 
 
 def _lines(lines: Sequence[str], title: str, rows: Sequence[Row]) -> list[Any]:
     legend = alt.Legend() if len(lines) > 1 else None
     color, dash, shape = line_channels("line", lines, title=title, legend=legend)
     tips = tooltips(rows, (title, "line"), *TIPS)
-    line = _of("line", "point").mark_line(strokeWidth=2, strokeJoin="round", opacity=0.95)
-    point = _of("point").mark_point(filled=True, size=38, opacity=1)
+    line = _chart("line", "point").mark_line(strokeWidth=2, strokeJoin="round", opacity=0.95)
+    point = _chart("point").mark_point(filled=True, size=38, opacity=1)
     place: Row = {"x": alt.X("x:Q"), "y": alt.Y("y:Q"), "color": color}
     return [
         line.encode(
@@ -208,16 +221,15 @@ def _lines(lines: Sequence[str], title: str, rows: Sequence[Row]) -> list[Any]:
 
 def _ring_values(measure: Measure) -> list[Any]:
     """Write what centre, neutral ring and rim stand for, on a ground of paper."""
-    put: Row = {"align": "left", "dx": 4, "dy": 7, "fontSize": 10}
-    ground = once().mark_text(stroke="var(--paper)", strokeWidth=3, **put)
-    ink = once().mark_text(color="var(--soft)", **put)
-    return [
-        mark.encode(
-            x=alt.X(datum=0),
-            y=alt.Y(datum=_share(value, measure)),
-            text=alt.value(number(value, 0 if value == int(value) else 1)),
-            tooltip=alt.TooltipValue(None),
-        )
-        for value in (measure.low, measure.neutral, measure.high)
-        for mark in (ground, ink)
-    ]
+    look: Row = {"align": "left", "dx": 4, "dy": 7, "fontSize": 10}
+    ground = once().mark_text(stroke="var(--paper)", strokeWidth=3, **look)
+    ink = once().mark_text(color="var(--soft)", **look)
+    marks = []
+    for value in (measure.low, measure.neutral, measure.high):
+        place: Row = {"x": alt.X(datum=0), "y": alt.Y(datum=_share(value, measure))}
+        text = alt.value(number(value, 0 if value == int(value) else 1))
+        marks += [
+            mark.encode(**place, text=text, tooltip=alt.TooltipValue(None))
+            for mark in (ground, ink)
+        ]
+    return marks

@@ -22,13 +22,11 @@ __all__ = ["draw", "for_file", "for_page"]
 _SVG = "{http://www.w3.org/2000/svg}"
 
 #: Elements that draw.
-_DRAWN = frozenset(
-    f"{_SVG}{name}"
-    for name in (
-        *("svg", "g", "path", "line", "rect", "circle", "text", "tspan"),
-        *("defs", "clipPath", "linearGradient", "stop"),
-    )
+_DRAWING = (
+    *("svg", "g", "path", "line", "rect", "circle", "text", "tspan"),
+    *("defs", "clipPath", "linearGradient", "stop"),
 )
+_DRAWING_TAGS = frozenset(f"{_SVG}{name}" for name in _DRAWING)
 
 #: Attributes that draw nothing in a page, or are set by its style sheet.
 _UNUSED = (
@@ -45,8 +43,8 @@ _USUAL = {
     "font-weight": "normal",
 }
 
-#: Marks of one drawing that say what they show.
-MOST_TOLD = 150
+#: Up to this many marks of one drawing say what they show.
+MOST_TITLES = 150
 
 #: A tenth of a pixel is as fine as is seen.
 _LONG_NUMBER = re.compile(r"(\d\.\d)\d+")
@@ -71,9 +69,10 @@ ElementTree.register_namespace("", _SVG[1:-1])
 def draw(spec: dict[str, Any]) -> ElementTree.Element:
     """Draw a Vega-Lite specification, with only elements that draw and visible characters."""
     svg = ElementTree.fromstring(vl_convert.vegalite_to_svg(json.dumps(_visible(spec))))
+    # Copies of both lists: elements leave them while they are gone through.
     for parent in [*svg.iter()]:
         for child in [*parent]:
-            if child.tag not in _DRAWN or child.get("display") == "none":
+            if child.tag not in _DRAWING_TAGS or child.get("display") == "none":
                 parent.remove(child)
     return svg
 
@@ -81,15 +80,15 @@ def draw(spec: dict[str, Any]) -> ElementTree.Element:
 def _visible(value: Any) -> Any:
     """Make texts safe to draw: a character that XML does not have ends the whole process."""
     if isinstance(value, dict):
-        return {name: _visible(one) for name, one in value.items()}
+        return {name: _visible(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_visible(one) for one in value]
+        return [_visible(part) for part in value]
     return visible(value) if isinstance(value, str) else value
 
 
 def for_file(drawing: ElementTree.Element) -> str:
     """Write a drawing in the light scheme, on paper."""
-    svg = _copied(drawing)
+    svg = _copy(drawing)
     for element in svg.iter():
         for name, value in element.items():
             if match := _VARIABLE.fullmatch(value):
@@ -104,8 +103,9 @@ def for_page(drawing: ElementTree.Element, name: str) -> str:
 
     `name`, of the figure, tells its identifiers from those of others.
     """
-    svg = _copied(drawing)
-    for mark in _told(svg):
+    svg = _copy(drawing)
+    # First, while each mark has what Vega says of it: `_slim` takes that away.
+    for mark in _marks_with_titles(svg):
         title = ElementTree.SubElement(mark, f"{_SVG}title")
         title.text = _CHANNELS.sub("", mark.get("aria-label", ""))
     for element in svg.iter():
@@ -128,11 +128,11 @@ def _slim(element: ElementTree.Element, name: str) -> None:
     if filled and "opacity" in element.attrib:
         element.set("fill-opacity", element.attrib.pop("opacity"))
     for attribute, value in [*element.items()]:
-        shown = _in_page(attribute, value, name)
-        if shown is None:
+        in_page = _value_in_page(attribute, value, name)
+        if in_page is None:
             del element.attrib[attribute]
         else:
-            element.set(attribute, shown)
+            element.set(attribute, in_page)
 
 
 def _say_once(group: ElementTree.Element) -> None:
@@ -141,10 +141,10 @@ def _say_once(group: ElementTree.Element) -> None:
         values = [child.get(name) for child in group]
         if len(values) < 2 or None in values or group.get(name) is not None:
             continue
-        ((common, _),) = Counter(values).most_common(1)
-        group.set(name, str(common))
+        ((most_common, _),) = Counter(values).most_common(1)
+        group.set(name, str(most_common))
         for child in group:
-            if child.get(name) == common:
+            if child.get(name) == most_common:
                 del child.attrib[name]
 
 
@@ -154,33 +154,33 @@ def _join(group: ElementTree.Element) -> None:
     for child in [*group]:
         if child.tag != f"{_SVG}path" or len(child):
             continue
-        alike = tuple((name, value) for name, value in child.items() if name != "d")
-        first = shapes.setdefault(alike, child)
+        style = tuple((name, value) for name, value in child.items() if name != "d")
+        first = shapes.setdefault(style, child)
         if first is not child:
             first.set("d", f"{first.get('d')}{child.get('d')}")
             group.remove(child)
 
 
-def _told(svg: ElementTree.Element) -> list[ElementTree.Element]:
+def _marks_with_titles(svg: ElementTree.Element) -> list[ElementTree.Element]:
     """Return the marks that say what they show; none of very many, whose table says it.
 
     Where there are points, an interval and its mean say it at the point.
     """
     shapes = (f"{_SVG}path", f"{_SVG}line", f"{_SVG}rect")
-    marks = [one for one in svg.iter() if one.tag in shapes and one.get("aria-label")]
-    points = [one for one in marks if one.get("aria-roledescription") == "point"]
-    told = points or marks
-    return told if len(told) <= MOST_TOLD else []
+    marks = [mark for mark in svg.iter() if mark.tag in shapes and mark.get("aria-label")]
+    points = [mark for mark in marks if mark.get("aria-roledescription") == "point"]
+    titled = points or marks
+    return titled if len(titled) <= MOST_TITLES else []
 
 
-def _in_page(attribute: str, value: str, name: str) -> str | None:
+def _value_in_page(attribute: str, value: str, name: str) -> str | None:
     """Return what an attribute is in the page; None where it is not needed."""
     if attribute in _UNUSED or _USUAL.get(attribute) == value:
         return None
     if attribute == "id":
         return f"{name}-{value}"
     if attribute == "class":  # what a group of marks is
-        return " ".join(one for one in value.split() if one.startswith("mark")) or None
+        return " ".join(part for part in value.split() if part.startswith("mark")) or None
     if value.startswith("url(#"):
         return f"url(#{name}-{value[5:]}"
     return value if value.startswith("#") else _LONG_NUMBER.sub(r"\1", value)
@@ -194,5 +194,5 @@ def _is_empty(element: ElementTree.Element) -> bool:
     return not element.get("d") or "h0v0h0" in element.get("d", "") or set(colours) == {"none"}
 
 
-def _copied(drawing: ElementTree.Element) -> ElementTree.Element:
+def _copy(drawing: ElementTree.Element) -> ElementTree.Element:
     return ElementTree.fromstring(ElementTree.tostring(drawing))

@@ -63,17 +63,18 @@ CONFIG: dict[str, Any] = {
 
 @cache
 def stylesheet() -> str:
-    """Give the style sheet of the page."""
+    """Return the style sheet of the page."""
     return (files("clinometer.report") / "templates" / "report.css").read_text(encoding="utf-8")
 
 
 def category_colors(categories: Iterable[str]) -> dict[str, str]:
     """Give each category its colour; those no paper knows take the spare ones in turn."""
-    spare = cycle(f"var(--other-{place})" for place in range(1, 5))
-    return {
-        name: f"var(--{name.lower()})" if name.lower() in _CATEGORIES else next(spare)
-        for name in dict.fromkeys(categories)
-    }
+    spare = cycle(f"var(--other-{number})" for number in range(1, 5))
+    colors = {}
+    for name in dict.fromkeys(categories):
+        has_color = name.lower() in _CATEGORIES
+        colors[name] = f"var(--{name.lower()})" if has_color else next(spare)
+    return colors
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
@@ -81,18 +82,22 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     colors = ("gender", "race", "religion", "health", "other-1", "other-2", "other-3", "other-4")
     dashes = ([1, 0], [8, 3], [4, 2], [9, 3, 2, 3])
     shapes = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-    return [
-        {
-            "color": f"var(--{colors[place % len(colors)]})",
-            "dash": dashes[(place + place // len(colors)) % len(dashes)],
-            "shape": shapes[place % len(shapes)],
+    styles = []
+    for index in range(count):
+        rounds, color = divmod(index, len(colors))
+        style = {
+            "color": f"var(--{colors[color]})",
+            # Each round of the colours begins with another dash: both have a common divisor.
+            "dash": dashes[(index + rounds) % len(dashes)],
+            "shape": shapes[index % len(shapes)],
         }
-        for place in range(count)
-    ]
+        styles.append(style)
+    return styles
 
 
 @cache
 def light() -> dict[str, str]:
-    """Give the colours of the light scheme by name."""
+    """Return the colours of the light scheme by name."""
+    # The first rule of the style sheet is that of the light scheme.
     block = stylesheet().split("{", 1)[1].split("}", 1)[0]
     return dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", block))
