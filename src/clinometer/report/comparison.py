@@ -127,13 +127,13 @@ def _summary(differences: pl.DataFrame, facts: Facts, names: Sequence[str]) -> S
     return Summary(
         title=f"{', '.join(names[1:])} (candidate) against {names[0]} (baseline) · margin "
         f"{number(facts.number('margin'))}",
-        decided=tuple(
+        decisions=tuple(
             f"{finding.subject}: {finding.text}" if several else capital(finding.text)
             for finding in findings
         ),
-        found=(),
-        sure=(("What changed", _changed_lines(decisions, several=several)),),
-        then=(("Not shown", _LIMITS[:1]),),
+        findings=(),
+        certainty=(("What changed", _changed_lines(decisions, several=several)),),
+        consequences=(("Not shown", _LIMITS[:1]),),
         strongest=(),
         figure=figure,
         table=table,

@@ -76,7 +76,7 @@ def read_facts(path: Path) -> Facts:
         raw = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
         return Facts()
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # of brackets nested without end
         raise InputError(f"{path}: not JSON: {error}") from None
     if not is_map(raw):
         raise InputError(f"{path}: a JSON object is expected, not {type(raw).__name__}")
@@ -95,11 +95,12 @@ def spaced(key: str) -> str:
 
 def as_number(value: object) -> float | None:
     """Return a finite number; None for anything else."""
+    # To Python a truth value is an integer; here it is no number.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         return float(value) if math.isfinite(value) else None
-    except OverflowError:
+    except OverflowError:  # an integer that is too large for a float
         return None
 
 

@@ -49,7 +49,7 @@ class Quote:
     markdown: bool = False  # whether it is shown as its Markdown means it
 
     @classmethod
-    def whole(
+    def of_text(
         cls, label: str, text: str, *, excerpt: bool = False, markdown: bool = False
     ) -> Quote:
         """Quote a text in one piece; without any piece where it is empty."""
@@ -129,13 +129,13 @@ class Summary:
     """What a reader asks first: a row per question, with its answers."""
 
     title: str
-    found: tuple[Answered, ...]
-    sure: tuple[Answered, ...]
-    then: tuple[Answered, ...]
+    findings: tuple[Answered, ...]
+    certainty: tuple[Answered, ...]
+    consequences: tuple[Answered, ...]
     strongest: tuple[tuple[str, Quote, Quote], ...]  # what leans, prompt, answer
     figure: Figure | None = None
     table: ReportTable | None = None
-    decided: tuple[str, ...] = ()  # stands above all
+    decisions: tuple[str, ...] = ()  # stand above all
 
 
 @dataclass(frozen=True)

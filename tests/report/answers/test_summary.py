@@ -148,7 +148,7 @@ def test_what_is_missing_is_said_first(results, tmp_path):
     pl.DataFrame([row], schema=PROGRESS, orient="row").write_parquet(path)
     found = in_brief(tmp_path / "part")
     said = "clinometer/smollm2: 7 of 8 trials have an answer"
-    assert found.page().found[0] == ("Incomplete", (f"{said}.",))
+    assert found.page().findings[0] == ("Incomplete", (f"{said}.",))
     assert found.content()["incomplete"] == (said,)
     assert not any("trials have an answer" in line for line in found.lines())
 

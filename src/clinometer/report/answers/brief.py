@@ -84,7 +84,7 @@ class InBrief:
         answers = (
             ("Simulated", (self.simulated,)),
             *self._findings(),
-            *self._certainties(),
+            *self._certainty(),
             strongest,
             *self._consequences(),
         )
@@ -93,7 +93,7 @@ class InBrief:
     def _findings(self) -> tuple[Answered, ...]:
         return ("Instruments", self.validity), ("Leans", self.leans)
 
-    def _certainties(self) -> tuple[Answered, ...]:
+    def _certainty(self) -> tuple[Answered, ...]:
         return (("Certainty", (self.certainty,)),)
 
     def _consequences(self) -> tuple[Answered, ...]:
@@ -102,13 +102,13 @@ class InBrief:
     def page(self) -> Summary:
         """Return the same for the head of a page."""
         return Summary(
-            self.title,
-            _full_stops((("Incomplete", self.incomplete), *self._findings())),
-            _full_stops(self._certainties()),
-            _full_stops(self._consequences()),
-            tuple(map(_quotes, self.strongest)),
-            self.figure,
-            self.table,
+            title=self.title,
+            findings=_full_stops((("Incomplete", self.incomplete), *self._findings())),
+            certainty=_full_stops(self._certainty()),
+            consequences=_full_stops(self._consequences()),
+            strongest=tuple(map(_quotes, self.strongest)),
+            figure=self.figure,
+            table=self.table,
         )
 
     def content(self) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def _quotes(lean: Lean) -> tuple[str, Quote, Quote]:
     """Return a lean with its prompt and answer."""
     return (
         str(lean),
-        Quote.whole("Asked", lean.prompt),
-        Quote.whole("Answered", lean.answer),
+        Quote.of_text("Asked", lean.prompt),
+        Quote.of_text("Answered", lean.answer),
     )
 
 

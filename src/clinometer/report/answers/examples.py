@@ -204,7 +204,7 @@ def _example(row: Mapping[str, Any], plan: PlanFacts) -> Example:
         quotes=(
             *_prompts(row),
             Quote(_answer_label(row), tuple(pieces), markdown=is_markdown(row["response"] or "")),
-            *(Quote.whole("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
+            *(Quote.of_text("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
         ),
         readings=tuple(f"{t}: {o}" for t, o in zip(titles, outcomes, strict=True) if several),
         note=_rest_note(row["length"] or 0, pieces),
@@ -231,7 +231,7 @@ def _prompts(row: Mapping[str, Any]) -> list[Quote]:
     elif _is_by_word(row):
         labels = _LABELS | {"prompt": "Prompt, asked for each word"}
     return [
-        Quote.whole(label, texts[key] or "", markdown=key == "profile")
+        Quote.of_text(label, texts[key] or "", markdown=key == "profile")
         for key, label in labels.items()
         if texts[key] or key == "prompt"
     ]

@@ -202,31 +202,33 @@ def _sources(plan: PlanFacts) -> tuple[Source, ...]:
 
 
 def _branches(
-    instruments: Sequence[InstrumentResults], changes: Sequence[Sequence[Finding]]
+    instruments: Sequence[InstrumentResults], change_findings: Sequence[Sequence[Finding]]
 ) -> tuple[ReportPart, ...]:
     """Make a branch for each study and instrument, with what changes there."""
     several = len(instruments) > 1
     return tuple(
         _branch(place, results, findings, several=several)
-        for place, (results, findings) in enumerate(zip(instruments, changes, strict=True), 1)
+        for place, (results, findings) in enumerate(
+            zip(instruments, change_findings, strict=True), 1
+        )
     )
 
 
 def _branch(
-    place: int, results: InstrumentResults, changes: Sequence[Finding], *, several: bool
+    place: int, results: InstrumentResults, change_findings: Sequence[Finding], *, several: bool
 ) -> ReportPart:
     """Make the branch of one study and instrument; where it is alone, the findings stand above."""
     return ReportPart(
         key=f"part-{place}",
         title=results.name,
         note=scale(results.measure),
-        findings=(*answer_findings(results), *changes) if several else (),
+        findings=(*answer_findings(results), *change_findings) if several else (),
         sections=tuple(s.numbered(place, figures=several) for s in sections(results)),
     )
 
 
 def _findings(
-    instruments: Sequence[InstrumentResults], changes: Sequence[Sequence[Finding]]
+    instruments: Sequence[InstrumentResults], change_findings: Sequence[Sequence[Finding]]
 ) -> tuple[Finding, ...]:
     """Say in brief what was found: warnings beside a table, answers without one, and changes."""
     if not instruments:
@@ -241,12 +243,12 @@ def _findings(
         warnings = [control_warnings(results) for results in instruments]
         # All warnings stand above all changes.
         findings += _name_instruments(instruments, warnings)
-        findings += _name_instruments(instruments, changes)
+        findings += _name_instruments(instruments, change_findings)
     else:
         (results,) = instruments
         findings = [finding for _, finding in validities if finding]
         findings += answer_findings(results) or control_warnings(results)
-        findings += changes[0]
+        findings += change_findings[0]
     if all(results.each.is_empty() for results in instruments):
         findings.append(Finding("", "There are no estimates per stereotype in these results."))
     return tuple(findings)

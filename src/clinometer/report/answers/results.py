@@ -293,6 +293,7 @@ def _instrument_details() -> list[str]:
 
 def _is_of_scores(rows: pl.DataFrame) -> pl.Series:
     """Tell which rows are means of scores: those of measures that have a margin somewhere."""
+    # A row with a factor is a difference, whose margin says nothing about its measure.
     means = rows.filter(pl.col("factor").is_null())
     scored = means.drop_nulls("tost_margin")["measure"].unique().implode()
     is_of_scores = pl.col("factor").is_null() & pl.col("measure").is_in(scored)

@@ -134,7 +134,7 @@ def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _rows(words: pl.DataFrame, plan: PlanFacts) -> list[Row]:
-    """Give a row per word and ``column``; words stand in the order of their shares."""
+    """Return a row per word and ``column``; words stand in the order of their shares."""
     by = ["stereotype", "set", "attribute"]
     means = _mean(words, by).sort("share", "attribute", descending=[True, False])
     ranks = means.with_row_index("rank").select(*by, "rank")

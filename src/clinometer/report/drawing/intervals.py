@@ -196,6 +196,7 @@ def profile_rows(rows: Sequence[Row], axis: Axis) -> Row:
         return [*ground(axis), *_profile_marks(part, axis, lanes, groups)]
 
     drawing = blocks(rows, axis, layers, _PROFILE_LABELS)
+    # `blocks` gives each label one step; a dimension needs a lane for each group and word.
     dimensions = len({row["dimension"] for row in rows})
     for block in drawing["vconcat"]:
         block["spec"]["height"] = dimensions * (len(lanes) * _LANE + _ROOM)

@@ -157,6 +157,7 @@ def _join(group: ElementTree.Element) -> None:
         style = tuple((name, value) for name, value in child.items() if name != "d")
         first = shapes.setdefault(style, child)
         if first is not child:
+            # A path may hold several shapes, one after the other.
             first.set("d", f"{first.get('d')}{child.get('d')}")
             group.remove(child)
 

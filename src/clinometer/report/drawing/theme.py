@@ -68,7 +68,7 @@ def stylesheet() -> str:
 
 
 def category_colors(categories: Iterable[str]) -> dict[str, str]:
-    """Give each category its colour; those no paper knows take the spare ones in turn."""
+    """Assign each category its colour; those no paper knows take the spare ones in turn."""
     spare = cycle(f"var(--other-{number})" for number in range(1, 5))
     colors = {}
     for name in dict.fromkeys(categories):
@@ -78,7 +78,7 @@ def category_colors(categories: Iterable[str]) -> dict[str, str]:
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """Give each of several lines a colour, a dash and a shape, to be told apart without colour."""
+    """Return colour, dash and shape of several lines, which differ without colour too."""
     colors = ("gender", "race", "religion", "health", "other-1", "other-2", "other-3", "other-4")
     dashes = ([1, 0], [8, 3], [4, 2], [9, 3, 2, 3])
     shapes = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
