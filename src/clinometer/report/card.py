@@ -44,18 +44,18 @@ def instrument_cards(directory: Path) -> list[dict[str, Any]]:
 
 def _card(results: InstrumentResults) -> dict[str, Any]:
     """Make the card of one instrument; its keys are those of the card's JSON."""
-    stereotypes = results.each["stereotype"].unique(maintain_order=True)
+    stereotypes = results.by_stereotype["stereotype"].unique(maintain_order=True)
     wordings = results.levels["cell"]["variation"].unique(maintain_order=True)
     return {
         "instrument": results.instrument,
         "title": results.measure.title,
         "study": results.study,
-        "explicit": bool(results.whole["explicit"].any()),
+        "explicit": bool(results.over_all["explicit"].any()),
         "asked": {
             "for": results.measure.asks,
             "how": results.measure.how,
             "trial": results.facts.trial,
-            "modes": results.each["plain_mode"].unique(maintain_order=True).to_list(),
+            "modes": results.by_stereotype["plain_mode"].unique(maintain_order=True).to_list(),
             "wordings": wordings.to_list(),
             "stereotypes": stereotypes.to_list(),
             "trials_per_stereotype": trials_text(results),
@@ -68,8 +68,8 @@ def _card(results: InstrumentResults) -> dict[str, Any]:
 def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield controls, share scored and outcome of each model and mode."""
     validities = judge_runs(results)
-    for row in results.whole.iter_rows(named=True):
-        stereotypes = results.each.filter(model=row["model"], mode=row["mode"])
+    for row in results.over_all.iter_rows(named=True):
+        stereotypes = results.by_stereotype.filter(model=row["model"], mode=row["mode"])
         counts = verdict_counts(stereotypes["verdict"])
         total = counted(stereotypes.height, "stereotype")
         validity = validities.get((row["model"], row["control_mode"]))

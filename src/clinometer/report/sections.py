@@ -20,9 +20,28 @@ from clinometer.report.prose import category_title, place
 from clinometer.report.tables import ReportTable, TableColumn, render_table
 from clinometer.results import ESTIMATES
 
-__all__ = ["Answered", "Exchange", "Finding", "ReportPart", "Passage", "Piece", "Quote", "Section",
-           "Source", "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",
-           "made_with", "name_stereotypes", "named", "read_family", "with_shown_texts"]  # fmt: skip
+__all__ = [
+    "Answered",
+    "Exchange",
+    "Finding",
+    "Passage",
+    "Piece",
+    "Quote",
+    "ReportPart",
+    "Section",
+    "Source",
+    "Summary",
+    "Term",
+    "add_columns",
+    "findings_or_table",
+    "first_drawn",
+    "in_order",
+    "made_with",
+    "name_figures",
+    "name_stereotypes",
+    "read_family",
+    "with_shown_texts",
+]
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
@@ -240,7 +259,7 @@ def read_family(
     return estimates, details
 
 
-def joined(rows: pl.DataFrame, further: pl.DataFrame, *keys: str) -> pl.DataFrame:
+def add_columns(rows: pl.DataFrame, further: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Add columns of a further table to the rows of the same keys, in the order of `rows`.
 
     `keys`: by default the columns that both have. Null matches null.
@@ -273,7 +292,7 @@ def name_stereotypes(row: Mapping[str, Any], plan: PlanFacts) -> str:
     return f"{category_title(row['category'])}, all" if row["category"] else "All"
 
 
-def named(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:
+def name_figures(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:
     """Name figures, with a number where there are several; None holds the place of one."""
     slots = list(figures)
     renamed = []

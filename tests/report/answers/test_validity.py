@@ -19,8 +19,8 @@ def asked(*controls, modes=("free",), halves=(0.9,)):
     halves = [{**row, "control_mode": modes[0], "estimate": r, "measure": "split_half"}
               for r in halves]  # fmt: skip
     return SimpleNamespace(
-        each=runs,
-        checks=pl.DataFrame(checks, schema=schema),
+        by_stereotype=runs,
+        controls=pl.DataFrame(checks, schema=schema),
         plan=PlanFacts({}),
         tables=SimpleNamespace(reliability=pl.DataFrame(halves, schema=schema)),
     )

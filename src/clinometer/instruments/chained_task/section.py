@@ -25,7 +25,7 @@ from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import endings, interval, number, p_value
-from clinometer.report.sections import Section, in_order, joined
+from clinometer.report.sections import Section, add_columns, in_order
 from clinometer.report.tables import (
     FROM,
     NOTE,
@@ -125,7 +125,7 @@ def _with_fits(results: InstrumentResults) -> pl.DataFrame:
     coefficients = results.tables.rows.filter(measure="log_odds")
     added = [name for name in FITS if name not in coefficients.columns]
     fits = results.tables.details["fits"].select(*_FIT_KEYS, *added)
-    return joined(coefficients, fits, *_FIT_KEYS)
+    return add_columns(coefficients, fits, *_FIT_KEYS)
 
 
 def _sentence(part: pl.DataFrame, plan: PlanFacts) -> str:

@@ -26,7 +26,7 @@ MOST_ROWS = 150
 def order_section(results: InstrumentResults) -> Section | None:
     """Show the order effect of each stereotype; None where it is not one of the groups."""
     effects = pl.col("order_effect", "first_share").is_not_null()
-    orders = results.each.filter(pl.any_horizontal(effects))
+    orders = results.by_stereotype.filter(pl.any_horizontal(effects))
     if results.facts.ordered != "groups" or orders.is_empty():
         return None
     return Section(

@@ -56,8 +56,8 @@ _CORRELATIONS = (
 def content_section(results: InstrumentResults) -> Section | None:
     """Show the dimensions side by side; None where there are no dimensions."""
     plan, measure = results.plan, results.measure
-    stereotypes = _without_dimension(results.each.drop_nulls("dimension"))
-    pooled = _without_dimension(results.whole.drop_nulls("dimension"))
+    stereotypes = _without_dimension(results.by_stereotype.drop_nulls("dimension"))
+    pooled = _without_dimension(results.over_all.drop_nulls("dimension"))
     correlations = _without_dimension(results.tables.correlations)
     ranks = _without_dimension(results.tables.ranks.drop_nulls("dimension"))
     if stereotypes.is_empty():

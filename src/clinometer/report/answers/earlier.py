@@ -37,7 +37,7 @@ def changes(
         return
     moves = []
     for name, results in instruments.items():
-        for row in results.whole.drop_nulls("estimate").iter_rows(named=True):
+        for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
             before = rows.filter(_is_same_mean(row))["estimate"].drop_nulls()
             if before.len() == 1:
                 moves.append(f"{name} {number(before[0])} to {number(row['estimate'])}")

@@ -148,10 +148,10 @@ def control_warnings(results: InstrumentResults) -> list[Finding]:
 
 def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
     """Return the verdicts, the mean over all and the failed controls of each model and mode."""
-    means = {(row["model"], row["mode"]): row for row in results.whole.iter_rows(named=True)}
+    means = {(row["model"], row["mode"]): row for row in results.over_all.iter_rows(named=True)}
     failures = _control_failures(results)
     summaries = []
-    for (model, mode), part in results.each.group_by("model", "mode", maintain_order=True):
+    for (model, mode), part in results.by_stereotype.group_by("model", "mode", maintain_order=True):
         summary = {
             "measure": results.name,
             "neutral": results.measure.neutral,
@@ -170,7 +170,7 @@ def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
 def _control_failures(results: InstrumentResults) -> dict[tuple[Any, str], str]:
     """Say of each model and mode which controls failed."""
     failures: dict[tuple[Any, str], list[str]] = {}
-    for row in results.checks.filter(verdict=FAILED).iter_rows(named=True):
+    for row in results.controls.filter(verdict=FAILED).iter_rows(named=True):
         text = _failure_text(row, results.plan)
         failures.setdefault((row["model"], row["control_mode"]), []).append(text)
     return {run: " ".join(texts) for run, texts in failures.items()}
@@ -223,23 +223,25 @@ _COMPLIANCE = TableColumn("Compliance", lambda r: percent(r["compliance"]))
 def _verdict_section(results: InstrumentResults) -> Section:
     """Show the verdict per category and over all, and the controls."""
     plan = results.plan
-    pooled = pl.concat([results.levels["category"], results.whole])
-    several_models = results.whole["model"].drop_nulls().n_unique() > 1
+    pooled = pl.concat([results.levels["category"], results.over_all])
+    several_models = results.over_all["model"].drop_nulls().n_unique() > 1
     # The mean over all models is the same as that of the only one.
     in_table = pl.concat([pooled, results.levels["overall"]]) if several_models else pooled
     tables = [("", _category_table(in_table, plan))]
-    if not results.checks.is_empty():
-        kinds = results.checks.select("study", "control").unique(maintain_order=True)
+    if not results.controls.is_empty():
+        kinds = results.controls.select("study", "control").unique(maintain_order=True)
         purposes = (_CONTROLS[kind].format(study=study) for study, kind in kinds.rows())
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
-        tables.append(("Controls", _estimate_table(results.checks, plan, caption)))
+        tables.append(("Controls", _estimate_table(results.controls, plan, caption)))
     marks, grey = _with_splits(pooled, plan)
     caption = (
         f"Mean score per category and over all, with {plan.interval}, of all categories at once"
         f"{grey}. {scale(results.measure)}"
     )
     draw = partial(forest, axis=Axis.of(results.measure, plan.margin))
-    runs = results.each.select("model", "mode").n_unique()  # one run is drawn in the summary
+    runs = results.by_stereotype.select(
+        "model", "mode"
+    ).n_unique()  # one run is drawn in the summary
     return Section(
         key="verdicts",
         open=True,
@@ -271,7 +273,7 @@ def _category_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
 
 def _estimate_section(results: InstrumentResults) -> Section:
     """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
-    estimates, plan = results.each, results.plan
+    estimates, plan = results.by_stereotype, results.plan
     caption = "Estimates per stereotype, with other wordings, group words, draws and answers."
     return Section(
         key="tables",
@@ -324,7 +326,7 @@ def _stereotype_section(results: InstrumentResults) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
     plan = results.plan
     axis = Axis.of(results.measure, plan.margin)
-    marks, grey = _with_splits(results.each, plan)
+    marks, grey = _with_splits(results.by_stereotype, plan)
     shaded = f"; shaded: within ±{axis.margin:g} of neutral" if axis.margin else ""
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}, of all stereotypes at "

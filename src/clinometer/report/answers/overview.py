@@ -55,7 +55,7 @@ def overview(instruments: Mapping[str, InstrumentResults]) -> ReportTable:
     else:
         head, rows = "Category", _category_rows(instruments, validities)
     caption = _CAPTION.format(_neutral_text(instruments))
-    if any(results.whole["dimension"].drop_nulls().len() for results in instruments.values()):
+    if any(results.over_all["dimension"].drop_nulls().len() for results in instruments.values()):
         caption += " Of several dimensions: how many."
     heads = tuple(map(TableCell, (head, *map(capital, instruments))))
     return ReportTable(caption, heads, tuple(rows))
@@ -129,7 +129,7 @@ def _category_rows(
     """Make a row of controls, one of the means of all, and one for each category."""
     controls = (_control_cell(validities[name]) for name in instruments)
     yield (TableCell(_CONTROLS_ROW, head=True), *controls)
-    means = (_mean_cell(results.whole) for results in instruments.values())
+    means = (_mean_cell(results.over_all) for results in instruments.values())
     yield (TableCell("All", head=True), *means)
     frames = [results.levels["category"] for results in instruments.values()]
     for category in dict.fromkeys(key for frame in frames for key in frame["category"]):
@@ -144,7 +144,7 @@ def _run_cell(results: InstrumentResults, validity: Validity | None, run: Run) -
         return TableCell("")
     if validity.verdict == "not valid":
         return TableCell(_INVALID, "verdict")
-    return _mean_cell(results.whole.filter(is_run(run)))
+    return _mean_cell(results.over_all.filter(is_run(run)))
 
 
 def _control_cell(validities: Mapping[Run, Validity]) -> TableCell:

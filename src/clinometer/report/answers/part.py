@@ -249,7 +249,7 @@ def _findings(
         findings = [finding for _, finding in validities if finding]
         findings += answer_findings(results) or control_warnings(results)
         findings += change_findings[0]
-    if all(results.each.is_empty() for results in instruments):
+    if all(results.by_stereotype.is_empty() for results in instruments):
         findings.append(Finding("", "There are no estimates per stereotype in these results."))
     return tuple(findings)
 
@@ -331,7 +331,7 @@ def _measured_how(instruments: Sequence[InstrumentResults]) -> tuple[str, ...]:
 
 
 def _is_explicit(results: InstrumentResults) -> bool:
-    return bool(results.whole["explicit"].any())
+    return bool(results.over_all["explicit"].any())
 
 
 def _instrument_passage(results: InstrumentResults) -> Passage:

@@ -9,7 +9,7 @@ import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import number
-from clinometer.report.sections import joined
+from clinometer.report.sections import add_columns
 from clinometer.report.tables import Render, ReportTable, TableColumn, render_table
 
 __all__ = ["MARKS", "printed_values", "wording_tables"]
@@ -51,7 +51,7 @@ def wording_tables(
             TableColumn("This run", lambda r: r["run"]),
             *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
         ]
-        rows = joined(theirs.unique("label", maintain_order=True), means)
+        rows = add_columns(theirs.unique("label", maintain_order=True), means)
         tables.append((f"SI Table {table}: {name}", render_table(rows, caption, columns)))
     return tuple(tables)
 

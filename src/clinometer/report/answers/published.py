@@ -17,7 +17,7 @@ from clinometer.report.drawing.comparison import ticks_and_diamonds, with_publis
 from clinometer.report.drawing.figures import Figure, mark_row, per_mode
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.prose import interval, number, scale
-from clinometer.report.sections import Section, joined
+from clinometer.report.sections import Section, add_columns
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["Match", "beside_published", "published_section"]
@@ -87,7 +87,7 @@ def beside_published(
 def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means of stereotypes, which the source names by label."""
     label = pl.col("stereotype").map_elements(results.plan.label, pl.String)
-    ours = results.each.with_columns(label=label)
+    ours = results.by_stereotype.with_columns(label=label)
     theirs = theirs.filter(level="cell").rename({"stereotype": "label"})
     return Match(
         ours,
@@ -100,7 +100,7 @@ def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Matc
 def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means over all stereotypes of each dimension."""
     label = pl.col("dimension").map_elements(results.plan.dimension, pl.String)
-    ours = results.whole.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
+    ours = results.over_all.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
     return Match(
         ours,
         theirs.filter(pl.col("dimension").is_in(list(ours["dimension"]))).with_columns(label=label),
@@ -188,7 +188,7 @@ def _stereotype_table(match: Match, source: Published) -> ReportTable:
         TableColumn("This run", lambda r: r["run"]),
         *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
     ]
-    rows = joined(theirs.unique("label", maintain_order=True), means)
+    rows = add_columns(theirs.unique("label", maintain_order=True), means)
     return render_table(rows, caption, columns)
 
 

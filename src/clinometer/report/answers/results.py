@@ -21,7 +21,7 @@ from clinometer.directory.results import read_detail, read_estimates
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.report.plan import InstrumentFacts, PlanFacts, read_plan
 from clinometer.report.prose import interval_title, rank
-from clinometer.report.sections import in_order, joined
+from clinometer.report.sections import add_columns, in_order
 from clinometer.results import (
     CONDITIONS,
     LEVELS,
@@ -132,9 +132,9 @@ class InstrumentResults:
     measure: Measure
     facts: InstrumentFacts
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, in the order of the plan
-    each: pl.DataFrame  # of them those per stereotype
-    whole: pl.DataFrame  # and those over all stereotypes
-    checks: pl.DataFrame  # the estimates of its controls, one row each
+    by_stereotype: pl.DataFrame  # of them those per stereotype
+    over_all: pl.DataFrame  # and those over all stereotypes
+    controls: pl.DataFrame  # the estimates of its controls, one row each
     tables: AnswerResults  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
 
@@ -181,9 +181,9 @@ def _narrow(
         measure=measure,
         facts=plan.facts.get(instrument, InstrumentFacts()),
         levels=levels,
-        each=levels["stereotype"],
-        whole=levels["model"],
-        checks=estimates.filter(is_control, level="stereotype"),
+        by_stereotype=levels["stereotype"],
+        over_all=levels["model"],
+        controls=estimates.filter(is_control, level="stereotype"),
         tables=tables,
         dimensions=tuple(plan.dimension(key) for key in dimensions),
     )
@@ -202,7 +202,7 @@ def _measure(answers: AnswerResults, instrument: str) -> Measure:
 
 def trials_text(results: InstrumentResults) -> str:
     """Say how many trials about a stereotype one model was asked in one mode."""
-    counts = results.each["n"].drop_nulls()
+    counts = results.by_stereotype["n"].drop_nulls()
     if counts.is_empty():
         return "not known"
     # By way of text: to the type checker the ends of a column may be of any type.
@@ -239,7 +239,9 @@ def name_modes(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> 
     if "dimension" in frame.columns:
         pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
         labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
-        frame = joined(frame, pairs.with_columns(pl.Series("dimension_label", labels, pl.String)))
+        frame = add_columns(
+            frame, pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
+        )
         label = pl.col("dimension_label")
     return frame.with_columns(
         _mode("mode", label, *values),
@@ -254,7 +256,7 @@ def _mode(*names: str | pl.Expr) -> pl.Expr:
 
 def _add_measure(rows: pl.DataFrame, measure: pl.DataFrame, **columns: str) -> pl.DataFrame:
     """Set columns of the estimates of a second measure beside those of the first."""
-    return joined(rows, measure.select(*_SUBJECT, **columns), *_SUBJECT)
+    return add_columns(rows, measure.select(*_SUBJECT, **columns), *_SUBJECT)
 
 
 def read_results(directory: Path) -> AnswerResults:
@@ -309,7 +311,7 @@ def _estimates(
     )
     treated = rows.filter(pl.col("factor").is_in(CONDITIONS))
     return {
-        "estimates": joined(scores, effects, *_ORDER),
+        "estimates": add_columns(scores, effects, *_ORDER),
         "contrasts": _add_measure(
             _clustered(treated),
             treated.filter(measure="compliance", method="clustered"),

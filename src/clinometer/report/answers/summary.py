@@ -116,7 +116,9 @@ def in_lines(directory: Path) -> tuple[str, ...]:
 
 def _by_name(answers: AnswerResults) -> dict[str, InstrumentResults]:
     """Return the results of each instrument that has estimates, by its name in running text."""
-    instruments = [results for results in instrument_results(answers) if results.each.height]
+    instruments = [
+        results for results in instrument_results(answers) if results.by_stereotype.height
+    ]
     return dict(zip(_names(instruments), instruments, strict=True))
 
 
@@ -149,7 +151,7 @@ def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
     """Yield the mean of every stereotype."""
     for name, results in instruments.items():
         several_runs = _count_runs(results) > 1
-        for row in results.each.drop_nulls("estimate").iter_rows(named=True):
+        for row in results.by_stereotype.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
                 about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
@@ -166,7 +168,7 @@ def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
 
 def _count_runs(results: InstrumentResults) -> int:
     """Count the models and modes."""
-    return results.each.select("model", "mode").n_unique()
+    return results.by_stereotype.select("model", "mode").n_unique()
 
 
 def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, ...], set[str]]:
@@ -232,7 +234,7 @@ def _overall(results: InstrumentResults) -> str:
 
     Of several models and modes: how many means lean, and the ends of their range.
     """
-    rows = results.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
+    rows = results.over_all.drop_nulls("estimate").sort("estimate").rows(named=True)
     if not rows:
         return ""
     if not rows[1:]:
@@ -257,11 +259,11 @@ def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
         verdicts = pl.concat([frame["verdict"] for frame in results.levels.values()])
         if (verdicts == POSITIVE_CONTROL).any():
             withheld.append(name)
-        rows = results.each.drop_nulls(["ci_low", "ci_high"])
+        rows = results.by_stereotype.drop_nulls(["ci_low", "ci_high"])
         if rows.is_empty():
             continue
         half = median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
-        kinds = [verdict_kind(code) for code in results.each["verdict"]]
+        kinds = [verdict_kind(code) for code in results.by_stereotype["verdict"]]
         untold = kinds.count("inconclusive") + kinds.count("no verdict")
         widths.append(f"±{number(half)} ({name}; {untold} of {len(kinds)} open)")
     if not widths:
@@ -355,7 +357,7 @@ _MARK_LABEL = 40
 
 def _category_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
     """Yield a mark for each category of one instrument, and one for all."""
-    frame = pl.concat([results.levels["category"], results.whole])
+    frame = pl.concat([results.levels["category"], results.over_all])
     for row in frame.drop_nulls("estimate").iter_rows(named=True):
         label = category_title(row["category"]) if row["category"] else "All"
         yield _mark(row, label, name, results)
@@ -363,9 +365,9 @@ def _category_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
 
 def _run_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
     """Yield a mark for each model and mode of one instrument, over all stereotypes."""
-    models = short_names(list(results.whole["model"].fill_null("").unique(maintain_order=True)))
-    several_modes = results.whole["mode"].n_unique() > 1
-    for row in results.whole.drop_nulls("estimate").iter_rows(named=True):
+    models = short_names(list(results.over_all["model"].fill_null("").unique(maintain_order=True)))
+    several_modes = results.over_all["mode"].n_unique() > 1
+    for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
         model = models[row["model"] or ""] if len(models) > 1 else ""
         mode = row["mode"] if several_modes else ""
         yield _mark(row, " · ".join(filter(None, (model, mode))), name, results)

@@ -61,7 +61,7 @@ def validity(results: InstrumentResults) -> Finding | None:
 
 def judge_runs(results: InstrumentResults) -> dict[Run, Validity]:
     """Judge each model and mode by its controls, and state its reliability."""
-    runs = results.each.select("model", "control_mode").unique(maintain_order=True).rows()
+    runs = results.by_stereotype.select("model", "control_mode").unique(maintain_order=True).rows()
     return {(model, mode): _judge_run(results, (model, mode)) for model, mode in runs}
 
 
@@ -72,7 +72,7 @@ def is_run(run: Run) -> pl.Expr:
 
 
 def _judge_run(results: InstrumentResults, run: Run) -> Validity:
-    checks = results.checks.filter(is_run(run))
+    checks = results.controls.filter(is_run(run))
     verdicts = {
         kind: _worst_verdict(checks.filter(control=kind)["verdict"].to_list()) for kind in _KINDS
     }

@@ -17,7 +17,7 @@ from clinometer.report.drawing.charts import Row, bare, only, tooltips, vega_lit
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import ACTIVATION
 from clinometer.report.prose import number
-from clinometer.report.sections import named
+from clinometer.report.sections import name_figures
 
 __all__ = ["heat_maps"]
 
@@ -49,7 +49,7 @@ def heat_maps(networks: Networks) -> tuple[tuple[Figure, ...], str]:
             f"{n_omitted} of {n_maps} heat maps are left out, for their size or number; "
             "network_activations.parquet has every value."
         )
-    return named("network-activations", figures), note
+    return name_figures("network-activations", figures), note
 
 
 def _figure(part: pl.DataFrame, label: str, network: str) -> Figure:

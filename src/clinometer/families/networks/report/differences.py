@@ -12,7 +12,7 @@ from clinometer.report.drawing.charts import LABELS
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals
 from clinometer.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, named
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import NOTE, ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["difference_section"]
@@ -47,7 +47,7 @@ def difference_section(networks: Networks) -> Section | None:
     tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
     if networks.replicates:
         tables.append(("Table of published correlations", _published_table()))
-    figures = named("network-differences", (_figure(part, networks) for part in parts))
+    figures = name_figures("network-differences", (_figure(part, networks) for part in parts))
     key = "network-differences"
     title = "Differences between networks"
     return Section(key, title, (_METHOD,), figures, tuple(tables), short="Differences")

@@ -31,7 +31,7 @@ from clinometer.report.prose import (
     number,
     p_value,
 )
-from clinometer.report.sections import Section, named
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import Render, ReportTable, TableColumn, alike, count, render_table
 from clinometer.texts import visible
 
@@ -91,7 +91,7 @@ def stereotype_section(networks: Networks) -> Section | None:
     maps, note = heat_maps(networks)
     dependence = _DEPENDENCE.format(pairs=_pair_counts(rows), least=_least_p(rows))
     text = tuple(filter(None, (_STEREOTYPES, dependence, support_rule(rows), note)))
-    effect_figures = named(
+    effect_figures = name_figures(
         "network-stereotypes", (_stereotype_figure(part, networks) for part in parts)
     )
     notes = remarks(rows, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}")

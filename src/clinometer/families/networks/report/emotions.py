@@ -20,7 +20,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import intervals, range_text
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, named
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["SUPPORTED", "emotion_section", "emotion_sides"]
@@ -57,8 +57,8 @@ def emotion_section(networks: Networks) -> Section | None:
     effect_figures = (_emotion_figure(part, networks) for part in parts)
     norm_figures = (_other_norm_figure(part, networks) for part in _effects_by_other_norm(networks))
     figures = (
-        *named("network-emotions", effect_figures),
-        *named("network-emotions-norm", norm_figures),
+        *name_figures("network-emotions", effect_figures),
+        *name_figures("network-emotions-norm", norm_figures),
     )
     # The text says of all that there is one pair of primes; the same note stands once.
     note = pl.when(~pl.col("note").str.starts_with("one pair of primes")).then("note")

@@ -15,7 +15,7 @@ from clinometer.families.networks.report.results import NETWORK, Networks, dot, 
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals, range_text
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, joined, named
+from clinometer.report.sections import Section, add_columns, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["path_finding", "path_section"]
@@ -43,8 +43,8 @@ def path_section(networks: Networks) -> Section | None:
     if not parts:
         return None
     hops = _mean_hops(networks.tables["network_paths"])
-    tables = tuple(("", _table(joined(part, hops, *_KEYS))) for part in parts)
-    figures = named("network-path-lengths", (_figure(part, networks) for part in parts))
+    tables = tuple(("", _table(add_columns(part, hops, *_KEYS))) for part in parts)
+    figures = name_figures("network-path-lengths", (_figure(part, networks) for part in parts))
     placed = pl.concat(parts)["p_claim"].count() > 0
     noted = pl.concat(parts).with_columns(missing=pl.lit(None, pl.List(pl.String)))
     notes = remarks(noted, lambda r: f"{r['label']}, {_set_label(r)}, {r['network']}")

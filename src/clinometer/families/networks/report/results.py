@@ -17,7 +17,7 @@ from clinometer.families.networks.family import FAMILY
 from clinometer.report.drawing.charts import Row, measured
 from clinometer.report.facts import Facts, read_facts, spaced
 from clinometer.report.prose import cut, interval, place, shown_names
-from clinometer.report.sections import joined, read_family, with_shown_texts
+from clinometer.report.sections import add_columns, read_family, with_shown_texts
 from clinometer.report.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
@@ -246,7 +246,7 @@ def _estimate_frames(
     missing = details["network_absences"].rename({"absent": "missing"})
     nodes = details["networks"].select("network", n_nodes="nodes").unique("network")
     effects = _add_turned(_effect_frame(observed, missing), "ci")
-    coefficients = joined(_coefficient_frame(observed, missing), nodes, "network")
+    coefficients = add_columns(_coefficient_frame(observed, missing), nodes, "network")
     coefficients = _add_turned(coefficients, "ci")
     frames = {
         "network_effects": _add_placebos(effects, *_PLACEBOS),
@@ -288,7 +288,7 @@ def _effect_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFram
         set=pl.when(approach="stereotypes").then("targets"),
     )
     absences = missing.rename({"targets": "set"})
-    return joined(effects, absences, "network", "study", "identity", "set").drop("set")
+    return add_columns(effects, absences, "network", "study", "identity", "set").drop("set")
 
 
 def _add_placebos(effects: pl.DataFrame, *methods: str) -> pl.DataFrame:
@@ -320,7 +320,7 @@ def _coefficient_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.Dat
         "published",
         {"robust": ["p", *_INTERVAL], _PLACEBOS[0]: _PLACED},
     ).with_columns(pl.col(f"{name}_robust").alias(name) for name in _INTERVAL)
-    return joined(coefficients, missing, "network", "study", "identity", "targets")
+    return add_columns(coefficients, missing, "network", "study", "identity", "targets")
 
 
 def _difference_frame(estimates: pl.DataFrame) -> pl.DataFrame:
@@ -329,7 +329,7 @@ def _difference_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     keys = ("study", "identity", "targets", "baseline", "candidate")
     correlations = between_networks.filter(measure="rank_correlation")
     effects = between_networks.filter(pl.col("measure").is_in(_EFFECTS))
-    return joined(effects, correlations.select(*keys, correlation="estimate"), *keys)
+    return add_columns(effects, correlations.select(*keys, correlation="estimate"), *keys)
 
 
 def _chance_frame(estimates: pl.DataFrame) -> pl.DataFrame:
@@ -337,7 +337,7 @@ def _chance_frame(estimates: pl.DataFrame) -> pl.DataFrame:
     keys = ("network", "study", "identity", "targets", "prime")
     alarms = estimates.filter(measure="false_alarm_rate").select(*keys, false_alarms="estimate")
     rewired = join_methods(estimates.drop_nulls("approach"), "rewired", {"published": ["p"]})
-    return joined(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
+    return add_columns(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
 
 
 def _sensitivity_frame(estimates: pl.DataFrame, observed: pl.DataFrame) -> pl.DataFrame:
@@ -370,4 +370,4 @@ def _priming_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFra
     correlations = estimates.filter(measure="priming_correlation").rename(
         {"estimate": "correlation"}
     )
-    return joined(joined(correlations, effect, "network"), absences, "network")
+    return add_columns(add_columns(correlations, effect, "network"), absences, "network")

@@ -19,7 +19,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value, percent
-from clinometer.report.sections import Section, named
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import Render, ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["chance_finding", "chance_section", "sensitivity_section"]
@@ -64,7 +64,7 @@ def chance_section(networks: Networks) -> Section | None:
     many = max(counts, default=0)
     least = f"; its smallest value is 1/{many + 1}, twice that where it is two-sided"
     text = _REWIRED.format(many=many, least=least if len(counts) == 1 else "")
-    figures = named("network-chance", (_chance_figure(part, networks) for part in parts))
+    figures = name_figures("network-chance", (_chance_figure(part, networks) for part in parts))
     tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
     texts = (text, _ALARMS.format(alarms=_alarms_text(rows)))
     key = "network-chance"

@@ -14,7 +14,7 @@ from clinometer.families.networks.report.stream_figures import stream_figures
 from clinometer.reference import load_published
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.prose import ALPHA, many, number, p_value, percent
-from clinometer.report.sections import Section, first_drawn, named
+from clinometer.report.sections import Section, first_drawn, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 from clinometer.texts import visible
 
@@ -210,7 +210,7 @@ def stream_section(networks: Networks) -> Section | None:
     first = counts.head(MOST_STREAMS).select(_KEYS)
     first_streams = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
     text = (_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),)
-    figures = named("network-stream", _stream_figures(first_streams, edges))
+    figures = name_figures("network-stream", _stream_figures(first_streams, edges))
     tables = (("", _stream_table(counts)),)
     return Section("network-streams", "Mindset streams", text, figures, tables)
 

@@ -31,7 +31,7 @@ from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around
 from clinometer.report.prose import ALPHA, bracketed, interval_title, number, p_value
-from clinometer.report.sections import Section, first_drawn, named
+from clinometer.report.sections import Section, first_drawn, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["association_finding", "association_section"]
@@ -106,7 +106,7 @@ def association_section(states: States) -> Section | None:
     text = (_METHOD, methods, _CAUTION)
     # A note that is the same at several layers stands once.
     unique_notes = ("Notes", tuple(dict.fromkeys(notes)))
-    return Section(key, title, text, named(key, figures), tuple(tables), unique_notes)
+    return Section(key, title, text, name_figures(key, figures), tuple(tables), unique_notes)
 
 
 def _with_titles(part: pl.DataFrame) -> pl.DataFrame:

@@ -30,7 +30,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around
 from clinometer.report.prose import interval, interval_title, number
-from clinometer.report.sections import Section, named
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["direction_finding", "direction_section", "layer_section"]
@@ -70,7 +70,7 @@ def direction_section(states: States) -> Section | None:
     if published.rows:
         tables.append(("Table of published accuracies", published))
     key, title = "representation-directions", "Accuracy of the directions"
-    return Section(key, title, (_ACCURACY,), named(key, figures), tuple(tables))
+    return Section(key, title, (_ACCURACY,), name_figures(key, figures), tuple(tables))
 
 
 def _published_table(dimensions: pl.Series) -> ReportTable:
@@ -168,7 +168,7 @@ def layer_section(states: States) -> Section | None:
     parts = [part for part in differences if len(layers(part)) > 1]
     if not parts:
         return None
-    figures = named("representation-layers", map(_difference_figure, parts))
+    figures = name_figures("representation-layers", map(_difference_figure, parts))
     return Section("representation-layers", "Layer by layer", (_BY_LAYER,), figures)
 
 

@@ -24,7 +24,7 @@ from clinometer.report.drawing.charts import Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import STAR, around, profile_rows, shortened
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, named
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["SCALE", "profile_section"]
@@ -108,7 +108,7 @@ def profile_section(states: States, space: str) -> Section | None:
         )
     notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
     return Section(
-        key, title, tuple(paragraphs), named(key, figures), tuple(tables), notes, short=short
+        key, title, tuple(paragraphs), name_figures(key, figures), tuple(tables), notes, short=short
     )
 
 

@@ -26,7 +26,7 @@ from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.facts import spaced
 from clinometer.report.prose import bracketed, interval_title, number, p_value
-from clinometer.report.sections import Section, named
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["relation_finding", "relation_section"]
@@ -62,7 +62,7 @@ def relation_section(states: States) -> Section | None:
     maps = [figure for part in parts if (figure := _map(part))]
     curves = [_curves(part) for part in parts if len(layers(part)) > 1]
     key, title = "representation-relations", "Answers and hidden states"
-    figures = (*named(key, maps), *named("representation-relation-curves", curves))
+    figures = (*name_figures(key, maps), *name_figures("representation-relation-curves", curves))
     tables = [("", _table(part)) for part in parts]
     tables += [(f"Table of decisions: {part['model'][0]}", _fit_table(part)) for part in fits]
     text = ((_METHOD, _CAUTION) if parts else ()) + ((_FITS,) if fits else ())

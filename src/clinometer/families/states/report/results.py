@@ -22,7 +22,7 @@ from clinometer.report.prose import (
     place,
     shown_names,
 )
-from clinometer.report.sections import joined, read_family, with_shown_texts
+from clinometer.report.sections import add_columns, read_family, with_shown_texts
 from clinometer.report.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
@@ -179,7 +179,7 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
         # The size of a group stands in the row of its mean.
         group = pl.col("group").alias(side)
         size = pl.col("n").alias(f"n_{side}")
-        rows = joined(rows, profiles.select(*_COORDINATE, group, size))
+        rows = add_columns(rows, profiles.select(*_COORDINATE, group, size))
     return rows.select(
         *(*_COORDINATE, "first", "second", "estimate"),
         *(pl.col(f"{name}_welch").alias(name) for name in _INTERVAL),
@@ -193,11 +193,11 @@ def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
     """Give accuracies, with the balanced ones and the number of terms beside them."""
     keys = (*_READ, "layer", "space", "dimension", "cut")
     balanced = rows.filter(measure="direction_balanced_accuracy")
-    rows = joined(
+    rows = add_columns(
         rows.filter(measure="direction_accuracy"),
         balanced.select(*keys, estimate_balanced="estimate"),
     )
-    return joined(rows, terms.drop("n")).select(
+    return add_columns(rows, terms.drop("n")).select(
         *(*keys, "estimate", *_INTERVAL, "estimate_balanced", "neutral", "n", "n_high")
     )
 
@@ -213,7 +213,7 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     # The rank of a placebo is two-sided, a claim is not: an effect below them claims nothing.
     below_placebos = pl.col("estimate") <= pl.col("placebo_mean_placebo")
     p_claim = pl.when(below_placebos).then(1.0).otherwise(_PLACEBOS["p_claim"])
-    return joined(rows, sizes.drop("between_variance")).select(
+    return add_columns(rows, sizes.drop("between_variance")).select(
         *(*_READ, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
         *(pl.coalesce(name, f"{name}_bootstrap") for name in _INTERVAL),
         *("p", "p_two_sided", "p_holm", *_SIZES, "note"),
@@ -231,10 +231,10 @@ def _relations(rows: pl.DataFrame, fits: pl.DataFrame) -> dict[str, pl.DataFrame
     regressions = join_methods(rows.filter(measure="log_odds"), "published", {"clustered": ["p"]})
     criteria = fits.select(*keys, "predictor", "aic", "bic", "delta_aic")
     return {
-        "relations": joined(rows.filter(measure="correlation"), spearman).select(
+        "relations": add_columns(rows.filter(measure="correlation"), spearman).select(
             *(*keys, "level", "estimate", *_INTERVAL, "p", "p_holm", "estimate_spearman", "n")
         ),
-        "fits": joined(regressions, criteria).select(
+        "fits": add_columns(regressions, criteria).select(
             *(*keys, "predictor", "estimate", *_INTERVAL, "p", "p_clustered"),
             *("aic", "bic", "delta_aic", "n_scored"),
         ),
