@@ -116,6 +116,21 @@ def test_the_core_imports_no_family() -> None:
             assert not {name for name in modules(path) if name.startswith("clinometer.families.")}
 
 
+#: Modules of `instruments` that are no instrument: what all of them have in common.
+COMMON = {"catalogue", "cells", "contract", "decision", "design", "instrument", "simulation"}
+
+#: Drafting writes studies of word associations, and reads answers as that instrument does.
+DRAFTS = SRC / "cli" / "draft.py"
+
+
+def test_the_core_names_no_instrument() -> None:
+    for path in SRC.rglob("*.py"):
+        if "instruments" in path.relative_to(SRC).parts or path == DRAFTS:
+            continue
+        named = {name.split(".")[2] for name in modules(path) if ".instruments." in name}
+        assert named <= COMMON, path
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_imports_no_other(family: str) -> None:
     others = [f"clinometer.families.{other}" for other in FAMILIES if other != family]

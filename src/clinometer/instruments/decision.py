@@ -13,7 +13,7 @@ from clinometer.errors import StudyError
 from clinometer.instruments import word_association
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, in_rounds, pairs
-from clinometer.instruments.instrument import Wording
+from clinometer.instruments.instrument import Scored, Wording
 from clinometer.modes import MODES
 from clinometer.stimuli import (
     DecisionWording,
@@ -32,6 +32,7 @@ __all__ = [
     "TrialDraw",
     "any_words",
     "ordered_words",
+    "score_decision",
     "assignments",
     "decision_cells",
     "decision_fields",
@@ -271,3 +272,25 @@ def assignments(words: Mapping[str, str]) -> list[str]:
         "{group0}: {attribute1}; {group1}: {attribute0}",
     )
     return [fill(template, words) for template in templates]
+
+
+def score_decision(
+    consistent: float,
+    trial: Mapping[str, Any],
+    words: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> Scored:
+    """Score a decision: 1, 0, or the probability of the consistent assignment.
+
+    `words` are the words read, by role; words of the trial have priority. `fields` are others of
+    the score, which replace those that follow from the trial.
+    """
+    value = float(consistent)
+    words = words or {}
+    trial = {**trial, **{role: word for role, word in words.items() if not trial.get(role)}}
+    from_trial: dict[str, Any] = {"read_by": "rules", "words": words}
+    if trial.get("order") and trial.get("attribute_order"):
+        from_trial["first_share"] = value if is_aligned(trial) else 1 - value
+    if trial.get("tied") and trial.get("counter"):
+        from_trial["shares"] = {trial["tied"]: value, trial["counter"]: 1 - value}
+    return Scored(value, None, 1.0, **{**from_trial, **fields})

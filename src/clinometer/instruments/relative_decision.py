@@ -45,6 +45,7 @@ from clinometer.instruments.decision import (
     decision_fields,
     is_aligned,
     ordered_words,
+    score_decision,
 )
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import Instrument, Key, Published, Recorded, Scored, Size
@@ -57,7 +58,7 @@ from clinometer.results import DECISIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import RelativeDecision, StereotypeWords, Study, fill
 
-__all__ = ["INSTRUMENT", "MEASURE", "score_decision", "read_assignment", "read_text"]
+__all__ = ["INSTRUMENT", "MEASURE", "read_assignment", "read_text"]
 
 MEASURE = Measure(
     name="relative_decision",
@@ -156,28 +157,6 @@ def read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
         margin=decision.margin,
         conflict=decision.conflict,
     )
-
-
-def score_decision(
-    consistent: float,
-    trial: Mapping[str, Any],
-    words: Mapping[str, str] | None = None,
-    **fields: Any,
-) -> Scored:
-    """Score a decision: 1, 0, or the probability of the consistent assignment.
-
-    `words` are the words read, by role; words of the trial have priority. `fields` are others of
-    the score, which replace those that follow from the trial.
-    """
-    value = float(consistent)
-    words = words or {}
-    trial = {**trial, **{role: word for role, word in words.items() if not trial.get(role)}}
-    from_trial: dict[str, Any] = {"read_by": "rules", "words": words}
-    if trial.get("order") and trial.get("attribute_order"):
-        from_trial["first_share"] = value if is_aligned(trial) else 1 - value
-    if trial.get("tied") and trial.get("counter"):
-        from_trial["shares"] = {trial["tied"]: value, trial["counter"]: 1 - value}
-    return Scored(value, None, 1.0, **{**from_trial, **fields})
 
 
 def read_assignment(

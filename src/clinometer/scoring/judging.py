@@ -16,9 +16,8 @@ from typing import Any
 import polars as pl
 
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.decision import ROLES, is_aligned
+from clinometer.instruments.decision import ROLES, is_aligned, score_decision
 from clinometer.instruments.instrument import Instrument, Key, Scored
-from clinometer.instruments.relative_decision import score_decision
 from clinometer.modes import CHOICES, MODES, structured
 from clinometer.results import TRIALS
 from clinometer.stimuli import StereotypeWords
