@@ -121,7 +121,7 @@ def test_the_embedded_model_is_spared_what_takes_long() -> None:
     asked = {(s.study.name, s.instrument): s for s in plan.selections}
     assert plan.modes == ("likelihood",)
     for one in asked.values():
-        fitting = INSTRUMENTS[one.instrument].asked_in("likelihood", one.study, one.variations)
+        fitting = INSTRUMENTS[one.instrument].variations_in("likelihood", one.study, one.variations)
         assert fitting == list(one.variations)
     assert {("bai2025", name) for name in ("word_association", "relative_decision")} < {*asked}
     assert ("mist2025", "affective_attribution") in asked

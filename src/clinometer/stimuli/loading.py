@@ -124,9 +124,11 @@ def load_study(study: str | Path | Study) -> Study:
             raise StudyError(
                 f"study {study!r} is one of {family.name}; see clinometer {command} --help"
             )
-    shipped, own = shipped_studies(), own_studies()
-    name = check_name("study", str(study), [*shipped, *own])
-    return _shipped_study(name) if name in shipped else load_study(own[name])
+    if str(study) in shipped_studies():
+        return _shipped_study(str(study))
+    # Looked for last: it reads what every installed package says of itself.
+    own = own_studies()
+    return load_study(own[check_name("study", str(study), [*shipped_studies(), *own])])
 
 
 def check_name(kind: str, name: str, names: Sequence[str]) -> str:
