@@ -254,7 +254,7 @@ BAD = [
     ("run mockllm/m --sizes list.yaml --out r", "expected lines of 'model: billions"),
     ("run mockllm/m --sizes none.yaml --out r", "none.yaml: no such file"),
     ("run mockllm/m --grader judge --out r", "expected PROVIDER/NAME"),
-    ("run mockllm/m --grader hf/judge --out r", "--grader hf/judge: does not close answers"),
+    ("run mockllm/m --grader hf/judge --out r", "judge hf/judge: does not close answers"),
     ("run mockllm/m --grader acme/judge --max-cost 1 --out r", "the price of 'acme/judge'"),
     ("run mockllm/m --study owls.yaml --instrument absolute_decision", "has no instrument"),
 ]  # fmt: skip

@@ -29,7 +29,7 @@ from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, add_plug_ins
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.contract import ContractCheck, cases
 from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Analysis, Instrument, Key, Scored, Size
+from clinometer.instruments.instrument import Instrument, Key, Scored, Size
 from clinometer.models.providers import find_provider
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.report import write_report
@@ -37,7 +37,7 @@ from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.sections import Section
 from clinometer.results import ESTIMATES, VERSIONS
 from clinometer.results.columns import columns, of_kind
-from clinometer.results.schemas import Table
+from clinometer.results.schemas import Table, Tables
 from clinometer.results.tables import read_table
 from clinometer.stimuli import Study, load_study, parse_study
 
@@ -530,11 +530,11 @@ DETAILS = {
 }  # fmt: skip
 
 
-def count_cold(scores: pl.LazyFrame) -> Analysis:
+def count_cold(scores: pl.LazyFrame) -> Tables:
     is_cold = (pl.col("score") < 0) == (pl.col("version") == "default")
     counts = scores.group_by("model", "mode", "version").agg(n_cold=is_cold.sum().cast(pl.Int64))
     counted = counts.sort("version").collect()
-    return Analysis(pl.DataFrame(schema=ESTIMATES), {"toy_counts": counted})
+    return Tables(pl.DataFrame(schema=ESTIMATES), {"toy_counts": counted})
 
 
 def show_counts(results: InstrumentResults) -> list[Section]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from clinometer.audits import Tables
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results import ESTIMATES
-from clinometer.results.schemas import MATCHES
+from clinometer.results.schemas import MATCHES, Tables
 from clinometer.statistics.reliability import USED, estimate_reliability
 
 __all__ = ["analyse", "estimate_reliabilities"]
@@ -34,7 +33,7 @@ def analyse(scores: pl.LazyFrame) -> Tables:
         for model in _models(instrument_scores):
             analysis = instrument.analyse(used_scores.filter(_is_of(model)))
             estimates.append(analysis.estimates)
-            for name, table in analysis.tables.items():
+            for name, table in analysis.details.items():
                 tables.setdefault(name, []).append(table)
     return Tables(pl.concat(estimates), {name: pl.concat(parts) for name, parts in tables.items()})
 

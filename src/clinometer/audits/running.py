@@ -206,7 +206,7 @@ def open_judge(name: str, connection: Connection) -> tuple[str, Any]:
     """
     if structured.MODE.able(name) is False:  # None: not known, which is tried
         raise InputError(
-            f"--grader {name}: does not close answers to a JSON schema, which a judge needs"
+            f"judge {name}: does not close answers to a JSON schema, which a judge needs"
         )
     connection = replace(connection, base_url=None, model_args={}, batch=False)
     return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)

@@ -13,7 +13,6 @@ import polars as pl
 
 from clinometer.asking.plan import Plan, load_plan
 from clinometer.asking.sessions import JUDGE, by_study, verdicts
-from clinometer.audits import Tables
 from clinometer.audits.analyses import analyse, estimate_reliabilities
 from clinometer.audits.conditions import contrast_conditions
 from clinometer.directory.results import write_results
@@ -37,7 +36,7 @@ from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubtful
 from clinometer.results.records import Journal, read_plan
-from clinometer.results.schemas import ITEMS, PROGRESS
+from clinometer.results.schemas import ITEMS, PROGRESS, Tables
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
 from clinometer.statistics.contrasts import DRAWN, TRIAL

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
@@ -25,7 +24,7 @@ from clinometer.instruments.simulation import (
 )
 from clinometer.modes import MODES
 from clinometer.results import Measure
-from clinometer.results.schemas import Table
+from clinometer.results.schemas import Table, Tables
 from clinometer.stimuli import StereotypeWords, Study
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from clinometer.report.sections import Section
 
 __all__ = [
-    "Analysis",
     "Instrument",
     "Key",
     "Published",
@@ -199,15 +197,6 @@ class Published(NamedTuple):
     """Why the values cannot be compared with a run's."""
 
 
-class Analysis(NamedTuple):
-    """What an instrument makes of the scores of one model besides means."""
-
-    estimates: pl.DataFrame
-    """Columns of `results.ESTIMATES`."""
-    tables: Mapping[str, pl.DataFrame] = MappingProxyType({})
-    """Rows of its `details`, and of ``matches`` where it matched trials, by the table's name."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Instrument:
     """A method of measuring bias with prompts."""
@@ -261,9 +250,10 @@ class Instrument:
     """The measure that counts pairs of words and groups, if there is one."""
     details: Mapping[str, Table] = field(default_factory=dict)
     """Its own tables besides those that every instrument has, by name; `analyse` fills them."""
-    analyse: Callable[[pl.LazyFrame], Analysis] | None = None
+    analyse: Callable[[pl.LazyFrame], Tables] | None = None
     """Scores of one model (columns of `results.SCORES`) → what it makes of them besides the means
-    that every measure has: the published analysis, for example."""
+    that every measure has: the published analysis, for example, its `details`, and rows of
+    ``matches`` where it matched trials."""
     analysed_with: tuple[str, ...] = ()
     """Measures of other instruments whose scores `analyse` takes too."""
     analysed: Mapping[str, Measure] = field(default_factory=dict)

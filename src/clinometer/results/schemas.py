@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+import polars as pl
+
 from clinometer.results.columns import CONDITIONS, Column, Schema, columns
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "RESPONSES",
     "SCORES",
     "Table",
+    "Tables",
     "TRIALS",
     "VERSIONS",
     "WORDS",
@@ -46,6 +49,13 @@ class Table(NamedTuple):
     meaning: str
     own: Mapping[str, Column] = MappingProxyType({})
     """The columns that only its instrument or family has; all others are in `COLUMNS`."""
+
+
+class Tables(NamedTuple):
+    """Estimates, and the detail tables behind them by the names that a directory gives them."""
+
+    estimates: pl.DataFrame
+    details: Mapping[str, pl.DataFrame] = MappingProxyType({})
 
 
 #: Why a response has no score.

@@ -15,7 +15,6 @@ import polars as pl
 
 import clinometer
 from clinometer.asking.plan import Plan, Selection, load_plan
-from clinometer.audits import Tables
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.families.states.contexts import place_terms, place_words
@@ -38,6 +37,7 @@ from clinometer.families.states.words import DEFAULT, read_words
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.modes import MODES
 from clinometer.results import CONDITIONS, SCORES
+from clinometer.results.schemas import Tables
 from clinometer.results.tables import scan_table
 from clinometer.stimuli import word_key
 from clinometer.texts import write_text

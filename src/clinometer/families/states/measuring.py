@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from clinometer.audits import Tables
 from clinometer.families.states.association import TestSetting, test_associations
 from clinometer.families.states.axes import remove_components
 from clinometer.families.states.context_properties import describe_contexts
@@ -34,6 +33,7 @@ from clinometer.families.states.storing import read_states
 from clinometer.families.states.word_tests import WordTest
 from clinometer.families.states.words import Words
 from clinometer.results import ESTIMATES
+from clinometer.results.schemas import Tables
 
 __all__ = [
     "Profiling",

@@ -10,11 +10,10 @@ from __future__ import annotations
 import polars as pl
 
 from clinometer.instruments import chained_task, relative_decision
-from clinometer.instruments.instrument import Analysis
 from clinometer.results import CONDITIONS, VERSIONS, Measure, Schema, check
 from clinometer.results.columns import columns, of_kind, without_texts
 from clinometer.results.estimates import ESTIMATES
-from clinometer.results.schemas import SCORES, Table
+from clinometer.results.schemas import SCORES, Table, Tables
 
 __all__ = [
     "CONSISTENT",
@@ -65,13 +64,13 @@ DETAILS = {
 }
 
 
-def analyse(scores: pl.LazyFrame) -> Analysis:
+def analyse(scores: pl.LazyFrame) -> Tables:
     """Count yes and no in one model's absolute decisions, and compare its relative ones.
 
     `scores`: columns of `results.SCORES`, of absolute decisions and of `RELATIVE`.
     Tables: `yes_shares`.
     """
-    return Analysis(compare_relative(scores), {"yes_shares": count_yes(scores)})
+    return Tables(compare_relative(scores), {"yes_shares": count_yes(scores)})
 
 
 def count_yes(scores: pl.LazyFrame) -> pl.DataFrame:

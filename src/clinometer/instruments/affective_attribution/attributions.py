@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from clinometer.instruments.instrument import Analysis
 from clinometer.results import CONDITIONS, FACTORS, SCORES, Measure, Schema
 from clinometer.results.columns import columns, of_kind
 from clinometer.results.estimates import ESTIMATES
-from clinometer.results.schemas import MATCHES, Table
+from clinometer.results.schemas import MATCHES, Table, Tables
 
 if TYPE_CHECKING:
     from clinometer.statistics.changes import Contrasted
@@ -95,14 +94,14 @@ _LEVELS: dict[str, tuple[str, ...]] = {
 _FREE_COLUMNS = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
 
 
-def analyse(scores: pl.LazyFrame) -> Analysis:
+def analyse(scores: pl.LazyFrame) -> Tables:
     """Count the outcomes of one model for each group, and compare the groups.
 
     `scores`: columns of `results.SCORES`. Tables: `attributions`, and rows of `matches`.
     """
     contrasts = contrast_attributions(scores)
     tables = {"attributions": count_attributions(scores), "matches": contrasts.matches}
-    return Analysis(contrasts.estimates, tables)
+    return Tables(contrasts.estimates, tables)
 
 
 def count_attributions(scores: pl.LazyFrame) -> pl.DataFrame:

@@ -43,7 +43,6 @@ from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item,
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import (
-    Analysis,
     Instrument,
     Key,
     Recorded,
@@ -66,6 +65,7 @@ from clinometer.reading.options import read_option
 from clinometer.reading.refusals import why_unread
 from clinometer.results import Measure, as_estimates
 from clinometer.results.logprobs import read_probabilities
+from clinometer.results.schemas import Tables
 from clinometer.stimuli import (
     BenchmarkItems,
     StereotypeWords,
@@ -336,7 +336,7 @@ def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dic
     return columns
 
 
-def _analyse(scores: pl.LazyFrame) -> Analysis:
+def _analyse(scores: pl.LazyFrame) -> Tables:
     """Make the published analysis of the answers that were read."""
     keys = [
         *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
@@ -371,7 +371,7 @@ def _analyse(scores: pl.LazyFrame) -> Analysis:
     rows = rows.with_columns(
         subject=pl.col("model"), level=pl.lit("stereotype"), method=pl.lit("published")
     )
-    return Analysis(as_estimates(rows, PUBLISHED))
+    return Tables(as_estimates(rows, PUBLISHED))
 
 
 #: Share of "unknown" in ambiguous contexts, of a simulated model without a lean.

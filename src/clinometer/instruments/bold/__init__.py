@@ -45,7 +45,6 @@ from clinometer.instruments.bold.items import join_bold, read_bold
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, pairs
 from clinometer.instruments.instrument import (
-    Analysis,
     Instrument,
     Key,
     Recorded,
@@ -70,6 +69,7 @@ from clinometer.reading.sentiment import (
     read_sentiment,
 )
 from clinometer.results import Measure, as_estimates
+from clinometer.results.schemas import Tables
 from clinometer.stimuli import (
     BenchmarkItems,
     StereotypeWords,
@@ -289,7 +289,7 @@ _KEYS = [
 _UNCLASSIFIED = "emotions were not classified; --scoring emotions does"
 
 
-def _analyse(scores: pl.LazyFrame) -> Analysis:
+def _analyse(scores: pl.LazyFrame) -> Tables:
     """Make the published analysis of one model's continuations: means for each group."""
     probabilities = pl.col("emotions").str.json_decode(
         pl.Struct(dict.fromkeys(EMOTIONS, pl.Float64))
@@ -322,7 +322,7 @@ def _analyse(scores: pl.LazyFrame) -> Analysis:
         method=pl.lit("published"),
         note=pl.when(unclassified).then(pl.lit(_UNCLASSIFIED)),
     )
-    return Analysis(as_estimates(rows, PUBLISHED))
+    return Tables(as_estimates(rows, PUBLISHED))
 
 
 #: What a simulated model writes, and how often it takes sides without a lean.

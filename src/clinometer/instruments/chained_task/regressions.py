@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from clinometer.instruments.instrument import Analysis
 from clinometer.results import CONDITIONS, Schema
 from clinometer.results.columns import columns, of_kind
 from clinometer.results.estimates import ESTIMATES
-from clinometer.results.schemas import FITS, Table
+from clinometer.results.schemas import FITS, Table, Tables
 
 if TYPE_CHECKING:
     from clinometer.statistics.logistic import Regression
@@ -42,14 +41,14 @@ DETAILS = {
 }
 
 
-def analyse(scores: pl.LazyFrame) -> Analysis:
+def analyse(scores: pl.LazyFrame) -> Tables:
     """Join the parts of one model's answers and regress decisions on associations.
 
     `scores`: columns of `results.SCORES`. Tables: `chained` and `fits`.
     """
     answers = join_parts(scores)
     regression = regress_decisions(answers)
-    return Analysis(regression.estimates, {"fits": regression.fits, "chained": answers})
+    return Tables(regression.estimates, {"fits": regression.fits, "chained": answers})
 
 
 def join_parts(scores: pl.LazyFrame) -> pl.DataFrame:

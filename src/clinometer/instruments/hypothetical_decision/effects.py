@@ -13,8 +13,8 @@ import math
 import numpy as np
 import polars as pl
 
-from clinometer.instruments.instrument import Analysis
 from clinometer.results import Measure, as_estimates
+from clinometer.results.schemas import Tables
 
 __all__ = ["MEASURES", "analyse"]
 
@@ -44,7 +44,7 @@ _KEYS = [
 _Z95 = 1.959963984540054
 
 
-def analyse(scores: pl.LazyFrame) -> Analysis:
+def analyse(scores: pl.LazyFrame) -> Tables:
     """Make the published analyses of one model's scores (columns of `results.SCORES`)."""
     sign = pl.when(version="default").then(1.0).otherwise(-1.0)
     favour = scores.collect().with_columns(
@@ -57,7 +57,7 @@ def analyse(scores: pl.LazyFrame) -> Analysis:
         rows.append(part.select(_KEYS).row(0, named=True) | _effect(part))
     rows += _shifts(favour).iter_rows(named=True)
     estimates = [{**row, "level": "cell", "subject": row["model"]} for row in rows]
-    return Analysis(as_estimates(estimates, MEASURES))
+    return Tables(as_estimates(estimates, MEASURES))
 
 
 def _shares(scores: pl.DataFrame) -> pl.DataFrame:

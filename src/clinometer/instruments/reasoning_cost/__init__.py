@@ -49,7 +49,6 @@ import polars as pl
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design, Groups, pairs
 from clinometer.instruments.instrument import (
-    Analysis,
     Instrument,
     Key,
     Scored,
@@ -75,6 +74,7 @@ from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.refusals import why_unread
 from clinometer.results import CONDITIONS, VERSIONS, Measure, as_estimates
+from clinometer.results.schemas import Tables
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 __all__ = ["EFFECT", "INSTRUMENT", "MEASURE", "REFUSALS"]
@@ -284,7 +284,7 @@ def _cost(trial: Mapping[str, Any], partner: Mapping[str, Any]) -> Scored:
 _KEYS = ("model", "study", "mode", *CONDITIONS, "scoring", "control", "category", "stereotype")
 
 
-def _analyse(scores: pl.LazyFrame) -> Analysis:
+def _analyse(scores: pl.LazyFrame) -> Tables:
     """Return the paper's d of each stereotype, of answered trials and of all."""
     rows: list[dict[str, Any]] = []
     costs = scores.filter(pl.col("instrument") == MEASURE.name).collect()
@@ -305,7 +305,7 @@ def _analyse(scores: pl.LazyFrame) -> Analysis:
                 "instrument": MEASURE.name, "measure": EFFECT.name, "level": "stereotype",
                 "method": "published", "missing_as": missing_as,
             })  # fmt: skip
-    return Analysis(as_estimates(rows, {EFFECT.name: EFFECT}))
+    return Tables(as_estimates(rows, {EFFECT.name: EFFECT}))
 
 
 def _cohen_d(first: Any, second: Any) -> dict[str, float | str | None]:

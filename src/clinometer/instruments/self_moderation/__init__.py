@@ -41,7 +41,6 @@ from clinometer.instruments import word_association
 from clinometer.instruments.cells import Cell
 from clinometer.instruments.design import Design
 from clinometer.instruments.instrument import (
-    Analysis,
     Instrument,
     Key,
     Recorded,
@@ -61,6 +60,7 @@ from clinometer.modes.free import MODE as FREE
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import Measure
+from clinometer.results.schemas import Tables
 from clinometer.stimuli import StereotypeWords, Strict, Study, holds
 
 if TYPE_CHECKING:
@@ -218,10 +218,10 @@ def _complete(
     return first.recorded.complete({**trial, "response": trial.get("profile") or ""}, study, words)
 
 
-def _analyse(measure: Measure, scores: pl.LazyFrame) -> Analysis:
+def _analyse(measure: Measure, scores: pl.LazyFrame) -> Tables:
     from clinometer.statistics.flags import estimate_flags  # imports scipy.stats
 
-    return Analysis(estimate_flags(scores.collect(), measure.neutral))
+    return Tables(estimate_flags(scores.collect(), measure.neutral))
 
 
 def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
