@@ -29,7 +29,9 @@ __all__ = [
     "Results",
     "all_tables",
     "read_detail",
+    "read_details",
     "read_estimates",
+    "read_family",
     "read_results",
     "write_results",
 ]
@@ -152,16 +154,19 @@ def write_results(
     Raises InputError if a detail is not a table of the family or is malformed, a table cannot be
     written, or another version wrote the estimates of the other families.
     """
-    schemas_of_family: dict[str, Schema] = {}
-    for name, table in all_tables().items():
-        # Responses and scores are written before there are estimates, and stay.
-        if table.family == family and name not in ("responses", "scores"):
-            schemas_of_family[name] = table.schema
+    schemas_of_family = _details_of(family)
     for name in details:
         if name not in schemas_of_family:
             raise InputError(unknown(f"table of {family}", name, schemas_of_family))
     with writing(directory):
         _write(directory, family, estimates, details, schemas_of_family)
+
+
+def _details_of(family: str) -> dict[str, Schema]:
+    """Return the schemas of the detail tables of a family, by name."""
+    # Responses and scores are large, are written before there are estimates, and stay.
+    by_name = {name: table for name, table in all_tables().items() if table.family == family}
+    return {n: table.schema for n, table in by_name.items() if n not in ("responses", "scores")}
 
 
 def _write(
@@ -203,6 +208,32 @@ def read_detail(directory: Path, name: str) -> pl.DataFrame:
     path = directory / f"{name}.parquet"
     schema = all_tables()[name].schema
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
+
+
+def read_family(
+    directory: Path, family: str
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
+    """Read the estimates of a family and, by name, its detail tables; None where there are none.
+
+    Raises InputError if a table is malformed.
+    """
+    details = read_details(directory, family)
+    estimates = pl.DataFrame(schema=ESTIMATES)
+    if (directory / "estimates.parquet").is_file():
+        estimates = read_estimates(directory).filter(family=family)
+    # An empty detail table is a result of its own: that nothing of the kind was there.
+    has_details = any((directory / f"{name}.parquet").is_file() for name in details)
+    if estimates.is_empty() and not has_details:
+        return None
+    return estimates, details
+
+
+def read_details(directory: Path, family: str) -> dict[str, pl.DataFrame]:
+    """Read the detail tables of a family but for responses and scores; an absent one is empty.
+
+    Raises InputError if one is malformed.
+    """
+    return {name: read_detail(directory, name) for name in _details_of(family)}
 
 
 def _read(path: Path, schema: Schema) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.directory.results import read_family
 from clinometer.errors import InputError
 from clinometer.report.differences import (
     candidate_name,
@@ -25,7 +26,6 @@ from clinometer.report.sections import (
     Summary,
     Term,
     made_with,
-    read_family,
 )
 from clinometer.report.tables import ReportTable, TableCell
 from clinometer.results.verdicts import VERDICTS, explained, restriction_of

@@ -12,7 +12,6 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.facts import Facts
-from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, category_title, interval, number, p_value, verdict
 from clinometer.report.sections import Exchange, Quote, Section
 from clinometer.report.tables import VERDICT, ReportTable, TableColumn, render_table
@@ -116,7 +115,7 @@ def difference_figure(
     dots = []
     for row in rows.sort(order, maintain_order=True).iter_rows(named=True):
         # Stereotypes are named by their keys: a comparison has no plan with labels.
-        dot = mark_row({**row, "label": target_name(row)}, PlanFacts(), row["candidate"])
+        dot = mark_row({**row, "label": target_name(row)}, row["candidate"])
         dot |= {"alone_low": row["pointwise_low"], "alone_high": row["pointwise_high"]}
         dots.append({**dot, "block": (names or {}).get(_measure_name(row), "")})
     caption = (

@@ -219,7 +219,7 @@ def answer(
     `mean`: the estimate over all stereotypes, if there is one.
     `rows`: the estimates per stereotype, controls left out.
     """
-    text = _consistent_text(plan, rows) + _splits_sentence(plan, rows)
+    text = _consistent_text(plan, rows) + _splits_sentence(rows)
     if mean and mean["estimate"] is not None:
         splits = f"; random splits of the group words {splits_text(mean)}"
         text += (
@@ -267,13 +267,13 @@ def restriction_note(codes: Iterable[str]) -> str:
     return f", {share}only for the words or wording asked" if restricted else ""
 
 
-def _splits_sentence(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
+def _splits_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     """Say which means that differ from neutral are no larger than those of random splits."""
     if all(row["placebo_low_placebo"] is None for row in rows):
         return ""
     leans = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
     tested = [row for row in leans if row["p_placebo"] is not None]
-    within = [plan.label(row["stereotype"]) for row in tested if row["p_placebo"] > ALPHA]
+    within = [row["about"] for row in tested if row["p_placebo"] > ALPHA]
     parts = (
         (len(tested) - len(within), "beyond them (p (placebo) at most .05)"),
         (len(within), f"no larger ({', '.join(within)})"),

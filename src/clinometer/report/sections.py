@@ -1,24 +1,21 @@
 """A report is a tree of parts; a part has sections, a section sentences, figures and tables.
 
-Below: how the families read their tables, sort them, and name what they draw and find. Every text
+Below: how tables are sorted and joined, and what is drawn and found is named. Every text
 of a results directory is untrusted: it is shown with its invisible characters visible, and cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from clinometer.directory.results import all_tables, read_detail, read_estimates
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import category_title, place
+from clinometer.report.prose import place
 from clinometer.report.tables import ReportTable, TableColumn, render_table
-from clinometer.results import ESTIMATES
 
 __all__ = [
     "Answered",
@@ -38,8 +35,6 @@ __all__ = [
     "in_order",
     "made_with",
     "name_figures",
-    "name_stereotypes",
-    "read_family",
     "with_shown_texts",
 ]
 
@@ -240,25 +235,6 @@ def in_order(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
     return frame.sort(places, maintain_order=True)
 
 
-def read_family(
-    directory: Path, family: str
-) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
-    """Read the estimates of a family and, by name, its detail tables; None where there are none.
-
-    Raises InputError if a table is malformed.
-    """
-    names = [name for name, table in all_tables().items() if table.family == family]
-    details = {name: read_detail(directory, name) for name in names}
-    estimates = pl.DataFrame(schema=ESTIMATES)
-    if (directory / "estimates.parquet").is_file():
-        estimates = read_estimates(directory).filter(family=family)
-    # An empty detail table is a result of its own: that nothing of the kind was there.
-    has_details = any((directory / f"{name}.parquet").is_file() for name in names)
-    if estimates.is_empty() and not has_details:
-        return None
-    return estimates, details
-
-
 def add_columns(rows: pl.DataFrame, further: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Add columns of a further table to the rows of the same keys, in the order of `rows`.
 
@@ -283,13 +259,6 @@ def with_shown_texts(
         replacements = {text: show(name, text) for text in texts.unique().drop_nulls()}
         columns.append(texts.replace_strict(replacements, default=None, return_dtype=pl.String))
     return frame.with_columns(columns)
-
-
-def name_stereotypes(row: Mapping[str, Any], plan: PlanFacts) -> str:
-    """Name the stereotypes that a row of estimates is about: one, those of a category, or all."""
-    if row["stereotype"]:
-        return plan.label(row["stereotype"])
-    return f"{category_title(row['category'])}, all" if row["category"] else "All"
 
 
 def name_figures(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:

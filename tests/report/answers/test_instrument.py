@@ -6,7 +6,7 @@ from clinometer.results import Measure
 
 
 def lean(name, verdict, p, low=-0.2):
-    return {"stereotype": name, "verdict": verdict, "p_placebo": p, "placebo_low_placebo": low,
+    return {"about": name, "verdict": verdict, "p_placebo": p, "placebo_low_placebo": low,
             "placebo_high_placebo": 0.2, "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4,
             "compliance": 1.0}  # fmt: skip
 

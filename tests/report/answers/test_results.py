@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from clinometer.report.answers.results import name_modes, varying_factors
+from clinometer.report.answers.results import name_rows, varying_factors
 from clinometer.report.plan import PlanFacts, Stimuli
 from clinometer.report.sections import in_order
 
@@ -32,7 +32,7 @@ def frame(*changes):
 )
 def test_a_mode_is_named_with_its_dimension_and_a_control_without(change, mode, control):
     apart = ["intervention", "word_list"]
-    names = name_modes(frame(change), apart, PLAN).row(0, named=True)
+    names = name_rows(frame(change), apart, PLAN).row(0, named=True)
     if "word_list" not in change:
         mode, control = (f"{mode}, plain", f"{control}, plain")
     assert (names["mode"], names["control_mode"], names["plain_mode"]) == (mode, control, "forced")
@@ -45,7 +45,7 @@ def test_only_what_differs_is_named():
 def test_modes_then_dimensions_then_system_prompts():
     rows = frame({}, {"dimension": "warm", "intervention": "fair"}, {"dimension": "warm"},
                  {"mode": "free"})  # fmt: skip
-    ordered = in_order(name_modes(rows, ["intervention"], PLAN), PLAN.of("mist2025"))
+    ordered = in_order(name_rows(rows, ["intervention"], PLAN), PLAN.of("mist2025"))
     assert ordered["mode"].to_list() == [
         "free, Ability", "forced, Warmth", "forced, Warmth, fair", "forced, Ability"
     ]  # fmt: skip

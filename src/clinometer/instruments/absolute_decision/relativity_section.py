@@ -19,7 +19,7 @@ from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, chance_note, interval, number, p_value
-from clinometer.report.sections import Section, name_stereotypes
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, render_table
 
 __all__ = ["relativity_section"]
@@ -111,13 +111,13 @@ def _figures(stereotypes: pl.DataFrame, results: InstrumentResults) -> tuple[Fig
         f"answers; thick line: {results.plan.interval}; thin line: {WORST}. Range −1 to 1, neutral "
         "0; positive: relative decisions are more stereotype-consistent."
     )
-    return per_mode("relativity", caption, stereotypes, partial(forest, axis=axis), results.plan)
+    return per_mode("relativity", caption, stereotypes, partial(forest, axis=axis))
 
 
 def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
     """Set out both means and their difference."""
     columns = [
-        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         TableColumn("Relative decisions", lambda r: r["kind"], "head"),
         *FROM,
         *alike(number, {"Relative": "candidate_estimate", "Absolute": "baseline_estimate"}),

@@ -16,7 +16,6 @@ from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import YES
-from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title, counted, endings, number
 from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, Render, ReportTable, TableColumn, render_table
@@ -50,7 +49,6 @@ _LEVELS = (
 def yes_section(results: InstrumentResults) -> Section | None:
     """Show the share of yes of each stereotype and version, one map per model and mode."""
     shares = results.tables.details["yes_shares"]
-    plan = results.plan
     frame = shares.filter(pl.col("version").is_in(list(_COLUMNS)))
     if frame["yes_share"].is_null().all():
         return None
@@ -61,16 +59,14 @@ def yes_section(results: InstrumentResults) -> Section | None:
     text = [_LEVELS, *(f"{who(part)}: {_means_text(part)}." for part in parts[:MOST_SENTENCES])]
     if published := YES_SHARES.get(results.study):
         text.append(f"Published for GPT-4 (2025), as context: {_shares_text(published)}.")
-    figures = [
-        _yes_figure(part, f"yes-shares{end}", plan) for part, end in zip(parts, ends, strict=True)
-    ]
+    figures = [_yes_figure(part, f"yes-shares{end}") for part, end in zip(parts, ends, strict=True)]
     return Section(
         key="yes",
         title="Share of yes by group and task",
         short="Share of yes",
         text=tuple(text),
         figures=tuple(figures),
-        tables=(("Table of answers yes and no", _yes_table(frame, plan)),),
+        tables=(("Table of answers yes and no", _yes_table(frame)),),
     )
 
 
@@ -90,7 +86,7 @@ def _shares_text(shares: Mapping[str, float | None]) -> str:
     )
 
 
-def _yes_figure(part: pl.DataFrame, name: str, plan: PlanFacts) -> Figure:
+def _yes_figure(part: pl.DataFrame, name: str) -> Figure:
     caption = (
         "Share of yes among the answers yes and no, per stereotype and version; "
         f"{who(part)}. Range 0 to 1, where 1 is always yes; there is no neutral value. "
@@ -100,7 +96,7 @@ def _yes_figure(part: pl.DataFrame, name: str, plan: PlanFacts) -> Figure:
     means = part.group_by("version", maintain_order=True).agg(
         pl.col("yes_share").mean(), pl.col("n", "n_yes", "n_no").sum()
     )
-    cells = [_yes_cell(row, plan) for row in part.iter_rows(named=True)]
+    cells = [_yes_cell(row) for row in part.iter_rows(named=True)]
     with_share = [cell for cell in cells if cell["share"] is not None]
     low = min(with_share, key=lambda cell: cell["share"])
     high = max(with_share, key=lambda cell: cell["share"])
@@ -108,17 +104,17 @@ def _yes_figure(part: pl.DataFrame, name: str, plan: PlanFacts) -> Figure:
         f"{_means_text(part)}. Lowest: {low['shown']} ({low['label']}, {low['about']}); "
         f"highest: {high['shown']} ({high['label']}, {high['about']})."
     )
-    cells += [_yes_cell(row, plan) for row in means.iter_rows(named=True)]
+    cells += [_yes_cell(row) for row in means.iter_rows(named=True)]
     return Figure(name, caption, summary, _yes_map(cells))
 
 
-def _yes_cell(row: Mapping[str, Any], plan: PlanFacts) -> Row:
+def _yes_cell(row: Mapping[str, Any]) -> Row:
     """Return a cell of the map; a mean has neither stereotype nor category."""
     key = row.get("stereotype")
     share = row["yes_share"]
     group, task = VERSIONS[row["version"]]
     return {
-        "label": plan.label(key) if key else "Mean",
+        "label": row["about"] if key else "Mean",
         "block": category_title(row["category"]) if key else "All",
         "column": _COLUMNS[row["version"]],
         "about": f"{group} group, {task} task",
@@ -156,8 +152,10 @@ def _yes_map(rows: Sequence[Row]) -> Row:
     return vega_lite({"facet": {"row": row}, **apart_by, "spec": block}, rows)
 
 
-def _yes_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    wide = frame.group_by("model", "mode", "category", "stereotype", maintain_order=True).agg(
+def _yes_table(frame: pl.DataFrame) -> ReportTable:
+    wide = frame.group_by(
+        "model", "mode", "category", "stereotype", "about", maintain_order=True
+    ).agg(
         pl.struct(
             pl.col("yes_share").filter(version=version).mean(),
             pl.col("n", "n_yes", "n_no").filter(version=version).sum(),
@@ -178,7 +176,7 @@ def _yes_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
 
     caption = "Share of yes among yes and no; in brackets the numbers of each and of all asked."
     columns = [
-        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
         *(
             TableColumn(title.replace("|", ", ").capitalize(), cell(version))

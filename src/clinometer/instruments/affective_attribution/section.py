@@ -21,7 +21,7 @@ from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, interval, number, p_value, percent
-from clinometer.report.sections import Section, in_order, name_stereotypes
+from clinometer.report.sections import Section, in_order
 from clinometer.report.tables import (
     FROM,
     Render,
@@ -108,15 +108,15 @@ def attribution_section(results: InstrumentResults) -> Section | None:
     tragedy_and_neutral = contrasts.filter(~pl.col("measure").is_in(separate), level="model")
     asymmetry = contrasts.filter(measure=FAR_UAR.name)
     tables = (
-        ("", _share_table(of_models, plan, ", over all stereotypes")),
+        ("", _share_table(of_models, ", over all stereotypes")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
-        ("Table of shares per stereotype and category", _share_table(parts, plan)),
+        ("Table of shares per stereotype and category", _share_table(parts)),
         ("Table of differences per stereotype and category", _difference_table(comedy_parts, plan)),
         ("Table of differences in tragedy and neutral",
          _difference_table(tragedy_and_neutral, plan)),
         ("FAR against UAR", _asymmetry_table(asymmetry, plan)),
     )  # fmt: skip
-    shares = _share_figures(frame.filter(level="stereotype"), plan)
+    shares = _share_figures(frame.filter(level="stereotype"))
     return Section(
         key="attributions",
         title="Affective attributions",
@@ -164,7 +164,7 @@ def _level_sentence(part: pl.DataFrame) -> str:
     )
 
 
-def _share_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
+def _share_figures(frame: pl.DataFrame) -> tuple[Figure, ...]:
     """Draw what all answers became, a bar per stereotype and group."""
     outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"), pl.col("n_refused"))
     unread = pl.col("n") - pl.col("n_read") - pl.col("n_refused")
@@ -184,7 +184,6 @@ def _share_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
         caption,
         frame.with_columns(counts=counts, variation="version", n_scored="n_read"),
         draw,
-        plan,
         partial(share_summary, parts=_PARTS),
     )
 
@@ -206,10 +205,10 @@ def _difference_figures(comedy: pl.DataFrame, results: InstrumentResults) -> tup
         blocks = [{**row, "block": row["block"] or _POOLED} for row in rows]
         return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis)
 
-    return per_mode("differences", caption, differences, draw, results.plan)
+    return per_mode("differences", caption, differences, draw)
 
 
-def _share_table(frame: pl.DataFrame, plan: PlanFacts, over: str = "") -> ReportTable:
+def _share_table(frame: pl.DataFrame, over: str = "") -> ReportTable:
     def rate(name: str, group: str) -> Render:
         """Return what writes a rate in the rows of its group."""
         return lambda r: number(r[name]) if r["version"] == group else "–"
@@ -221,7 +220,7 @@ def _share_table(frame: pl.DataFrame, plan: PlanFacts, over: str = "") -> Report
         "order."
     )
     columns = [
-        *_stereotype_column(frame, plan),
+        *_stereotype_column(frame),
         TableColumn("Group", lambda r: r["version"], "head"),
         *FROM,
         *alike(number, {name.capitalize(): f"{name}_share" for name in _OUTCOMES}),
@@ -235,7 +234,7 @@ def _share_table(frame: pl.DataFrame, plan: PlanFacts, over: str = "") -> Report
 
 
 def _difference_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    heads = _stereotype_column(frame, plan)
+    heads = _stereotype_column(frame)
     share = pl.col("measure").str.strip_suffix("_share")
     frame = frame.with_columns(share=share)
     shares = " and ".join(frame["share"].unique(maintain_order=True))
@@ -262,7 +261,7 @@ def _difference_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
 
 def _asymmetry_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
-        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
         *alike(number, {"FAR": "candidate_estimate", "UAR": "baseline_estimate"}),
         TableColumn("FAR − UAR", lambda r: number(r["estimate"])),
@@ -273,11 +272,11 @@ def _asymmetry_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     return render_table(frame.sort("level", maintain_order=True), _ASYMMETRY, columns)
 
 
-def _stereotype_column(frame: pl.DataFrame, plan: PlanFacts) -> list[TableColumn]:
+def _stereotype_column(frame: pl.DataFrame) -> list[TableColumn]:
     """Name what a row is about, where not all are over all stereotypes."""
     if set(frame["level"]) <= {"model"}:
         return []
-    return [TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head")]
+    return [TableColumn("Stereotype", lambda r: r["about"], "head")]
 
 
 def published_shares(results: InstrumentResults) -> Section | None:

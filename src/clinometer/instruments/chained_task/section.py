@@ -180,7 +180,7 @@ def _components(rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
         "ends of the axis."
     )
     draw = partial(forest, axis=axis, tips=_TIPS)
-    return per_mode("chained-parts", caption, labelled, draw, plan)
+    return per_mode("chained-parts", caption, labelled, draw)
 
 
 def _regression_table(frame: pl.DataFrame, plan: PlanFacts, over: str) -> ReportTable:

@@ -14,7 +14,7 @@ from clinometer.reference import load_published
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import interval, number
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.results import DECISIONS
 
@@ -58,9 +58,10 @@ def moderation_section(results: InstrumentResults) -> Section | None:
     tables = [("", _table(of_models, plan, over_all))]
     if not stereotypes.is_empty():
         caption = "Shares of answers called biased, per stereotype."
-        labels = pl.col("stereotype").map_elements(plan.label, pl.String)
-        rows = in_order(stereotypes, plan).with_columns(
-            published=labels.replace_strict(published, default=None, return_dtype=pl.Float64)
+        rows = stereotypes.with_columns(
+            published=pl.col("about").replace_strict(
+                published, default=None, return_dtype=pl.Float64
+            )
         )
         tables.append(("Each stereotype", _table(rows, plan, caption)))
     return Section(
@@ -84,7 +85,7 @@ def _published_shares(results: InstrumentResults) -> dict[str, float]:
 
 def _condition_rows(flags: pl.DataFrame) -> pl.DataFrame:
     """Return a row per model, mode, stereotype and condition, with its three statistics."""
-    keys = ("model", "mode", "category", "stereotype")
+    keys = ("model", "mode", "category", "stereotype", "about")
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
     for estimate in flags.iter_rows(named=True):
         condition, statistic = FLAGS[estimate["measure"]]
@@ -125,7 +126,7 @@ def _table(rows: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
     if rows["stereotype"].drop_nulls().is_empty():
         columns += [value("AUC", "auc"), ends("auc")]
     else:
-        columns.insert(0, TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"))
+        columns.insert(0, TableColumn("Stereotype", lambda r: r["about"], "head"))
     if "published" in rows.columns and rows["published"].count():
         columns.append(TableColumn("Published", lambda r: number(r["published"], 3)))
     columns += [

@@ -11,7 +11,7 @@ from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, interval, number, p_value, scale
-from clinometer.report.sections import Section, name_stereotypes
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.results import Measure
 
@@ -89,7 +89,7 @@ def largest_effect(results: InstrumentResults) -> str:
         return f"{measure.title}: {count}"
     row = effects.sort((pl.col("estimate") - measure.neutral).abs()).row(-1, named=True)
     where = [
-        name_stereotypes(row, results.plan),
+        row["about"],
         f"wording {row['variation']}" if row["variation"] else "",
     ]
     if results.by_stereotype.select("model", "mode").n_unique() > 1:
@@ -107,9 +107,8 @@ def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Fig
     if measure.neutral != 0 or not 0 < estimates.height <= MOST_DRAWN:
         return ()
     several_wordings = estimates["variation"].n_unique() > 1
-    names = [name_stereotypes(row, plan) for row in estimates.iter_rows(named=True)]
     wording = ["variation"] if several_wordings else []
-    label = pl.concat_str(pl.Series("label", names), *wording, separator=", ")
+    label = pl.concat_str("about", *wording, separator=", ")
     # Only the axis is made of these: it clamps the marks beyond its ends itself.
     ends = pl.col("ci_low", "ci_high").clip(-WIDEST, WIDEST)
     limits = estimates.select(ends, mean=pl.col("estimate").clip(-WIDEST, WIDEST))
@@ -122,7 +121,7 @@ def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Fig
     draw = partial(forest, axis=axis, labels=_LABELS, tips=_TIPS)
     # The label names the wording, and these values have no verdict.
     marks = estimates.with_columns(label=label, variation=None, verdict=None)
-    return per_mode(f"analysis-{measure.name}", caption, marks, draw, plan)
+    return per_mode(f"analysis-{measure.name}", caption, marks, draw)
 
 
 #: Width of labels that name a wording too, in pixels.
@@ -133,7 +132,7 @@ def _table(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> ReportTable
     """Set out one measure; intervals and p only where the analysis has some."""
     source = f" Source: {measure.reference}." if measure.reference else ""
     columns = [
-        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         TableColumn("Group", lambda r: r["group"] or "", "text"),
         TableColumn("Wording", lambda r: r["variation"] or "", "text", fold=True),
         *FROM,

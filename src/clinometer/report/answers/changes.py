@@ -15,7 +15,7 @@ from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, chance_note, interval, number, p_value
-from clinometer.report.sections import Finding, Section, name_stereotypes
+from clinometer.report.sections import Finding, Section
 from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, render_table
 from clinometer.results import CONDITIONS
 
@@ -185,14 +185,14 @@ def _change_figures(
         f"of it, scores are lower {words.condition}. {words.short}: "
         f"{', '.join(f'“{name}”' for name in names)}."
     )
-    return per_mode(words.key, caption, differences, partial(forest, axis=axis), results.plan)
+    return per_mode(words.key, caption, differences, partial(forest, axis=axis))
 
 
 def _change_table(frame: pl.DataFrame, words: _Words, plan: PlanFacts, caption: str) -> ReportTable:
     head, *means = words.heads
     estimates = ("baseline_estimate", "candidate_estimate")
     columns = [
-        TableColumn("Stereotype", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         TableColumn(head, words.cell.format_map, "head"),
         *FROM,
         *alike(number, dict(zip(means, estimates, strict=True))),

@@ -52,7 +52,7 @@ def _order_figures(orders: pl.DataFrame, results: InstrumentResults) -> tuple[Fi
         "the default group named first, with its interval; neutral 0. Every draw is asked in "
         "both orders, so an additive order effect does not move the mean score."
     )
-    return per_mode("order", caption, effects, partial(forest, axis=axis), results.plan)
+    return per_mode("order", caption, effects, partial(forest, axis=axis))
 
 
 def _order_table(orders: pl.DataFrame, plan: PlanFacts) -> ReportTable:
@@ -60,7 +60,7 @@ def _order_table(orders: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         "Order effect, and share given to the group named first (neutral .50), per stereotype."
     )
     columns = [
-        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
         TableColumn("Order effect", lambda r: number(r["order_effect"])),
         TableColumn(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
@@ -86,11 +86,11 @@ def wording_section(results: InstrumentResults) -> Section | None:
             "The same question in other words. Where the dots of a stereotype lie far apart, the "
             "result depends on the wording.",
         ),
-        figures=per_mode("variations", caption, cells, draw, results.plan),
+        figures=per_mode("variations", caption, cells, draw),
     )
 
 
-_BY = ("model", "mode", "category", "stereotype")
+_BY = ("model", "mode", "category", "stereotype", "about")
 _COUNTS = [f"n_{reason}" for reason in REASONS]
 _NAMES = [reason.replace("_", " ") for reason in REASONS]
 _PARTS = (
@@ -101,8 +101,7 @@ _PARTS = (
 
 def compliance_section(results: InstrumentResults) -> Section | None:
     """Show shares per reason, and, for questions about one group, per group asked about."""
-    frame = results.tables.compliance
-    plan = results.plan
+    frame = results.tables.details["compliance"]
     if frame.is_empty():
         return None
     # The group stands as a variation: where there are several, figures draw a dot for each.
@@ -114,8 +113,8 @@ def compliance_section(results: InstrumentResults) -> Section | None:
     caption = "Answers by outcome and by the group asked about."
     head = TableColumn("Asked about", lambda r: r["variation"], "head")
     tables = (
-        ("Table of answers by reason and group words", _word_table(frame, plan)),
-        ("Table of answers by group asked about", _count_table(by_group, plan, caption, head)),
+        ("Table of answers by reason and group words", _word_table(frame)),
+        ("Table of answers by group asked about", _count_table(by_group, caption, head)),
     )
     return Section(
         key="compliance",
@@ -126,7 +125,7 @@ def compliance_section(results: InstrumentResults) -> Section | None:
             "left out of the mean and counted here. The worst-case bounds in the tables show how "
             "far they could change the mean.",
         ),
-        figures=(*_compliance_figures(frame, plan), *_group_figures(by_group, plan)),
+        figures=(*_compliance_figures(frame), *_group_figures(by_group)),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
@@ -142,7 +141,7 @@ def _count_outcomes(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
     return total.with_columns(unscored=unscored)
 
 
-def _compliance_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
+def _compliance_figures(frame: pl.DataFrame) -> tuple[Figure, ...]:
     """Draw the shares of scored answers and of each reason for having no score."""
     total = _count_outcomes(frame)
     present = [reason for reason in REASONS if total[f"n_{reason}"].sum()]
@@ -155,12 +154,11 @@ def _compliance_figures(frame: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, .
         caption,
         total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
         partial(bars, parts=_PARTS),
-        plan,
         partial(share_summary, parts=_PARTS),
     )
 
 
-def _group_figures(by_group: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
+def _group_figures(by_group: pl.DataFrame) -> tuple[Figure, ...]:
     axis = Axis("Share of answers without a score", 0, 1, None)
     caption = (
         "Share of answers without a score, refusals included, by the one group that the question "
@@ -168,10 +166,10 @@ def _group_figures(by_group: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...
     )
     draw = partial(dots, axis=axis, title="Group asked about", hollow=True)
     shares = by_group.with_columns(estimate="unscored")
-    return per_mode("asked-about", caption, shares, draw, plan)
+    return per_mode("asked-about", caption, shares, draw)
 
 
-def _word_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
+def _word_table(frame: pl.DataFrame) -> ReportTable:
     counts = _count_outcomes(frame, "marginalized", "default")
     caption = "Answers by outcome, with the group words asked about."
     if counts.height > MOST_ROWS:
@@ -181,16 +179,14 @@ def _word_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     words = TableColumn(
         "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
     )
-    return _count_table(counts, plan, caption, words)
+    return _count_table(counts, caption, words)
 
 
-def _count_table(
-    frame: pl.DataFrame, plan: PlanFacts, caption: str, key: TableColumn
-) -> ReportTable:
+def _count_table(frame: pl.DataFrame, caption: str, key: TableColumn) -> ReportTable:
     counts = ("n", "n_scored", *_COUNTS)
     titles = ("n", "Scored", *(name.capitalize() for name in _NAMES))
     columns = [
-        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         key,
         *FROM,
         *alike(count, dict(zip(titles, counts, strict=True))),

@@ -78,7 +78,7 @@ def content_section(results: InstrumentResults) -> Section | None:
             _CAUTION,
             *_on_correlations(correlations, several=bool(first)),
         ),
-        figures=(*_mean_figures(stereotypes, plan, measure), *_rank_figures(ranks, plan, measure)),
+        figures=(*_mean_figures(stereotypes, plan, measure), *_rank_figures(ranks, measure)),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
@@ -101,7 +101,7 @@ def _mean_figures(stereotypes: pl.DataFrame, plan: PlanFacts, measure: Measure) 
     short = short_names(list(stereotypes["model"].drop_nulls().unique(maintain_order=True)))
     figures = []
     for part, end, mode_note in _split_by_mode(stereotypes):
-        rows = [_row(row, plan, short) for row in part.iter_rows(named=True)]
+        rows = [_row(row, short) for row in part.iter_rows(named=True)]
         if all(row["mean"] is None for row in rows):
             continue
         if FEWEST <= len({row["label"] for row in rows}) <= MOST:
@@ -110,10 +110,10 @@ def _mean_figures(stereotypes: pl.DataFrame, plan: PlanFacts, measure: Measure) 
     return figures
 
 
-def _row(row: Mapping[str, Any], plan: PlanFacts, short: Mapping[str, str]) -> Row:
-    dimension = plan.dimension(row["dimension"])
+def _row(row: Mapping[str, Any], short: Mapping[str, str]) -> Row:
+    dimension = row["dimension_label"]
     who = short.get(row["model"], row["model"] or "")
-    return {**mark_row(row, plan, dimension), "dimension": dimension, "who": who}
+    return {**mark_row(row, dimension), "dimension": dimension, "who": who}
 
 
 def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measure) -> Figure:
@@ -179,7 +179,7 @@ def _mean_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         "and p."
     )
     columns = [
-        TableColumn("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        TableColumn("Dimension", lambda r: r["dimension_label"], "head"),
         *FROM,
         VERDICT,
         TableColumn("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
@@ -235,7 +235,7 @@ _RANK_TIPS = (
 )
 
 
-def _rank_figures(frame: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list[Figure]:
+def _rank_figures(frame: pl.DataFrame, measure: Measure) -> list[Figure]:
     """Draw the ranks per dimension, for modes with two ranked models."""
     figures = []
     for part, end, mode_note in _split_by_mode(frame):
@@ -251,16 +251,16 @@ def _rank_figures(frame: pl.DataFrame, plan: PlanFacts, measure: Measure) -> lis
             f"lines overlap are not distinguishable. {scale(measure)}"
         )
         labelled = ranked.with_columns(label=label)
-        rows = [_rank_row(row, plan) for row in labelled.iter_rows(named=True)]
+        rows = [_rank_row(row) for row in labelled.iter_rows(named=True)]
         drawing = forest(rows, Axis("Rank", 0.5, len(short) + 0.5, None), tips=_RANK_TIPS)
         figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows), drawing))
     return figures
 
 
-def _rank_row(row: Mapping[str, Any], plan: PlanFacts) -> Row:
+def _rank_row(row: Mapping[str, Any]) -> Row:
     """Return what a chart needs of a rank: the rank stands as the mean, the mean as its text."""
     return {
-        **mark_row(row, plan, plan.dimension(row["dimension"])),
+        **mark_row(row, row["dimension_label"]),
         "rank": _rank_text(row["estimate"], row["n"]),
         "allowed": _rank_range(row["ci_low"], row["ci_high"]),
         "shown": number(row["mean"], 3),
@@ -281,7 +281,7 @@ def _rank_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         "share the better rank."
     )
     columns = [
-        TableColumn("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        TableColumn("Dimension", lambda r: r["dimension_label"], "head"),
         *FROM,
         TableColumn("Rank", lambda r: _rank_text(r["estimate"], r["n"])),
         TableColumn("Ranks the intervals allow", lambda r: _rank_range(r["ci_low"], r["ci_high"])),

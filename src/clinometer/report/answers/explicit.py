@@ -19,7 +19,7 @@ from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import capital, chance_note, interval, name_in_text, number, p_value
-from clinometer.report.sections import Section, in_order, name_stereotypes
+from clinometer.report.sections import Section, in_order
 from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
 from clinometer.statistics.explicitness import share_of_scale
 
@@ -140,20 +140,19 @@ def _figures(answers: AnswerResults) -> tuple[Figure, ...]:
     )
     axis = Axis("Share of the scale", -1.0, 1.0, 0.0)
     draw = partial(forest, axis=axis, labels=LABELS_WIDE)
-    return per_mode("explicit", caption, _marks(answers), draw, plan)
+    return per_mode("explicit", caption, _marks(answers), draw)
 
 
 def _label(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Name a measure, its dimension, and whether it is explicit."""
     kind = "explicit" if row["explicit"] else "implicit"
-    dimension = plan.of(row["study"]).dimension(row["dimension"]) if row["dimension"] else ""
-    properties = ", ".join(filter(None, (dimension, kind)))
+    properties = ", ".join(filter(None, (row["dimension_label"], kind)))
     return f"{_measure_name(plan, row['instrument'])} ({properties})"
 
 
 def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
     columns = [
-        TableColumn("Stereotypes", lambda r: name_stereotypes(r, plan), "head"),
+        TableColumn("Stereotypes", lambda r: r["about"], "head"),
         TableColumn("Implicit", lambda r: capital(_measure_name(plan, r["candidate"])), "head"),
         TableColumn("Explicit", lambda r: capital(_measure_name(plan, r["baseline"])), "head"),
         *FROM,

@@ -178,8 +178,9 @@ def _control_failures(results: InstrumentResults) -> dict[tuple[Any, str], str]:
 
 def _failure_text(row: Mapping[str, Any], plan: PlanFacts) -> str:
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
-    label = plan.of(row["study"]).label(row["stereotype"])
-    return f"The {row['control']} control failed ({label}: {value}): {_FAILS[row['control']]}"
+    return (
+        f"The {row['control']} control failed ({row['about']}: {value}): {_FAILS[row['control']]}"
+    )
 
 
 def sections(results: InstrumentResults) -> tuple[Section, ...]:
@@ -247,7 +248,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
         open=True,
         title="Verdicts per category",
         short="Verdicts",
-        figures=per_mode("categories", caption, marks, draw, plan) if runs > 1 else (),
+        figures=per_mode("categories", caption, marks, draw) if runs > 1 else (),
         tables=tuple(tables),
         notes=(HOW_TO_READ, (_TARGETS,)),
     )
@@ -281,15 +282,15 @@ def _estimate_section(results: InstrumentResults) -> Section:
         text=(_READING.format(exact=_EXACT if "unanimous" in estimates["test"] else ""),),
         tables=(
             ("", _estimate_table(estimates, plan, caption)),
-            ("For contrast: the papers’ naive t test", _naive_table(estimates, plan)),
+            ("For contrast: the papers’ naive t test", _naive_table(estimates)),
         ),
     )
 
 
 def _estimate_table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
-    """Set out the estimates per stereotype in full; labels are those of each row's study."""
+    """Set out the estimates per stereotype in full."""
     columns = [
-        TableColumn("Stereotype", lambda r: plan.of(r["study"]).label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
         VERDICT,
         *_mean_columns(plan),
@@ -304,10 +305,10 @@ def _estimate_table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> Repor
     return render_table(frame, caption, columns)
 
 
-def _naive_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
+def _naive_table(frame: pl.DataFrame) -> ReportTable:
     """Set the papers' t test beside the clustered one."""
     columns = [
-        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
         TableColumn("Mean", lambda r: number(r["estimate"])),
         TableColumn("SE", lambda r: number(r["se"], 3)),
@@ -337,7 +338,7 @@ def _stereotype_section(results: InstrumentResults) -> Section:
         open=True,
         title="Each stereotype",
         short="Stereotypes",
-        figures=per_mode("stereotypes", caption, marks, partial(forest, axis=axis), plan),
+        figures=per_mode("stereotypes", caption, marks, partial(forest, axis=axis)),
         notes=(
             HOW_TO_READ,
             (

@@ -24,7 +24,7 @@ from clinometer.report.answers.results import (
     trials_text,
 )
 from clinometer.report.answers.sizes import size_section
-from clinometer.report.answers.summary import in_brief
+from clinometer.report.answers.summary import sum_up
 from clinometer.report.answers.validity import validity
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
@@ -136,7 +136,7 @@ def answer_part(directory: Path) -> ReportPart | None:
     models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
     dimensions = _dimensions(instruments)
     brief_changes, branch_changes = _split_changes(instruments)
-    summary = in_brief(directory, answers)
+    summary = sum_up(directory, answers, instruments)
     return ReportPart(
         key="answers",
         title="Answers",

@@ -109,7 +109,6 @@ def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match
 
 
 def _figures(match: Match, source: Published, results: InstrumentResults) -> tuple[Figure, ...]:
-    plan = results.plan
     axis = match.axis or Axis.of(results.measure)
     scale_text = match.scale or scale(results.measure)
     caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {scale_text}"
@@ -124,10 +123,10 @@ def _figures(match: Match, source: Published, results: InstrumentResults) -> tup
         return f"{range_text(rows)} {_range_summary(ticks)}"
 
     if match.per_stereotype:
-        return per_mode("published", caption, match.ours, draw, plan, summarise)
+        return per_mode("published", caption, match.ours, draw, summarise)
     # There are but a few rows: all models of a mode share a column.
     rows = [
-        {**mark_row(row, plan, row["mode"]), "variation": row["model"]}
+        {**mark_row(row, row["mode"]), "variation": row["model"]}
         for row in match.ours.iter_rows(named=True)
     ]
     return (Figure("published", caption, summarise(rows), draw(rows)),)

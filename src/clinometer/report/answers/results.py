@@ -1,8 +1,8 @@
 """What a results directory holds, read with suspicion, and what of it is of one instrument.
 
-A table that is read gets three columns: ``mode``, the name a reader sees ("forced, Competence,
-egalitarian"); ``control_mode``, the same without the dimension, unless the controls have one; and
-``plain_mode``, the mode alone.
+A table that is read gets the names a reader sees: ``about``, the label of a stereotype, "Gender,
+all" or "All"; ``dimension_label``; ``mode`` ("forced, Competence, egalitarian"); ``control_mode``,
+the same without the dimension, unless the controls have one; and ``plain_mode``, the mode alone.
 
 Every text in it is untrusted. Only the plan and the estimates must be there; a table that is
 absent leaves its section out, a malformed one is named in an error.
@@ -17,10 +17,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.directory.results import read_detail, read_estimates
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.directory.results import read_details, read_estimates
 from clinometer.report.plan import InstrumentFacts, PlanFacts, read_plan
-from clinometer.report.prose import interval_title, rank
+from clinometer.report.prose import category_title, interval_title, rank
 from clinometer.report.sections import add_columns, in_order
 from clinometer.results import (
     CONDITIONS,
@@ -65,10 +64,6 @@ _PUBLISHED = {
 }
 
 
-#: Detail tables that are shown as they are.
-_DETAILS = ("words", "items")
-
-
 @dataclass(frozen=True)
 class AnswerResults:
     """The tables of answers of a results directory; frames of single responses stay on disk.
@@ -86,10 +81,7 @@ class AnswerResults:
     ranks: pl.DataFrame  # with the means that are ranked
     reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
     progress: pl.DataFrame  # how much of the plan has an answer
-    words: pl.DataFrame
-    items: pl.DataFrame
-    compliance: pl.DataFrame
-    details: Mapping[str, pl.DataFrame]  # the tables of instruments, by name
+    details: Mapping[str, pl.DataFrame]  # words, items, compliance, and the tables of instruments
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
 
@@ -225,29 +217,49 @@ def varying_factors(estimates: pl.DataFrame) -> list[str]:
     return [name for name in factors if estimates[name].drop_nulls().n_unique() > 1]
 
 
-def name_modes(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
-    """Add the names of the mode: with the values of `factors`, and with the label of a dimension.
+#: What a row may be about, and by which it is labelled.
+_LABELLED = ("study", "category", "stereotype", "dimension")
 
-    A table without modes stays as it is.
+
+def name_rows(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
+    """Add what a reader calls each row: its subject, its dimension and its mode.
+
+    `factors`: those whose values are named with the mode.
     """
+    labelled = _label_rows(frame, plan)
     if "mode" not in frame.columns:
-        return frame
+        return labelled
     columns = [name for name in factors if name in frame.columns]
     # "none" is the value of a trial without the factor: nothing is named then.
     values = [pl.when(pl.col(name) != "none").then(name) for name in columns]
-    label = pl.lit(None, pl.String)
-    if "dimension" in frame.columns:
-        pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
-        labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
-        frame = add_columns(
-            frame, pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
-        )
-        label = pl.col("dimension_label")
-    return frame.with_columns(
-        _mode("mode", label, *values),
+    return labelled.with_columns(
+        _mode("mode", "dimension_label", *values),
         _mode("mode", *values).alias("control_mode"),
         plain_mode="mode",
-    ).drop("dimension_label", strict=False)
+    )
+
+
+def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
+    """Add ``about`` and ``dimension_label``, each by the labels of the study of a row."""
+    columns = [name for name in _LABELLED if name in frame.columns]
+    if not columns:
+        return frame.with_columns(about=pl.lit("All"), dimension_label=pl.lit(None, pl.String))
+    subjects = frame.select(columns).unique()
+    names: dict[str, list[str | None]] = {"about": [], "dimension_label": []}
+    for row in subjects.iter_rows(named=True):
+        of_study = plan.of(row["study"]) if row.get("study") else plan
+        key = row.get("dimension")
+        names["about"].append(_about(row, of_study))
+        names["dimension_label"].append(of_study.dimension(key) if key else None)
+    labels = pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
+    return add_columns(frame, pl.concat([subjects, labels], how="horizontal"), *columns)
+
+
+def _about(row: Mapping[str, Any], plan: PlanFacts) -> str:
+    """Name what a row is about: one stereotype, those of a category, or all."""
+    if row.get("stereotype"):
+        return plan.label(row["stereotype"])
+    return f"{category_title(row['category'])}, all" if row.get("category") else "All"
 
 
 def _mode(*names: str | pl.Expr) -> pl.Expr:
@@ -266,31 +278,23 @@ def read_results(directory: Path) -> AnswerResults:
     """
     plan = read_plan(directory / "plan.json")
     rows = read_estimates(directory).filter(family="answers")
+    details = read_details(directory, "answers")
     of_scores = _is_of_scores(rows)
     factors = varying_factors(rows.filter(of_scores, method="clustered"))
-    rows = name_modes(rows, factors, plan)
-    # After the modes are named, which keeps the order of rows that `of_scores` marks.
+    rows = name_rows(rows, factors, plan)
+    # After the rows are named, which keeps the order of rows that `of_scores` marks.
     scores = _clustered(rows.filter(of_scores))
-    orders = name_modes(read_detail(directory, "orders"), factors, plan)
-    compliance = _compliance(read_detail(directory, "compliance"), factors)
-    details = {name: read_detail(directory, name) for name in (*_DETAILS, *_instrument_details())}
-    tables = {name: name_modes(table, factors, plan) for name, table in details.items()}
+    details["compliance"] = _compliance(details["compliance"], factors)
+    tables = {name: name_rows(table, factors, plan) for name, table in details.items()}
     return AnswerResults(
         plan=replace(plan, interval=interval_title(scores)),
         rows=rows,
-        **_estimates(rows, scores, orders),
-        **{name: tables[name] for name in _DETAILS},
-        compliance=name_modes(compliance, factors, plan),
-        progress=read_detail(directory, "progress"),
-        details={name: tables[name] for name in _instrument_details()},
+        **_estimates(rows, scores, tables["orders"]),
+        progress=details["progress"],
+        details=tables,
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )
-
-
-def _instrument_details() -> list[str]:
-    """Return the names of the tables that single instruments write."""
-    return [name for instrument in INSTRUMENTS.values() for name in instrument.details]
 
 
 def _is_of_scores(rows: pl.DataFrame) -> pl.Series:

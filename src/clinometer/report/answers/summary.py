@@ -53,7 +53,7 @@ from clinometer.results.progress import unfinished
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["in_brief", "in_lines"]
+__all__ = ["in_brief", "in_lines", "sum_up"]
 
 #: Characters shown of a prompt and of an answer.
 SHOWN = 150
@@ -64,17 +64,22 @@ _NOT_SHOWN = (
 )
 
 
-def in_brief(directory: Path, answers: AnswerResults | None = None) -> InBrief | None:
+def in_brief(directory: Path) -> InBrief | None:
     """Sum up a results directory; None where nothing was asked, or nothing could be estimated.
 
-    `answers`: its tables, where they are read already.
     Raises InputError if a table is malformed, PlanError if the plan is.
     """
-    if answers is None:
-        if not (directory / "plan.json").is_file():
-            return None
-        answers = read_results(directory)
-    instruments = _by_name(answers)
+    if not (directory / "plan.json").is_file():
+        return None
+    answers = read_results(directory)
+    return sum_up(directory, answers, instrument_results(answers))
+
+
+def sum_up(
+    directory: Path, answers: AnswerResults, all_instruments: Sequence[InstrumentResults]
+) -> InBrief | None:
+    """Sum up the tables of a results directory; None where nothing could be estimated."""
+    instruments = _by_name(all_instruments)
     if not instruments:
         return None
     plan = answers.plan
@@ -110,15 +115,13 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     """Say what a results directory shows over all, in a few lines; raises as `in_brief`."""
     if not (directory / "plan.json").is_file():
         return ()
-    instruments = _by_name(read_results(directory))
+    instruments = _by_name(instrument_results(read_results(directory)))
     return lines_of(instruments) if instruments else ()
 
 
-def _by_name(answers: AnswerResults) -> dict[str, InstrumentResults]:
+def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
     """Return the results of each instrument that has estimates, by its name in running text."""
-    instruments = [
-        results for results in instrument_results(answers) if results.by_stereotype.height
-    ]
+    instruments = [results for results in all_instruments if results.by_stereotype.height]
     return dict(zip(_names(instruments), instruments, strict=True))
 
 
@@ -155,7 +158,7 @@ def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
             yield Lean(
                 about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
-                stereotype=results.plan.label(row["stereotype"]),
+                stereotype=row["about"],
                 verdict=verdict_kind(row["verdict"]),
                 lean=leaning(row["verdict"]),
                 mean=row["estimate"],
@@ -378,5 +381,5 @@ def _mark(row: Mapping[str, Any], label: str, name: str, results: InstrumentResu
     ends = ("estimate", "ci_low", "ci_high")
     shares = dict(zip(ends, _shares(results, *(row[end] for end in ends)), strict=True))
     # The worst case is left out: it is not expressed as a share.
-    mark = mark_row({**row, **shares, "bound_low": None, "bound_high": None}, results.plan, "all")
+    mark = mark_row({**row, **shares, "bound_low": None, "bound_high": None}, "all")
     return {**mark, "label": cut(label, _MARK_LABEL), "block": capital(name)}

@@ -58,8 +58,8 @@ def word_section(results: InstrumentResults) -> Section | None:
     None where there are no words.
     """
     plan = results.plan
-    words = results.tables.words.drop_nulls("share")
-    items = results.tables.items
+    words = results.tables.details["words"].drop_nulls("share")
+    items = results.tables.details["items"]
     if words.is_empty() and items.is_empty():
         return None
     figures = _figures(words, plan)
@@ -74,8 +74,8 @@ def _figures(words: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     rows = _rows(words.with_columns(column=_column(several_runs)), plan)
     if not rows:
         return ()
-    stereotypes = dict.fromkeys(row["stereotype"] for row in rows)
-    labels = {key: plan.label(key) for key in stereotypes}
+    names = dict(words.select("stereotype", "about").unique().iter_rows())
+    labels = {row["stereotype"]: names[row["stereotype"]] for row in rows}
     widest = max(rows, key=lambda row: abs(row["share"] - 0.5))
     summary = (
         f"{len(labels)} stereotypes, {len(rows)} cells. Furthest from neutral: "
@@ -105,7 +105,7 @@ def _item_table(items: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     listed = listed.sort("set", "contribution", descending=True, maintain_order=True)
     caption = _CONTRIBUTION + _STRONGEST * many + f" {plan.interval}, over draws."
     columns = [
-        TableColumn("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
         TableColumn("Set", lambda r: r["set"], "text", fold=True),
         TableColumn("Word or task", lambda r: r["attribute"], "text"),

@@ -13,7 +13,6 @@ import vl_convert
 from clinometer.report.drawing.charts import Axis, Row, measured
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.drawing.svg import draw, for_file, for_page
-from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     category_title,
     file_names,
@@ -86,7 +85,6 @@ def per_mode(
     caption: str,
     frame: pl.DataFrame,
     draw: Callable[[list[Row]], Row],
-    plan: PlanFacts,
     summarise: Callable[[list[Row]], str] = range_text,
 ) -> tuple[Figure, ...]:
     """Make one figure per mode and a column per model; for one model a column per mode.
@@ -98,14 +96,14 @@ def per_mode(
     """
     models = list(frame["model"].drop_nulls().unique(maintain_order=True))
     if len(models) < 2:
-        rows = [mark_row(row, plan, row["mode"]) for row in frame.iter_rows(named=True)]
+        rows = [mark_row(row, row["mode"]) for row in frame.iter_rows(named=True)]
         return (Figure(name, caption, summarise(rows), draw(rows)),) if _has_marks(rows) else ()
     short = short_names(models)
     modes = list(frame["mode"].drop_nulls().unique(maintain_order=True))
     figures = []
     for mode, file in zip(modes, file_names(modes), strict=True):
         part = frame.filter(mode=mode).iter_rows(named=True)
-        rows = [mark_row(row, plan, short[row["model"]]) for row in part]
+        rows = [mark_row(row, short[row["model"]]) for row in part]
         if _has_marks(rows):
             mode_caption = f"{caption} Mode: {mode}."
             figures.append(Figure(f"{name}-{file}", mode_caption, summarise(rows), draw(rows)))
@@ -117,11 +115,11 @@ def _has_marks(rows: Iterable[Row]) -> bool:
     return any(row["mean"] is not None or row.get("n") for row in rows)
 
 
-def mark_row(row: Mapping[str, Any], plan: PlanFacts, panel: str | None) -> Row:
+def mark_row(row: Mapping[str, Any], panel: str | None) -> Row:
     """Return what a chart needs of a row, with the texts of its tooltip.
 
-    `row`: a row with ``model, mode, category, stereotype``, and any of the columns of ESTIMATES; a
-        ``label`` stands for that of its stereotype or category.
+    `row`: a row with ``model, mode, category, stereotype``, what it is ``about``, and any of the
+        columns of ESTIMATES; a ``label`` stands for what it is about.
     `panel`: the column it is drawn in.
     """
     key = row["stereotype"]
@@ -131,7 +129,7 @@ def mark_row(row: Mapping[str, Any], plan: PlanFacts, panel: str | None) -> Row:
     has_placebo = placebo_low is not None and placebo_high is not None
     return {
         **measured(row),
-        "label": row.get("label") or (plan.label(key) if key else category),
+        "label": row.get("label") or (row["about"] if key else category),
         "category": category,
         "block": category if key else "",
         "panel": panel or "all",

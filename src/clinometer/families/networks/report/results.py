@@ -12,12 +12,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.directory.results import read_family
 from clinometer.errors import InputError
 from clinometer.families.networks.family import FAMILY
 from clinometer.report.drawing.charts import Row, measured
 from clinometer.report.facts import Facts, read_facts, spaced
 from clinometer.report.prose import cut, interval, place, shown_names
-from clinometer.report.sections import add_columns, read_family, with_shown_texts
+from clinometer.report.sections import add_columns, with_shown_texts
 from clinometer.report.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible

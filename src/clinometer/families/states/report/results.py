@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.directory.results import read_family
 from clinometer.families.states.family import FAMILY
 from clinometer.report.facts import Facts, read_facts
 from clinometer.report.prose import (
@@ -22,7 +23,7 @@ from clinometer.report.prose import (
     place,
     shown_names,
 )
-from clinometer.report.sections import add_columns, read_family, with_shown_texts
+from clinometer.report.sections import add_columns, with_shown_texts
 from clinometer.report.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
