@@ -20,10 +20,11 @@ from clinometer.results import schemas
 from clinometer.results.columns import Schema, check, may_lack
 from clinometer.results.estimates import ESTIMATES
 from clinometer.results.locks import writing
+from clinometer.results.parquet import read_parquet
 from clinometer.results.places import anywhere
 from clinometer.results.records import read_plan
 from clinometer.results.schemas import Table
-from clinometer.results.tables import read_table, write_table
+from clinometer.results.tables import write_table
 
 __all__ = [
     "Results",
@@ -240,7 +241,7 @@ def _read(path: Path, schema: Schema) -> pl.DataFrame:
     """Read a small table; numbers that are not finite become null."""
     if not path.is_file():
         raise InputError(f"{path}: not found; give a directory that a run has written")
-    frame = read_table(path)
+    frame = read_parquet(path)
     if lacking := [name for name in schema if name not in frame.columns and not may_lack(name)]:
         raise InputError(
             f"{path}: no column {', '.join(lacking[:3])}{', …' if lacking[3:] else ''}; another "

@@ -32,8 +32,8 @@ from clinometer.results import (
     join_methods,
 )
 from clinometer.results.estimates import KEYS
+from clinometer.results.parquet import scan_parquet
 from clinometer.results.schemas import ORDERS
-from clinometer.results.tables import scan_table
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.statistics.reliability import RELIABILITY
 
@@ -353,4 +353,4 @@ def _compliance(frame: pl.DataFrame, factors: Sequence[str]) -> pl.DataFrame:
 
 
 def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:
-    return scan_table(path, schema) if path.is_file() else None
+    return scan_parquet(path, schema) if path.is_file() else None
