@@ -31,7 +31,7 @@ NAMES = (
         "elicitation",
         "answering",
     ),
-    *("many_models", "embedded", "association"),
+    *("many_models", "embedded", "association", "modes"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
     "vllm_offline",
 )
