@@ -166,12 +166,16 @@ def differences(
             signs = _signs(strata)
             for level in used_levels:
                 # A key from 1 on: the run, which comes first, is no part of it.
-                for key, members in _group_strata(strata, list(signs), level, 1).items():
-                    n_stereotypes = len(members) / 2.0
-                    shares = {place: signs[place] / n_stereotypes for place in members}
+                grouped = _group_strata(strata, list(signs), level, 1)
+                # Each of the pairs of strata counts once.
+                shares = [
+                    {place: 2.0 * signs[place] / len(members) for place in members}
+                    for members in grouped.values()
+                ]
+                changes = pooled(strata, shares, moderated, (-span, span), level)
+                for key, change in zip(grouped, changes, strict=True):
                     by_name = dict(zip((*family, *keys), (*run, *key), strict=False))
-                    group_key = (level, *(by_name[name] for name in keys_of(level)))
-                    by_key[group_key] = pooled(strata, shares, moderated, (-span, span), level)
+                    by_key[level, *(by_name[name] for name in keys_of(level))] = change
     return by_key
 
 
@@ -202,18 +206,22 @@ def _level_targets(
     moderated = cache(lambda lend: _moderate_strata(strata, bounds, mode, relative, lend=lend))
     single = any(n_levels < 2 for stratum in strata for n_levels in stratum.varies.values())
     for level in levels:
-        for key, members in _group_strata(strata, range(len(strata)), level).items():
-            shares = dict.fromkeys(members, 1.0 / len(members))  # each stereotype counts once
-            alone = len(members) == 1
-            variances = moderated(not (alone and single))
-            targets = pooled(strata, shares, variances, bounds, level)
-            if alone and variances and neutral is not None:
-                (place,) = members
-                floor = float(variances.floors[place])
-                weights = variances.weights[place]
-                these = with_strongest(targets.these, strata[place], floor, weights, neutral)
-                targets = replace(targets, these=these)
-            yield level, key, targets
+        grouped = _group_strata(strata, range(len(strata)), level)
+        for alone in (True, False):
+            chosen = {key: m for key, m in grouped.items() if (len(m) == 1) == alone}
+            # Each stereotype counts once.
+            shares = [dict.fromkeys(members, 1.0 / len(members)) for members in chosen.values()]
+            variances = moderated(not (alone and single)) if chosen else None
+            for key, targets in zip(
+                chosen, pooled(strata, shares, variances, bounds, level), strict=True
+            ):
+                if alone and variances and neutral is not None:
+                    (place,) = chosen[key]
+                    floor = float(variances.floors[place])
+                    weights = variances.weights[place]
+                    these = with_strongest(targets.these, strata[place], floor, weights, neutral)
+                    targets = replace(targets, these=these)
+                yield level, key, targets
 
 
 def _moderate_strata(
