@@ -31,7 +31,7 @@ Few stereotypes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -44,7 +44,7 @@ from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.crossed import (
     Moderated,
-    moderate,
+    inform,
     moderate_by_usual,
     usual_components,
 )
@@ -162,7 +162,7 @@ def differences(
             continue
         for run, group in scored.group_by(family, maintain_order=True):
             strata = strata_of(group, ("run", *keys), value, weight)
-            moderated = _moderate_strata(strata, bounds, run[family.index("mode")], lend=False)
+            moderated = _moderate_strata(strata, bounds, run[family.index("mode")])(False)
             signs = _signs(strata)
             for level in used_levels:
                 # A key from 1 on: the run, which comes first, is no part of it.
@@ -202,8 +202,7 @@ def _level_targets(
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
     """Yield level, key and mean of each group of strata, all of which are moderated together."""
     relative = OF_DIFFERENCES if neutral is None else 1.0
-    # A page needs both, with and without lending, or one: each is computed once, when needed.
-    moderated = cache(lambda lend: _moderate_strata(strata, bounds, mode, relative, lend=lend))
+    moderated = _moderate_strata(strata, bounds, mode, relative)
     single = any(n_levels < 2 for stratum in strata for n_levels in stratum.varies.values())
     for level in levels:
         grouped = _group_strata(strata, range(len(strata)), level)
@@ -229,17 +228,21 @@ def _moderate_strata(
     bounds: tuple[float, float],
     mode: str | None,
     relative: float = 1.0,
-    *,
-    lend: bool = True,
-) -> Moderated | None:
-    """Moderate variances by each other or, where they are too few, by `relative` of usual ones."""
+) -> Callable[[bool], Moderated | None]:
+    """Return variances moderated by each other, with lending or without, as a function of it.
+
+    Where strata are too few, they are moderated by `relative` of usual ones; nothing is lent.
+    """
     squares = [stratum.squares for stratum in strata]
     scales = scales_of(squares, bounds)
-    moderated = moderate(squares, scales, lend=lend)
-    if moderated is None and np.isfinite(bounds[1] - bounds[0]):
+    informed = inform(squares, scales)
+    if informed is not None:
+        return cache(lambda lend: informed.moderate(lend=lend))
+    moderated = None
+    if np.isfinite(bounds[1] - bounds[0]):
         usual = usual_components(list(strata[0].varies), mode)
         moderated = moderate_by_usual(squares, scales, relative * usual)
-    return moderated
+    return lambda _: moderated
 
 
 def _group_strata(
