@@ -40,7 +40,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.results import ESTIMATES
-from clinometer.statistics.placebos import place
+from clinometer.statistics.placebos import share_as_far
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
 __all__ = ["DRAWS", "FEWEST_SPLITS", "SPLIT_LEVELS", "split_words"]
@@ -215,7 +215,7 @@ def _placebo_values(
     """Find a mean among those of its splits; the values of `_PLACEBO_COLUMNS`."""
     means = neutral + _means(_join_blocks(blocks), seed)
     few = prod(block.splits for block in blocks) < FEWEST_SPLITS
-    p = None if few else float(place(means[0], means[1:]).p)
+    p = None if few else float(share_as_far(means))
     ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
     low, high = np.quantile(means, ends, method="inverted_cdf").tolist()
     return p, float(means.mean()), low, high, len(means) - 1, _FEW if few else None
