@@ -99,8 +99,8 @@ def _strongest_above(
     columns = _columns(stratum)
     shares = stratum.weights / stratum.size
     # Lx of the scores x, whose square with the floor is the variance; and what a column does to it.
-    root = _spread(stratum, weights, values[:, None])[:, 0]
-    root_by_column = _spread(stratum, weights, columns)
+    roots = _spread(stratum, weights, np.column_stack([values, columns]))
+    root, root_by_column = roots[:, 0], roots[:, 1:]
     mean = float(shares @ values)
     mean_by_column = shares @ columns
     if mean <= 0.0:  # neutral but for rounding

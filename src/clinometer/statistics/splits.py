@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from math import comb, prod
 from typing import Any
@@ -80,11 +80,11 @@ class _Block:
         """Number of ways to choose the words that count as marginalized."""
         return comb(len(self.words), self.n_marginalized)
 
-    @property
+    @cached_property
     def even(self) -> bool:
         """Whether all words of a side have as many answers."""
-        sides = np.split(self.answers, [self.n_marginalized], axis=1)
-        return all(np.ptp(side, axis=1).max() < _NOTHING for side in sides)
+        sides = self.answers[:, : self.n_marginalized], self.answers[:, self.n_marginalized :]
+        return all(bool(np.ptp(side, axis=1).max() < _NOTHING) for side in sides)
 
     def sums(self, places: Codes) -> Array:
         """Return the sum of scores where place k has word ``places[:, k]``, shape (splits,)."""
@@ -228,6 +228,9 @@ def _join_blocks(blocks: Iterable[_Block]) -> list[_Block]:
         by_words.setdefault(block.words, []).append(block)
     joined_blocks = []
     for same_words in by_words.values():
+        if len(same_words) == 1:
+            joined_blocks += same_words
+            continue
         effects = np.concatenate([block.effects for block in same_words])
         answers = np.concatenate([block.answers for block in same_words])
         joined_blocks.append(replace(same_words[0], effects=effects, answers=answers))
