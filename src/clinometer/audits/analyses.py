@@ -21,16 +21,17 @@ def analyse(scores: pl.LazyFrame) -> Tables:
     """
     estimates = [pl.DataFrame(schema=ESTIMATES)]
     tables: dict[str, list[pl.DataFrame]] = {"matches": [pl.DataFrame(schema=MATCHES)]}
+    asked = scores.select("model", "instrument").unique().collect().sort("model")
     for instrument in INSTRUMENTS.values():
         if instrument.analyse is None:
             continue
         measures = [measure.name for measure in instrument.measures]
-        instrument_scores = scores.filter(pl.col("instrument").is_in(measures))
         used_scores = scores.filter(
             pl.col("instrument").is_in([*measures, *instrument.analysed_with])
         )
         # Models without scores of the instrument itself are not analysed.
-        for model in _models(instrument_scores):
+        asked_models = asked.filter(pl.col("instrument").is_in(measures))["model"]
+        for model in asked_models.unique(maintain_order=True):
             analysis = instrument.analyse(used_scores.filter(_is_of(model)))
             estimates.append(analysis.estimates)
             for name, table in analysis.details.items():

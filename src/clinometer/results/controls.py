@@ -107,6 +107,8 @@ def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
 
 def _has_control(controls: pl.DataFrame) -> pl.Expr:
     """Return whether one of the controls speaks for a row."""
+    if controls.is_empty():
+        return pl.lit(False)
     of_all_dimensions = controls.filter(pl.col("dimension").is_null())
     of_one_dimension = controls.drop_nulls("dimension")
     return _agrees_with(of_all_dimensions, *SPEAKS_FOR) | _agrees_with(

@@ -30,7 +30,7 @@ Deviations from the source
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -52,9 +52,10 @@ from clinometer.statistics.settings import (
     USUAL_EXACT,
 )
 from clinometer.statistics.shared import SHARED, Used, design_effect, deviations_by_level
-from clinometer.statistics.squares import StratumSquares, moments
+from clinometer.statistics.squares import Codes, StratumSquares, moments
 
-__all__ = ["CROSSED", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
+__all__ = ["CROSSED", "Informed", "Moderated", "inform", "moderate", "moderate_by_usual",
+           "usual_components"]  # fmt: skip
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -113,12 +114,19 @@ class _Page:
             )
         return [*deviations, None]  # None: no two stereotypes share a response
 
-    def alone(self, place: int) -> Array:
-        """Return the weights of the squares that give the variance of a mean of responses."""
-        weights = np.zeros(self.shares.shape[1])
-        expected = self.expected[place, -1, -1]
-        weights[-1] = self.shares[place, -1] / expected if expected > _NOTHING else 0.0
+    @property
+    def alone(self) -> Array:
+        """The weights of the squares that give the variances of means of responses."""
+        expected = self.expected[:, -1, -1]
+        weights = np.zeros_like(self.shares)
+        np.divide(self.shares[:, -1], expected, out=weights[:, -1], where=expected > _NOTHING)
         return weights
+
+    def variances(self, floors: Array, weights: Array) -> dict[str, Array]:
+        """Return the variances that floors and weights make of the squares, by field."""
+        relative = floors + (weights * self.observed).sum(axis=1)
+        variances = self.scales * np.where(relative > _NOTHING, relative, 0.0)
+        return {"variances": variances, "scales": self.scales, "floors": floors, "weights": weights}
 
     def components(self, used: Used) -> Array:
         """Estimate the components from choices of the stereotypes, (choices, k)."""
@@ -141,7 +149,6 @@ class _Compared:
         by_factor = page.shares * components[:, None]  # (choices, stereotypes, k)
         expected = np.moveaxis(np.tensordot(page.expected, components.T, 1), -1, 0)
         self.joint = (by_factor * page.several).sum(axis=2)
-        self.lent = (by_factor * ~page.several).sum(axis=2)  # of factors with one level
         # c'Kc in two steps, as the tensor of all choices at once would be large.
         once = np.tensordot(page.moments, components.T, 1)
         self.covariances = np.einsum("sfgac,ca->csfg", once, components)
@@ -162,39 +169,37 @@ class _Compared:
         self.df = np.divide(2.0, variance, where=estimable, out=np.zeros_like(variance))
 
     def moderated(
-        self, choice: int, place: int, prior: float, counted: float, centre: float
-    ) -> tuple[float, Array, float]:
-        """Return floor, weights and df of a stereotype, by a prior with df and centre.
+        self, choices: Codes, lent: Array, prior: Array, counted: Array, centre: Array
+    ) -> tuple[Array, Array, Array]:
+        """Return floor, weights and df of all stereotypes, by priors with df and centres.
 
-        `counted` are the prior's df that count in those of the result.
+        Each is moderated by the choice of components in `choices`; `lent`, of the same shape, is
+        the variance of its factors with one level. `counted` are the prior's df that count in those
+        of the result.
         """
-        index = choice, place
-        own_df, joint = self.df[index], self.joint[index]
-        weight = min(prior, LENT)
-        ratio = (weight * centre + own_df * self.ratios[index]) / (weight + own_df)
-        lent = self.lent[index] * ratio
-        lent_uncertain = 1.0
-        if weight + own_df:
-            # As of a sum of `weight` of the prior's and `own_df` of its own, each times its part.
-            lent_uncertain = (own_df + weight**2 / counted) / (weight + own_df) ** 2
+        of_each = choices, np.arange(len(choices))
+        own_df, joint = self.df[of_each], self.joint[of_each]
+        weight = np.minimum(prior, LENT)
+        ratio = (weight * centre + own_df * self.ratios[of_each]) / (weight + own_df)
+        lent = lent * ratio
+        # As of a sum of `weight` of the prior's and `own_df` of its own, each times its part.
+        lent_uncertain = (own_df + weight**2 / counted) / (weight + own_df) ** 2
         uncertain = joint**2 / (counted + own_df) + lent**2 * lent_uncertain
-        df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
+        df = np.divide(
+            (joint + lent) ** 2, uncertain, out=np.zeros_like(joint), where=uncertain > 0
+        )
         by_prior = joint * prior / (prior + own_df)
         by_own = joint * own_df / (prior + own_df)
-        return centre * by_prior + lent, self.weights[index] * by_own, df
+        return centre * by_prior + lent, self.weights[of_each] * by_own[:, None], df
 
 
-class _Informed:
+class Informed:
     """What choices of the stereotypes, shape (choices, stereotypes), tell of the variances of all.
 
     All choices are computed at once: to leave out each stereotype in turn takes as long as one.
     """
 
-    def __init__(self, page: _Page, used: Used) -> None:
-        components = page.components(used)
-        nothing = components.sum(axis=1) <= _NOTHING
-        # Where nothing varies among the others, by the components of all.
-        components[nothing] = page.components(np.ones_like(used[:1]))
+    def __init__(self, page: _Page, used: Used, components: Array) -> None:
         self.used = used
         self.compared = _Compared(page, components)
         self.errors = self._errors()
@@ -221,41 +226,66 @@ class _Informed:
         squares = np.einsum("cs,csfg->cfg", per_unit**2, self.compared.covariances)
         return np.asarray(solved @ squares @ solved)
 
-    def df(self, choice: int, place: int) -> float:
-        """Return the df of the variance that a stereotype has by the components of a choice."""
-        share = self.compared.page.shares[place]
-        variance = share @ self.compared.components[choice]
-        if variance <= 0:  # nothing varies
-            return np.inf
-        error = share @ self.errors[choice] @ share
-        return 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
+    def moderate(self, *, lend: bool) -> Moderated:
+        """Moderate the variances of all stereotypes, each by a choice of the others.
 
-    def moderated(
-        self, choice: int, place: int, joint_df: float
-    ) -> tuple[float, Array, float, float]:
-        """Return floor, weights, df and joint df, which no df exceeds, of a stereotype.
-
-        Where nothing is known to vary that it has several levels of, its own scores have to tell.
+        A factor with one level is lent its variance by the others or, without `lend`, held fixed.
+        Where nothing is known to vary that a stereotype has several levels of, its own scores have
+        to tell.
         """
-        compared = self.compared
-        page = compared.page
-        if compared.joint[choice, place] + compared.lent[choice, place] <= 0.0:
-            return 0.0, page.alone(place), max(page.sizes[place] - 1.0, 1.0), np.inf
-        components_df = self.df(choice, place)
+        compared, page = self.compared, self.compared.page
+        places = np.arange(len(page.strata))
+        # Choice 0 has all stereotypes, choice 1 + i, if there are any, all but the i-th.
+        choices = np.minimum(places + 1, len(self.used) - 1)
+        shares = page.shares
+        if not lend:  # the response, the last, always has its variance
+            shares = np.column_stack([(shares * page.several)[:, :-1], shares[:, -1]])
+        joint_df = self._df(np.zeros_like(choices), shares)
+        components_df = self._df(choices, shares)
+        lent = (shares * ~page.several * compared.components[choices]).sum(axis=1)
         # A prior is no surer than the components that its variances are computed from.
-        prior = min(float(self.priors[choice]), components_df)
-        counted = min(PRIOR_KNOWN * float(self.priors[choice]), components_df)
-        centre = float(self.centres[choice])
-        floor, weights, df = compared.moderated(choice, place, prior, counted, centre)
-        return floor, weights, max(min(df, joint_df), 1.0), joint_df
+        priors = self.priors[choices]
+        prior = np.minimum(priors, components_df)
+        counted = np.minimum(PRIOR_KNOWN * priors, components_df)
+        floors, weights, df = compared.moderated(
+            choices, lent, prior, counted, self.centres[choices]
+        )
+        df = np.maximum(np.minimum(df, joint_df), 1.0)
+        varies = compared.joint[choices, places] + lent > 0.0
+        (unbiased,) = _solve(*page.equations(self.used[:1]), least=-np.inf)
+        components, errors = compared.components[0], np.diag(self.errors[0])
+        return Moderated(
+            **page.variances(
+                np.where(varies, floors, 0.0),
+                np.where(varies[:, None], weights, page.alone),
+            ),
+            df=np.where(varies, df, np.maximum(page.sizes - 1.0, 1.0)),
+            joint_df=np.where(varies, joint_df, np.inf),
+            components=components,
+            unbiased=unbiased,
+            uncertain=np.divide(errors, components**2, out=0.0 * errors, where=components > 0),
+            lends=lend,
+        )
+
+    def _df(self, choices: Codes, shares: Array) -> Array:
+        """Return the df of the variances by some choices of components, one per stereotype."""
+        variance = (shares * self.compared.components[choices]).sum(axis=1)
+        error = np.einsum("sf,sfg,sg->s", shares, self.errors[choices], shares)
+        # Where nothing varies, nothing is uncertain.
+        df = 2.0 * variance**2 / np.maximum(error, 1e-300)
+        return np.where(variance > 0, df, np.inf)
 
 
 def moderate(
     strata: Sequence[StratumSquares], scales: Array, *, lend: bool = True
 ) -> Moderated | None:
-    """Estimate the variances of the means of `strata`, which have the same factors.
+    """Moderate the variances of the means of `strata` by each other: `inform`, in one step."""
+    informed = inform(strata, scales)
+    return None if informed is None else informed.moderate(lend=lend)
 
-    A factor with one level is lent its variance by the others or, without `lend`, held fixed.
+
+def inform(strata: Sequence[StratumSquares], scales: Array) -> Informed | None:
+    """Estimate what the variances of the means of `strata`, of the same factors, are like.
 
     `scales`, shape (stereotypes,), are what variances are proportional to: on a bounded scale
     (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
@@ -265,25 +295,16 @@ def moderate(
         return None
     page = _Page(strata, scales)
     number = len(strata)
-    if not lend:  # the response, the last, always has its variance
-        page.shares[:, :-1] *= page.several[:, :-1]
     all_of_them = np.ones((1, number), bool)
-    (components,) = page.components(all_of_them)
-    if components.sum() <= _NOTHING:
+    without_one = np.zeros((0, number), bool) if number > MANY else ~np.eye(number, dtype=bool)
+    used = np.concatenate([all_of_them, without_one])
+    components = page.components(used)
+    nothing = components.sum(axis=1) <= _NOTHING
+    if nothing[0]:
         return None
-    many = number > MANY
-    without_one = np.zeros((0, number), bool) if many else ~np.eye(number, dtype=bool)
-    # Choice 0 has all stereotypes, choice 1 + i all but the i-th.
-    informed = _Informed(page, np.concatenate([all_of_them, without_one]))
-    estimates = []
-    for place in range(number):
-        choice = 0 if many else 1 + place
-        estimates.append(informed.moderated(choice, place, informed.df(0, place)))
-    (unbiased,) = _solve(*page.equations(all_of_them), least=-np.inf)
-    errors = np.diag(informed.errors[0])
-    uncertain = np.divide(errors, components**2, out=0.0 * errors, where=components > 0)
-    moderated = _moderated(page, components, unbiased, estimates)
-    return replace(moderated, lends=lend, uncertain=uncertain)
+    # Where nothing varies among the others, by the components of all.
+    components[nothing] = components[0]
+    return Informed(page, used, components)
 
 
 def usual_components(factors: Sequence[str], mode: str | None) -> Array:
@@ -306,37 +327,23 @@ def moderate_by_usual(
     if page.sizes.max() < 2:
         return None
     compared = _Compared(page, components[None])
-    compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
-    estimates = []
-    for place, size in enumerate(page.sizes):
-        floor, weights, df = compared.moderated(0, place, USUAL_DF, USUAL_DF, 1.0)
-        own_share = (size - 1.0) / (size - 1.0 + USUAL_DF)
-        # The variance of responses: the stratum's own, and the usual one for the rest.
-        weights[-1] += own_share * page.alone(place)[-1]
-        floor += (1.0 - own_share) * usual[-1] * page.shares[place, -1]
-        estimates.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
-    return replace(_moderated(page, components, components, estimates), usual=True, lends=False)
-
-
-def _moderated(
-    page: _Page,
-    components: Array,
-    unbiased: Array,
-    estimates: Sequence[tuple[float, Array, float, float]],
-) -> Moderated:
-    """Collect floor, weights, df and joint df of each stereotype, with its variance."""
-    floors, weights, df, joint_df = (np.array(column) for column in zip(*estimates, strict=True))
-    relative = floors + (weights * page.observed).sum(axis=1)
+    number = len(strata)
+    # Nothing here says how the variance of other factors goes with that of one with one level.
+    prior, none = np.full(number, USUAL_DF), np.zeros(number)
+    floors, weights, df = compared.moderated(none.astype(np.intp), none, prior, prior, 1.0 + none)
+    own_share = (page.sizes - 1.0) / (page.sizes - 1.0 + USUAL_DF)
+    # The variance of responses: the stratum's own, and the usual one for the rest.
+    weights[:, -1] += own_share * page.alone[:, -1]
+    floors += (1.0 - own_share) * usual[-1] * page.shares[:, -1]
     return Moderated(
-        variances=page.scales * np.where(relative > _NOTHING, relative, 0.0),
-        scales=page.scales,
-        df=df,
-        joint_df=joint_df,
-        floors=floors,
-        weights=weights,
+        **page.variances(floors, weights),
+        df=np.where(df > 0, df, np.maximum(page.sizes - 1.0, 1.0)),
+        joint_df=np.full(number, np.inf),
         components=components,
-        unbiased=unbiased,
+        unbiased=components,
         uncertain=np.zeros_like(components),
+        usual=True,
+        lends=False,
     )
 
 

@@ -350,11 +350,22 @@ def _word_variances(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, f
 def _balance_with_bounds(units: pl.DataFrame, measure: Measure, level: str) -> pl.DataFrame:
     """Let both orders count the same in groups of a level, also in the worst cases."""
     balanced = balance_orders(units, level)
+    all_scored = _all_scored(units)
     for end in _ENDS:
         names = {"value": f"{end}_value", "weight": f"{end}_weight"}
+        if all_scored:
+            balanced = balanced.with_columns(
+                pl.col(name).alias(of_end) for name, of_end in names.items()
+            )
+            continue
         worst = fill_missing(units, getattr(measure, end), level)
         balanced = balanced.hstack(worst.select(*names).rename(names))
     return balanced
+
+
+def _all_scored(units: pl.DataFrame) -> bool:
+    """Whether every answer has a score."""
+    return bool(units["n"].sum() == units["n_scored"].sum())
 
 
 def _worst_ends(
@@ -368,7 +379,7 @@ def _worst_ends(
 
     By level and keys; empty if no score is missing.
     """
-    if units["n"].sum() == units["n_scored"].sum():
+    if _all_scored(units):
         return {}
     bounds = (measure.low, measure.high)
     neutral = measure.neutral

@@ -82,6 +82,8 @@ def explicit_gaps(estimates: pl.DataFrame, confidence: float = 0.95) -> pl.DataF
     """
     means = _means(estimates)
     implicit, explicit = means.filter(~pl.col("explicit")), means.filter(pl.col("explicit"))
+    if explicit.is_empty():
+        return pl.DataFrame(schema=ESTIMATES)
     tables = [_pair_means(implicit, explicit, level, keys) for level, keys in _LEVELS.items()]
     pairs = pl.concat(tables)
     return pl.DataFrame(schema=ESTIMATES) if pairs.is_empty() else _as_estimates(pairs, confidence)

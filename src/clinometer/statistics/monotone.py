@@ -99,8 +99,8 @@ def _strongest_above(
     columns = _columns(stratum)
     shares = stratum.weights / stratum.size
     # Lx of the scores x, whose square with the floor is the variance; and what a column does to it.
-    root = _spread(stratum, weights, values[:, None])[:, 0]
-    root_by_column = _spread(stratum, weights, columns)
+    roots = _spread(stratum, weights, np.column_stack([values, columns]))
+    root, root_by_column = roots[:, 0], roots[:, 1:]
     mean = float(shares @ values)
     mean_by_column = shares @ columns
     if mean <= 0.0:  # neutral but for rounding
@@ -162,9 +162,12 @@ def _columns(stratum: StratumSquares) -> Array:
 def _spread(stratum: StratumSquares, weights: Array, columns: Array) -> Array:
     """Return L times columns of scores, shape (levels of all factors, columns)."""
     deviations = stratum.weights[:, None] * (columns - stratum.weights @ columns / stratum.size)
-    totals = [weights[-1] ** 0.5 * deviations]
-    for weight, members, levels in zip(weights, stratum.members, stratum.levels, strict=False):
-        total = np.zeros((levels, columns.shape[1]))
-        np.add.at(total, members, weight**0.5 * deviations)
-        totals.append(total)
-    return np.vstack(totals)
+    # A row per level: the levels of a factor are numbered on from those of the factors before it.
+    starts = np.cumsum([0, *stratum.levels[:-1]])
+    levels = (
+        np.array(stratum.members, np.intp).reshape(-1, stratum.size, 1) + starts[:-1, None, None]
+    )
+    cells = levels * columns.shape[1] + np.arange(columns.shape[1])
+    roots = weights[:-1, None, None] ** 0.5 * deviations
+    totals = np.bincount(cells.ravel(), roots.ravel(), starts[-1] * columns.shape[1])
+    return np.vstack([weights[-1] ** 0.5 * deviations, totals.reshape(-1, columns.shape[1])])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Placed", "place", "shuffle_labels"]
+__all__ = ["Placed", "place", "share_as_far", "shuffle_labels"]
 
 Array = NDArray[np.float64]
 
@@ -52,9 +52,7 @@ def place(estimate: ArrayLike, placebos: ArrayLike, *, confidence: float = 0.95)
     draws = np.asarray(placebos, np.float64)
     # The observed value is one of them.
     values = np.concatenate([observed, draws], axis=-1)
-    distance = np.abs(values - np.median(values, axis=-1, keepdims=True))
-    tie = _TIE * np.abs(values).max(axis=-1, keepdims=True)
-    p = np.mean(distance >= distance[..., :1] - tie, axis=-1)
+    p = share_as_far(values)
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
     has_number = ~np.isnan(values).any(axis=-1)
     return Placed(
@@ -63,6 +61,16 @@ def place(estimate: ArrayLike, placebos: ArrayLike, *, confidence: float = 0.95)
         low=np.where(has_number, low, np.nan),
         high=np.where(has_number, high, np.nan),
     )
+
+
+def share_as_far(values: Array) -> Array:
+    """Give the share of values, shape (…, n) → (…), at least as far from the median as the first.
+
+    This is p of an observed value that is followed by its placebos.
+    """
+    distance = np.abs(values - np.median(values, axis=-1, keepdims=True))
+    tie = _TIE * np.abs(values).max(axis=-1, keepdims=True)
+    return np.asarray(np.mean(distance >= distance[..., :1] - tie, axis=-1))
 
 
 def shuffle_labels(n_first: int, n_second: int, draws: int, rng: np.random.Generator) -> Array:

@@ -44,6 +44,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 from scipy.special import fdtri
 
@@ -262,21 +263,25 @@ def _mean_squares(means: Array, draws: _Draws) -> _MeanSquares | None:
 def _facet_correlations(scored: pl.DataFrame, facet: str, confidence: float) -> Iterator[Row]:
     """Yield the correlation of the stereotypes' means between every two values of a facet."""
     keys = [name for name in _RUN if name != facet]
-    recorded = scored.drop_nulls(facet)
+    recorded = scored.drop_nulls((facet, "stereotype"))
     if recorded[facet].n_unique() < 2:
         return
     cells = recorded.group_by(*keys, facet, "stereotype", maintain_order=True)
     means = cells.agg(pl.col("score").mean()).sort(facet, "stereotype")
     for key, part in means.group_by(keys, maintain_order=True):
-        of_value = part.partition_by(facet, maintain_order=True)
-        for first, second in combinations(of_value, 2):
-            matched = first.join(second, on="stereotype", maintain_order="left")
-            x, y = matched["score"].to_numpy(), matched["score_right"].to_numpy()
+        values = part[facet].unique(maintain_order=True)
+        # A row per stereotype and a column per value; nan where it was not asked.
+        rows = part["stereotype"].rank("dense").to_numpy() - 1
+        table = np.full((rows.max() + 1, len(values)), np.nan)
+        table[rows, part[facet].rle_id().to_numpy()] = part["score"].to_numpy()
+        for first, second in combinations(range(len(values)), 2):
+            both = table[:, [first, second]]
+            x, y = both[~np.isnan(both).any(axis=1)].T
             yield {
                 **dict(zip(keys, key, strict=True)),
                 **_pearson_row(x, y, confidence),
                 "measure": FACETS[facet],
-                "n": matched.height,
-                "first": first[facet][0],
-                "second": second[facet][0],
+                "n": len(x),
+                "first": values[first],
+                "second": values[second],
             }

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.squares import MOST_LEVELS, StratumSquares
+from clinometer.statistics.squares import MOST_LEVELS, Codes, StratumSquares
 
 __all__ = [
     "SHARED",
@@ -89,20 +89,11 @@ def greatest_shared_variance(
     `variances`, shape (stereotypes,), are its parts of the variances of their means, times the
     squares of the shares. Only levels that stereotypes share add anything.
     """
-    used = []
-    for variance, stratum in zip(variances, strata, strict=True):
-        codes, _, shares = stratum.totals[factor]
-        if variance > 0 and codes.any():  # code 0: not recorded
-            used.append((variance, codes, shares))
-    if len(used) < 2:
-        return 0.0
-    levels = np.unique(np.concatenate([codes for _, codes, _ in used]))
-    moved = np.zeros((len(used), len(levels)))
-    for row, (variance, codes, shares) in enumerate(used):
-        size = float((shares**2).sum()) ** 0.5
-        moved[row, np.searchsorted(levels, codes)] = variance**0.5 * shares / size
-    # The square of a sum less its squares: twice the products of different stereotypes.
-    return max(float((moved.sum(axis=0) ** 2).sum() - (moved**2).sum()), 0.0)
+    codes, moved, _ = _moved(strata, variances, factor)
+    # The square of a sum less its squares: twice the products of different stereotypes. By level,
+    # so that it is 0, without rounding, where one stereotype has a level.
+    by_level = np.bincount(codes, moved)
+    return float((by_level**2 - np.bincount(codes, moved**2)).sum())
 
 
 def single_level_variance(strata: Sequence[StratumSquares], variances: Array, factor: str) -> float:
@@ -111,10 +102,28 @@ def single_level_variance(strata: Sequence[StratumSquares], variances: Array, fa
     Parameters are those of `greatest_shared_variance`. Nothing tells how alike such a level moves
     stereotypes: it is charged as if all alike.
     """
-    several = np.array([len(stratum.totals[factor][0]) > 1 for stratum in strata])
-    return greatest_shared_variance(strata, variances, factor) - greatest_shared_variance(
-        strata, variances * several, factor
-    )
+    codes, moved, single = _moved(strata, variances, factor)
+    by_single, by_others = np.bincount(codes, moved * single), np.bincount(codes, moved * ~single)
+    squares = np.bincount(codes, (moved * single) ** 2)
+    return float((by_single**2 - squares + 2.0 * by_single * by_others).sum())
+
+
+def _moved(
+    strata: Sequence[StratumSquares], variances: Array, factor: str
+) -> tuple[Codes, Array, Used]:
+    """Return how far the levels of a factor move each stereotype, if they are known.
+
+    A row per level of a stereotype: its code, how far it moves, and whether it is the only one.
+    """
+    totals = [stratum.totals[factor] for stratum in strata]
+    codes = np.concatenate([of_stratum for of_stratum, _, _ in totals])
+    shares = np.concatenate([of_stratum for _, _, of_stratum in totals])
+    n_levels = np.array([len(of_stratum) for of_stratum, _, _ in totals])
+    rows = np.repeat(np.arange(len(strata)), n_levels)  # the stereotype of each level
+    recorded = np.bincount(rows, codes) > 0  # code 0: not recorded
+    sizes = np.bincount(rows, shares**2) ** 0.5
+    moved = (np.where(recorded, variances, 0.0) ** 0.5 / sizes)[rows] * shares
+    return codes, moved, n_levels[rows] == 1
 
 
 def shared_variance(
@@ -140,24 +149,23 @@ def shared_component(
     """
     used = [(share, stratum.totals[factor]) for share, stratum in zip(shares, strata, strict=True)]
     used = [(share, totals) for share, totals in used if len(totals[0]) > 1]
-    levels: set[int] = set()
-    for _, (codes, _, _) in used:
-        levels |= set(codes.tolist())
-    if len(used) < 2 or not 1 < len(levels) <= MOST_LEVELS:
+    if len(used) < 2:
         return 0.0, 0.0, 0.0
-    column_of = {level: column for column, level in enumerate(sorted(levels))}
-    sums = np.zeros((len(used), len(levels)))
-    counts = np.zeros((len(used), len(levels)))
-    for row, (share, (codes, deviations, fractions)) in enumerate(used):
-        columns = [column_of[level] for level in codes.tolist()]
-        sums[row, columns] = share * deviations
-        counts[row, columns] = share * fractions
+    levels, columns = np.unique(
+        np.concatenate([codes for _, (codes, _, _) in used]), return_inverse=True
+    )
+    if not 1 < len(levels) <= MOST_LEVELS:
+        return 0.0, 0.0, 0.0
+    rows = np.repeat(np.arange(len(used)), [len(codes) for _, (codes, _, _) in used])
+    sums, counts = np.zeros((2, len(used), len(levels)))
+    sums[rows, columns] = np.concatenate([share * means for share, (_, means, _) in used])
+    counts[rows, columns] = np.concatenate([share * part for share, (_, _, part) in used])
     centring = _centring(counts)
     pooled = sums.sum(axis=0)
     of_each = (sums**2).sum()
     weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
     # What the pooled sum of squares expects of the component, less what each stereotype's does.
-    informative = (centring**2).sum() - sum(_centred_square(row) for row in counts)
+    informative = (centring**2).sum() - _centred_squares(counts).sum()
     if weight * informative <= _NOTHING**2:
         return 0.0, 0.0, 0.0
     of_pooled = float(pooled @ pooled)
@@ -174,8 +182,9 @@ def _centring(counts: Array) -> Array:
     return np.asarray(np.diag(counts.sum(axis=0)) - within)
 
 
-def _centred_square(counts: Array) -> float:
-    """Return the sum of squares of diag(c) − cc'/Σc."""
-    total = counts.sum()
-    squares = (counts**2).sum()
-    return float(squares - 2.0 * (counts**3).sum() / total + squares**2 / total**2)
+def _centred_squares(counts: Array) -> Array:
+    """Return the sum of squares of diag(c) − cc'/Σc of each row c."""
+    total = counts.sum(axis=1)
+    squares = (counts**2).sum(axis=1)
+    cubes = (counts**3).sum(axis=1)
+    return np.asarray(squares - 2.0 * cubes / total + squares**2 / total**2)

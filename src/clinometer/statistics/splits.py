@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from math import comb, prod
 from typing import Any
@@ -40,7 +40,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.results import ESTIMATES
-from clinometer.statistics.placebos import place
+from clinometer.statistics.placebos import share_as_far
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
 __all__ = ["DRAWS", "FEWEST_SPLITS", "SPLIT_LEVELS", "split_words"]
@@ -80,11 +80,11 @@ class _Block:
         """Number of ways to choose the words that count as marginalized."""
         return comb(len(self.words), self.n_marginalized)
 
-    @property
+    @cached_property
     def even(self) -> bool:
         """Whether all words of a side have as many answers."""
-        sides = np.split(self.answers, [self.n_marginalized], axis=1)
-        return all(np.ptp(side, axis=1).max() < _NOTHING for side in sides)
+        sides = self.answers[:, : self.n_marginalized], self.answers[:, self.n_marginalized :]
+        return all(bool(np.ptp(side, axis=1).max() < _NOTHING) for side in sides)
 
     def sums(self, places: Codes) -> Array:
         """Return the sum of scores where place k has word ``places[:, k]``, shape (splits,)."""
@@ -215,7 +215,7 @@ def _placebo_values(
     """Find a mean among those of its splits; the values of `_PLACEBO_COLUMNS`."""
     means = neutral + _means(_join_blocks(blocks), seed)
     few = prod(block.splits for block in blocks) < FEWEST_SPLITS
-    p = None if few else float(place(means[0], means[1:]).p)
+    p = None if few else float(share_as_far(means))
     ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
     low, high = np.quantile(means, ends, method="inverted_cdf").tolist()
     return p, float(means.mean()), low, high, len(means) - 1, _FEW if few else None
@@ -228,6 +228,9 @@ def _join_blocks(blocks: Iterable[_Block]) -> list[_Block]:
         by_words.setdefault(block.words, []).append(block)
     joined_blocks = []
     for same_words in by_words.values():
+        if len(same_words) == 1:
+            joined_blocks += same_words
+            continue
         effects = np.concatenate([block.effects for block in same_words])
         answers = np.concatenate([block.answers for block in same_words])
         joined_blocks.append(replace(same_words[0], effects=effects, answers=answers))

@@ -31,7 +31,7 @@ Few stereotypes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -44,7 +44,7 @@ from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.crossed import (
     Moderated,
-    moderate,
+    inform,
     moderate_by_usual,
     usual_components,
 )
@@ -162,16 +162,20 @@ def differences(
             continue
         for run, group in scored.group_by(family, maintain_order=True):
             strata = strata_of(group, ("run", *keys), value, weight)
-            moderated = _moderate_strata(strata, bounds, run[family.index("mode")], lend=False)
+            moderated = _moderate_strata(strata, bounds, run[family.index("mode")])(False)
             signs = _signs(strata)
             for level in used_levels:
                 # A key from 1 on: the run, which comes first, is no part of it.
-                for key, members in _group_strata(strata, list(signs), level, 1).items():
-                    n_stereotypes = len(members) / 2.0
-                    shares = {place: signs[place] / n_stereotypes for place in members}
+                grouped = _group_strata(strata, list(signs), level, 1)
+                # Each of the pairs of strata counts once.
+                shares = [
+                    {place: 2.0 * signs[place] / len(members) for place in members}
+                    for members in grouped.values()
+                ]
+                changes = pooled(strata, shares, moderated, (-span, span), level)
+                for key, change in zip(grouped, changes, strict=True):
                     by_name = dict(zip((*family, *keys), (*run, *key), strict=False))
-                    group_key = (level, *(by_name[name] for name in keys_of(level)))
-                    by_key[group_key] = pooled(strata, shares, moderated, (-span, span), level)
+                    by_key[level, *(by_name[name] for name in keys_of(level))] = change
     return by_key
 
 
@@ -198,22 +202,25 @@ def _level_targets(
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
     """Yield level, key and mean of each group of strata, all of which are moderated together."""
     relative = OF_DIFFERENCES if neutral is None else 1.0
-    # A page needs both, with and without lending, or one: each is computed once, when needed.
-    moderated = cache(lambda lend: _moderate_strata(strata, bounds, mode, relative, lend=lend))
+    moderated = _moderate_strata(strata, bounds, mode, relative)
     single = any(n_levels < 2 for stratum in strata for n_levels in stratum.varies.values())
     for level in levels:
-        for key, members in _group_strata(strata, range(len(strata)), level).items():
-            shares = dict.fromkeys(members, 1.0 / len(members))  # each stereotype counts once
-            alone = len(members) == 1
-            variances = moderated(not (alone and single))
-            targets = pooled(strata, shares, variances, bounds, level)
-            if alone and variances and neutral is not None:
-                (place,) = members
-                floor = float(variances.floors[place])
-                weights = variances.weights[place]
-                these = with_strongest(targets.these, strata[place], floor, weights, neutral)
-                targets = replace(targets, these=these)
-            yield level, key, targets
+        grouped = _group_strata(strata, range(len(strata)), level)
+        for alone in (True, False):
+            chosen = {key: m for key, m in grouped.items() if (len(m) == 1) == alone}
+            # Each stereotype counts once.
+            shares = [dict.fromkeys(members, 1.0 / len(members)) for members in chosen.values()]
+            variances = moderated(not (alone and single)) if chosen else None
+            for key, targets in zip(
+                chosen, pooled(strata, shares, variances, bounds, level), strict=True
+            ):
+                if alone and variances and neutral is not None:
+                    (place,) = chosen[key]
+                    floor = float(variances.floors[place])
+                    weights = variances.weights[place]
+                    these = with_strongest(targets.these, strata[place], floor, weights, neutral)
+                    targets = replace(targets, these=these)
+                yield level, key, targets
 
 
 def _moderate_strata(
@@ -221,17 +228,21 @@ def _moderate_strata(
     bounds: tuple[float, float],
     mode: str | None,
     relative: float = 1.0,
-    *,
-    lend: bool = True,
-) -> Moderated | None:
-    """Moderate variances by each other or, where they are too few, by `relative` of usual ones."""
+) -> Callable[[bool], Moderated | None]:
+    """Return variances moderated by each other, with lending or without, as a function of it.
+
+    Where strata are too few, they are moderated by `relative` of usual ones; nothing is lent.
+    """
     squares = [stratum.squares for stratum in strata]
     scales = scales_of(squares, bounds)
-    moderated = moderate(squares, scales, lend=lend)
-    if moderated is None and np.isfinite(bounds[1] - bounds[0]):
+    informed = inform(squares, scales)
+    if informed is not None:
+        return cache(lambda lend: informed.moderate(lend=lend))
+    moderated = None
+    if np.isfinite(bounds[1] - bounds[0]):
         usual = usual_components(list(strata[0].varies), mode)
         moderated = moderate_by_usual(squares, scales, relative * usual)
-    return moderated
+    return lambda _: moderated
 
 
 def _group_strata(
