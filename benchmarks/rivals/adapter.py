@@ -30,10 +30,10 @@ from typing import Any
 
 
 def main(tool: str, runs: str, out: str) -> None:
-    warnings.simplefilter("ignore")
-    module = _load(Path(tool))
     lines = Path(runs).read_text(encoding="utf-8").splitlines()
-    with Path(out).open("w", encoding="utf-8") as file:
+    with warnings.catch_warnings(), Path(out).open("w", encoding="utf-8") as file:
+        warnings.simplefilter("ignore")
+        module = _load(Path(tool))
         version = importlib.metadata.version(module.DISTRIBUTION)
         cannot = getattr(module, "CANNOT", {})
         print(json.dumps({"version": version, "cannot": cannot}), file=file)
