@@ -7,7 +7,7 @@ Peer
     vfairness, fairpipe, fairlms, LangFair, BiasScope, the standard error of lm-eval, a t test of
     answers and one of name means; for power, an oracle that knows the error of the estimate.
 How
-    `scenarios` draws answers of known truth (200 runs each, seeds kept), `recorded` takes released
+    `scenarios` draws answers of known truth (150 runs each, seeds kept), `recorded` takes released
     answers of GPT-4o with labels of known truth (100 runs; left out where they are not there).
     Each tool has a file in `tools/`, with the call that its own documentation gives for such
     answers and its defaults, run in an environment of its own (`environments`). A finding is what
@@ -25,6 +25,7 @@ import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
@@ -42,7 +43,7 @@ from benchmarks.rivals.environments import (
 
 __all__ = ["measure", "run"]
 
-RUNS, RECORDED_RUNS, FEW = 200, 100, 20
+RUNS, RECORDED_RUNS, FEW = 150, 100, 20
 MOST_FALSE, POWER_RATIO, Z = 0.06, 1.25, 1.96
 OURS, ORACLE = "Clinometer", "oracle"
 
@@ -117,9 +118,11 @@ def _ask_all(
     """Return what the tools said, notes of what they cannot express, and failures."""
     said: dict[str, dict[str, list[Row]]] = {}
     versions, cannot, failed = [], [], []
+    with ThreadPoolExecutor(2) as pool:  # two processes at a time
+        asked = {tool.name: pool.submit(ask, tool, path, folder) for tool in tools}
     for tool in tools:
         try:
-            first, *findings = ask(tool, path, folder)
+            first, *findings = asked[tool.name].result()
         except ToolFailed as reason:
             failed.append(f"{tool.name} was not run: {reason}")
             continue
@@ -248,7 +251,7 @@ def _claims(said: Said, truths: Mapping[str, str]) -> dict[str, bool | None]:
 def _legends(runs: int, recorded_runs: int) -> list[str]:
     error = (0.05 * 0.95 / runs) ** 0.5
     return [
-        f"{runs} runs of simulated answers, 60 at most of vfairness's interval and verdict and of "
+        f"{runs} runs of simulated answers, 40 at most of vfairness's interval and verdict and of "
         f"single persons, {recorded_runs} of GPT-4o's",
         f"a share of .05 of {runs} runs has a standard error of {error:.3f}",
         "–: no decision is made, or it cannot be expressed",

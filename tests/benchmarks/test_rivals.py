@@ -1,4 +1,4 @@
-"""The frozen set of `benchmarks rivals` is as it says, and a failure is not a finding of nothing."""
+"""The frozen set of `benchmarks rivals` is as it says; a failure is not a finding of nothing."""
 
 import json
 import shutil
