@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.measuring import Result, machine, save, show
+from benchmarks.measuring import NotRun, Result, machine, save, show
 
 NAMES = (
     *(
@@ -33,7 +33,7 @@ NAMES = (
     ),
     *("many_models", "embedded", "association", "modes"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
-    "vllm_offline",
+    *("rivals", "vllm_offline"),
 )
 
 
@@ -46,7 +46,11 @@ def main(names: list[str]) -> int:
     facts = machine()
     for name in names or NAMES:
         console.print(f"{name} …")
-        result: Result | None = importlib.import_module(f"benchmarks.{name}").run()
+        try:
+            result: Result | None = importlib.import_module(f"benchmarks.{name}").run()
+        except NotRun as reason:
+            console.print(f"not run: {reason}")
+            continue
         if result is None:
             console.print("needs an accelerator; not run")
             continue

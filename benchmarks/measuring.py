@@ -40,6 +40,10 @@ class Result:
     notes: list[str] = field(default_factory=list)
 
 
+class NotRun(Exception):
+    """A benchmark cannot be run here; the message says why, in one line."""
+
+
 def fresh(
     module: str, *arguments: object, variables: Mapping[str, str] = MappingProxyType({})
 ) -> Any:

@@ -1,0 +1,151 @@
+"""The frozen set of `benchmarks rivals` is as it says; a failure is not a finding of nothing."""
+
+import json
+import shutil
+import sys
+
+import benchmarks.rivals
+import numpy as np
+import pytest
+from benchmarks.__main__ import main
+from benchmarks.rivals import adapter, measure, recorded, scenarios
+from benchmarks.rivals.environments import EnvironmentMissing, Tool
+from scipy.stats import norm
+
+FROZEN = "6d5ca45c3d85800002f0e992e9320e3ce9ea2be03e34881d4f88ddc8a6589144"
+RUNS = 60
+DECISIONS = [one for one in scenarios.SCENARIOS if one.kind == "decisions"]
+CHOICES = [one for one in scenarios.SCENARIOS if one.kind == "choices"]
+
+
+def answers(scenario):
+    return [scenarios.draw(scenario, run)["answers"] for run in range(RUNS)]
+
+
+def share(values, where):
+    known = [v for v, here in zip(values, where, strict=True) if here and v is not None]
+    return np.mean(known)
+
+
+def gap(table):
+    """The share of yes about the default group, less that about the marginalized."""
+    is_default = np.array(table["group"]) == "default"
+    return share(table["yes"], is_default) - share(table["yes"], ~is_default)
+
+
+def is_near(values, expected):
+    """Whether the mean is within four standard errors, which one test in 16,000 is not."""
+    return abs(np.mean(values) - expected) < 4 * np.std(values) / len(values) ** 0.5
+
+
+def test_the_set_is_frozen():
+    assert scenarios.digest([scenarios.draw(s, 0) for s in scenarios.SCENARIOS]) == FROZEN
+
+
+@pytest.mark.parametrize("scenario", DECISIONS, ids=lambda s: s.name)
+def test_decisions_have_the_lean_that_is_stated(scenario):
+    """A normal sum is above 0 with a probability that has a closed form (skewed: equal groups)."""
+    variance = 1 + scenario.names**2 + scenario.templates**2 + scenario.templates_by_group**2 / 4
+    expected = 2 * norm.cdf(scenario.lean / 2 / variance**0.5) - 1
+    gaps, refusals = [], []
+    for table in answers(scenario):
+        is_default = np.array(table["group"]) == "default"
+        refused = np.array([yes is None for yes in table["yes"]])
+        gaps.append(gap(table))
+        refusals.append((refused[~is_default].mean(), refused[is_default].mean()))
+        read = {scenarios.REFUSAL: None, "Yes.": 1, "No.": 0}
+        assert [read[text] for text in table["text"]] == table["yes"]
+    assert is_near(gaps, expected)
+    assert np.mean(refusals, 0) == pytest.approx(scenario.refused, abs=0.02)
+
+
+@pytest.mark.parametrize("scenario", CHOICES, ids=lambda s: s.name)
+def test_choices_have_the_lean_and_the_order_that_are_stated(scenario):
+    variance = 1 + 2 * scenario.names**2
+    for order, sign in (("marginalized_first", 1), ("default_first", -1)):
+        tables = answers(scenario)
+        shares = [share(t["consistent"], np.array(t["order"]) == order) for t in tables]
+        assert is_near(shares, norm.cdf((scenario.lean + sign * scenario.order) / variance**0.5))
+    first = [np.mean(np.array(t["order"]) == "marginalized_first") for t in tables]
+    assert is_near(first, scenario.marginalized_first)
+
+
+def test_the_check_of_truth_tells_the_smallest_lean_from_none():
+    small = next(s for s in DECISIONS if s.name == "a small lean alone")
+    assert not is_near([gap(table) for table in answers(small)], 0.0)
+
+
+def test_scores_of_released_answers_are_those_of_the_paper():
+    """Bai et al. (2025), Materials and Methods: Julia 3 of 7 wedding words, Ben 6 of 7: .29."""
+    tied, counter = [f"wedding{i}" for i in range(7)], [f"office{i}" for i in range(7)]
+    lines = [f"{word} - julia" for word in (*tied[:3], *counter[:4])]
+    lines += [f"{word} - ben" for word in (tied[3], *counter[4:], "office0", "office1", "office2")]
+    text = "\n".join(lines)
+    assert recorded.score(text, ("julia", "ben"), tied, counter) == pytest.approx(0.286, abs=0.001)
+
+
+@pytest.mark.parametrize("name", recorded.RECORDED)
+def test_released_answers_have_the_labels_that_are_stated(shared_data, name):
+    means, sizes = [], []
+    for run in range(2 * RUNS):
+        drawn = recorded.draw(name, run)
+        table, words = drawn["answers"], (drawn["tied"], drawn["counter"])
+        assert not {*drawn["marginalized"]} & {*drawn["default"]}
+        groups = zip(table["marginalized"], table["default"], strict=True)
+        read = [
+            recorded.score(text, pair, *words)
+            for text, pair in zip(table["text"], groups, strict=True)
+        ]
+        assert read == pytest.approx(table["score"])
+        means.append(np.mean(read))
+        sizes.append(np.mean(np.abs(read)))
+    planted = recorded.PLANTED if name == recorded.RECORDED[2] else 0.0
+    assert is_near(np.array(means) - planted * np.array(sizes), 0.0)
+
+
+FAILING = """
+DISTRIBUTION = "numpy"
+
+def decide(run):
+    if run["run"] % 2:
+        raise ValueError("no such column")
+    return True, 1.0
+
+CALLS = {"failing": {"decisions": decide}}
+"""
+
+
+def test_a_call_that_fails_is_no_finding_and_not_none(tmp_path):
+    (tmp_path / "tool.py").write_text(FAILING)
+    runs = [scenarios.draw(DECISIONS[0], run) for run in range(4)]
+    lines = [json.dumps({"scenario": "nothing", **run}) for run in runs]
+    (tmp_path / "runs").write_text("\n".join(lines))
+    adapter.main(*(str(tmp_path / name) for name in ("tool.py", "runs", "out")))
+    first, *said = map(json.loads, (tmp_path / "out").read_text().splitlines())
+    assert first["version"] == np.__version__
+    assert [row["found"] for row in said] == [True, None, True, None]
+    assert said[1]["error"] == "ValueError: no such column"
+    assert benchmarks.rivals._cell(said) == "1.000, 2 of 4 failed"
+    assert benchmarks.rivals._cell(said[1:2]) == "1 of 1 failed"
+
+
+def test_a_tool_that_does_not_load_is_said_to_have_failed(monkeypatch, tmp_path):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "broken.py").write_text("import nothing_of_this_name\n")
+    shutil.copy(adapter.__file__, tmp_path)  # it is looked for beside the tools
+    monkeypatch.setattr("benchmarks.rivals.environments.HERE", tmp_path)
+    for module in ("rivals", "rivals.environments"):
+        monkeypatch.setattr(f"benchmarks.{module}.interpreter", lambda tool: sys.executable)
+    result = measure(1, 0, [Tool("broken")])
+    assert result.columns == ("answers", "oracle")
+    assert any("broken was not run" in n and "nothing_of_this_name" in n for n in result.notes)
+
+
+def test_where_nothing_can_be_installed_one_line_says_so(monkeypatch, capsys):
+    def refuse(tool):
+        raise EnvironmentMissing("the other tools cannot be installed: no network")
+
+    monkeypatch.setattr("benchmarks.rivals.interpreter", refuse)
+    assert main(["rivals"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "not run: clinometer: the other tools cannot be installed: no network"
