@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 
 import polars as pl
 
@@ -30,6 +31,7 @@ from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     SIGNS,
     first_few,
+    number,
     rank,
     scale,
     verdict,
@@ -48,6 +50,7 @@ from clinometer.report.sections import (
 from clinometer.results import DECISIONS
 from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import explained
+from clinometer.statistics.planning import smallest_effects
 
 __all__ = ["answer_part"]
 
@@ -341,7 +344,41 @@ def _instrument_passage(results: InstrumentResults) -> Passage:
     kind = f"Asks for {measure.asks}." if measure.asks else ""
     trial = f"A trial: {results.facts.trial}." if results.facts.trial else ""
     method = " ".join(filter(None, (kind, measure.how, trial)))
-    return Passage(measure.title, tuple(filter(None, (f"{scale(measure)}{source}", method))))
+    texts = (f"{scale(measure)}{source}", method, _sensitivity(results))
+    return Passage(measure.title, tuple(filter(None, texts)))
+
+
+#: Probability with which an effect that is stated is found.
+_CHANCE = 0.8
+
+
+def _sensitivity(results: InstrumentResults) -> str:
+    """Say how large a lean the answers of each model and mode would have shown."""
+    texts = []
+    for (model, mode), rows in results.over_all.group_by("model", "mode", maintain_order=True):
+        stereotypes = results.by_stereotype.filter(model=model, mode=mode)
+        found = _smallest(rows, results), _smallest(stereotypes, results)
+        over_all, single = (
+            "none" if effect is None else f"{number(effect)} or more" for effect in found
+        )
+        texts.append(
+            f"{model}, {mode}: in {rows['n'].sum():,} trials, of the mean over all {over_all}, "
+            f"of a single stereotype {single} (median)"
+        )
+    if not texts:
+        return ""
+    return (
+        f"Leans that would be found with probability {_CHANCE}, as distance from neutral, by the "
+        f"errors of these answers: {'; '.join(texts)}."
+    )
+
+
+def _smallest(rows: pl.DataFrame, results: InstrumentResults) -> float | None:
+    """Return the median of the smallest effects that are found; None where most are none."""
+    effects = smallest_effects(rows, results.measure, len(rows), _CHANCE)
+    beyond = float("inf")
+    middle = median(beyond if effect is None else effect for effect in effects)
+    return None if middle == beyond else middle
 
 
 def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
