@@ -94,13 +94,17 @@ def measure(seeds: int, workers: int, names: Sequence[str] = ()) -> Result:
         for part in pool.map(do, *zip(*asked, strict=True), [seeds] * len(asked)):
             print(part, file=sys.stderr, flush=True)
             done.append(part)
-    rows = sorted((row for part in done for row in part), key=_badness)
-    measured = [row for row in rows if row["trials"]]
+    return set_out([row for part in done for row in part], seeds)
+
+
+def set_out(rows: Sequence[Row], seeds: int) -> Result:
+    """Set out what was found in each instrument and mode, the worst first."""
+    rows = sorted(rows, key=_badness)
     return Result(
         f"Doses planted in simulated models, {seeds} seeds",
         COLUMNS,
         [[_shown(row.get(column)) for column in COLUMNS] for row in rows],
-        _claims(measured),
+        _claims([row for row in rows if "trials" in row]),
         NOTES,
     )
 
