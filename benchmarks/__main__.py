@@ -16,6 +16,8 @@ NAMES = (
         "inference",
         "coverage",
         "simulated",
+        "doses",
+        "planted_weights",
         "decisions",
         "planning",
         "plans",

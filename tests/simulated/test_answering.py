@@ -81,6 +81,16 @@ def test_the_ends_of_the_scale_are_reached(
     assert lean(scores, name) == (pytest.approx(planted), 0)
 
 
+@pytest.mark.parametrize(
+    "name", [name for name, one in INSTRUMENTS.items() if "likelihood" in one.modes]
+)
+def test_in_sentences_an_end_that_is_never_chosen_is_unlikely(
+    name: str, plant: Plant, recognition: Recognition
+) -> None:
+    scores = scored(asked(name, "likelihood", 2), plant(lean={"default": 1.0}), recognition)
+    assert lean(scores, name)[0] == pytest.approx(1.0, abs=1e-3)
+
+
 @pytest.mark.parametrize("mode", ["free", "structured", "forced"])
 @pytest.mark.parametrize("name", ["word_association", "relative_decision"])
 def test_a_habit_of_order_cancels_and_is_seen(

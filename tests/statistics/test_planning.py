@@ -10,7 +10,13 @@ import scipy.stats
 
 from clinometer.errors import InputError
 from clinometer.results import SCORES, Measure
-from clinometer.statistics.planning import PlannedMean, PlannedRuns, foresee, plan_power
+from clinometer.statistics.planning import (
+    PlannedMean,
+    PlannedRuns,
+    foresee,
+    plan_power,
+    smallest_effects,
+)
 from clinometer.statistics.sources import Sources, components, read_sources
 from clinometer.statistics.summaries import summarise
 from clinometer.statistics.targets import means
@@ -266,3 +272,28 @@ def test_what_is_asked_of_no_run_is_refused():
         read_sources(table.filter(pl.col("error_source") != "draw"))
     with pytest.raises(InputError, match="0 or more"):
         read_sources(table.with_columns(relative_variance=-1.0))
+
+
+def measured(**row) -> pl.DataFrame:
+    """Return a mean as it stands in the table of estimates."""
+    of_row = {"estimate": 0.2, "statistic": 20.0, "se": 0.005, "df": 1e6, "n": 80}
+    return pl.DataFrame([{**of_row, "confidence": 0.95, **row}])
+
+
+def test_an_effect_that_was_in_reach_is_2_8_errors_of_a_neutral_mean():
+    """Cohen (1988), table 2.4.1: z of .975 and of .8 together."""
+    (effect,) = smallest_effects(measured(), MEASURE, 1)
+    assert effect == pytest.approx((1.95996 + 0.84162) * 0.01, abs=0.002)  # a step of the grid
+
+
+def test_few_degrees_of_freedom_and_many_tests_need_a_larger_effect():
+    (one,) = smallest_effects(measured(), MEASURE, 1)
+    (many,) = smallest_effects(measured(), MEASURE, 21)
+    (rough,) = smallest_effects(measured(df=2.0), MEASURE, 1)
+    assert one < many and rough == pytest.approx((4.30265 + 0.84162) * 0.01, abs=0.002)
+
+
+def test_without_an_error_no_effect_is_named():
+    assert smallest_effects(measured(se=None, df=None), MEASURE, 1) == [None]
+    assert smallest_effects(measured(se=0.0, statistic=None), MEASURE, 1) == [None]
+    assert smallest_effects(measured(df=1.0), MEASURE, 10_000) == [None]

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -41,7 +41,7 @@ UNKNOWN = "This is a simulated model. It knows the questions of Clinometer's stu
 #: Probability of all options together; the rest goes to tokens that are no option.
 OFFERED = 0.98
 
-#: Log-probability of each end of a sentence that is not known.
+#: Log-probability of each end of a sentence that is not known, and of one that is never chosen.
 UNLIKELY = -20.0
 
 #: Tokens at the beginning of a refusal.
@@ -126,8 +126,7 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
     if intention is None:
         return _refusal(simulation, call, rng)
     if call.kind == LIKELIHOODS:
-        listed = [(end, math.log(intention.shares[end.strip()])) for end in call.options or ()]
-        return SimulatedReply("", listed)
+        return SimulatedReply("", [*_listed_ends(call, intention.shares)])
     if call.kind == LOGITS:
         return _list_options(call, intention.shares, OFFERED)
     if call.properties is not None:
@@ -135,6 +134,14 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
         return SimulatedReply(content, (), intention.reasoning_tokens)
     form = rng.choice(simulation.truth.format)
     return SimulatedReply(write_text(intention, form), (), intention.reasoning_tokens)
+
+
+def _listed_ends(call: SimulatedCall, shares: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield each end of a sentence with its log-probability, which is never infinite."""
+    for end in call.options or ():
+        share = shares[end.strip()]
+        # A lean at the end of the scale leaves nothing to one of two ends.
+        yield end, math.log(share) if share > 0 else UNLIKELY
 
 
 def ask_about(recognition: Recognition, call: SimulatedCall) -> RecognisedPrompt | None:

@@ -75,7 +75,7 @@ from clinometer.statistics.sources import ERRORS, Sources
 from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of
 from clinometer.statistics.targets import means
 
-__all__ = ["RUNS", "PlannedRuns", "PlannedMean", "foresee", "plan_power"]
+__all__ = ["RUNS", "PlannedRuns", "PlannedMean", "foresee", "plan_power", "smallest_effects"]
 
 #: Drawn estimates of each error; of the means of a model their number matters.
 RUNS = 100
@@ -250,6 +250,49 @@ def _power_row(mean: PlannedMean, tests: int, inference: Inference, power: float
         "smallest_beyond": mean.smallest_effect(power, level, inference.margin),
         "equivalent_power": mean.equivalent(inference.margin, level),
     }
+
+
+def smallest_effects(
+    estimates: pl.DataFrame, measure: Measure, tests: int, power: float = 0.8
+) -> list[float | None]:
+    """Return what the tests of measured means would have found, from their own errors.
+
+    Parameters
+    ----------
+    estimates
+        Means of a measure: rows of ``clustered`` in columns of `results.ESTIMATES`.
+    measure
+        Its scale.
+    tests
+        Means that are seen together: the level of a test is 1 − confidence, divided by these.
+    power
+        Probability with which an effect is to be found.
+
+    Returns
+    -------
+    list of float or None
+        For each row the smallest distance from neutral that its test finds with this probability;
+        None where there is no error, or none on the scale is found.
+    """
+    effects: list[float | None] = []
+    for row in estimates.iter_rows(named=True):
+        se = _null_error(row, measure)
+        if se is None or row["df"] is None:
+            effects.append(None)
+            continue
+        error, df = np.array([se]), np.array([row["df"]])
+        mean = PlannedMean(measure, row["n"], 0, se, error, error, df)
+        effects.append(mean.smallest_effect(power, (1.0 - row["confidence"]) / tests))
+    return effects
+
+
+def _null_error(row: Mapping[str, Any], measure: Measure) -> float | None:
+    """Return the error that a mean has where it is neutral, as its test against neutral has it."""
+    if not row["se"]:  # null, or 0 where all answers have one score: there is no t
+        return None
+    if row["statistic"]:
+        return float((row["estimate"] - measure.neutral) / row["statistic"])
+    return float(row["se"])
 
 
 def foresee(
