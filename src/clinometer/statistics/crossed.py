@@ -122,11 +122,10 @@ class _Page:
         np.divide(self.shares[:, -1], expected, out=weights[:, -1], where=expected > _NOTHING)
         return weights
 
-    def variances(self, floors: Array, weights: Array) -> dict[str, Array]:
-        """Return the variances that floors and weights make of the squares, by field."""
+    def variances(self, floors: Array, weights: Array) -> Array:
+        """Return the variances that floors and weights make of the squares, (stereotypes,)."""
         relative = floors + (weights * self.observed).sum(axis=1)
-        variances = self.scales * np.where(relative > _NOTHING, relative, 0.0)
-        return {"variances": variances, "scales": self.scales, "floors": floors, "weights": weights}
+        return np.asarray(self.scales * np.where(relative > _NOTHING, relative, 0.0))
 
     def components(self, used: Used) -> Array:
         """Estimate the components from choices of the stereotypes, (choices, k)."""
@@ -254,11 +253,13 @@ class Informed:
         varies = compared.joint[choices, places] + lent > 0.0
         (unbiased,) = _solve(*page.equations(self.used[:1]), least=-np.inf)
         components, errors = compared.components[0], np.diag(self.errors[0])
+        floors = np.where(varies, floors, 0.0)
+        weights = np.where(varies[:, None], weights, page.alone)
         return Moderated(
-            **page.variances(
-                np.where(varies, floors, 0.0),
-                np.where(varies[:, None], weights, page.alone),
-            ),
+            variances=page.variances(floors, weights),
+            scales=page.scales,
+            floors=floors,
+            weights=weights,
             df=np.where(varies, df, np.maximum(page.sizes - 1.0, 1.0)),
             joint_df=np.where(varies, joint_df, np.inf),
             components=components,
@@ -336,7 +337,10 @@ def moderate_by_usual(
     weights[:, -1] += own_share * page.alone[:, -1]
     floors += (1.0 - own_share) * usual[-1] * page.shares[:, -1]
     return Moderated(
-        **page.variances(floors, weights),
+        variances=page.variances(floors, weights),
+        scales=page.scales,
+        floors=floors,
+        weights=weights,
         df=np.where(df > 0, df, np.maximum(page.sizes - 1.0, 1.0)),
         joint_df=np.full(number, np.inf),
         components=components,
