@@ -12,7 +12,9 @@ How
     smallest size of audit, in each of its modes, about the study that is its default. Leans are
     those of the first category of the study, on the scale −1 to 1; all others are 0. Wordings and
     group words depart from them with sd `SPREAD`. `SEEDS` models a dose; the doses share their
-    seeds. *Found*: the page says of the category that it leans as the stereotype says.
+    seeds. *Found*: the page says of the category that it leans as the stereotype says, if only
+    for the one wording that a study has. *False*: it says so of another category, or the reverse,
+    without such a restriction.
     Measures that no lean is planted in (`UNPLANTED`) are left out. Studies whose items users bring
     are asked where these are (``clinometer items NAME``).
     ``python -m benchmarks.doses quick`` does 3 seeds and saves nothing; further words name
@@ -267,15 +269,16 @@ def _found(estimated: pl.DataFrame, study: Any, measure: Any) -> Row:
     dose = pl.col("condition").replace_strict(dict(enumerate(doses)), return_dtype=pl.Float64)
     planted = pl.when(category=leaning).then(dose).otherwise(0.0)
     leans = pl.col("verdict").str.contains("^(consistent|reversed)")
-    leans &= ~pl.col("verdict").str.contains(", for th", literal=True)  # for these words alone
+    # One that is restricted to the one wording of a study is about what this wording adds, too.
+    unrestricted = ~pl.col("verdict").str.contains(", for th", literal=True)
     rows = estimated.filter(measure=measure.name).select(
         *("condition", "seed", "category"),
         *((pl.col(name) - middle) / half for name in names),
         dose=dose,
         planted=planted,
         truth=(planted + pl.col("wording")).clip(-1.0, 1.0),
-        leans=leans,
-        consistent=leans & pl.col("verdict").str.starts_with("consistent"),
+        false=leans & unrestricted,
+        consistent=pl.col("verdict").str.starts_with("consistent"),
     )
     plain = rows.filter(pl.col("condition") < len(DOSES))
     own, others = plain.filter(category=leaning), plain.filter(pl.col("category") != leaning)
@@ -285,7 +288,7 @@ def _found(estimated: pl.DataFrame, study: Any, measure: Any) -> Row:
         "page says": _page_says(estimated.filter(measure=measure.name, condition=0), measure),
         **_errors(own),
         "covered": covered.item(),
-        "false": others["leans"].mean() if len(others) else None,
+        "false": others["false"].mean() if len(others) else None,
         "another moves": _moves(others),
         **_disturbed(rows.filter(category=leaning)),
     }
