@@ -24,7 +24,7 @@ from vfairness.llm.paired import mcnemar_paired_test
 
 DISTRIBUTION = "vfairness"
 SAMPLES = 500
-MOST_RUNS = {"vfairness, interval": 20, "vfairness, verdict": 20}
+MOST_RUNS = {"vfairness, interval": 40, "vfairness, verdict": 40}
 
 
 def interval(run: dict[str, Any]) -> tuple[bool, float]:
