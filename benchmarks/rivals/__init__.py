@@ -7,7 +7,7 @@ Peer
     vfairness, fairpipe, fairlms, LangFair, BiasScope, the standard error of lm-eval, a t test of
     answers and one of name means; for power, an oracle that knows the error of the estimate.
 How
-    `scenarios` draws answers of known truth (150 runs each, seeds kept), `recorded` takes released
+    `scenarios` draws answers of known truth (200 runs each, seeds kept), `recorded` takes released
     answers of GPT-4o with labels of known truth (100 runs; left out where they are not there).
     Each tool has a file in `tools/`, with the call that its own documentation gives for such
     answers and its defaults, run in an environment of its own (`environments`). A finding is what
@@ -43,7 +43,7 @@ from benchmarks.rivals.environments import (
 
 __all__ = ["measure", "run"]
 
-RUNS, RECORDED_RUNS, FEW = 150, 100, 20
+RUNS, RECORDED_RUNS, FEW = 200, 100, 20
 MOST_FALSE, POWER_RATIO, Z = 0.06, 1.25, 1.96
 OURS, ORACLE = "Clinometer", "oracle"
 
@@ -251,8 +251,8 @@ def _claims(said: Said, truths: Mapping[str, str]) -> dict[str, bool | None]:
 def _legends(runs: int, recorded_runs: int) -> list[str]:
     error = (0.05 * 0.95 / runs) ** 0.5
     return [
-        f"{runs} runs of simulated answers, 40 at most of vfairness's interval and verdict and of "
-        f"single persons, {recorded_runs} of GPT-4o's",
+        f"{runs} runs of simulated answers, {recorded_runs} of GPT-4o's; the first 100 at most for "
+        "Clinometer, 40 for vfairness's interval and verdict, 20 for single persons",
         f"a share of .05 of {runs} runs has a standard error of {error:.3f}",
         "–: no decision is made, or it cannot be expressed",
         "seconds are of the processor; vfairness's verdict is of the same call as its interval",

@@ -18,7 +18,7 @@ import yaml
 import clinometer
 
 DISTRIBUTION = "clinometer"
-TOGETHER, MOST_RUNS = 20, {"Clinometer, single persons": 40}
+TOGETHER, MOST_RUNS = 20, {"Clinometer": 100, "Clinometer, single persons": 20}
 SINGLE = "hypothetical_decision"
 
 
