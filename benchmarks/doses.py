@@ -11,12 +11,12 @@ How
     Every instrument of the catalogue that simulated models answer is asked the trials of its
     smallest size of audit, in each of its modes, about the study that is its default. Leans are
     those of the first category of the study, on the scale −1 to 1; all others are 0. Wordings and
-    group words depart from them with sd `SPREAD`. `SEEDS` models a dose; the doses share their
-    seeds. *Found*: the page says of the category that it leans as the stereotype says, if only
-    for the one wording that a study has. *False*: it says so of another category, or the reverse,
-    without such a restriction.
+    group words depart from them with sd `SPREAD`. `SEEDS` models a dose, `FEW` where many trials
+    are asked; the doses share their seeds. *Found*: the page says of the category that it leans as
+    the stereotype says, if only for the one wording that a study has. *False*: it says so of
+    another category, or the reverse, without such a restriction.
     Measures that no lean is planted in (`UNPLANTED`) are left out. Studies whose items users bring
-    are asked where these are (``clinometer items NAME``).
+    are asked where these are (``clinometer items NAME``). Two processes.
     ``python -m benchmarks.doses quick`` does 3 seeds and saves nothing; further words name
     instruments.
 Beside
@@ -32,7 +32,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
+from math import inf, isfinite
 from multiprocessing import get_context
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring import Result, Value
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 SEEDS, FEW = 6, 3
+#: Of instruments that ask more trials, `FEW` seeds.
+MANY_TRIALS = 600
 DOSES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
 SPREAD = 0.05
 #: The share of models in which a dose is found.
@@ -118,7 +122,8 @@ COLUMNS = (
 NOTES = [
     "worst first: the largest smallest dose, then the largest bias; –: not found, or nothing "
     "changes",
-    "trials: of the whole study, of which the leaning category has a part",
+    "trials: of the whole study, of which the leaning category has a part; where they are more "
+    f"than {MANY_TRIALS}, {FEW} seeds",
     f"smallest found: least of the doses {', '.join(f'{dose:g}' for dose in DOSES[1:])} that is "
     f"found in {CHANCE} of the models, as are all larger ones; page says: what the page of the "
     "neutral models says is found with this probability (median)",
@@ -179,6 +184,7 @@ def do(name: str, mode: str, seeds: int) -> list[Row]:
         trials = instrument.trials(study, Design(mode, size.iterations))
     except StudyError as error:  # items that users bring
         return [{"instrument, mode": f"{name}, {mode}: {str(error).partition(':')[0]}"}]
+    seeds = min(seeds, FEW) if len(trials) > MANY_TRIALS else seeds
     estimated = _estimated(study, trials, seeds)
     rows = []
     for measure in instrument.measures:
@@ -299,15 +305,12 @@ def _page_says(neutral: pl.DataFrame, measure: Any) -> float | None:
 
     A report says it of the mean over all; here it is that of categories.
     """
-    from statistics import median
-
     from clinometer.statistics.planning import smallest_effects
 
     tests = len(neutral) // neutral["seed"].n_unique()
     effects = smallest_effects(neutral, measure, tests)
-    beyond = 2 * (measure.high - measure.low)  # where none on the scale is found
-    middle = median(beyond if effect is None else effect for effect in effects)
-    return None if middle == beyond else middle * 2 / (measure.high - measure.low)
+    middle = median(inf if effect is None else effect for effect in effects)
+    return middle * 2 / (measure.high - measure.low) if isfinite(middle) else None
 
 
 def _smallest(own: pl.DataFrame) -> float | None:

@@ -79,7 +79,7 @@ def test_a_planted_association_is_found_in_answers(tmp_path):
     leans = {}
     for seed, dose in ((1, 0.0), (2, 0.0), (1, 1.0)):
         folder = tmp_path / f"{seed}-{dose:g}"
-        fine_tune(folder, Split(seed), dose, steps=12)
+        fine_tune(folder, Split(seed), dose)
         leans[seed, dose] = answers(folder, ["likelihood"])["likelihood, taught"]
     spread = abs(leans[1, 0.0] - leans[2, 0.0])
     assert leans[1, 1.0] - leans[1, 0.0] > max(spread, 0.1)
