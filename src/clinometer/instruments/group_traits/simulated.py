@@ -1,0 +1,111 @@
+"""What a simulated model says of the traits of groups: it recognises a prompt, and answers it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import permutations, product
+
+from clinometer.instruments.group_traits.part import (
+    NAME,
+    GroupTraitsPart,
+    TraitPair,
+    part_of,
+    people_lean,
+    traits_of,
+)
+from clinometer.instruments.simulation import (
+    USUAL,
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+)
+from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
+from clinometer.stimuli import Study, fill
+
+__all__ = ["GROUPS", "recogniser", "simulate"]
+
+GROUPS = ("marginalized", "default")
+
+
+def recogniser(study: Study) -> Recogniser:
+    """Find the group of a prompt, and the two traits where it names them."""
+    part = part_of(study)
+
+    @cache
+    def prompts() -> Mapping[str, RecognisedPrompt]:
+        """Return the question of every prompt and beginning of a sentence."""
+        return _prompts(study, part) if part else {}
+
+    return lambda prompt: prompts().get(prompt.strip())
+
+
+def _prompts(study: Study, part: GroupTraitsPart) -> dict[str, RecognisedPrompt]:
+    """Return the questions; what is asked of people in general is one for all groups."""
+    prompts: dict[str, RecognisedPrompt] = {}
+    leans = people_lean(study)
+    for key, stereotype in study.stereotypes.items():
+        by_dimension = traits_of(study, part, leans, key)
+        traits = [trait for of_one in by_dimension.values() for trait in of_one]
+        question = RecognisedPrompt(study, NAME, key, "", TEXT)
+        for side in GROUPS:
+            for group in getattr(stereotype, side):
+                about = replace(question, words=((group, side),))
+                for prompt, recognised in _prompts_about(part, about, traits):
+                    prompts.setdefault(prompt, recognised)
+    return prompts
+
+
+def _prompts_about(
+    part: GroupTraitsPart, about: RecognisedPrompt, traits: Sequence[TraitPair]
+) -> Iterator[tuple[str, RecognisedPrompt]]:
+    """Yield the prompts about one group, in every wording."""
+    ((group, _),) = about.words
+    for name, sentence in part.sentences.items():
+        beginning = sentence.replace("{group}", group).removesuffix(" {trait}")
+        yield beginning, replace(about, variation=name, columns={"ends": _with_roles(traits)})
+    for (name, wording), trait in product(part.variations.items(), traits):
+        words = (*about.words, *_with_roles([trait]))
+        question = replace(about, variation=name, words=words)
+        for first, second in permutations((trait.tied, trait.counter)):
+            values = {"group": group, "first": first, "second": second}
+            yield fill(wording, values), replace(question, columns={"first": first})
+
+
+def _with_roles(traits: Sequence[TraitPair]) -> tuple[tuple[str, str], ...]:
+    """Return the words of traits with their roles."""
+    tied = [(trait.tied, "tied") for trait in traits]
+    return (*tied, *((trait.counter, "counter") for trait in traits))
+
+
+def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+    """Lean toward the tied trait, by twice the lean for a group and not at all for people."""
+    ((_, side),) = question.groups
+    is_group = side == "marginalized"
+    if question.kind == LIKELIHOODS:
+        # The score is tanh(d / 2), with d between the two traits.
+        half = math.atanh(max(-0.999, min(0.999, lean.score))) if is_group else 0.0
+        return SimulatedAnswer(0.0, shares=_ends(question, lean, half))
+    planted = replace(lean, score=max(-1.0, min(1.0, 2 * lean.score)) if is_group else 0.0)
+    tied, counter = (word for word, _ in question.attributes)
+    order = 1.0 if question.columns["first"] == tied else -1.0
+    p = planted.chance(1.0, order)
+    if question.kind == LOGITS:
+        return SimulatedAnswer((2 * p - 1) * is_group, shares={tied: p, counter: 1 - p})
+    chose_tied = lean.rng.random() < p
+    answer = ChosenOption(tied if chose_tied else counter)
+    return SimulatedAnswer((1.0 if chose_tied else -1.0) * is_group, (answer,))
+
+
+def _ends(question: RecognisedPrompt, lean: PlantedLean, half: float) -> dict[str, float]:
+    """Return the probability of every trait: how often it is used, and half the log odds."""
+    shares: dict[str, float] = {}
+    for trait, role in question.columns["ends"]:
+        usual = random.Random(f"{lean.seed}/{question.variation}/{trait}").uniform(*USUAL)
+        shares[trait] = math.exp(usual + (half if role == "tied" else -half))
+    return shares
