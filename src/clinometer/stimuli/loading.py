@@ -173,7 +173,9 @@ def parse_study(text: str, source: str, norms: Path | None = None) -> Study:
         One line per problem, each with file, line and field; or what is wrong with the norms.
     """
     content, root = parse_mapping(text, source, "stereotypes")
-    if isinstance(content.get("norms"), str):  # anything else is refused by `validate`
+    # A results directory keeps studies without norms with an empty text; what is no text is
+    # refused by `validate`.
+    if isinstance(content.get("norms"), str) and content["norms"]:
         content["norms"] = inline_norms(content["norms"], norms or Path(source).parent)
     parts = content.setdefault("instruments", {})
     if isinstance(parts, dict):  # anything else is refused by `validate`, with its line

@@ -26,7 +26,8 @@ Errors
     Delete-one jackknife over groups, raters and wordings. Deleting a group also deletes what raters
     and wordings add to it alone, so that of raters and wordings only the variance beyond that is
     added: V(groups) + V(raters) − V(rater of a group) + V(wordings) − V(wording of a group),
-    neither difference below 0. Degrees of freedom: Satterthwaite (1946). Pairs of traits are held fixed.
+    neither difference below 0. Degrees of freedom: Satterthwaite (1946). Pairs of traits are held
+    fixed.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from clinometer.instruments.simulation import (
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
+    jittered,
 )
 from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
 from clinometer.stimuli import Study, fill
@@ -66,21 +67,16 @@ def _prompts_about(
 ) -> Iterator[tuple[str, RecognisedPrompt]]:
     """Yield the prompts about one group, in every wording."""
     ((group, _),) = about.words
+    ends = [(trait.tied, trait.counter) for trait in traits]
     for name, sentence in part.sentences.items():
         beginning = sentence.replace("{group}", group).removesuffix(" {trait}")
-        yield beginning, replace(about, variation=name, columns={"ends": _with_roles(traits)})
+        yield beginning, replace(about, variation=name, columns={"ends": ends})
     for (name, wording), trait in product(part.variations.items(), traits):
-        words = (*about.words, *_with_roles([trait]))
+        words = (*about.words, (trait.tied, "tied"), (trait.counter, "counter"))
         question = replace(about, variation=name, words=words)
         for first, second in permutations((trait.tied, trait.counter)):
             values = {"group": group, "first": first, "second": second}
             yield fill(wording, values), replace(question, columns={"first": first})
-
-
-def _with_roles(traits: Sequence[TraitPair]) -> tuple[tuple[str, str], ...]:
-    """Return the words of traits with their roles."""
-    tied = [(trait.tied, "tied") for trait in traits]
-    return (*tied, *((trait.counter, "counter") for trait in traits))
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
@@ -88,24 +84,32 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     ((_, side),) = question.groups
     is_group = side == "marginalized"
     if question.kind == LIKELIHOODS:
-        # The score is tanh(d / 2), with d between the two traits.
-        half = math.atanh(max(-0.999, min(0.999, lean.score))) if is_group else 0.0
-        return SimulatedAnswer(0.0, shares=_ends(question, lean, half))
+        return SimulatedAnswer(0.0, shares=_ends(question, lean, is_group=is_group))
     planted = replace(lean, score=max(-1.0, min(1.0, 2 * lean.score)) if is_group else 0.0)
     tied, counter = (word for word, _ in question.attributes)
-    order = 1.0 if question.columns["first"] == tied else -1.0
-    p = planted.chance(1.0, order)
+    p = planted.chance(1.0, 1.0 if question.columns["first"] == tied else -1.0)
     if question.kind == LOGITS:
+        p = jittered(p, lean.rng)
         return SimulatedAnswer((2 * p - 1) * is_group, shares={tied: p, counter: 1 - p})
     chose_tied = lean.rng.random() < p
     answer = ChosenOption(tied if chose_tied else counter)
     return SimulatedAnswer((1.0 if chose_tied else -1.0) * is_group, (answer,))
 
 
-def _ends(question: RecognisedPrompt, lean: PlantedLean, half: float) -> dict[str, float]:
-    """Return the probability of every trait: how often it is used, and half the log odds."""
+def _ends(question: RecognisedPrompt, lean: PlantedLean, *, is_group: bool) -> dict[str, float]:
+    """Return the probability of every trait.
+
+    That of a tied one is as much likelier as the lean has it, and how often each is used, is the
+    same after all groups.
+    """
     shares: dict[str, float] = {}
-    for trait, role in question.columns["ends"]:
-        usual = random.Random(f"{lean.seed}/{question.variation}/{trait}").uniform(*USUAL)
-        shares[trait] = math.exp(usual + (half if role == "tied" else -half))
+    for tied, counter in question.columns["ends"]:
+        seed = f"{lean.seed}/{question.variation}/{tied}/{counter}"
+        of_group = random.Random(f"{seed}/{question.stereotype}")
+        chance = jittered(lean.chance(1.0), of_group) if is_group else 0.5
+        # The odds of the two are those of the chance, half from each.
+        half = math.log(max(chance, 1e-9) / max(1 - chance, 1e-9)) / 2
+        for trait, odds in ((tied, half), (counter, -half)):
+            usual = random.Random(f"{lean.seed}/{question.variation}/{trait}").uniform(*USUAL)
+            shares[trait] = math.exp(usual + odds)
     return shares
