@@ -48,6 +48,7 @@ from clinometer.instruments.group_traits.part import (
     GroupTraitsPart,
     TraitPair,
     dimension_of,
+    groups_of,
     part_of,
     people_lean,
     traits_of,
@@ -121,8 +122,10 @@ def _wordings(study: Study) -> dict[str, Wording]:
 def _words(study: Study, key: str, _: str, dimension: str | None) -> StereotypeWords:
     """Return the groups, and the traits that people tie to the group, or do not."""
     part = part_of(study)
-    words = study.stereotypes[key].words("")
-    if part is None or not part.pairs:
+    if part is None:
+        return study.stereotypes[key].words("")
+    words = groups_of(study, part, key)
+    if not part.pairs:
         return words
     by_dimension = traits_of(study, part, people_lean(study), key)
     traits = [trait for of_one in by_dimension.values() for trait in of_one]
@@ -144,7 +147,7 @@ def _draw(
     identity = study_hash(study, (NAME,))
     leans = people_lean(study)
     for key in stereotypes:
-        groups = Groups.of(study.stereotypes[key].words(""))
+        groups = Groups.of(groups_of(study, part, key))
         for dimension, traits in traits_of(study, part, leans, key).items():
             order = f"{identity}/{dimension}/{design.seed}"
             for name in variations if traits else ():

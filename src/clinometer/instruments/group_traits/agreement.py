@@ -23,11 +23,11 @@ Statistics
     less those of people in general.
 
 Errors
-    Delete-one jackknife over groups, raters and wordings. Deleting a group also deletes what raters
-    and wordings add to it alone, so that of raters and wordings only the variance beyond that is
-    added: V(groups) + V(raters) − V(rater of a group) + V(wordings) − V(wording of a group),
-    neither difference below 0. Degrees of freedom: Satterthwaite (1946). Pairs of traits are held
-    fixed.
+    Delete-one jackknife over groups, raters and wordings: V(groups) + V(wordings) + V(raters) −
+    V(rater of a group), this difference not below 0. Deleting a group also deletes what its raters
+    add; of raters only the variance beyond that is added. What wordings add to single groups counts
+    twice, which makes intervals a little too wide: taking it off, as for raters, made some too
+    narrow. Degrees of freedom: Satterthwaite (1946). Pairs of traits are held fixed.
 """
 
 from __future__ import annotations
@@ -207,11 +207,10 @@ def _variance(rated: RatedLeans) -> tuple[Array, Array]:
     raters = _jackknife(_without_raters(rated))
     wordings = _jackknife(_without_wordings(rated))
     rater_cells = _jackknife(_without_rater_cells(rated))
-    wording_cells = _jackknife(_without_wording_cells(rated))
     sources = [
         (groups, rated.leans.shape[1] - 1),
         (np.maximum(0.0, raters - rater_cells), len(np.unique(rated.cell_raters)) - 1),
-        (np.maximum(0.0, wordings - wording_cells), rated.leans.shape[0] - 1),
+        (wordings, rated.leans.shape[0] - 1),
     ]
     variance = np.zeros_like(groups)
     weight = np.zeros_like(groups)
@@ -263,15 +262,6 @@ def _without_wordings(rated: RatedLeans) -> Iterator[Array]:
     if len(rated.leans) > 1:
         for wording in range(len(rated.leans)):
             yield _statistics(np.delete(rated.leans, wording, axis=0), rated.totals, rated)
-
-
-def _without_wording_cells(rated: RatedLeans) -> Iterator[Array]:
-    wordings, groups = rated.leans.shape[:2]
-    for wording in range(wordings if wordings > 1 else 0):
-        for group in range(groups):
-            leans = rated.leans.copy()
-            leans[wording, group] = np.nan
-            yield _statistics(leans, rated.totals, rated)
 
 
 def shuffle(rated: RatedLeans, times: int, seed: int) -> Array:

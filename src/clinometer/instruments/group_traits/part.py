@@ -14,11 +14,11 @@ import polars as pl
 from pydantic import AfterValidator, model_validator
 
 from clinometer.errors import StudyError, unknown
-from clinometer.stimuli import Study, Wordings, holds, word_key
+from clinometer.stimuli import StereotypeWords, Study, Wordings, holds, word_key
 from clinometer.stimuli.words import Name, Word
 
-__all__ = ["NAME", "SENTENCES", "GroupTraitsPart", "TraitPair", "dimension_of", "part_of",
-           "people_lean", "traits_of"]  # fmt: skip
+__all__ = ["NAME", "SENTENCES", "GroupTraitsPart", "TraitPair", "dimension_of", "groups_of",
+           "part_of", "people_lean", "traits_of"]  # fmt: skip
 
 #: The instrument, and its part of a study.
 NAME = "group_traits"
@@ -66,6 +66,8 @@ class GroupTraitsPart(Wordings[Question]):
     pairs: dict[Name, list[tuple[Word, Word]]] = {}
     """Dimension → its traits, the low and the high one; without pairs, each tied word of a
     stereotype meets the counter word at its place."""
+    groups: dict[Name, tuple[Word, Word]] = {}
+    """Stereotype → the two groups as wordings name them, where its words are of single members."""
     reference: Name | None = None
     """The stereotype whose group is people in general, as the default group is for models."""
     default_variations: list[Name] = [*QUESTIONS][:4]
@@ -109,9 +111,12 @@ def part_of(study: Study) -> GroupTraitsPart | None:
     if part is None:
         return None
     where = f"study {study.name}"
-    if part.reference is not None and part.reference not in study.stereotypes:
-        name = unknown("stereotype", part.reference, study.stereotypes)
-        raise StudyError(f"{where}: instruments.{NAME}.reference: {name}")
+    named = {"groups": [*part.groups], "reference": [part.reference] if part.reference else []}
+    for field, keys in named.items():
+        for key in keys:
+            if key not in study.stereotypes:
+                error = unknown("stereotype", key, study.stereotypes)
+                raise StudyError(f"{where}: instruments.{NAME}.{field}: {error}")
     if part.pairs and not study.norms:
         raise StudyError(
             f"{where}: instruments.{NAME}.pairs: the study has no norms, which tell what a group "
@@ -134,6 +139,15 @@ def _check_norms(study: Study, part: GroupTraitsPart) -> None:
         raise StudyError(f"study {study.name}: norms: no rating of {low!r}, {high!r}")
     for key in study.stereotypes.keys() - set(ratings["stereotype"]):
         raise StudyError(f"study {study.name}: norms: no rating of the group of {key!r}")
+
+
+def groups_of(study: Study, part: GroupTraitsPart, key: str) -> StereotypeWords:
+    """Return the words of a stereotype, with its groups as they are asked about."""
+    words = study.stereotypes[key].words("")
+    if key not in part.groups:
+        return words
+    group, default = part.groups[key]
+    return words.model_copy(update={"marginalized": [group], "default": [default]})
 
 
 def people_lean(study: Study) -> Mapping[tuple[str, str], float]:

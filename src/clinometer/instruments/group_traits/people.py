@@ -241,17 +241,19 @@ class _Layout:
 
     def table(self, of_run: Mapping[str, Any]) -> pl.DataFrame:
         """Return the rows of `people_leans`."""
-        parts = [(dimension, [number], low, high)
-                 for number, (dimension, low, high) in enumerate(self.pairs)]  # fmt: skip
+        parts: list[tuple[str, list[int], str | None, str | None]] = []
+        for number, (dimension, low, high) in enumerate(self.pairs):
+            parts.append((dimension, [number], low, high))
         for name in self.dimensions()[1:]:
-            numbers = [n for n, (dimension, _, _) in enumerate(self.pairs) if dimension == name]
+            numbers = [n for n, pair in enumerate(self.pairs) if pair[0] == name]
             parts.append((str(name), numbers, None, None))
         rows: list[dict[str, Any]] = []
-        for dimension, numbers, low, high in parts:
+        for of_dimension, numbers, trait_low, trait_high in parts:
             model = self._model_columns(numbers)
             people = self._people_columns(numbers)
+            traits = {"trait_low": trait_low, "trait_high": trait_high}
             for place, key in enumerate(self.groups):
-                about = {"dimension": dimension, "trait_low": low, "trait_high": high}
+                about: dict[str, Any] = {"dimension": of_dimension, **traits}
                 about |= {"stereotype": key, "category": self.study.stereotypes[key].category}
                 rows.append({**of_run, **about, **model[place], **people[place]})
         return pl.DataFrame(rows, schema=_LEANS)

@@ -13,6 +13,7 @@ from clinometer.instruments.group_traits.part import (
     NAME,
     GroupTraitsPart,
     TraitPair,
+    groups_of,
     part_of,
     people_lean,
     traits_of,
@@ -50,12 +51,13 @@ def _prompts(study: Study, part: GroupTraitsPart) -> dict[str, RecognisedPrompt]
     """Return the questions; what is asked of people in general is one for all groups."""
     prompts: dict[str, RecognisedPrompt] = {}
     leans = people_lean(study)
-    for key, stereotype in study.stereotypes.items():
+    for key in study.stereotypes:
+        groups = groups_of(study, part, key)
         by_dimension = traits_of(study, part, leans, key)
         traits = [trait for of_one in by_dimension.values() for trait in of_one]
         question = RecognisedPrompt(study, NAME, key, "", TEXT)
         for side in GROUPS:
-            for group in getattr(stereotype, side):
+            for group in getattr(groups, side):
                 about = replace(question, words=((group, side),))
                 for prompt, recognised in _prompts_about(part, about, traits):
                     prompts.setdefault(prompt, recognised)
