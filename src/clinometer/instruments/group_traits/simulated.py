@@ -60,7 +60,8 @@ def _prompts(study: Study, part: GroupTraitsPart) -> dict[str, RecognisedPrompt]
             for group in getattr(groups, side):
                 about = replace(question, words=((group, side),))
                 for prompt, recognised in _prompts_about(part, about, traits):
-                    prompts.setdefault(prompt, recognised)
+                    first = prompts.setdefault(prompt, recognised)
+                    prompts[prompt] = replace(first, stereotypes=(*first.stereotypes, key))
     return prompts
 
 
