@@ -204,13 +204,16 @@ def _between(centred: Array) -> Array:
 def _variance(rated: RatedLeans) -> tuple[Array, Array]:
     """Return variance and degrees of freedom of the statistics: (`STATISTICS`, parts)."""
     groups = _jackknife(_without_groups(rated))
-    raters = _jackknife(_without_raters(rated))
-    wordings = _jackknife(_without_wordings(rated))
-    rater_cells = _jackknife(_without_rater_cells(rated))
+    raters = np.zeros_like(groups)
+    n_raters = len(np.unique(rated.cell_raters))
+    # Where each rated one group the two are the same, but for those of people in general.
+    if n_raters < len(rated.sums) or rated.reference is not None:
+        of_cells = _jackknife(_without_rater_cells(rated))
+        raters = np.maximum(0.0, _jackknife(_without_raters(rated)) - of_cells)
     sources = [
         (groups, rated.leans.shape[1] - 1),
-        (np.maximum(0.0, raters - rater_cells), len(np.unique(rated.cell_raters)) - 1),
-        (wordings, rated.leans.shape[0] - 1),
+        (raters, n_raters - 1),
+        (_jackknife(_without_wordings(rated)), rated.leans.shape[0] - 1),
     ]
     variance = np.zeros_like(groups)
     weight = np.zeros_like(groups)
