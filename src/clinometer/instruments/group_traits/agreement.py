@@ -1,4 +1,4 @@
-"""Agreement of leans with people's ratings: correlation, ceiling, slope, shift, and their errors.
+"""EstimatedStatistic of leans with people's ratings: correlation, ceiling, slope, shift, and their errors.
 
 Reference
     Reliability of a mean from single ratings: the variance of the groups' means less that which the
@@ -42,7 +42,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STATISTICS", "Agreement", "RatedLeans", "agree", "shuffle"]
+__all__ = ["STATISTICS", "EstimatedStatistic", "RatedLeans", "agree", "shuffle"]
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class RatedLeans:
         return totals.transpose(1, 0, 2)
 
 
-class Agreement(NamedTuple):
+class EstimatedStatistic(NamedTuple):
     """A statistic of one part, with its error; nan where there is none."""
 
     estimate: float
@@ -91,7 +91,7 @@ class Agreement(NamedTuple):
     high: float
 
 
-def agree(rated: RatedLeans, confidence: float = 0.95) -> list[dict[str, Agreement]]:
+def agree(rated: RatedLeans, confidence: float = 0.95) -> list[dict[str, EstimatedStatistic]]:
     """Return the `STATISTICS` of each part, with intervals."""
     from scipy.special import stdtrit  # scipy takes long to import
 
@@ -107,7 +107,7 @@ def agree(rated: RatedLeans, confidence: float = 0.95) -> list[dict[str, Agreeme
         columns = (values, se, df, *ends)
         of_part = [[float(column[row, part]) for column in columns] for row in range(len(values))]
         agreements.append(
-            {name: Agreement(*row) for name, row in zip(STATISTICS, of_part, strict=True)}
+            {name: EstimatedStatistic(*row) for name, row in zip(STATISTICS, of_part, strict=True)}
         )
     return agreements
 
@@ -272,7 +272,9 @@ def shuffle(rated: RatedLeans, times: int, seed: int) -> Array:
 
     One order for all pairs of a shuffle, so that what goes together within a group stays together.
     """
-    lean = np.nanmean(rated.leans - np.nanmean(rated.leans, axis=1, keepdims=True), axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing, which are nan
+        lean = np.nanmean(rated.leans - np.nanmean(rated.leans, axis=1, keepdims=True), axis=0)
     rating = rated.totals[1] / np.where(rated.totals[0] > 0, rated.totals[0], np.nan)
     is_used = np.isfinite(lean) & np.isfinite(rating)
     is_used &= is_used.sum(axis=0) >= FEWEST
@@ -292,7 +294,8 @@ def shuffle(rated: RatedLeans, times: int, seed: int) -> Array:
 
 def _standardised(values: Array, is_used: NDArray[np.bool_]) -> Array:
     """Return deviations from the mean of each pair, of length 1; 0 where there is no value."""
-    centred = np.where(is_used, values, np.nan)
-    centred = np.nan_to_num(centred - np.nanmean(centred, axis=0))
+    used = np.where(is_used, values, 0.0)
+    mean = used.sum(axis=0) / np.maximum(is_used.sum(axis=0), 1)
+    centred = np.where(is_used, used - mean, 0.0)
     length = np.sqrt((centred**2).sum(axis=0))
     return np.asarray(np.where(length > 0, centred / np.where(length > 0, length, 1.0), 0.0))

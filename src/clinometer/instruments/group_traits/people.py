@@ -345,12 +345,13 @@ def _estimates(layout: _Layout, of_run: Mapping[str, Any]) -> list[dict[str, Any
             "conditional_on": held,
         }
         for name, value in statistics.items():
+            if not math.isfinite(value.estimate):
+                continue
             row = {**common, "measure": MEASURES[name].name, "estimate": value.estimate}
             row |= {"se": value.se, "df": value.df, "ci_low": value.low, "ci_high": value.high}
             if name == "correlation":
                 row |= _placebo(value.estimate, placebos[:, number])
-            if math.isfinite(value.estimate):
-                rows.append(row)
+            rows.append(row)
     return rows
 
 
