@@ -1,4 +1,4 @@
-"""EstimatedStatistic of leans with people's ratings: correlation, ceiling, slope, shift, and their errors.
+"""Agreement of leans with people's ratings: correlation, ceiling, slope, shift, and their errors.
 
 Reference
     Reliability of a mean from single ratings: the variance of the groups' means less that which the
