@@ -17,7 +17,7 @@ from clinometer.report.drawing.charts import Row
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import around, dots, range_text
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import capital, endings, interval, number
+from clinometer.report.prose import bracketed, capital, endings, interval, number
 from clinometer.report.sections import Section, in_order
 from clinometer.report.tables import FROM, ReportTable, TableColumn, count, render_table
 from clinometer.results import CONDITIONS
@@ -100,6 +100,9 @@ def _by_part(rows: pl.DataFrame, plan: PlanFacts) -> list[dict[str, Any]]:
         name = _STATISTIC_OF[estimate["measure"]]
         row[name] = estimate["estimate"]
         row[f"{name}_interval"] = interval(estimate["ci_low"], estimate["ci_high"])
+        row[f"{name}_text"] = bracketed(
+            estimate["estimate"], estimate["ci_low"], estimate["ci_high"]
+        )
         if name == "correlation":
             row["placebo"] = interval(estimate["placebo_low"], estimate["placebo_high"])
             row["is_beyond"] = not _within(estimate)
@@ -137,7 +140,7 @@ def _statistics_table(rows: Sequence[Mapping[str, Any]], plan: PlanFacts) -> Rep
             """Write the value and its interval."""
             if row.get(name) is None:
                 return ""
-            return f"{number(row[name])} {row[f'{name}_interval']}"
+            return str(row[f"{name}_text"])
 
         return TableColumn(title, text)
 
@@ -208,8 +211,9 @@ def _lean_table(leans: pl.DataFrame, plan: PlanFacts, *, of_pairs: bool) -> Repo
 
     def lean(side: str, row: Mapping[str, Any]) -> str:
         """Write a lean with its interval."""
-        ends = interval(row[f"{side}_low"], row[f"{side}_high"])
-        return " ".join(filter(None, (number(row[f"{side}_lean"]), ends)))
+        if row[f"{side}_lean"] is None:
+            return ""
+        return bracketed(row[f"{side}_lean"], row[f"{side}_low"], row[f"{side}_high"])
 
     def traits(row: Mapping[str, Any]) -> str:
         """Name the low and the high trait."""
