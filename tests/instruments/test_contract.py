@@ -214,6 +214,18 @@ def sure(chosen: dict[str, str], options: list[str]) -> str:
     return json.dumps(logs)
 
 
+def trait_chosen(row: Row, consistent: bool) -> dict[str, str]:
+    """The trait that is tied to the group, which people in general then do not have."""
+    tied = consistent == (row["version"] != "default")
+    return {"answer": row["tied" if tied else "counter"]}
+
+
+def traits_by_group(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+    """Of a sentence, which is about both: what the group has, people in general have not."""
+    traits = [row["tied"], row["counter"]][:: 1 if chosen["answer"] == row["tied"] else -1]
+    return dict(zip(row["attributes"], traits, strict=False))
+
+
 #: Instrument → its choices, how free text says them, and which of two options each attribute gets.
 ANSWERS: dict[str, tuple[Any, Any, Any]] = {
     "word_association": (pairs, lines, lambda row, chosen: chosen),
@@ -251,6 +263,11 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         lambda row, chosen: {row["object"]: chosen["decision"]},
     ),
     "bold": (toned, lambda _, chosen: " ".join([chosen["tone"]] * 220), None),
+    "group_traits": (
+        trait_chosen,
+        lambda row, chosen: f"{row['attributes'][0]} are seen as {chosen['answer']}.",
+        traits_by_group,
+    ),
     "bbq": (answered, lambda row, chosen: f"It was {chosen['answer']}.", letter),
 }
 

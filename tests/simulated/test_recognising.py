@@ -22,6 +22,7 @@ STUDIES = {
     "affective_attribution": "mist2025",
     "bbq": "bbq",
     "bold": "control_insects",
+    "group_traits": "cao2022",
     "hypothetical_decision": "discrim_eval",
     "reasoning_cost": "rmiat2025",
 }

@@ -2,41 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from types import MappingProxyType
 
 import polars as pl
 
+from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.instrument import Instrument
 from clinometer.results import ESTIMATES
 from clinometer.results.schemas import MATCHES, Tables
 from clinometer.statistics.reliability import USED, estimate_reliability
+from clinometer.stimuli import Study, load_study
 
 __all__ = ["analyse", "estimate_reliabilities"]
 
 
-def analyse(scores: pl.LazyFrame) -> Tables:
+def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyType({})) -> Tables:
     """Make the estimates and tables that instruments have of their own, one model at a time.
 
-    `scores`: columns of `results.SCORES`. Tables of instruments that were not asked are left out.
+    `scores`: columns of `results.SCORES`. `studies`, by name: those that scores are of; others are
+    looked for by their names. Tables of instruments that were not asked are left out.
     """
     estimates = [pl.DataFrame(schema=ESTIMATES)]
     tables: dict[str, list[pl.DataFrame]] = {"matches": [pl.DataFrame(schema=MATCHES)]}
     asked = scores.select("model", "instrument").unique().collect().sort("model")
     for instrument in INSTRUMENTS.values():
-        if instrument.analyse is None:
-            continue
         measures = [measure.name for measure in instrument.measures]
+        # Models without scores of the instrument itself are not analysed.
+        models = asked.filter(pl.col("instrument").is_in(measures))["model"]
         used_scores = scores.filter(
             pl.col("instrument").is_in([*measures, *instrument.analysed_with])
         )
-        # Models without scores of the instrument itself are not analysed.
-        asked_models = asked.filter(pl.col("instrument").is_in(measures))["model"]
-        for model in asked_models.unique(maintain_order=True):
-            analysis = instrument.analyse(used_scores.filter(_is_of(model)))
+        for analysis in _analyses(instrument, used_scores, models, studies):
             estimates.append(analysis.estimates)
             for name, table in analysis.details.items():
                 tables.setdefault(name, []).append(table)
     return Tables(pl.concat(estimates), {name: pl.concat(parts) for name, parts in tables.items()})
+
+
+def _analyses(
+    instrument: Instrument,
+    scores: pl.LazyFrame,
+    models: pl.Series,
+    studies: Mapping[str, Study],
+) -> Iterator[Tables]:
+    """Yield what one instrument makes of the scores of each model."""
+    for model in models.unique(maintain_order=True):
+        of_model = scores.filter(_is_of(model))
+        if instrument.analyse is not None:
+            yield instrument.analyse(of_model)
+        if instrument.analyse_study is not None:
+            for study in _studies(of_model, studies):
+                of_study = of_model.filter(pl.col("study") == study.name)
+                yield instrument.analyse_study(of_study, study)
+
+
+def _studies(scores: pl.LazyFrame, studies: Mapping[str, Study]) -> Iterator[Study]:
+    """Yield the studies of scores, but for those that are not known by their names."""
+    names = scores.select(pl.col("study").unique().sort()).collect()["study"].drop_nulls()
+    for name in names:
+        with suppress(StudyError):
+            yield studies[name] if name in studies else load_study(name)
 
 
 def estimate_reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:

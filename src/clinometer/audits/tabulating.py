@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -246,13 +247,14 @@ def estimate_scores(
     scores: Path | pl.LazyFrame,
     inference: Inference | None = None,
     doubts: Mapping[str, str] | None = None,
+    studies: Mapping[str, Study] = MappingProxyType({}),
 ) -> Tables:
     """Estimate from a table of scores, one model in memory at a time.
 
     Estimates means at every level, differences between conditions, correlations between dimensions,
     ranks of models, reliability, and what instruments make of their scores besides. Detail tables
-    without rows are left out. `doubts` are those of `judge`. Raises InputError if the table is
-    missing or malformed.
+    without rows are left out. `doubts` are those of `judge`, `studies` those of `analyse`. Raises
+    InputError if the table is missing or malformed.
     """
     inference = inference or Inference()
     all_scores = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
@@ -264,7 +266,7 @@ def estimate_scores(
     # Texts take most of the memory, and none of these reads them.
     scores_only = without_texts(frame.select(list(SCORES)))
     conditions = contrast_conditions(scores_only)
-    analyses = analyse(all_scores.select(list(SCORES)))
+    analyses = analyse(all_scores.select(list(SCORES)), studies)
     estimates = [
         means,
         conditions.estimates,
@@ -440,7 +442,9 @@ def tabulate_scores(
     """Make the tables that follow from the scores of a results directory."""
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
     doubts = {} if progress is None else doubtful(progress)
-    estimates, tables = estimate_scores(directory / "scores.parquet", inference, doubts)
+    studies = {selection.study.name: selection.study for selection in plan.selections}
+    scores = directory / "scores.parquet"
+    estimates, tables = estimate_scores(scores, inference, doubts, studies)
     details = {"words": words, **tables}
     if progress is not None:
         details["progress"] = progress

@@ -254,6 +254,9 @@ class Instrument:
     """Scores of one model (columns of `results.SCORES`) → what it makes of them besides the means
     that every measure has: the published analysis, for example, its `details`, and rows of
     ``matches`` where it matched trials."""
+    analyse_study: Callable[[pl.LazyFrame, Study], Tables] | None = None
+    """The same of the scores of one model and study, where it takes more of the study than scores
+    have, such as its norms."""
     analysed_with: tuple[str, ...] = ()
     """Measures of other instruments whose scores `analyse` takes too."""
     analysed: Mapping[str, Measure] = field(default_factory=dict)

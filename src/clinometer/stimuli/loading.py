@@ -18,6 +18,7 @@ import yaml
 
 from clinometer.errors import InputError, StudyError, unknown
 from clinometer.families import families
+from clinometer.stimuli.norms import inline_norms
 from clinometer.stimuli.study import FamilyStudy, Study
 from clinometer.stimuli.wording import Instruments, RawPart
 from clinometer.stimuli.yaml_text import parse_yaml, validate
@@ -42,6 +43,8 @@ MAX_BYTES = 4_000_000
 STUDIES = "CLINOMETER_STUDIES"
 #: Endings that tell a path from the name of a study.
 SUFFIXES = (".yaml", ".yml")
+#: What a study that may name a table of norms holds.
+_NORMS = re.compile(r"^norms:", re.MULTILINE)
 
 
 def shipped_studies() -> list[str]:
@@ -92,7 +95,8 @@ def _shipped_text(file: str) -> str:
 
 @lru_cache(maxsize=32)
 def _shipped_study(name: str) -> Study:
-    return parse_study(_shipped_text(f"studies/{name}.yaml"), f"{name}.yaml")
+    items = Path(str(resources.files("clinometer.stimuli"))) / "items"
+    return parse_study(_shipped_text(f"studies/{name}.yaml"), f"{name}.yaml", items)
 
 
 def load_study(study: str | Path | Study) -> Study:
@@ -117,7 +121,9 @@ def load_study(study: str | Path | Study) -> Study:
     if isinstance(study, Study):
         return study
     if str(study).endswith(SUFFIXES):
-        return _parse_cached(read_study(study), str(study))
+        text = read_study(study)
+        # The table of norms may change where the text that names it stays.
+        return (parse_study if _NORMS.search(text) else _parse_cached)(text, str(study))
     for family in families().values():
         if str(study) in family.shipped_studies():
             command = next(iter(family.commands))
@@ -156,15 +162,21 @@ def _parse_cached(text: str, source: str) -> Study:
     return parse_study(text, source)
 
 
-def parse_study(text: str, source: str) -> Study:
+def parse_study(text: str, source: str, norms: Path | None = None) -> Study:
     """Check the YAML text of a study file; errors call it `source`, usually its path.
+
+    `norms` is the folder of its table of norms; by default that of `source`.
 
     Raises
     ------
     StudyError
-        One line per problem, each with file, line and field.
+        One line per problem, each with file, line and field; or what is wrong with the norms.
     """
     content, root = parse_mapping(text, source, "stereotypes")
+    # A results directory keeps studies without norms with an empty text; what is no text is
+    # refused by `validate`.
+    if isinstance(content.get("norms"), str) and content["norms"]:
+        content["norms"] = inline_norms(content["norms"], norms or Path(source).parent)
     parts = content.setdefault("instruments", {})
     if isinstance(parts, dict):  # anything else is refused by `validate`, with its line
         for name in parts.keys() - Instruments.model_fields.keys():
@@ -244,6 +256,8 @@ def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
         content["dimensions"] = {}
         for name, pole in study.dimensions.items():  # but for their labels
             content["dimensions"][name] = {"tied": pole.tied, "counter": pole.counter}
+    if study.norms and (parts is None or "norms" in parts):
+        content["norms"] = study.norms
     if study.objects and (parts is None or "objects" in parts):
         content["objects"] = study.objects
     decisions = [stereotype.decisions for stereotype in study.stereotypes.values()]

@@ -6,10 +6,14 @@ are replaced as text, so braces in a word remain braces.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, Protocol
 
+import polars as pl
 from pydantic import Field, ValidationError, model_validator
 
+from clinometer.stimuli.norms import NORMS, parse_norms
 from clinometer.stimuli.wording import Decisions, DecisionSentences, DecisionWording, Instruments
 from clinometer.stimuli.words import (
     MaybeWords,
@@ -20,6 +24,7 @@ from clinometer.stimuli.words import (
     Strict,
     Word,
     WordList,
+    word_key,
 )
 
 __all__ = ["AnswerVocabulary", "Citation", "Dimension", "FamilyStudy", "Stereotype", "Study"]
@@ -161,6 +166,9 @@ class Study(Strict):
     """Crossed with every stereotype that has no attributes of its own."""
     objects: MaybeWords = []
     """Neutral objects of the affective attribution."""
+    norms: str = ""
+    """What people say of the groups: the text of a table (`norms.NORMS`), whose file a study file
+    names."""
     instruments: Instruments
     decision_sentences: DecisionSentences = DecisionSentences()
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
@@ -168,6 +176,11 @@ class Study(Strict):
     def control_of(self, stereotype: str) -> str | None:
         """Return the kind of control that a stereotype is, its own or the study's."""
         return self.stereotypes[stereotype].control or self.control or None
+
+    def ratings(self) -> pl.DataFrame:
+        """Return the norms: columns `norms.NORMS`, and the `stereotype` that the group is of."""
+        names = tuple(_names_of_groups(self.stereotypes).items())
+        return _ratings(self.norms, names)
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -202,6 +215,15 @@ class Study(Strict):
                     raise ValueError(
                         f"stereotype {key!r} changes {name!r}, which is not a variation"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _check_norms(self) -> Study:
+        if not self.norms:
+            return self
+        strange = self.ratings().filter(pl.col("stereotype").is_null())["group"]
+        if not strange.is_empty():
+            raise ValueError(f"norms: no stereotype has the group {strange[0][:80]!r}")
         return self
 
     @model_validator(mode="after")
@@ -249,3 +271,28 @@ class Study(Strict):
                     f"words_per_set {words_per_set}: {name} has a set of {smaller} words"
                 )
         return self
+
+
+def _names_of_groups(stereotypes: Mapping[str, Stereotype]) -> dict[str, str]:
+    """Return the stereotypes by all that norms may call their group: key, label, words and `also`.
+
+    Of two that share a name, the first has it.
+    """
+    names: dict[str, str] = {}
+    for key, stereotype in stereotypes.items():
+        for name in (key, stereotype.label, *stereotype.marginalized, *stereotype.also):
+            names.setdefault(word_key(name), key)
+    return names
+
+
+@lru_cache(maxsize=8)
+def _ratings(text: str, names: tuple[tuple[str, str], ...]) -> pl.DataFrame:
+    """Find the stereotype of each rating; null where there is none."""
+    if not text:
+        return pl.DataFrame(schema={**NORMS, "stereotype": pl.String()})
+    table = parse_norms(text)
+    groups = table["group"].unique()
+    keys = dict(names)
+    found = {group: keys.get(word_key(group)) for group in groups}
+    stereotype = pl.col("group").replace_strict(found, return_dtype=pl.String)
+    return table.with_columns(stereotype=stereotype)

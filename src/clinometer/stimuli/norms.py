@@ -1,0 +1,121 @@
+"""Norms: what people say of the groups of a study, as single ratings.
+
+A study names a table in CSV beside its file (``norms: ratings.csv``). A row is one rating of a
+group between two traits, from 0 (`trait_low`) to 100 (`trait_high`); `annotator` tells who gave it.
+When the study is read, the text of the table takes the place of its name: it counts in the study's
+hash, and a results directory, which keeps the study, can be remade without the file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+
+from clinometer.errors import StudyError, shortened
+
+__all__ = ["NORMS", "inline_norms", "parse_norms"]
+
+#: Columns of a table of norms; `annotator` may be missing, and is then null.
+NORMS = {
+    "annotator": pl.String(),
+    "group": pl.String(),
+    "trait_low": pl.String(),
+    "trait_high": pl.String(),
+    "rating": pl.Float64(),
+}
+
+#: A larger table is refused; of a packed one, before it is unpacked.
+MAX_BYTES = 2_000_000
+
+#: Ends of the scale.
+LOW, HIGH = 0.0, 100.0
+
+_FILE = re.compile(r"[\w-][\w.-]*\.csv(\.gz)?")
+
+
+def inline_norms(norms: str, folder: Path) -> str:
+    """Return the text of a table of norms.
+
+    Parameters
+    ----------
+    norms
+        The name of a file, or the text of a table already.
+    folder
+        Where the file lies: that of the study file.
+
+    Raises
+    ------
+    StudyError
+        If the name has folders, the file is missing or larger than 2 MB, or it is no table of norms
+        (see `parse_norms`).
+    """
+    if "\n" in norms:
+        parse_norms(norms, "norms")
+        return norms
+    if not _FILE.fullmatch(norms):
+        raise StudyError(
+            f"norms {norms[:80]!r}: expected the name of a file beside the study file, without "
+            "folders, that ends in .csv or .csv.gz"
+        )
+    text = _read(folder / norms)
+    parse_norms(text, f"norms {norms}")
+    return text
+
+
+def _read(path: Path) -> str:
+    if not path.is_file():
+        raise StudyError(f"norms {path.name}: no such file in {path.parent}")
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rb") as file:
+            # One byte more than is allowed tells a table that is too large from one that just fits.
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise StudyError(f"norms {path.name}: larger than {MAX_BYTES // 1_000_000} MB")
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except (OSError, EOFError, UnicodeDecodeError):
+        raise StudyError(f"norms {path.name}: cannot be read as CSV in UTF-8") from None
+
+
+@lru_cache(maxsize=8)
+def parse_norms(text: str, label: str = "norms") -> pl.DataFrame:
+    """Read a table of norms: columns `NORMS`, a row per rating; errors call it `label`.
+
+    Raises
+    ------
+    StudyError
+        If a column is missing, there is no row, a name is empty, or a rating is no number from 0 to
+        100.
+    """
+    try:
+        table = pl.read_csv(BytesIO(text.encode()), infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        why = str(error).splitlines()[0]
+        raise StudyError(f"{label}: not a table in CSV ({why})") from None
+    if missing := [c for c in NORMS if c not in table.columns and c != "annotator"]:
+        raise StudyError(
+            f"{label}: missing column {', '.join(missing)}; has {shortened(table.columns)}; "
+            "expected group, trait_low, trait_high, rating and, where it is known, annotator"
+        )
+    if table.is_empty():
+        raise StudyError(f"{label}: no ratings")
+    if "annotator" not in table.columns:
+        table = table.with_columns(annotator=pl.lit(None, pl.String))
+    texts = table.select(pl.col(name).str.strip_chars() for name in NORMS)
+    rating = pl.col("rating").cast(pl.Float64, strict=False)
+    # A comparison with nan is false, and so is one with null.
+    in_range = rating.is_between(LOW, HIGH).fill_null(False)
+    names = ("group", "trait_low", "trait_high")
+    is_named = pl.all_horizontal(pl.col(c).fill_null("") != "" for c in names)
+    rows = texts.with_row_index("row", 2)  # as an editor counts lines, below the head
+    if not (wrong := rows.filter(~is_named)).is_empty():
+        raise StudyError(f"{label}: row {wrong['row'][0]}: group, trait_low or trait_high is empty")
+    if not (wrong := rows.filter(~in_range)).is_empty():
+        value = (wrong["rating"][0] or "")[:40]
+        raise StudyError(f"{label}: row {wrong['row'][0]}: rating {value!r}; expected 0 to 100")
+    return texts.with_columns(rating)
