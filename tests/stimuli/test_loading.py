@@ -139,7 +139,7 @@ def test_an_error_names_file_line_and_field(text: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("bai2024", "did you mean bai2025, bai2025_pilot, mist2025?"),
+        ("bai2024", "did you mean bai2025, bai2025_pilot, cao2022?"),
         ("nowhere.yaml", "nowhere.yaml: no such file"),
         ("../secrets", "unknown study"),
     ],
