@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -85,27 +85,45 @@ class Agreement(NamedTuple):
 
 def run() -> Result:
     """Audit both models, and compare every two ways that differ in mode or in form alone."""
-    rows: list[Sequence[Value]] = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "differing.yaml"
         file.write_text(SIMULATED, encoding="utf-8")
-        simulated = [(f"simulated/{file}", FORMS, MODES, "standard")]
-        embedded = [
-            ("clinometer/smollm2", FORMS[:1], MODES, "quick"),
-            ("clinometer/smollm2", FORMS[1:], CLOSED, "quick"),
-        ]
-        agreements = {
-            "simulated": _agreements(simulated, Path(folder) / "simulated"),
-            "smollm2": _agreements(embedded, Path(folder) / "embedded"),
+        audits = {
+            "simulated": [(f"simulated/{file}", FORMS, MODES, "standard")],
+            "smollm2": [
+                ("clinometer/smollm2", FORMS[:1], MODES, "quick"),
+                ("clinometer/smollm2", FORMS[1:], CLOSED, "quick"),
+            ],
         }
+        estimates: dict[str, list[pl.DataFrame]] = {name: [] for name in audits}
+        for name, parts in audits.items():
+            for number, (model, forms, modes, size) in enumerate(parts):
+                options = PlanOptions(
+                    studies=("bai2025",), instruments=forms, modes=modes, controls=False
+                )
+                directory = Path(folder) / name / str(number)
+                results = cm.audit(
+                    model, size=size, directory=directory, options=options, profile=False
+                )
+                estimates[name].append(results.estimates)
+    return compare({name: pl.concat(frames) for name, frames in estimates.items()})
+
+
+def compare(estimates: Mapping[str, pl.DataFrame]) -> Result:
+    """Compare the ways of each model; `estimates` are of audits, by the name of the model."""
+    rows: list[Sequence[Value]] = []
+    agreements = {name: _agreements(frame) for name, frame in estimates.items()}
     for model, by_pair in agreements.items():
         for (first, second), agreement in by_pair.items():
             rows.append((model, str(first), str(second), *_texts(agreement)))
     # Where everything was planted alike, whatever does not agree is an error of ours.
     planted = agreements["simulated"].values()
     claims: dict[str, bool | None] = {
-        "planted alike, every two ways agree in order and level": all(
-            agreement.comparable() == "order and level" for agreement in planted
+        "planted alike, every two ways put stereotypes in the same order": all(
+            agreement.r_low > 0 for agreement in planted
+        ),
+        "and are at the same level, within .1": all(
+            agreement.comparable().endswith("level") for agreement in planted
         ),
         "and no stereotype has opposite verdicts": not any(a.opposite for a in planted),
     }
@@ -126,19 +144,10 @@ def _texts(agreement: Agreement) -> tuple[Value, ...]:
     )
 
 
-def _agreements(
-    audits: Sequence[tuple[str, Sequence[str], Sequence[str], str]], folder: Path
-) -> dict[tuple[Way, Way], Agreement]:
-    """Ask each model, and compare every two ways that share the instrument or the mode."""
-    means: dict[Way, pl.DataFrame] = {}
-    reliabilities: dict[Way, float] = {}
-    for number, (model, forms, modes, size) in enumerate(audits):
-        options = PlanOptions(studies=("bai2025",), instruments=forms, modes=modes, controls=False)
-        results = cm.audit(
-            model, size=size, directory=folder / str(number), options=options, profile=False
-        )
-        means |= _means(results.estimates)
-        reliabilities |= _reliabilities(results.estimates)
+def _agreements(estimates: pl.DataFrame) -> dict[tuple[Way, Way], Agreement]:
+    """Compare every two ways of a model that share the instrument or the mode."""
+    means = _means(estimates)
+    reliabilities = _reliabilities(estimates)
     pairs = {}
     for first, second in combinations(means, 2):
         if first.instrument == second.instrument or first.mode == second.mode:

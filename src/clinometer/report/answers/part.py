@@ -361,7 +361,12 @@ def _sensitivity(results: InstrumentResults) -> str:
     """
     runs = []
     for (model, mode), rows in results.over_all.group_by("model", "mode", maintain_order=True):
-        single = results.by_stereotype.filter(model=model, mode=mode)
+        # A model that recorded answers do not name is null, and a run of its own.
+        same = [
+            pl.col(name).eq_missing(pl.lit(value, pl.String))
+            for name, value in (("model", model), ("mode", mode))
+        ]
+        single = results.by_stereotype.filter(*same)
         effects = [_smallest(frame, results) for frame in (rows, single)]
         over_all, of_one = (f"{number(x)} or more" if isfinite(x) else "none" for x in effects)
         text = (
