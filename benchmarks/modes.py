@@ -33,13 +33,16 @@ from scipy.stats import t as student
 
 import clinometer as cm
 from benchmarks.measuring import Result, Value
+from clinometer.audits.running import Asking
 from clinometer.audits.sizes import PlanOptions
+from clinometer.models.opening import Connection
 from clinometer.statistics.dimensions import correlate
 
 FORMS = ("word_association", "relative_decision", "absolute_decision")
 MODES = ("free", "structured", "forced", "likelihood")
 CLOSED = ("forced", "likelihood")
 MARGIN = 0.1
+LONGEST_ANSWER_S = 3600
 
 #: Planted alike in every way, so that all must agree.
 SIMULATED = """
@@ -103,7 +106,13 @@ def run() -> Result:
                 )
                 directory = Path(folder) / name / str(number)
                 results = cm.audit(
-                    model, size=size, directory=directory, options=options, profile=False
+                    model,
+                    size=size,
+                    directory=directory,
+                    options=options,
+                    # Of the embedded model: many answers are written side by side.
+                    asking=Asking(connection=Connection(timeout_s=LONGEST_ANSWER_S)),
+                    profile=False,
                 )
                 estimates[name].append(results.estimates)
     return compare({name: pl.concat(frames) for name, frames in estimates.items()})
