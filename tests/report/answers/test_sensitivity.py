@@ -5,14 +5,14 @@ import re
 import polars as pl
 import pytest
 
-from clinometer.report.answers.part import _sensitivity
 from clinometer.report.answers.results import instrument_results, read_results
+from clinometer.report.answers.sensitivity import sensitivity
 
 LEAN = r"in ([\d,]+) trials, of the mean over all (\S+) or more, of a single stereotype (\S+) or"
 
 
 def sentence(directory):
-    return _sensitivity(instrument_results(read_results(directory))[0])
+    return sensitivity(instrument_results(read_results(directory))[0])
 
 
 def numbers(directory):

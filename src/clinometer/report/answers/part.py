@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf, isfinite
 from pathlib import Path
-from statistics import median
 
 import polars as pl
 
@@ -13,7 +11,6 @@ from clinometer.report.answers.changes import changes
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.instrument import (
-    MOST_ANSWERS,
     answer_findings,
     control_warnings,
     sections,
@@ -26,6 +23,7 @@ from clinometer.report.answers.results import (
     read_results,
     trials_text,
 )
+from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import sum_up
 from clinometer.report.answers.validity import validity
@@ -33,7 +31,6 @@ from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     SIGNS,
     first_few,
-    number,
     rank,
     scale,
     verdict,
@@ -52,7 +49,6 @@ from clinometer.report.sections import (
 from clinometer.results import DECISIONS
 from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import explained
-from clinometer.statistics.planning import smallest_effects
 
 __all__ = ["answer_part"]
 
@@ -346,48 +342,8 @@ def _instrument_passage(results: InstrumentResults) -> Passage:
     kind = f"Asks for {measure.asks}." if measure.asks else ""
     trial = f"A trial: {results.facts.trial}." if results.facts.trial else ""
     method = " ".join(filter(None, (kind, measure.how, trial)))
-    texts = (f"{scale(measure)}{source}", method, _sensitivity(results))
+    texts = (f"{scale(measure)}{source}", method, sensitivity(results))
     return Passage(measure.title, tuple(filter(None, texts)))
-
-
-#: Probability with which a lean that is stated is found.
-_CHANCE = 0.8
-
-
-def _sensitivity(results: InstrumentResults) -> str:
-    """Say how large a lean the answers of each model and mode would have shown.
-
-    Of many, of the least and the most sensitive by the mean over all.
-    """
-    runs = []
-    for (model, mode), rows in results.over_all.group_by("model", "mode", maintain_order=True):
-        # A model that recorded answers do not name is null, and a run of its own.
-        same = [
-            pl.col(name).eq_missing(pl.lit(value, pl.String))
-            for name, value in (("model", model), ("mode", mode))
-        ]
-        single = results.by_stereotype.filter(*same)
-        effects = [_smallest(frame, results) for frame in (rows, single)]
-        over_all, of_one = (f"{number(x)} or more" if isfinite(x) else "none" for x in effects)
-        text = (
-            f"{model}, {mode}: in {rows['n'].sum():,} trials, of the mean over all {over_all}, "
-            f"of a single stereotype {of_one} (median)"
-        )
-        runs.append((effects[0], text))
-    if len(runs) > MOST_ANSWERS:
-        runs = [min(runs), max(runs)]
-    if not runs:
-        return ""
-    return (
-        f"Leans that are found with probability {_CHANCE}, as distance from neutral, by the "
-        f"errors of these answers: {'; '.join(text for _, text in runs)}."
-    )
-
-
-def _smallest(rows: pl.DataFrame, results: InstrumentResults) -> float:
-    """Return the median of the smallest effects that are found; infinite where most are none."""
-    effects = smallest_effects(rows, results.measure, len(rows), _CHANCE)
-    return median(inf if effect is None else effect for effect in effects) if effects else inf
 
 
 def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
