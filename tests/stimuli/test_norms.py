@@ -122,3 +122,20 @@ def test_a_study_without_norms_keeps_its_hash(tmp_path: Path) -> None:
     assert yaml.safe_load(kept.read_text())["norms"] == ""
     assert study_hash(load_study(kept)) == study_hash(study)
     assert load_study(kept).ratings().is_empty()
+
+
+@pytest.mark.parametrize("key", ["norms", '"norms"', "'norms' "])
+def test_a_changed_table_is_read_again_however_its_key_is_written(tmp_path: Path, key: str) -> None:
+    study = write(tmp_path)
+    study.write_text(study.read_text().replace("norms:", f"{key}:"))
+    before = load_study(study).ratings()
+    write(tmp_path, HEAD + ROWS.replace("30", "31"))
+    study.write_text(study.read_text().replace("norms:", f"{key}:"))
+    after = load_study(study).ratings()
+    assert (before["rating"][2], after["rating"][2]) == (30, 31)
+
+
+def test_a_study_without_norms_is_parsed_once(tmp_path: Path) -> None:
+    study = tmp_path / "plain.yaml"
+    study.write_text(STUDY.replace("norms: {norms}\n", "").replace("{{", "{").replace("}}", "}"))
+    assert load_study(study) is load_study(study)
