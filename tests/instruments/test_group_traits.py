@@ -19,6 +19,7 @@ from clinometer.errors import InputError, StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.instruments.design import Design
 from clinometer.instruments.group_traits.agreement import RatedLeans, agree, shuffle
+from clinometer.instruments.group_traits.people import compare_with_people
 from clinometer.report import write_report
 from clinometer.scoring import score
 from clinometer.simulated.recognising import Recognition
@@ -239,6 +240,17 @@ def test_a_planted_relation_to_people_is_found_again(cao: Study, planted: pl.Dat
     assert placebo["placebo_high"].item() < 0.25 and placebo["p"].item() < 0.001
     leans = details["people_leans"]
     assert leans.height == 26 * (16 + 3) and leans["n_raters"].min() == 4
+
+
+def test_a_lean_that_all_raters_share_has_no_interval(planted: pl.DataFrame, cao: Study) -> None:
+    leans = compare_with_people(planted.lazy(), cao).details["people_leans"]
+    width = pl.col("people_high") - pl.col("people_low")
+    assert leans.filter(width <= 1e-9).is_empty()
+    alike = leans.filter(pl.col("people_low").is_null(), pl.col("n_raters") > 1)
+    assert not alike.is_empty()  # some groups have raters who all choose alike
+    assert alike["people_lean"].null_count() == 0
+    # Where raters differ there is one, as before.
+    assert leans.filter(width > 1e-9).height > alike.height
 
 
 def test_estimates_say_how_far_a_group_is_seen_as_people_see_it(planted: pl.DataFrame) -> None:

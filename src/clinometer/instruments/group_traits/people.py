@@ -73,10 +73,11 @@ _COLUMNS = {
         people_mean="mean rating of the group by people, 0 (the low trait) to 100 (the high one)",
         people_lean="share of people on the side of the high trait − share on that of the low one, "
         "less the mean of this over the groups: −2 to 2",
-        people_low="low end of the 95% interval of `people_lean`, over raters",
+        people_low="low end of the 95% interval of `people_lean`, over raters; null: all alike",
         people_high="high end of the 95% interval of `people_lean`, over raters",
         model_lean="the model's lean toward the high trait, less its mean over the groups: −4 to 4",
-        model_low="low end of the 95% interval of `model_lean`, over wordings; null: fewer than 3",
+        model_low="low end of the 95% interval of `model_lean`, over wordings; null: fewer "
+        "than 3, or all the same",
         model_high="high end of the 95% interval of `model_lean`, over wordings",
     ),
     **of_kind(
@@ -113,6 +114,9 @@ CONFIDENCE = 0.95
 
 #: Middle of the scale of ratings.
 MIDDLE = 50.0
+
+#: Values that differ by less are the same, but for rounding.
+_ALIKE = 1e-9
 
 
 def compare_with_people(scores: pl.LazyFrame, study: Study) -> Tables:
@@ -307,7 +311,10 @@ def _places(names: Sequence[str]) -> dict[str, int]:
 
 
 def _interval(values: Array, fewest: int) -> tuple[float | None, float | None, float | None]:
-    """Return a mean with its t interval; without one of fewer than `fewest` values."""
+    """Return a mean with its t interval; without one of fewer than `fewest` values.
+
+    Nor has one what all say alike: how far others would depart from it, nothing tells.
+    """
     from scipy.special import stdtrit  # scipy takes long to import
 
     finite = values[np.isfinite(values)]
@@ -315,7 +322,7 @@ def _interval(values: Array, fewest: int) -> tuple[float | None, float | None, f
     if n == 0:
         return None, None, None
     mean = float(finite.mean())
-    if n < fewest:
+    if n < fewest or np.ptp(finite) < _ALIKE:
         return mean, None, None
     half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * finite.std(ddof=1) / math.sqrt(n))
     return mean, mean - half, mean + half
