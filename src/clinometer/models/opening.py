@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import ClinometerError, InputError, ModelError
@@ -158,6 +159,9 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     except Exception as error:  # providers raise what they like
         plain = re.sub(r"\[/?\w+\]|ERROR:", "", str(error))
         text = " ".join(plain.split()).rstrip(".") or type(error).__name__
+        # Of a folder that is not there, libraries say that it is no name on a hub.
+        if rest.startswith(("/", "./", "../")) and not Path(rest).exists():
+            text = f"no such folder: {rest}"
         near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
         hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
         raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None
