@@ -11,7 +11,8 @@ from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 from clinometer.results import SCORES, Measure
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.crossed import CROSSED
-from clinometer.statistics.settings import USUAL, USUAL_DRAWN
+from clinometer.statistics.settings import CORNER, OWN_KNOWN, USUAL, USUAL_DRAWN, USUAL_KNOWN
+from clinometer.statistics.shared import SHARED
 
 ROW: dict[str, Any] = {
     "model": "m",
@@ -113,19 +114,45 @@ def by_usual() -> Callable[..., ClusteredMean]:
         middle, c = sum(bounds) / 2, np.eye(n) - 1 / n
         shrunken = (n * y.mean() + middle) / (n + 1)
         scale = (shrunken - bounds[0]) * (bounds[1] - shrunken)
-        usual = dict(zip(CROSSED, share * np.array(USUAL), strict=True))
+        usual = dict(zip(CROSSED, share * scale * np.array(USUAL), strict=True))
+        answer = share * scale * USUAL_DRAWN
         same = {}
         for name, columns in factors.items():
             level = frame.select(pl.struct(columns).rank("dense")).to_series().to_numpy()
             if len(set(level)) > 1:
                 same[name] = np.equal.outer(level, level).astype(float)  # ZZ'
-        covariance = scale * sum(usual[f] * z for f, z in same.items())
-        own = {f: scale * usual[f] * z.sum() / n**2 for f, z in same.items()}
-        forms = {f: c @ z @ c / np.trace(c @ z @ c @ covariance) for f, z in same.items()}
-        ratio = sum(own[f] * forms[f] for f in same) / sum(own.values())
-        df = 1 / np.trace(ratio @ covariance @ ratio @ covariance)
-        of_response = (3 * scale * share * USUAL_DRAWN / n + (n - 1) * y.var(ddof=1) / n) / (n + 2)
-        crossed = sum(own.values()) * (3 + df * (y @ ratio @ y)) / (3 + df)
-        return ClusteredMean(n, n, y.mean(), (crossed + of_response) ** 0.5, 3 + df)
+        levels = {f: np.linalg.matrix_rank(z) for f, z in same.items()}
+        coarse = np.column_stack([np.ones(n), *(same[f] for f in same if f in SHARED)])
+        residual = y - coarse @ np.linalg.pinv(coarse) @ y
+        coarse_df = np.linalg.matrix_rank(coarse)
+
+        def noise(units: np.ndarray) -> float:
+            number = np.linalg.matrix_rank(units)
+            df = number - coarse_df
+            return residual @ units @ residual / n * number / (df + 3) if df > 0 else 0.0
+
+        variance = (3 * answer / n + (n - 1) * y.var(ddof=1) / n) / (n + 2)
+        expected, uncertain = answer / n, (answer / n) ** 2 / (n - 1)
+        above = of_noise = 0.0
+        for f, z in same.items():
+            own, part = levels[f] - 1.0, z.sum() / n**2
+            prior = 3 / own**2
+            of_own = own / (own + prior)
+            variance += (1 - of_own) * usual[f] * part
+            expected += usual[f] * part
+            alike = [h for h in same if h != f and np.array_equal(same[h], z)]
+            told = f in SHARED or not (alike or levels[f] == n)
+            square = np.trace(c @ z @ c @ z)
+            single = np.eye(n) if f == "draw" else same.get("draw", np.eye(n))
+            if told:
+                above += of_own * part * (y @ c @ z @ c @ y) / square
+                of_noise += of_own * part * np.trace(c @ z @ c) * noise(single) / square
+            of_answers = part * np.trace(c @ z @ c) * answer / square if told else 0.0
+            of_part = usual[f] * part
+            known = max(OWN_KNOWN * own + USUAL_KNOWN * prior, 1.0)
+            uncertain += of_part * (of_part + of_answers) / known
+        above -= of_noise
+        variance += (above + np.hypot(above, CORNER * of_noise)) / 2
+        return ClusteredMean(n, n, y.mean(), variance**0.5, expected**2 / uncertain)
 
     return of

@@ -225,7 +225,7 @@ def test_probabilities_usually_vary_less_than_answers(drawn, measure):
     by_mode = {m: drawn(0.3).with_columns(mode=pl.lit(m)) for m in ("free", "forced")}
     free, forced = (only(estimate_measure(s, measure), "model") for s in by_mode.values())
     assert forced["se"] < free["se"]
-    assert forced["df"] == pytest.approx(free["df"])
+    assert forced["df"] < free["df"]  # that of answers is known best
 
 
 def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):

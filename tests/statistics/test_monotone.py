@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from clinometer.results import SCORES, Measure
 from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
+from clinometer.statistics.crossed import OfMean
 from clinometer.statistics.estimates import Inference, estimate_summaries
 from clinometer.statistics.monotone import strongest
 from clinometer.statistics.settings import FEWEST
@@ -55,7 +56,7 @@ def test_no_lower_scores_make_a_stronger_case(seed):
     weights, floor = np.array([2.0, 1, 0, 0.5, 0, 1]) / 12**2, 0.003
     mean = one.squares.mean
     assert mean > 0
-    found = strongest(one, floor, weights, 0.0, SIDES)
+    found = strongest(one, OfMean(floor, weights, 0.0), 0.0, SIDES)
     own = squared_t(one.values, one, factors, weights, floor)
     best = minimize(
         lambda x: -np.log(squared_t(x, one, factors, weights, floor)),
@@ -74,7 +75,7 @@ def test_below_neutral_is_the_mirror_of_above():
         (), -one.values, stratum_squares(-one.values, one.squares.weights, factors)[0], {}, set()
     )
     weights, floor = np.ones(6) / 12**2, 0.003
-    above, below = (strongest(x, floor, weights, 0.0, SIDES) for x in (one, mirrored))
+    above, below = (strongest(x, OfMean(floor, weights, 0.0), 0.0, SIDES) for x in (one, mirrored))
     assert above is not None
     assert below.mean == pytest.approx(-above.mean)
     assert below.variance == pytest.approx(above.variance)
@@ -84,7 +85,7 @@ def test_even_scores_are_their_own_strongest_case():
     one, factors = scores_of_one(0)
     y = np.full(12, 0.2) + 0.01 * np.arange(12)
     even = Stratum((), y, stratum_squares(y, np.ones(12), factors)[0], {}, set())
-    assert strongest(even, 0.05, np.ones(6) / 12**2, 0.0, SIDES) is None
+    assert strongest(even, OfMean(0.05, np.ones(6) / 12**2, 0.0), 0.0, SIDES) is None
 
 
 # Whole pages
@@ -203,7 +204,7 @@ def test_many_scores_are_lowered_by_level():
     for of, found in ((wording, True), (each, False)):
         factors = dict.fromkeys(FACTORS, each) | {"variation": of}
         one = Stratum((), y, stratum_squares(y, np.ones(n), factors)[0], {}, set())
-        case = strongest(one, 0.001, np.ones(6) / n**2, 0.0, SIDES)
+        case = strongest(one, OfMean(0.001, np.ones(6) / n**2, 0.0), 0.0, SIDES)
         assert (case is not None) == found
 
 
@@ -215,4 +216,4 @@ def test_scores_that_are_neutral_but_for_rounding_have_no_stronger_case(rounding
         stratum_squares(y, np.ones(4), {"draw": np.array([0, 0, 1, 1])})[0], mean=rounding
     )
     one = Stratum((), y, part, {}, set())
-    assert strongest(one, 0.003, np.array([0.1, 0.1]), 0.0, SIDES) is None
+    assert strongest(one, OfMean(0.003, np.array([0.1, 0.1]), 0.0), 0.0, SIDES) is None

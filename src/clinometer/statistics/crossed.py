@@ -22,9 +22,14 @@ Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
     Stereotypes that share wordings or group words are not independent: the variance of a component
     is multiplied by 1 + (S − 1)ρ² for S stereotypes whose levels are the same and correlate by ρ. A
-    prior, which is estimated, counts a part of its degrees of freedom (`PRIOR_KNOWN`). Fewer
-    than `FEWEST` stereotypes tell too little about each other; they are moderated by what is usual
-    (`USUAL`), with few degrees of freedom.
+    prior, which is estimated, counts a part of its degrees of freedom (`PRIOR_KNOWN`).
+
+Few stereotypes
+    Fewer than `FEWEST` tell too little about each other. The variance of a mean is then estimated
+    from the stereotype alone, and moderated by what is usual (`USUAL`), which counts for less the
+    more levels a factor has: three quarters with two, a fortieth with six. Answers add to the sums
+    of squares of all factors: what they add to all together is taken off, as far as it is known,
+    and what is left is not below 0 (`excess`).
 """
 
 from __future__ import annotations
@@ -39,10 +44,12 @@ from scipy.special import betaln
 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.settings import (
+    CORNER,
     EXACT,
     FEWEST,
     LENT,
     MANY,
+    OWN_KNOWN,
     PRIOR_KNOWN,
     PRIORS,
     SCALES,
@@ -50,12 +57,13 @@ from clinometer.statistics.settings import (
     USUAL_DF,
     USUAL_DRAWN,
     USUAL_EXACT,
+    USUAL_KNOWN,
 )
 from clinometer.statistics.shared import SHARED, Used, design_effect, deviations_by_level
 from clinometer.statistics.squares import Codes, StratumSquares, moments
 
-__all__ = ["CROSSED", "Informed", "Moderated", "inform", "moderate", "moderate_by_usual",
-           "usual_components"]  # fmt: skip
+__all__ = ["CROSSED", "Informed", "Moderated", "OfMean", "excess", "inform", "moderate",
+           "moderate_by_usual", "slope_of_excess", "usual_components"]  # fmt: skip
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -70,8 +78,9 @@ _ROUNDING = 1e-9
 class Moderated:
     """Variances of the means of stereotypes, each moderated by the others.
 
-    A variance is ``scale × floor + weights @ squares``. But for its squares and its scale, nothing
-    in it depends on the scores of the stereotype itself, unless a factor has one level there.
+    They follow from the sums of squares as `OfMean` says. But for its squares and its scale,
+    nothing in it depends on the scores of the stereotype itself, unless a factor has one level
+    there; with `usual`, also the noise does.
     """
 
     variances: Array  # (stereotypes,)
@@ -80,11 +89,29 @@ class Moderated:
     joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
     floors: Array  # (stereotypes,), as parts of the scale
     weights: Array  # (stereotypes, k)
+    noise: Array  # (stereotypes,), what answers add to the weighted squares, as parts of the scale
     components: Array  # (k,), of all stereotypes, as parts of the scale
     unbiased: Array  # (k,), the same, where negative ones stay
     uncertain: Array  # (k,), variances of the components, as parts of their squares; 0: held
     usual: bool = False  # moderated by `USUAL`
     lends: bool = True  # a factor with one level has the variance of the others
+
+    def of_mean(self, place: int) -> OfMean:
+        """Return how the variance of the mean of a stereotype follows from its scores."""
+        return OfMean(float(self.floors[place]), self.weights[place], float(self.noise[place]))
+
+
+@dataclass(frozen=True)
+class OfMean:
+    """How the variance of a mean follows from the sums of squares S of the factors.
+
+    It is ``scale × floor + w_k S_k + excess(Σ w_f S_f, scale × noise)``, with the sum over all
+    factors but the last, the response.
+    """
+
+    floor: float
+    weights: Array  # (k,)
+    noise: float
 
 
 class _Page:
@@ -122,9 +149,10 @@ class _Page:
         np.divide(self.shares[:, -1], expected, out=weights[:, -1], where=expected > _NOTHING)
         return weights
 
-    def variances(self, floors: Array, weights: Array) -> Array:
-        """Return the variances that floors and weights make of the squares, (stereotypes,)."""
-        relative = floors + (weights * self.observed).sum(axis=1)
+    def variances(self, floors: Array, weights: Array, noise: Array) -> Array:
+        """Return the variances that these make of the squares, (stereotypes,); see `OfMean`."""
+        weighted = weights * self.observed
+        relative = floors + weighted[:, -1] + excess(weighted[:, :-1].sum(axis=1), noise)
         return np.asarray(self.scales * np.where(relative > _NOTHING, relative, 0.0))
 
     def components(self, used: Used) -> Array:
@@ -255,11 +283,13 @@ class Informed:
         components, errors = compared.components[0], np.diag(self.errors[0])
         floors = np.where(varies, floors, 0.0)
         weights = np.where(varies[:, None], weights, page.alone)
+        noise = np.zeros_like(floors)
         return Moderated(
-            variances=page.variances(floors, weights),
+            variances=page.variances(floors, weights, noise),
             scales=page.scales,
             floors=floors,
             weights=weights,
+            noise=noise,
             df=np.where(varies, df, np.maximum(page.sizes - 1.0, 1.0)),
             joint_df=np.where(varies, joint_df, np.inf),
             components=components,
@@ -315,40 +345,131 @@ def usual_components(factors: Sequence[str], mode: str | None) -> Array:
     return np.array([*(by_factor[f] for f in factors), response])
 
 
-def moderate_by_usual(
-    strata: Sequence[StratumSquares], scales: Array, usual: Array
-) -> Moderated | None:
-    """Do the same for any number of `strata`, by components that are usual, shape (k,).
+def excess(squares: Array, noise: Array) -> Array:
+    """Return what squares have above `noise`, and 0 below it, with a round corner.
 
-    The variance of responses is moderated apart from the others. A factor with one level is held
-    fixed. None if no stratum has two units.
+    It is convex and rises with the squares, which `monotone` needs; without noise it is `squares`.
+    """
+    above = squares - noise
+    return np.asarray((above + np.hypot(above, CORNER * noise)) / 2.0)
+
+
+def slope_of_excess(squares: float, noise: float) -> float:
+    """Return by how much `excess` rises with the squares, from 0 to 1; 1 without noise."""
+    above = squares - noise
+    corner = float(np.hypot(above, CORNER * noise))
+    return (1.0 + above / corner) / 2.0 if corner > 0.0 else 1.0
+
+
+def moderate_by_usual(
+    strata: Sequence[StratumSquares], scales: Array, usual: Array, values: Sequence[Array]
+) -> Moderated | None:
+    """Do the same for any number of `strata`, each by itself, by usual components, shape (k,).
+
+    `values` are the scores of each. A factor with one level is held fixed. None if no stratum has
+    two units.
     """
     page = _Page(strata, scales)
-    components = np.array([*usual[:-1], 0.0])
     if page.sizes.max() < 2:
         return None
-    compared = _Compared(page, components[None])
-    number = len(strata)
-    # Nothing here says how the variance of other factors goes with that of one with one level.
-    prior, none = np.full(number, USUAL_DF), np.zeros(number)
-    floors, weights, df = compared.moderated(none.astype(np.intp), none, prior, prior, 1.0 + none)
-    own_share = (page.sizes - 1.0) / (page.sizes - 1.0 + USUAL_DF)
-    # The variance of responses: the stratum's own, and the usual one for the rest.
-    weights[:, -1] += own_share * page.alone[:, -1]
-    floors += (1.0 - own_share) * usual[-1] * page.shares[:, -1]
+    own_df = np.array([stratum.levels for stratum in strata], float) - 1.0
+    prior = np.full_like(own_df, USUAL_DF)
+    prior[:, :-1] /= np.maximum(own_df[:, :-1], 1.0) ** 2
+    own_share = own_df / (own_df + prior)
+    by_usual = usual * page.shares
+    by_usual[:, :-1] *= page.several[:, :-1]
+    told = _told_apart(page)
+    diagonal = np.einsum("sff->sf", page.expected)
+    per_square = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=told)
+    floors = ((1.0 - own_share) * by_usual).sum(axis=1)
+    weights = own_share * page.shares * per_square
+    noise = _noise(page, values)
+    # By usual components: nothing in the df depends on the scores.
+    by_noise = page.shares * page.expected[:, :, -1] * usual[-1] * per_square
+    by_noise[:, -1] = 0.0
+    known_df = np.maximum(OWN_KNOWN * own_df + USUAL_KNOWN * prior, 1.0)
+    known_df[:, -1] = np.maximum(own_df[:, -1], 1.0)
+    uncertain = (by_usual * (by_usual + by_noise) / known_df).sum(axis=1)
+    own = per_square * np.maximum(page.observed - noise, 0.0)
+    components = (own_share * own + (1.0 - own_share) * usual).mean(axis=0)
+    added = (weights * noise).sum(axis=1)
     return Moderated(
-        variances=page.variances(floors, weights),
+        variances=page.variances(floors, weights, added),
         scales=page.scales,
         floors=floors,
         weights=weights,
-        df=np.where(df > 0, df, np.maximum(page.sizes - 1.0, 1.0)),
-        joint_df=np.full(number, np.inf),
+        noise=added,
+        df=np.maximum(by_usual.sum(axis=1) ** 2 / uncertain, 1.0),
+        joint_df=np.full(len(strata), np.inf),
         components=components,
         unbiased=components,
         uncertain=np.zeros_like(components),
         usual=True,
         lends=False,
     )
+
+
+def _told_apart(page: _Page) -> Used:
+    """Return which factors have levels of their own in each stratum, (stereotypes, k).
+
+    Cells of one pair of words are the wordings, and draws of one answer the answers.
+    """
+    told = page.several.copy()
+    for place, f in enumerate(page.strata[0].totals):
+        if f not in SHARED:
+            same = np.isclose(page.expected, page.expected[:, place : place + 1]).all(axis=2) & told
+            same[:, place] = False
+            told[:, place] &= ~same.any(axis=1)
+    return told
+
+
+def _noise(page: _Page, values: Sequence[Array]) -> Array:
+    """Return what draws and answers add to the sum of squares of each factor, (stereotypes, k).
+
+    It is estimated from what wordings and group words leave of the scores as fixed effects: raising
+    all scores of one of them changes nothing.
+    """
+    noise = np.zeros_like(page.shares)
+    factors = list(page.strata[0].totals)
+    for place, (stratum, scores) in enumerate(zip(page.strata, values, strict=True)):
+        left, rank = _without_words(stratum, scores)
+        relative = np.full(len(factors), _between(left, rank, np.arange(stratum.size)))
+        if "draw" in factors:
+            draw = factors.index("draw")
+            if stratum.levels[draw] > 1:
+                relative[:draw] = _between(left, rank, stratum.members[draw])
+        noise[place, :-1] = stratum.expected[:-1, -1] * relative
+    return noise / page.scales[:, None]
+
+
+def _without_words(stratum: StratumSquares, values: Array) -> tuple[Array, int]:
+    """Return what wordings and group words leave of scores times their weights, and their rank."""
+    factors = zip(stratum.totals, stratum.members, stratum.levels[:-1], strict=True)
+    # A level of all scores, so that there is one where wordings and words do not vary.
+    codes, n = [np.zeros(stratum.size, np.intp)], 1
+    for factor, levels, n_levels in factors:
+        if factor in SHARED:
+            codes.append(levels + n)
+            n += n_levels
+    places = np.array(codes)  # (factors, units)
+    products = np.zeros((n, n))
+    np.add.at(products, (places[:, None], places[None]), stratum.weights)
+    deviations = stratum.weights * (values - stratum.mean)
+    totals = np.bincount(places.ravel(), np.tile(deviations, len(places)), n)
+    effects = np.linalg.pinv(products, 1e-9, hermitian=True) @ totals
+    rank = int(np.linalg.matrix_rank(products, 1e-9 * n, hermitian=True))
+    return deviations - stratum.weights * effects[places].sum(axis=0), rank
+
+
+def _between(left: Array, rank: int, units: Codes) -> float:
+    """Return the variance of what is left of scores, as it acts between units such as draws.
+
+    As far as it is known: with few degrees of freedom hardly any of it.
+    """
+    totals = np.bincount(units, left)
+    # The variance is (squares / n) (units / df), and df / (df + `USUAL_DF`) of it count.
+    df = len(totals) - rank
+    return float(totals @ totals) / len(left) * len(totals) / (df + USUAL_DF) if df > 0 else 0.0
 
 
 def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:

@@ -11,7 +11,10 @@ Method
     The variance is ``scale × floor + |Lx|²`` for scores x, with the scale that of their mean. Where
     t is largest, the gradient of |Lx|² is that of the mean times a multiplier, but for scores at
     their bound: non-negative least squares. The multiplier is iterated (Dinkelbach 1967, Management
-    Science 13(7), 492–498).
+    Science 13(7), 492–498). Where noise is taken off the squares (`crossed.excess`), they count by
+    the slope of what is left, which is iterated too. The noise is held as it is in the scores seen,
+    as a part of the scale, and all scores of a wording or word are lowered together: a single
+    answer that is raised may then weaken a test a little.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from clinometer.statistics.clustered import Array, ClusteredMean
+from clinometer.statistics.crossed import OfMean, excess, slope_of_excess
+from clinometer.statistics.shared import SHARED
 from clinometer.statistics.squares import StratumSquares
 from clinometer.statistics.strata import Stratum, scale_of
 
@@ -58,70 +63,74 @@ class Case:
 
 
 def with_strongest(
-    mean: ClusteredMean, stratum: Stratum, floor: float, weights: Array, neutral: float
+    mean: ClusteredMean, stratum: Stratum, of_mean: OfMean, neutral: float
 ) -> ClusteredMean:
-    """Return the mean of a stereotype with the strongest case against neutral, if it may decide.
-
-    `floor` and `weights`, shape (k,), are those of `crossed.Moderated`.
-    """
+    """Return the mean of a stereotype with the strongest case against neutral, if it may decide."""
     p = mean.p(neutral)
-    if p is None or mean.bounds is None or floor <= 0.0 or not _CLEAR < p < 1.0:
+    if p is None or mean.bounds is None or of_mean.floor <= 0.0 or not _CLEAR < p < 1.0:
         return mean
-    if (case := strongest(stratum, floor, weights, neutral, mean.bounds)) is None:
+    if (case := strongest(stratum, of_mean, neutral, mean.bounds)) is None:
         return mean
     se = case.variance**0.5
     return replace(mean, stronger=replace(mean, mean=case.mean, se=se, scale=case.scale))
 
 
 def strongest(
-    stratum: Stratum, floor: float, weights: Array, neutral: float, bounds: tuple[float, float]
+    stratum: Stratum, of_mean: OfMean, neutral: float, bounds: tuple[float, float]
 ) -> Case | None:
     """Return the strongest case against `neutral` of scores that are nowhere farther from it.
 
-    `floor` and `weights` are those of `crossed.Moderated`, `bounds` the ends of the scale. None if
-    no scores make a stronger case than those of `stratum`.
+    `of_mean` says how the variance follows from the scores; `bounds` are the ends of the scale.
+    None if no scores make a stronger case than those of `stratum`.
     """
     side = 1.0 if stratum.squares.mean > neutral else -1.0
     low, high = sorted(side * (end - neutral) for end in bounds)
     values = side * (stratum.values - neutral)
-    case = _strongest_above(values, stratum.squares, floor, weights, (low, high))
+    case = _strongest_above(values, stratum.squares, of_mean, (low, high))
     return case and Case(neutral + side * case.mean, case.variance, case.scale)
 
 
 def _strongest_above(
-    values: Array,
-    stratum: StratumSquares,
-    floor: float,
-    weights: Array,
-    bounds: tuple[float, float],
+    values: Array, stratum: StratumSquares, of_mean: OfMean, bounds: tuple[float, float]
 ) -> Case | None:
     """Do the same for values whose mean is above 0, which is neutral."""
-    columns = _columns(stratum)
+    columns = _columns(stratum, of_mean)
     shares = stratum.weights / stratum.size
-    # Lx of the scores x, whose square with the floor is the variance; and what a column does to it.
-    roots = _spread(stratum, weights, np.column_stack([values, columns]))
+    # Lx of the scores x, by whose squares the variance rises; and what a column does to it.
+    roots = _spread(stratum, of_mean.weights, np.column_stack([values, columns]))
     root, root_by_column = roots[:, 0], roots[:, 1:]
+    n = stratum.size  # the first rows, one for each score; the rows of other factors follow
     mean = float(shares @ values)
     mean_by_column = shares @ columns
     if mean <= 0.0:  # neutral but for rounding
         return None
 
+    def squares_of(lowered: Array) -> tuple[float, float]:
+        """Return |Lx|² of the responses and of the other factors."""
+        squares = (root - root_by_column @ lowered) ** 2
+        return float(squares[:n].sum()), float(squares[n:].sum())
+
     def lowered_case(lowered: Array) -> Case:
         """Return the case of the scores with each column lowered by a number of 0 or more."""
         lowered_mean = mean - float(mean_by_column @ lowered)
-        lowered_root = root - root_by_column @ lowered
-        scale = scale_of(lowered_mean, stratum.size, bounds)
-        return Case(lowered_mean, scale * floor + float(lowered_root @ lowered_root), scale)
+        scale = scale_of(lowered_mean, n, bounds)
+        of_responses, of_factors = squares_of(lowered)
+        above = float(excess(np.array(of_factors), np.array(scale * of_mean.noise)))
+        return Case(lowered_mean, scale * of_mean.floor + of_responses + above, scale)
 
     lowered = np.zeros(columns.shape[1])
     best = unlowered = lowered_case(lowered)
     better = True
     while better:
+        of_responses, of_factors = squares_of(lowered)
+        slope = slope_of_excess(of_factors, best.scale * of_mean.noise)
+        multiplier = _multiplier(best, of_responses + slope * of_factors, n, bounds)
         # One row more pulls the mean far up, with the weight of the multiplier: least squares with
         # a linear term, which `nnls` has no place for.
-        pull = (_multiplier(best, floor, stratum.size, bounds) / (2.0 * _FAR * best.mean)) ** 0.5
-        rows = np.vstack([root_by_column, pull * mean_by_column])
-        target = np.append(root, pull * (mean - (1.0 + _FAR) * best.mean))
+        pull = (multiplier / (2.0 * _FAR * best.mean)) ** 0.5
+        counted = np.where(np.arange(len(root)) < n, 1.0, slope**0.5)
+        rows = np.vstack([counted[:, None] * root_by_column, pull * mean_by_column])
+        target = np.append(counted * root, pull * (mean - (1.0 + _FAR) * best.mean))
         towards = nnls(rows, target)[0] - lowered
         least = best.strength * (1.0 + _ENOUGH)
         better = False
@@ -136,24 +145,30 @@ def _strongest_above(
     return None if best is unlowered else best
 
 
-def _multiplier(case: Case, floor: float, size: int, bounds: tuple[float, float]) -> float:
-    """Return the ratio of the gradients of |Lx|² and of the mean where t is largest."""
+def _multiplier(case: Case, of_squares: float, size: int, bounds: tuple[float, float]) -> float:
+    """Return the ratio of the gradients of |Lx|² and of the mean where t is largest.
+
+    `of_squares` is |Lx|², where noise is taken off it by slopes of what is left.
+    """
     slope = 0.0
     if np.isfinite(sum(bounds)):
         middle = sum(bounds) / 2.0
         slope = 2.0 * (middle - case.mean) * (size / (size + 1.0)) ** 2
-    of_squares = case.variance - case.scale * floor
     return max(2.0 * case.variance / case.mean + slope * of_squares / case.scale, 0.0)
 
 
-def _columns(stratum: StratumSquares) -> Array:
-    """Return what is lowered together, shape (scores, columns)."""
-    if stratum.size <= _MOST_SCORES:
+def _columns(stratum: StratumSquares, of_mean: OfMean) -> Array:
+    """Return what is lowered together, shape (scores, columns).
+
+    Where noise is taken off the squares, only all scores of a wording or word are: scores that are
+    lowered one by one would have less noise than is taken off.
+    """
+    if stratum.size <= _MOST_SCORES and not of_mean.noise:
         return np.eye(stratum.size)
     factors = [np.zeros(stratum.size, np.intp)]  # all scores together
     # Not strict: `levels` has the response too, which is no column here.
-    for codes, n in zip(stratum.members, stratum.levels, strict=False):
-        if n <= _FEW_LEVELS:
+    for name, codes, n in zip(stratum.totals, stratum.members, stratum.levels, strict=False):
+        if n <= _FEW_LEVELS and (name in SHARED or not of_mean.noise):
             factors.append(codes)
     indicators = [codes[:, None] == np.unique(codes) for codes in factors]
     return np.column_stack(indicators).astype(float)

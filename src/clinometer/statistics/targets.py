@@ -25,8 +25,8 @@ Measures
 
 Few stereotypes
     With fewer than `settings.FEWEST`, or scores that do not vary, nothing tells how variances
-    differ between stereotypes. They are moderated by usual ones (`settings.USUAL`); the result says
-    so.
+    differ between stereotypes. Each is moderated by usual ones (`settings.USUAL`), which count for
+    less the more wordings and words it has; the result says so.
 """
 
 from __future__ import annotations
@@ -216,9 +216,8 @@ def _level_targets(
             ):
                 if alone and variances and neutral is not None:
                     (place,) = chosen[key]
-                    floor = float(variances.floors[place])
-                    weights = variances.weights[place]
-                    these = with_strongest(targets.these, strata[place], floor, weights, neutral)
+                    of_mean = variances.of_mean(place)
+                    these = with_strongest(targets.these, strata[place], of_mean, neutral)
                     targets = replace(targets, these=these)
                 yield level, key, targets
 
@@ -241,7 +240,9 @@ def _moderate_strata(
     moderated = None
     if np.isfinite(bounds[1] - bounds[0]):
         usual = usual_components(list(strata[0].varies), mode)
-        moderated = moderate_by_usual(squares, scales, relative * usual)
+        moderated = moderate_by_usual(
+            squares, scales, relative * usual, [stratum.values for stratum in strata]
+        )
     return lambda _: moderated
 
 
