@@ -12,6 +12,7 @@ from clinometer.results.estimates import (
 )
 from clinometer.results.schemas import (
     ABSENT,
+    ASKED_ABOUT,
     COMPLIANCE,
     FACTORS,
     LEVELS,
@@ -25,6 +26,7 @@ from clinometer.results.schemas import (
 )
 
 __all__ = [
+    "ASKED_ABOUT",
     "ASSOCIATIONS",
     "ATTRIBUTIONS",
     "COLUMNS",

@@ -16,6 +16,7 @@ import polars as pl
 from clinometer.results.columns import CONDITIONS, Column, Schema, columns
 
 __all__ = [
+    "ASKED_ABOUT",
     "ABSENT",
     "ANSWER_PAIRS",
     "ALLOCATION",
@@ -77,6 +78,10 @@ VERSIONS = {
     for group in ("default", "marginalized")
     for attribute in ("tied", "counter")
 }
+
+#: Versions that say who or what a question is about. What saying yes to everything adds to a mean
+#: cancels over them, as the effect of order does over orders.
+ASKED_ABOUT = (*VERSIONS, "default", "marginalized", "tied", "counter")
 
 FACTORS: Schema = columns(
     *("model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),

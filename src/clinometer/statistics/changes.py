@@ -29,7 +29,6 @@ from clinometer.errors import InputError, unknown
 from clinometer.results import Measure, Schema, as_estimates, check, columns
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.schemas import MATCHES
-from clinometer.results.verdicts import ONE_ORDER
 from clinometer.statistics.clustered import (
     AMONG,
     Row,
@@ -41,7 +40,14 @@ from clinometer.statistics.clustered import (
     together,
 )
 from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
-from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
+from clinometer.statistics.summaries import (
+    LEVEL_KEYS,
+    NEVER_POOLED,
+    SEEN_TOGETHER,
+    UNBALANCED,
+    keys_of,
+    unbalanced_text,
+)
 
 __all__ = ["Changes", "Compared", "Contrasted", "TargetsByKey", "candidates", "contrasted",
            "seen_together"]  # fmt: skip
@@ -186,14 +192,13 @@ def _add_inference(
         row |= _compliance_change(changes.compliance.get(key), settings.confidence)
         rows_for_these.append(row)
         rows_like_these.append(scores.row(LIKE_THESE, settings.confidence) if scores else {})
-    one_order = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
     inferred = groups.hstack(pl.DataFrame(rows_for_these, schema=_THESE_SCHEMA)).with_columns(
         candidate_estimate=pl.col("baseline_estimate") + pl.col("estimate"),
         level=pl.lit(level),
         like_these=pl.Series(rows_like_these, dtype=pl.Struct(OF_TARGET)),
-        conditional_on=pl.col("conditional_on") + one_order,
+        conditional_on=pl.col("conditional_on") + unbalanced_text(),
     )
-    return inferred.drop("one_order")
+    return inferred.drop(*UNBALANCED)
 
 
 def _bounds(key: tuple[Any, ...], changes: Changes, confidence: float) -> Row:

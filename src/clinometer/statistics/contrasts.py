@@ -54,10 +54,12 @@ from clinometer.statistics.estimates import check_range
 from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import (
     NEVER_POOLED,
-    balance_orders,
-    in_one_order,
+    UNBALANCED,
+    balance_turns,
     keys_of,
-    scores_by_order,
+    scores_by_turn,
+    turn,
+    unbalanced,
 )
 from clinometer.statistics.targets import means
 
@@ -211,9 +213,9 @@ def _targets_by_candidate(
     units = _units(pairs, value)
     by_key: dict[tuple[Any, ...], Targets] = {}
     for (candidate,), of_candidate in units.group_by("candidate", maintain_order=True):
-        # Orders are balanced within the groups that a mean is over: cells, or whole stereotypes.
+        # Turns are balanced within the groups that a mean is over: cells, or whole stereotypes.
         for unit_level, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
-            balanced = balance_orders(of_candidate, unit_level)
+            balanced = balance_turns(of_candidate, unit_level)
             estimates = means(balanced, bounds, "value", "weight", levels)
             for (level, *key), targets in estimates.items():
                 by_key[level, candidate, *key] = targets
@@ -223,7 +225,7 @@ def _targets_by_candidate(
 def _units(pairs: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
     """Reduce a value of the trials asked under both to its sums, a row per mirrored pair."""
     scored = pairs.filter("both").with_columns(score=value).drop_nulls("score")
-    scored = scored.with_row_index("row")
+    scored = scored.with_row_index("row").with_columns(turn())
     keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
     return scored.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
@@ -231,7 +233,7 @@ def _units(pairs: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
         pl.col("iteration").min().alias("draw"),
         pl.col("score").mean().alias("mean"),
         pl.len().alias("n_scored"),
-        *scores_by_order(),
+        *scores_by_turn(),
     )
 
 
@@ -282,7 +284,7 @@ def _describe_groups(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
     described = described.join(means, on=keys, how="left", nulls_equal=True)
     # Null in groups without a matched score, which `means` lacks.
     return described.with_columns(
-        pl.col("one_order").fill_null(value=False), pl.col("n_stereotypes").fill_null(0)
+        pl.col(*UNBALANCED).fill_null(value=False), pl.col("n_stereotypes").fill_null(0)
     ).sort(keys)
 
 
@@ -301,15 +303,15 @@ def _compliance_means(
 
 def _baseline_means(units: pl.DataFrame, keys: list[str], level: str) -> pl.DataFrame:
     """Return the mean of the baseline where the candidate has a score too, each stereotype once."""
-    balanced = balance_orders(units, "cell" if level == "cell" else "stereotype")
+    balanced = balance_turns(units, "cell" if level == "cell" else "stereotype")
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
     by_stereotype = balanced.group_by(stereotypes, maintain_order=True).agg(
+        *unbalanced(),
         baseline_estimate=(pl.col("weight") * pl.col("value")).sum() / pl.col("weight").sum(),
-        one_order=in_one_order(),
     )
     return by_stereotype.group_by(keys).agg(
         pl.col("baseline_estimate").mean(),
-        pl.col("one_order").any(),
+        pl.col(*UNBALANCED).any(),
         n_stereotypes=pl.len().cast(pl.Int64),
     )

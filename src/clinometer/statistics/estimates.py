@@ -39,7 +39,6 @@ from clinometer.results import ABSENT, LEVELS, ORDERS, Measure, Schema, as_estim
 from clinometer.results.columns import with_texts
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.judging import judge
-from clinometer.results.verdicts import ONE_ORDER
 from clinometer.statistics.clustered import (
     AMONG,
     Row,
@@ -56,11 +55,13 @@ from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
     SEEN_TOGETHER,
-    balance_orders,
+    UNBALANCED,
+    balance_turns,
     fill_missing,
-    in_one_order,
     keys_of,
     summarise,
+    unbalanced,
+    unbalanced_text,
 )
 from clinometer.statistics.targets import means, with_words
 
@@ -200,7 +201,7 @@ def estimate_summaries(
     inference = inference or Inference()
     span = measure.high - measure.low
     ends = measure.low, measure.high
-    # Orders are balanced within the groups that a mean is over: cells, or whole stereotypes.
+    # Turns are balanced within the groups that a mean is over: cells, or whole stereotypes.
     by_cell = _balance_with_bounds(units, measure, "cell")
     by_stereotype = _balance_with_bounds(units, measure, "stereotype")
     frames = (
@@ -326,12 +327,11 @@ def _add_inference(
         rows_for_these.append({**row, **_order_row(order, inference)})
         n_tests = tests.number(key, LIKE_THESE)
         rows_like_these.append(_target_row(score, LIKE_THESE, n_tests, measure, inference))
-    one_order = pl.when("one_order").then(pl.lit(f", {ONE_ORDER}")).otherwise(pl.lit(""))
     return described.hstack(
         pl.DataFrame(rows_for_these, schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
     ).with_columns(
         like_these=pl.Series(rows_like_these, dtype=pl.Struct(_TARGET_SCHEMA)),
-        conditional_on=pl.col("conditional_on") + one_order,
+        conditional_on=pl.col("conditional_on") + unbalanced_text(),
     )
 
 
@@ -348,8 +348,8 @@ def _word_variances(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, f
 
 
 def _balance_with_bounds(units: pl.DataFrame, measure: Measure, level: str) -> pl.DataFrame:
-    """Let both orders count the same in groups of a level, also in the worst cases."""
-    balanced = balance_orders(units, level)
+    """Let all turns count the same in groups of a level, also in the worst cases."""
+    balanced = balance_turns(units, level)
     all_scored = _all_scored(units)
     for end in _ENDS:
         names = {"value": f"{end}_value", "weight": f"{end}_weight"}
@@ -418,11 +418,11 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(
         _weighted("value", "weight").alias("estimate"),
         *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
-        one_order=in_one_order(),
+        *unbalanced(),
     )
     over_stereotypes = by_stereotype.group_by(keys).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
-        pl.col("one_order").any(),
+        pl.col(*UNBALANCED).any(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
     )
     # The effect of order that is taken out may be larger in the scores than in the worst cases.

@@ -25,10 +25,11 @@ from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
+    UNBALANCED,
     fill_missing,
-    in_one_order,
     keys_of,
     summarise,
+    unbalanced,
 )
 from clinometer.statistics.targets import differences
 
@@ -165,7 +166,7 @@ def _describe_groups(
         baseline_estimate=pl.col("mean").filter(scored).mean(),
         compliance_baseline_estimate=pl.col("scored").mean(),
         compliance_candidate_estimate=pl.col("scored_t").mean(),
-        one_order=pl.any_horizontal("one_order", "one_order_t").any(),
+        **{flag: pl.any_horizontal(flag, f"{flag}_t").any() for flag in UNBALANCED},
     )
     counts = ("n_unasked_baseline", "n_unasked_candidate")
     lost = ("n_lost_baseline", "n_lost_candidate", "n_lost_both")
@@ -185,7 +186,7 @@ def _count_answers(units: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     mean = pl.when(weight.sum() > 0).then((weight * value).sum() / weight.sum())
     return units.group_by(keys, maintain_order=True).agg(
         pl.col("n", "n_scored").sum(),
+        *unbalanced(),
         mean=mean,
         scored=n.sum() / pl.col("n").sum(),
-        one_order=in_one_order(),
     )
