@@ -449,8 +449,8 @@ def _without_words(stratum: StratumSquares, values: Array) -> tuple[Array, int]:
     codes, n = [np.zeros(stratum.size, np.intp)], 1
     for factor, levels, n_levels in factors:
         if factor in SHARED:
-            codes.append(levels + n)
-            n += n_levels
+            codes.append(np.where(levels < 0, n_levels, levels) + n)  # without one: another level
+            n += n_levels + 1
     places = np.array(codes)  # (factors, units)
     products = np.zeros((n, n))
     np.add.at(products, (places[:, None], places[None]), stratum.weights)

@@ -179,10 +179,9 @@ def _spread(stratum: StratumSquares, weights: Array, columns: Array) -> Array:
     deviations = stratum.weights[:, None] * (columns - stratum.weights @ columns / stratum.size)
     # A row per level: the levels of a factor are numbered on from those of the factors before it.
     starts = np.cumsum([0, *stratum.levels[:-1]])
-    levels = (
-        np.array(stratum.members, np.intp).reshape(-1, stratum.size, 1) + starts[:-1, None, None]
-    )
+    members = np.array(stratum.members, np.intp).reshape(-1, stratum.size, 1)
+    levels = np.maximum(members, 0) + starts[:-1, None, None]
     cells = levels * columns.shape[1] + np.arange(columns.shape[1])
-    roots = weights[:-1, None, None] ** 0.5 * deviations
+    roots = np.where(members < 0, 0.0, weights[:-1, None, None] ** 0.5 * deviations)
     totals = np.bincount(cells.ravel(), roots.ravel(), starts[-1] * columns.shape[1])
     return np.vstack([weights[-1] ** 0.5 * deviations, totals.reshape(-1, columns.shape[1])])

@@ -52,22 +52,33 @@ class StratumSquares:
     expected: Array  # (k, k), E[squares] = expected @ components
     shares: Array  # (k,), variance of the mean = shares @ components
     weights: Array  # (units,), answers by their mean
-    members: tuple[Codes, ...]  # of each factor (units,), the levels numbered from 0 on
+    members: tuple[Codes, ...]  # of each factor (units,), the levels from 0 on; −1: none
     totals: Mapping[str, tuple[Codes, Array, Array]]  # level, mean deviation, share of answers
 
 
 class _Levels:
-    """The levels of one factor within stereotypes, those of the first stereotype first."""
+    """The levels of one factor within stereotypes, those of the first stereotype first.
+
+    A unit with a negative code has no level of the factor, as a person of one group has no word of
+    the other.
+    """
 
     def __init__(self, codes: Codes, strata: Codes, deviations: Array, weights: Array) -> None:
         n = codes.max() + 1
+        has = codes >= 0
         # A number for each stereotype with a level, which sorts by the stereotype first.
-        cells, self.member = np.unique(strata * n + codes, return_inverse=True)
+        cells, member = np.unique(strata[has] * n + codes[has], return_inverse=True)
         self.strata, self.codes = np.divmod(cells, n)  # (levels,)
-        self.sums = np.bincount(self.member, deviations)
-        self.counts = np.bincount(self.member, weights)
+        self.sums = np.bincount(member, deviations[has])
+        self.counts = np.bincount(member, weights[has])
         self.sizes = np.bincount(self.strata)  # (stereotypes,)
         self.starts = np.cumsum(self.sizes) - self.sizes
+        self.member = np.full(len(codes), -1)
+        self.member[has] = member
+
+    def within(self, strata: Codes) -> Codes:
+        """Return the level of each unit, numbered within its stereotype; −1 if it has none."""
+        return np.where(self.member < 0, -1, self.member - self.starts[strata])
 
     def totals(self, sizes: Codes) -> list[tuple[Codes, Array, Array]]:
         """Return level, mean deviation and share of the answers of each stereotype."""
@@ -88,7 +99,8 @@ def stratum_squares(
     """Return the sums of squares of `values`, shape (units,), by stereotype and factor.
 
     `weights` are the numbers of answers behind the values, `factors` their levels, as integers from
-    0 on, and `strata` their stereotypes, numbered in order from 0 on; by default one.
+    0 on, or −1 for units without one, and `strata` their stereotypes, numbered in order from 0 on;
+    by default one.
     """
     strata = np.zeros(len(values), np.intp) if strata is None else strata
     sizes, answers = np.bincount(strata), np.bincount(strata, weights)
@@ -104,7 +116,7 @@ def stratum_squares(
     shares = counts / sizes[:, None] ** 2
     unit_weights = split(relative, sizes)
     # Both are transposed: by factor and stereotype as computed, by stereotype and factor as kept.
-    members = list(zip(*(split(f.member - f.starts[strata], sizes) for f in crossed), strict=True))
+    members = list(zip(*(split(f.within(strata), sizes) for f in crossed), strict=True))
     totals = list(zip(*(f.totals(sizes) for f in crossed), strict=True))
     squares = []
     for s in range(len(sizes)):
@@ -130,14 +142,16 @@ def _expected(levels: Sequence[_Levels], counts: Array, weights: Array, sizes: C
     for f, first in enumerate(levels):
         for h, second in enumerate(levels[: f + 1]):
             n = len(second.strata)
-            cells, member = np.unique(first.member * n + second.member, return_inverse=True)
+            both = (first.member >= 0) & (second.member >= 0)
+            pairs = first.member[both] * n + second.member[both]
+            cells, member = np.unique(pairs, return_inverse=True)
             rows, columns = np.divmod(cells, n)
-            joint = np.bincount(member, weights)
+            joint = np.bincount(member, weights[both])
             strata = first.strata[rows]
             # Σ (joint − independent / 2)²: the squares of the second term, over all pairs of
             # levels, are in `expected` already, and only pairs with answers add to them.
             independent = 2.0 * first.counts[rows] * second.counts[columns] / sizes[strata]
-            expected[:, f, h] += np.bincount(strata, joint * (joint - independent))
+            expected[:, f, h] += np.bincount(strata, joint * (joint - independent), len(sizes))
             expected[:, h, f] = expected[:, f, h]
     return expected
 
@@ -148,10 +162,12 @@ def _centred_products(stratum: StratumSquares, factors: Sequence[int]) -> Array:
     starts = np.cumsum(sizes) - sizes
     n = int(sizes.sum())
     k = len(factors)
-    members = [stratum.members[f] + start for f, start in zip(factors, starts, strict=True)]
-    places = np.array(members, np.intp).reshape(k, stratum.size)  # the shape also for k = 0
-    weights = np.broadcast_to(stratum.weights, (k, k, stratum.size)).ravel()
-    joint = np.bincount((places[:, None] * n + places).ravel(), weights, n * n).reshape(n, n)
+    members = np.array([stratum.members[f] for f in factors], np.intp)
+    members = members.reshape(k, stratum.size)  # the shape also for k = 0
+    places = members + starts[:, None]
+    both = (members[:, None] >= 0) & (members >= 0)
+    weights = np.broadcast_to(stratum.weights, both.shape)[both]
+    joint = np.bincount((places[:, None] * n + places)[both], weights, n * n).reshape(n, n)
     counts = joint.diagonal()
     return np.asarray(joint - np.outer(counts, counts) / stratum.size)
 

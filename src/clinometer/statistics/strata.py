@@ -12,7 +12,7 @@ import polars as pl
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.crossed import CROSSED
 from clinometer.statistics.shared import SHARED
-from clinometer.statistics.squares import StratumSquares, split, stratum_squares
+from clinometer.statistics.squares import Codes, StratumSquares, split, stratum_squares
 
 __all__ = ["Stratum", "scale_of", "scales_of", "strata_of"]
 
@@ -48,6 +48,8 @@ def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -
     factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in CROSSED if f not in keys}
     values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
     strata = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy().astype(np.intp)
+    for word in SHARED[1:]:
+        factors[word] = _without_word(factors[word], strata)
     squares = stratum_squares(values, weights, factors, strata)
     first_rows = np.flatnonzero(np.diff(strata, prepend=-1))
     stratum_keys = coded.select(keys)[first_rows].rows()
@@ -56,6 +58,15 @@ def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -
         Stratum(key, scores, of_stratum, *_levels(of_stratum))
         for key, scores, of_stratum in zip(stratum_keys, stratum_values, squares, strict=True)
     ]
+
+
+def _without_word(codes: Codes, strata: Codes) -> Codes:
+    """Return codes of words with −1 for none, where other answers of the stereotype have one.
+
+    Of single persons, each answer is about a word of one group and none of the other.
+    """
+    has_word = np.bincount(strata, codes) > 0
+    return np.where((codes == 0) & has_word[strata], -1, codes)
 
 
 def _levels(stratum: StratumSquares) -> tuple[dict[str, int], set[str]]:
