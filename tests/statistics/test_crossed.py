@@ -25,9 +25,20 @@ def layout(seed: int, n: int = 30, levels: tuple[int, ...] = (3, 5, 2)) -> dict[
     return {f"f{k}": rng.integers(0, size, n) for k, size in enumerate(levels)}
 
 
+def without_some(seed: int) -> dict[str, np.ndarray]:
+    """A third of the units has no level of one factor, the others none of another."""
+    factors = layout(seed)
+    third = np.arange(30) < 10
+    return factors | {"f0": np.where(third, -1, factors["f0"]), "f1": np.where(third, 1, -1)}
+
+
 def dense(factors: dict[str, np.ndarray], n: int) -> list[np.ndarray]:
     """Return the incidence matrix of each factor, shape (n, levels), and of the response."""
-    columns = [(codes[:, None] == np.unique(codes)).astype(float) for codes in factors.values()]
+    levels = [np.unique(codes[codes >= 0]) for codes in factors.values()]
+    columns = [
+        (codes[:, None] == of).astype(float)
+        for codes, of in zip(factors.values(), levels, strict=True)
+    ]
     return [*columns, np.eye(n)]
 
 
@@ -37,13 +48,14 @@ def centring(weights: np.ndarray) -> np.ndarray:
     return np.diag(w) - np.outer(w, w) / len(w)
 
 
+@pytest.mark.parametrize("make", [layout, without_some])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_sums_of_squares_and_what_they_expect(seed, weighted):
+def test_sums_of_squares_and_what_they_expect(seed, weighted, make):
     """S_f = y'CZ_f Z_f'Cy; a component σ_h² adds σ_h² tr(Z_f'CZ_h Z_h'CZ_f) to its expectation."""
     rng, n = np.random.default_rng(seed), 30
     y, weights = rng.normal(size=n), rng.integers(1, 5, n) if weighted else np.full(n, 2)
-    factors = layout(seed)
+    factors = make(seed)
     one = part(y, weights.astype(float), factors)
     z, c = dense(factors, n), centring(weights)
     squares = [y @ c @ f @ f.T @ c @ y for f in z]
@@ -71,16 +83,18 @@ def test_stereotypes_of_one_call_are_as_those_of_several():
             assert shares.sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("make", [layout, without_some])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_variance_of_the_mean_is_linear_in_the_components(weighted):
+def test_the_variance_of_the_mean_is_linear_in_the_components(weighted, make):
     """Var(1'Wy/n) = Σ σ_f² ‖Z_f'W1/n‖²."""
     rng, n = np.random.default_rng(0), 30
     weights = rng.integers(1, 5, n).astype(float) if weighted else np.full(n, 2.0)
-    factors = layout(0)
+    factors = make(0)
     one = part(rng.normal(size=n), weights, factors)
-    shares = [((f.T @ weights / weights.sum()) ** 2).sum() for f in dense(factors, n)]
-    assert one.shares == pytest.approx(shares)
-    assert (one.size, one.answers, one.levels) == (n, weights.sum(), (3, 5, 2, n))
+    z = dense(factors, n)
+    assert one.shares == pytest.approx([((f.T @ weights / weights.sum()) ** 2).sum() for f in z])
+    levels = tuple(f.shape[1] for f in z)
+    assert (one.size, one.answers, one.levels) == (n, weights.sum(), levels)
 
 
 def test_the_mean_is_weighted_by_answers():
@@ -89,11 +103,11 @@ def test_the_mean_is_weighted_by_answers():
     assert part(y, weights, {}).mean == pytest.approx(np.average(y, weights=weights))
 
 
+@pytest.mark.parametrize("make", [layout, without_some])
 @pytest.mark.parametrize("components", [(1.0, 0.5, 2.0, 0.7), (0, 0, 0, 1), (1, 0, 0, 0)])
-def test_covariance_of_the_sums_of_squares(components):
+def test_covariance_of_the_sums_of_squares(components, make):
     """Of normal effects with covariance V: cov(y'Qy, y'Ry) = 2 tr(QVRV)."""
-    n = 40
-    factors = layout(1, n)
+    n, factors = 30, make(1)
     one = part(np.random.default_rng(1).normal(size=n), np.ones(n), factors)
     z, c = dense(factors, n), centring(np.ones(n))
     v = sum(component * f @ f.T for component, f in zip(components, z, strict=True))

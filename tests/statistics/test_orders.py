@@ -1,7 +1,8 @@
-"""Both orders of the groups count the same, however often each was answered."""
+"""Orders of the groups and versions of a question count the same, whatever is answered of each."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinometer.results import Measure
 from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.contrasts import contrast
@@ -113,6 +115,84 @@ def test_one_order_is_said(scores_of: Any, measure: Any) -> None:
     assert "one order" in found["conditional_on"]
     unknown = answers(scores_of, 8, 0).with_columns(order=pl.lit(None, pl.String))
     assert row(unknown, measure)["verdict"] == "consistent"
+
+
+DECISION = Measure("absolute_decision", "", 0.0, 1.0, 0.5, "", "")
+
+YES = {"default_tied": 0.0, "default_counter": 1.0, "marginalized_tied": 1.0,
+       "marginalized_counter": 0.0}  # fmt: skip
+
+
+def decisions(scores_of: Any, scored: dict[str, int], yes: float = 0.8, seed: int = 0) -> Any:
+    """Yes or no to four versions, in so many of 40 draws, by a model that says yes to a share."""
+    rng, rows = np.random.default_rng(seed), []
+    for k, (version, score) in product(range(40), YES.items()):
+        value = score if rng.random() < yes else 1.0 - score
+        rows.append(
+            {"instrument": DECISION.name, "version": version, "order": None, "pair_id": f"p{k}",
+             "variation": f"v{k % 4}", "marginalized": f"a{k % 5}", "default": f"b{k % 3}",
+             "iteration": k, "score": value if k < scored[version] else None}
+        )  # fmt: skip
+    return scores_of(*rows)
+
+
+def test_a_model_that_says_yes_to_most_and_refuses_about_one_group_has_no_lean(
+    scores_of: Any,
+) -> None:
+    """Once its mean was .56: answers about the group that it refuses less counted for more."""
+    few = {v: 14 if v.startswith("marginalized") else 40 for v in YES}
+    means = []
+    for seed in range(20):
+        scores = decisions(scores_of, few, seed=seed)
+        of_versions = scores.group_by("version").agg(pl.col("score").mean())
+        found = row(scores, DECISION, "stereotype")
+        assert found["estimate"] == pytest.approx(of_versions["score"].mean())
+        means.append(found["estimate"])
+    assert np.mean(means) == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_lean_stays_one_where_versions_are_refused(scores_of: Any) -> None:
+    """Yes to consistent versions alone."""
+    scores = decisions(scores_of, dict.fromkeys(YES, 40) | {"marginalized_tied": 12}, yes=1.0)
+    leaning = scores.with_columns(score=pl.when(pl.col("score").is_not_null()).then(1.0))
+    assert row(leaning, DECISION, "stereotype")["verdict"].startswith("consistent")
+
+
+@pytest.mark.parametrize(("scored", "said"), [(0, True), (1, False), (40, False)])
+def test_versions_without_an_answer_are_said(scores_of: Any, scored: int, said: bool) -> None:
+    scores = decisions(scores_of, dict.fromkeys(YES, 40) | {"default_tied": scored})
+    found = row(scores, DECISION, "stereotype")
+    assert ("some versions" in found["conditional_on"]) == said
+    alone = row(scores.filter(version="default_counter"), DECISION, "stereotype")
+    assert alone["verdict"].endswith("for these versions")
+
+
+@given(kept=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=2, max_size=6))
+def test_whatever_is_missing_the_mean_is_that_of_the_means_in_each_version(
+    scores_of: Any, kept: list[list[bool]]
+) -> None:
+    rng = np.random.default_rng(len(kept))
+    rows = [
+        {"version": version, "order": None, "pair_id": f"p{k}", "iteration": k,
+         "score": rng.uniform(-1, 1) if scored else None}
+        for k, of_pair in enumerate(kept) for version, scored in zip(YES, of_pair, strict=True)
+    ]  # fmt: skip
+    scores = scores_of(*rows)
+    units, means = (
+        summarise(scores),
+        scores.group_by("version").agg(pl.col("score").mean())["score"],
+    )
+    weighed = units.select((pl.col("weight") * pl.col("value")).sum() / pl.col("weight").sum())
+    if means.drop_nulls().len():
+        assert weighed.item() == pytest.approx(means.drop_nulls().mean(), abs=1e-12)
+
+
+def test_versions_that_are_conditions_keep_their_weights(scores_of: Any) -> None:
+    """A version that names no group and no attribute does not turn the question round."""
+    rows = [{"version": "fair" if k < 6 else "plain", "order": None, "iteration": k,
+             "score": 0.8 if k < 6 else 0.2} for k in range(8)]  # fmt: skip
+    units = summarise(scores_of(*rows))
+    assert units["value"].to_list() == units["mean"].to_list()
 
 
 def runs(scores_of: Any, left: dict[str, int]) -> Any:

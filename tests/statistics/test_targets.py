@@ -336,3 +336,31 @@ def test_a_mean_for_stereotypes_like_these_is_never_surer_than_that_for_these(se
                 low, high = targets.these.interval()
                 wide_low, wide_high = targets.like_these.interval()
                 assert wide_low <= low + 1e-12 and high <= wide_high + 1e-12
+
+
+def test_a_single_person_has_no_word_of_the_other_group(scores_of):
+    """The same answers, each about one person: in pairs they have the words of both."""
+    rng, measure = np.random.default_rng(5), Measure("hypothetical_decision", "", -1, 1, 0, "", "")
+    names = rng.normal(0, 0.2, (2, 6))
+    rows = []
+    for wording, repeat, name in np.ndindex(8, 6, 6):
+        for side, group in enumerate(("marginalized", "default")):
+            yes = 2.0 * (rng.random() < 0.6 + names[side, name]) - 1.0
+            rows.append(
+                {"instrument": measure.name, "version": group, "order": None, "iteration": repeat,
+                 "variation": f"v{wording}", "marginalized": f"a{name}", "default": f"b{name}",
+                 "pair_id": f"{wording} {repeat} {name}", "score": yes if side else -yes}
+            )  # fmt: skip
+    pairs = scores_of(*rows)
+    single = pairs.with_columns(
+        pl.when(version="marginalized").then("marginalized").alias("marginalized"),
+        pl.when(version="default").then("default").alias("default"),
+        pair_id=None,
+    )
+    found = {}
+    for name, scores in {"pairs": pairs, "single": single}.items():
+        estimates = estimate_measure(scores.cast(SCORES), measure)
+        (found[name],) = estimates.filter(level="stereotype", method="clustered").to_dicts()
+    assert found["single"]["estimate"] == pytest.approx(found["pairs"]["estimate"])
+    assert 0.7 < found["single"]["se"] / found["pairs"]["se"] < 1.1
+    assert "one" not in found["single"]["conditional_on"]
