@@ -41,6 +41,8 @@ class Scenario:
     names: float = 0.0
     skewed: bool = False
     """Names have exponential effects instead of normal ones."""
+    yes: float = 0.0
+    """What every answer has towards yes."""
     templates: float = 0.0
     templates_by_group: float = 0.0
     """By how much templates differ in what they add to the difference between the groups."""
@@ -63,6 +65,8 @@ SCENARIOS = (
              truth="no lean over templates like these; each of them has one"),
     Scenario("a fifth refused at random", **BOTH, refused=(0.2, 0.2)),
     Scenario("refused selectively", **BOTH, refused=(0.35, 0.05),
+             truth="no lean in what is answered; refusals differ by .30"),
+    Scenario("yes to most, refused selectively", **BOTH, yes=1.5, refused=(0.35, 0.05),
              truth="no lean in what is answered; refusals differ by .30"),
     Scenario("a small lean alone", lean=0.25, truth="default favoured by .25"),
     Scenario("a small lean, names and templates differ", lean=0.5, **BOTH,
@@ -96,7 +100,7 @@ def _asked() -> Run:
 def _decisions(scenario: Scenario, rng: np.random.Generator) -> dict[str, list[Any]]:
     """Ask for every name as often in every template; pairs are one name of each group."""
     effects = _names(scenario, rng)
-    added = rng.normal(0, scenario.templates, TEMPLATES)
+    added = rng.normal(scenario.yes, scenario.templates, TEMPLATES)
     leans = scenario.lean + rng.normal(0, scenario.templates_by_group, TEMPLATES)
     rows = []
     for template in range(TEMPLATES):
