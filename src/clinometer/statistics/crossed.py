@@ -432,6 +432,8 @@ def _noise(page: _Page, values: Sequence[Array]) -> Array:
     noise = np.zeros_like(page.shares)
     factors = list(page.strata[0].totals)
     for place, (stratum, scores) in enumerate(zip(page.strata, values, strict=True)):
+        if stratum.observed[-1] <= _NOTHING:  # no score varies
+            continue
         left, rank = _without_words(stratum, scores)
         relative = np.full(len(factors), _between(left, rank, np.arange(stratum.size)))
         if "draw" in factors:

@@ -8,8 +8,11 @@ need to be in memory at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from clinometer.errors import InputError
 from clinometer.results import (
@@ -22,6 +25,7 @@ from clinometer.results import (
     check,
 )
 from clinometer.results.verdicts import ONE_ORDER, SOME_VERSIONS
+from clinometer.statistics.clustered import Array
 
 __all__ = [
     "COUNTED_BY",
@@ -155,72 +159,73 @@ def balance_turns(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFram
     away from it by √(n / (n − 1)), so that they vary as they should. Where no wording has all
     turns, nothing tells their effect from that of wordings, and nothing is changed.
     """
+    n = units.select(f"turn{turn}_n" for turn in _TURNS).to_numpy().astype(float)
+    scores = units.select(f"turn{turn}_sum" for turn in _TURNS).to_numpy().astype(float)
+    n_scored = units["n_scored"].to_numpy().astype(float)
+    mean = units["mean"].cast(pl.Float64)
+    codes = _codes(units, keys_of(level))
+    turns = _Turns(codes, n, scores)
+    away, means = turns.away[codes], turns.means[codes]
+    moved = scores + (scores - n * means) * (away - 1.0)
+    moved -= n * (means - turns.middle[codes, None])
     # Scores whose turn is unknown count once.
-    n_known, known = pl.lit(0), pl.lit(0.0)
-    weight, total = pl.lit(0.0), pl.lit(0.0)
-    for turn in _TURNS:
-        n, scores, by = pl.col(f"turn{turn}_n"), pl.col(f"turn{turn}_sum"), pl.col(f"by{turn}")
-        moved = scores + (scores - n * pl.col(f"mean{turn}")) * (pl.col(f"away{turn}") - 1.0)
-        weight += n * by
-        total += (moved - n * (pl.col(f"mean{turn}") - pl.col("middle"))) * by
-        n_known, known = n_known + n, known + scores
-    weight += pl.col("n_scored") - n_known
-    total += pl.col("n_scored") * pl.col("mean").fill_null(0.0) - known
-    unchanged = ~pl.col("all_turns") | pl.col("even")
-    plain = pl.col("n_scored").cast(pl.Float64)
-    uneven = pl.when(pl.col("n_scored") > 0).then(total / weight)
-    group = keys_of(level)
-    groups = _turn_means(units, group)
-    return (
-        units.drop("value", "weight", strict=False)
-        .join(groups, on=group, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(
-            value=pl.when(unchanged).then("mean").otherwise(uneven),
-            weight=pl.when(unchanged).then(plain).otherwise(weight),
+    weight = (n * turns.counts_for[codes]).sum(axis=1) + n_scored - n.sum(axis=1)
+    unknown = n_scored * mean.fill_null(0.0).to_numpy() - scores.sum(axis=1)
+    total = (moved * turns.counts_for[codes]).sum(axis=1) + unknown
+    changed = turns.uneven(n, _codes(units, [*keys_of(level), "variation"]))[codes]
+    value = np.divide(total, weight, out=np.full_like(total, np.nan), where=n_scored > 0)
+    return units.with_columns(
+        value=pl.when(pl.Series(changed)).then(pl.Series(value).fill_nan(None)).otherwise(mean),
+        weight=np.where(changed, weight, n_scored),
+    )
+
+
+class _Turns:
+    """What the turns of each group are like; arrays have shape (groups, turns)."""
+
+    def __init__(self, codes: NDArray[np.intp], n: Array, scores: Array) -> None:
+        """Add up the numbers of scores and their sums, both (units, turns), by group."""
+        self.codes = codes
+        totals, sums = _by_group(codes, n), _by_group(codes, scores)
+        self.present = totals > 0
+        self.number = self.present.sum(axis=1)  # (groups,)
+        self.means = np.divide(sums, totals, out=np.zeros_like(sums), where=self.present)
+        self.middle = self.means.sum(axis=1) / np.maximum(self.number, 1)  # (groups,)
+        # What a score counts for, so that all turns count the same.
+        self.counts_for = np.divide(
+            totals.sum(axis=1, keepdims=True),
+            self.number[:, None] * totals,
+            out=np.zeros_like(totals),
+            where=self.present,
         )
-        .drop("^(mean|away|by)[0-9]$", "middle", "all_turns", "even")
-    )
+        # By how much scores lie too close to the mean of their turn.
+        self.away = np.divide(totals, totals - 1.0, out=np.ones_like(totals), where=totals > 1)
+        self.away **= 0.5
+
+    def uneven(self, n: Array, wordings: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Say which groups have scores to be balanced, (groups,).
+
+        Those in which a unit has more scores in one turn than in another, and a wording has all.
+        """
+        present = self.present[self.codes]
+        most = np.where(present, n, -np.inf).max(axis=1, initial=-np.inf)
+        least = np.where(present, n, np.inf).min(axis=1, initial=np.inf)
+        of_wordings = (_by_group(wordings, n) > 0).sum(axis=1)[wordings]
+        has_all = of_wordings == self.number[self.codes]
+        counts = _by_group(self.codes, np.column_stack([most > least, has_all]))
+        return np.asarray((self.number > 1) & (counts > 0).all(axis=1))
 
 
-def _turn_means(units: pl.DataFrame, group: list[str]) -> pl.DataFrame:
-    """Return what the turns of each group are like, for `balance_turns`.
-
-    Of each turn the mean, how far scores are moved `away` from it, and `by` what they count; the
-    mean of these means, `middle`; `all_turns`, if there are several and a wording has all, and
-    `even`, if each unit has as many of one as of any other.
-    """
-    counts = {turn: pl.col(f"turn{turn}_n") for turn in _TURNS}
-    totals = {turn: n.sum() for turn, n in counts.items()}
-    n_turns = pl.sum_horizontal(total > 0 for total in totals.values())
-    scores = pl.sum_horizontal(totals.values())
-    means = {
-        turn: pl.when(total > 0).then(pl.col(f"turn{turn}_sum").sum() / total)
-        for turn, total in totals.items()
-    }
-    of_turns_present = [pl.when(total > 0).then(counts[turn]) for turn, total in totals.items()]
-    groups = units.group_by(group, maintain_order=True).agg(
-        *(mean.fill_null(0.0).alias(f"mean{turn}") for turn, mean in means.items()),
-        *(_spread_factor(total).alias(f"away{turn}") for turn, total in totals.items()),
-        *(
-            pl.when(total > 0).then(scores / (n_turns * total)).otherwise(0.0).alias(f"by{turn}")
-            for turn, total in totals.items()
-        ),
-        middle=pl.mean_horizontal(means.values()).fill_null(0.0),
-        even=(pl.min_horizontal(of_turns_present) == pl.max_horizontal(of_turns_present)).all(),
-        n_turns=n_turns,
-    )
-    # Another name, as at the level of cells the wording is a key of the group already.
-    of_wordings = units.group_by(*group, of_wording="variation").agg(n_of_wording=n_turns)
-    most = of_wordings.group_by(group).agg(pl.col("n_of_wording").max())
-    joined = groups.join(most, on=group, nulls_equal=True, maintain_order="left")
-    n = pl.col("n_turns")
-    all_turns = (n > 1) & (pl.col("n_of_wording") == n)
-    return joined.with_columns(all_turns=all_turns).drop("n_turns", "n_of_wording")
+def _codes(units: pl.DataFrame, keys: list[str]) -> NDArray[np.intp]:
+    """Return numbers from 0 on of the groups of units with the same keys, (units,)."""
+    group = pl.struct(*dict.fromkeys(keys)).rank("dense")
+    return units.select(group).to_series().to_numpy().astype(np.intp) - 1
 
 
-def _spread_factor(number: pl.Expr) -> pl.Expr:
-    """Give √(n / (n − 1)), by which scores lie too close to their own mean; 1 for a single one."""
-    return pl.when(number > 1).then((number / (number - 1)).sqrt()).otherwise(1.0)
+def _by_group(codes: NDArray[np.intp], values: NDArray[Any]) -> Array:
+    """Add up values by group, (units, columns) → (groups, columns)."""
+    n_groups = int(codes.max(initial=-1)) + 1
+    return np.array([np.bincount(codes, column, n_groups) for column in values.T], float).T
 
 
 def unbalanced() -> Iterator[pl.Expr]:
@@ -346,12 +351,13 @@ def scores_by_turn() -> Iterator[pl.Expr]:
     And the number of scores in each order.
     """
     for turn in _TURNS:
-        score = pl.col("score").filter(turn=turn)
-        yield (pl.col("turn") == turn).sum().cast(pl.Int64).alias(f"turn{turn}_asked_n")
-        yield score.count().cast(pl.Int64).alias(f"turn{turn}_n")
-        yield score.sum().alias(f"turn{turn}_sum")
+        in_turn = (pl.col("turn") == turn).fill_null(value=False)
+        yield in_turn.sum().cast(pl.Int64).alias(f"turn{turn}_asked_n")
+        yield (in_turn & _SCORED).sum().cast(pl.Int64).alias(f"turn{turn}_n")
+        yield pl.when(in_turn).then("score").sum().alias(f"turn{turn}_sum")
     for order in _ORDERS:
-        yield pl.col("score").filter(order=order).count().cast(pl.Int64).alias(f"{order}_n")
+        in_order = (pl.col("order") == order).fill_null(value=False)
+        yield (in_order & _SCORED).sum().cast(pl.Int64).alias(f"{order}_n")
 
 
 def _counts() -> list[pl.Expr]:
