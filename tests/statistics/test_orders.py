@@ -158,13 +158,20 @@ def test_a_lean_stays_one_where_versions_are_refused(scores_of: Any) -> None:
     assert row(leaning, DECISION, "stereotype")["verdict"].startswith("consistent")
 
 
-@pytest.mark.parametrize(("scored", "said"), [(0, True), (1, False), (40, False)])
-def test_versions_without_an_answer_are_said(scores_of: Any, scored: int, said: bool) -> None:
-    scores = decisions(scores_of, dict.fromkeys(YES, 40) | {"default_tied": scored})
+def test_one_version_is_said(scores_of: Any) -> None:
+    scores = decisions(scores_of, dict.fromkeys(YES, 40))
+    assert "version" not in row(scores, DECISION, "stereotype")["conditional_on"]
+    single = row(scores.filter(version="default_counter"), DECISION, "stereotype")
+    assert "one version" in single["conditional_on"]
+    assert single["verdict"].endswith("for this version")
+
+
+def test_a_version_without_answers_may_change_the_verdict(scores_of: Any) -> None:
+    """A quarter is missing: compliance is below the floor, and bounds are wide."""
+    scores = decisions(scores_of, dict.fromkeys(YES, 40) | {"default_tied": 0}, yes=1.0)
     found = row(scores, DECISION, "stereotype")
-    assert ("some versions" in found["conditional_on"]) == said
-    alone = row(scores.filter(version="default_counter"), DECISION, "stereotype")
-    assert alone["verdict"].endswith("for these versions")
+    assert found["estimate"] > 0.6  # saying yes to all is part of it
+    assert found["verdict"].startswith("no verdict") and found["bound_ci_low"] < 0.5
 
 
 @given(kept=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=2, max_size=6))

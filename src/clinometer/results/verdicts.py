@@ -155,15 +155,15 @@ BECAUSE = {
 #: In `conditional_on`, where the groups were only named in one order.
 ONE_ORDER = "one order"
 
-#: The same, where a version of the question (`schemas.ASKED_ABOUT`) has no score, or only one has.
-SOME_VERSIONS = "some versions"
+#: The same, where one version of the question (`schemas.ASKED_ABOUT`) has all scores.
+ONE_VERSION = "one version"
 
 #: What a verdict is restricted to where one source of variation had one level, whose variance
 #: nothing tells; by what `conditional_on` then names. Verdicts end in ", for this wording".
 RESTRICTIONS = {
     "one wording": "this wording",
     ONE_ORDER: "this order",
-    SOME_VERSIONS: "these versions",
+    ONE_VERSION: "this version",
     "one marginalized word": "these words",
     "one default word": "these words",
 }
@@ -172,8 +172,8 @@ RESTRICTIONS = {
 _RESTRICTED = {
     "this wording": "One wording was asked; others might say something else.",
     "this order": "One order of the groups was asked, so that its effect is part of the mean.",
-    "these versions": "A version of the question has no answer that was scored, so that what is "
-    "said to all versions alike is part of the mean.",
+    "this version": "One version of the question was answered, so that what a model says to all "
+    "versions alike, such as yes, is part of the mean.",
     "these words": "A group has one word, and nothing tells how much another one would change.",
 }
 

@@ -24,7 +24,7 @@ from clinometer.results import (
     SCORES,
     check,
 )
-from clinometer.results.verdicts import ONE_ORDER, SOME_VERSIONS
+from clinometer.results.verdicts import ONE_ORDER, ONE_VERSION
 from clinometer.statistics.clustered import Array
 
 __all__ = [
@@ -74,8 +74,8 @@ _ORDERS = ("marginalized_first", "default_first")
 #: instrument; where there are more, the last number has several.
 _TURNS = range(4)
 
-#: Flags of means over answers that are not in all turns, with what `conditional_on` calls them.
-UNBALANCED = {"one_order": ONE_ORDER, "some_versions": SOME_VERSIONS}
+#: Flags of means over answers in a single turn, with what `conditional_on` calls them.
+UNBALANCED = {"one_order": ONE_ORDER, "one_version": ONE_VERSION}
 
 #: What tells the rows of `compliance` apart, in their order.
 COUNTED_BY = [name for name in COMPLIANCE if name in SCORES and name != "coverage"]
@@ -229,20 +229,17 @@ def _by_group(codes: NDArray[np.intp], values: NDArray[Any]) -> Array:
 
 
 def unbalanced() -> Iterator[pl.Expr]:
-    """Yield flags, of the names in `UNBALANCED`, of units that are not in all turns.
+    """Yield flags, of the names in `UNBALANCED`, of units whose scores are in a single turn.
 
-    Whether all scores are known to be in one order of the groups; whether they are in one of
-    several versions of the question, or a version that was asked has none.
+    Whether all scores are known to be in one order of the groups, or in one version of a question.
     """
     scored = pl.col("n_scored").sum()
     in_order = [pl.col(f"{order}_n").sum() for order in _ORDERS]
     one_order = (scored > 0) & pl.any_horizontal(count == scored for count in in_order)
     yield one_order.alias("one_order")
-    turns = [(pl.col(f"turn{t}_asked_n").sum(), pl.col(f"turn{t}_n").sum()) for t in _TURNS]
-    unanswered = pl.any_horizontal((asked > 0) & (n == 0) for asked, n in turns)
-    alone = pl.any_horizontal(n == scored for _, n in turns)
-    some = (scored > 0) & ~one_order & (unanswered | alone)
-    yield some.alias("some_versions")
+    in_turn = [pl.col(f"turn{turn}_n").sum() for turn in _TURNS]
+    one_turn = (scored > 0) & pl.any_horizontal(count == scored for count in in_turn)
+    yield (one_turn & ~one_order).alias("one_version")
 
 
 def unbalanced_text() -> pl.Expr:
