@@ -48,8 +48,7 @@ def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -
     factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in CROSSED if f not in keys}
     values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
     strata = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy().astype(np.intp)
-    for word in SHARED[1:]:
-        factors[word] = _without_word(factors[word], strata)
+    _leave_out_other_group(factors, strata)
     squares = stratum_squares(values, weights, factors, strata)
     first_rows = np.flatnonzero(np.diff(strata, prepend=-1))
     stratum_keys = coded.select(keys)[first_rows].rows()
@@ -60,13 +59,16 @@ def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -
     ]
 
 
-def _without_word(codes: Codes, strata: Codes) -> Codes:
-    """Return codes of words with −1 for none, where other answers of the stereotype have one.
+def _leave_out_other_group(factors: dict[str, Codes], strata: Codes) -> None:
+    """Set words of a group to −1, for none, in answers about a person of the other one.
 
-    Of single persons, each answer is about a word of one group and none of the other.
+    Where no answer of a stereotype has a word of a group, they are not recorded, and stay 0.
     """
-    has_word = np.bincount(strata, codes) > 0
-    return np.where((codes == 0) & has_word[strata], -1, codes)
+    marginalized, default = (factors[word] for word in SHARED[1:])
+    single = (marginalized == 0) != (default == 0)
+    for word in SHARED[1:]:
+        recorded = np.bincount(strata, factors[word])[strata] > 0
+        factors[word] = np.where(single & recorded & (factors[word] == 0), -1, factors[word])
 
 
 def _levels(stratum: StratumSquares) -> tuple[dict[str, int], set[str]]:
