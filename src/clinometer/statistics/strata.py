@@ -62,13 +62,15 @@ def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -
 def _leave_out_other_group(factors: dict[str, Codes], strata: Codes) -> None:
     """Set words of a group to −1, for none, in answers about a person of the other one.
 
-    Where no answer of a stereotype has a word of a group, they are not recorded, and stay 0.
+    So are those of a stereotype whose answers have words of either group, and none has both.
+    Elsewhere a missing word, 0, is one that is not recorded.
     """
-    marginalized, default = (factors[word] for word in SHARED[1:])
-    single = (marginalized == 0) != (default == 0)
+    has = {word: factors[word] > 0 for word in SHARED[1:]}
+    in_stereotype = [np.bincount(strata, has_word) > 0 for has_word in has.values()]
+    both = np.bincount(strata, np.logical_and(*has.values())) > 0
+    single = (np.logical_and(*in_stereotype) & ~both)[strata] & np.logical_or(*has.values())
     for word in SHARED[1:]:
-        recorded = np.bincount(strata, factors[word])[strata] > 0
-        factors[word] = np.where(single & recorded & (factors[word] == 0), -1, factors[word])
+        factors[word] = np.where(single & ~has[word], -1, factors[word])
 
 
 def _levels(stratum: StratumSquares) -> tuple[dict[str, int], set[str]]:
