@@ -112,7 +112,7 @@ def test_a_decision_apart_is_read_with_its_profile() -> None:
 
 
 def test_a_table_without_its_model_is_told_who_answered() -> None:
-    with pytest.raises(InputError, match="missing column model.*--model says who answered"):
+    with pytest.raises(InputError, match="missing column model.*say who answered"):
         decide(table().drop("model"))
     assert decide(table().drop("model"), model="gpt4")["model"] == "gpt4"
     assert decide(table(), model="gpt4")["model"] == "m"  # a table that says so is believed

@@ -37,7 +37,7 @@ _FOREIGN_COLUMNS = {
 
 #: What to do without a column.
 _HINTS = {
-    "model": "--model says who answered",
+    "model": "say who answered: audit MODEL --responses …, or score --model",
     "response": "audit reads another with --column response=NAME",
 }
 
