@@ -15,7 +15,17 @@ SYSTEM = ("--system", "Ranker", "--model", "simulated/leaning", "--use", "Ranks 
 def test_a_dossier_is_begun_filled_in_and_written(run: Run) -> None:
     code, out, _ = run("init", *SYSTEM, "--group", "Women=career")
     assert code == 0 and "profile.yaml: 9 to be filled in" in out
-    options = ("--study", "bai2025", "--stereotypes", "career", "--no-profile", "--out", "r")
+    options = (
+        "--study",
+        "bai2025",
+        "--instrument",
+        "word_association",
+        "--stereotypes",
+        "career",
+        "--no-profile",
+        "--out",
+        "r",
+    )
     assert run("audit", "simulated/leaning", "--policy", "policy.yaml", *options)[0] == 0
     code, _, err = run("dossier", "r", "--profile", "profile.yaml", "--out", "d")
     assert code == 2 and "profile.yaml:" in err and "owner: empty; fill it in" in err

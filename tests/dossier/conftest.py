@@ -49,7 +49,12 @@ def audited(made_once: Callable[..., Path]) -> Path:
     def audit(path: Path) -> None:
         policy = path.parent / "policy-of-dossier.yaml"
         policy.write_text(POLICY, encoding="utf-8")
-        options = cm.PlanOptions(studies=["bai2025"], stereotypes="career,age", policy=str(policy))
+        options = cm.PlanOptions(
+            studies=["bai2025"],
+            instruments=["word_association"],
+            stereotypes="career,age",
+            policy=str(policy),
+        )
         cm.audit("simulated/leaning", directory=path, options=options)
 
     return made_once("audited-for-dossier", audit)
