@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 import yaml
 
@@ -12,6 +13,7 @@ from clinometer.comparing import gate
 from clinometer.dossier.profile import load_profile
 from clinometer.dossier.starting import STARTED, Start, measurable, write_start
 from clinometer.errors import InputError
+from clinometer.results.tables import read_table
 
 START = Start(
     'Ranker: "v2" #1', "openai/gpt-4o", "Ranks\nrésumés", {"Women": "career", "Veterans": None}
@@ -38,10 +40,17 @@ def test_what_is_written_is_valid_but_for_what_is_to_be_filled_in(tmp_path: Path
 
 
 def test_the_limits_can_fail(audited: Path, tmp_path: Path) -> None:
-    write_start(START, tmp_path)
+    write_start(Start("a", "b", "c", {"Women": "career", "The old": "age"}), tmp_path)
     policy = load_policy(tmp_path / "policy.yaml")
-    checks = {check.name: check for check in gate(audited, policy).checks}
-    assert {checks["overall"].outcome, checks["gender"].outcome} != {"pass"}
+    scores = read_table(audited / "scores.parquet").filter(study="bai2025")
+    outcomes = {}
+    for mean in (0.0, 0.8):
+        # Both signs of what an answer adds, so that the mean is known and has an error.
+        noise = pl.int_range(pl.len()).mod(2) * 0.1 - 0.05
+        checks = gate(scores.with_columns(score=mean + noise), policy).checks
+        outcomes[mean] = {check.outcome for check in checks if check.kind == "rule"}
+    assert outcomes[0.8] == {"fail"}
+    assert "fail" not in outcomes[0.0]
 
 
 def test_the_workflow_asks_for_the_key_of_the_provider(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def findings_chapter(content: Mapping[str, Any], most: int = MOST_MEANS) -> Chap
         caption += f" {rest} more are in dossier.json." if rest else ""
         heads = ("Stereotype", "Measure", "Mean and interval", "Verdict")
         tables.append(_texts_table(caption, heads, means))
-    sentences = (*findings["validity"], *findings["leans"])
+    sentences = (*findings["validity"], *findings["leans"], *findings["further"])
     return Chapter("findings", "Findings", tuple(map(_full_stop, sentences)), tables=tuple(tables))
 
 
@@ -285,7 +285,10 @@ def _count(checklist: Mapping[str, Any]) -> str:
 
 
 def _checklist_table(checklist: Mapping[str, Any]) -> ReportTable:
-    rows = [[row["id"], row["text"], row["status"], row["reason"]] for row in checklist["rows"]]
+    rows = [
+        [row["id"].replace("_", " "), row["text"], row["status"], row["reason"]]
+        for row in checklist["rows"]
+    ]
     caption = (
         f"{checklist['title']}. Source: {checklist['source']}; retrieved {checklist['retrieved']}. "
         f"Wording: {checklist['certainty']}."

@@ -33,6 +33,7 @@ from clinometer.report.answers.results import (
 )
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.summary import sum_up
+from clinometer.report.document import found
 from clinometer.report.prose import name_in_text
 from clinometer.report.sections import Exchange
 from clinometer.report.tables import ReportTable
@@ -40,12 +41,18 @@ from clinometer.results.parquet import read_parquet
 from clinometer.results.subjects import say_simulated
 from clinometer.sharing.ll144 import SELECTIONS, read_counts, selection_rates, summary
 
-__all__ = ["CLAIMS_NOTHING", "Evidence", "dossier_content", "measured_groups"]
+__all__ = ["CLAIMS_NOTHING", "NEVER_TESTED", "Evidence", "dossier_content", "measured_groups"]
 
 #: What stands on every page of a dossier.
 CLAIMS_NOTHING = (
     "A dossier says which questions of a law, a standard or a checklist it answers, and by what. "
     "It claims conformity with none of them: whether an answer suffices is for others to decide."
+)
+
+#: What no run tests.
+NEVER_TESTED = (
+    "Decisions in use, with the people, documents and settings of that use",
+    "Other languages, versions and dates than those named here",
 )
 
 #: Answers that are shown.
@@ -102,6 +109,7 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
             "validity": list(brief.validity),
             "leans": list(brief.leans),
             "marks": None if brief.table is None else _table(brief.table),
+            "further": found(directory),
             "means": [asdict(lean) for lean in brief.means],
         },
         "controls": _controls(card),
@@ -167,6 +175,7 @@ def _not_tested(
     lines = [
         f"{group.name}: {group.not_measured}" for group in profile.groups if group.not_measured
     ]
+    lines += list(NEVER_TESTED)
     measured = {results.instrument for results in instruments}
     unasked = [measure.title for name, measure in MEASURES.items() if name not in measured]
     if unasked:
@@ -175,8 +184,6 @@ def _not_tested(
         lacking = [text for text in row["controls"] if text.startswith("no ")]
         if lacking:
             lines.append(f"{row['instrument']}, {row['mode']}: {', '.join(lacking)}")
-    lines.append("Decisions in use, with the people, documents and settings of that use")
-    lines.append("Other languages, versions and dates than those named here")
     return lines
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clinometer.dossier.chapters import chapters, findings_chapter, law_chapter
+from clinometer.dossier.content import NEVER_TESTED
 from clinometer.report.document import render_page
 from clinometer.report.sections import Term
 
@@ -18,8 +19,8 @@ _LIMITS = {
     "inconclusive": "it cannot be told whether the limits are met",
 }
 
-#: What of the not tested a public summary lists.
-MOST_POINTS = 4
+#: Sentences on what was found, of which the table of marks has all.
+MOST_SENTENCES = 5
 
 
 def dossier_page(content: Mapping[str, Any]) -> str:
@@ -31,10 +32,31 @@ def dossier_page(content: Mapping[str, Any]) -> str:
 
 def public_page(content: Mapping[str, Any]) -> str:
     """Return the summary for the public, of one printed page."""
+    profile = content["profile"]
+    findings = findings_chapter(content, most=0)
+    untested = [
+        f"{group['name']}: {group['not_measured']}"
+        for group in profile["groups"]
+        if group["not_measured"]
+    ]
+    context = {
+        "title": f"Bias test of {profile['system']['name']}: summary",
+        "content": content,
+        "terms": _public_terms(content),
+        "sentences": findings.text[:MOST_SENTENCES],
+        "marks": findings.tables,
+        "law": law_chapter(content),
+        "untested": [*untested, *NEVER_TESTED],
+    }
+    return render_page("public.html.j2", {}, context)
+
+
+def _public_terms(content: Mapping[str, Any]) -> list[Term]:
+    """Say what was tested, whether limits are met, what is done, and who answers for it."""
     profile, policy = content["profile"], content["policy"]
     following = profile["next_test"]
     groups = [group["name"] for group in profile["groups"] if group["measured_by"]]
-    terms = [
+    return [
         Term("Used for", profile["use"]),
         Term("Model", f"{profile['system']['model']}, asked on {content['run']['created'][:10]}"),
         Term("Tested for", ", ".join(groups) or "no group"),
@@ -45,12 +67,3 @@ def public_page(content: Mapping[str, Any]) -> str:
         Term("Next test", f"{following['date']}, or earlier: {following['trigger']}"),
         Term("Seal of the evidence", content["verified"]["seal"], "code"),
     ]
-    context = {
-        "title": f"Bias test of {profile['system']['name']}: summary",
-        "content": content,
-        "terms": terms,
-        "findings": findings_chapter(content, most=0),
-        "law": law_chapter(content),
-        "points_listed": content["not_tested"][:MOST_POINTS],
-    }
-    return render_page("public.html.j2", {}, context)

@@ -117,9 +117,10 @@ def _table(table: ReportTable) -> Any:
     rows = [[_cell(cell.text) for cell in row] for row in table.rows]
     widths = []
     for place, head in enumerate(table.columns):
-        lengths = [len(row[place].text) for row in table.rows]
-        # Long texts wrap: their columns grow with the root of the length, which keeps both legible.
-        widths.append(max(len(head.text), 6, *(min(length, 400) ** 0.75 for length in lengths)))
+        texts = [head.text, *(row[place].text for row in table.rows)]
+        # Long texts wrap: a column grows more slowly than its texts, and is never below a word.
+        words = [min(len(word), 24) for text in texts for word in text.split()]
+        widths.append(max(6, *words, *(min(len(text), 400) ** 0.75 for text in texts)) + 2)
     scale = _WIDTH / sum(widths)
     grid = [
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
