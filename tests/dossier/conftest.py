@@ -55,7 +55,7 @@ def audited(made_once: Callable[..., Path]) -> Path:
             stereotypes="career,age",
             policy=str(policy),
         )
-        cm.audit("simulated/leaning", directory=path, options=options)
+        cm.audit(["simulated/leaning", "simulated/neutral"], directory=path, options=options)
 
     return made_once("audited-for-dossier", audit)
 

@@ -48,18 +48,29 @@ def test_its_numbers_are_those_of_the_tables(files: DossierFiles, audited: Path)
         level="stereotype",
         method="clustered",
         study="bai2025",
+        model="simulated/leaning",
         measure="word_association",
     )
     means = {
         mean["about"]["stereotype"]: mean["mean"] for mean in files.content["findings"]["means"]
     }
     assert means == dict(zip(rows["stereotype"], rows["estimate"], strict=True))
-    gated = gate(audited, audited / "policy.yaml")
+    gated = gate(audited, audited / "policy.yaml", model="simulated/leaning")
     policy = files.content["policy"]
     assert [check["reason"] for check in policy["checks"]] == [c.reason for c in gated.checks]
     assert policy["outcome"] == gated.outcome
     assert policy["declared"] == cm.read_results(audited).plan["created"]
     assert policy["limits"][0]["at_most"] == 0.9
+
+
+def test_it_is_of_one_model_of_a_run_and_names_the_others(files: DossierFiles) -> None:
+    content = files.content
+    assert content["run"]["other_models"] == ["simulated/neutral"]
+    assert {row["model"] for row in content["controls"]} == {"simulated/leaning"}
+    assert {mean["about"]["model"] for mean in content["findings"]["means"]} == {
+        "simulated/leaning"
+    }
+    assert "simulated/neutral" not in page(files, "public-summary.html")
 
 
 def test_pages_say_what_a_reader_has_to_know(files: DossierFiles) -> None:

@@ -219,7 +219,8 @@ def _samples_chapter(content: Mapping[str, Any]) -> Chapter:
 def _run_chapter(content: Mapping[str, Any]) -> Chapter:
     run, departures = content["run"], content["deviations"]
     terms = [
-        Term("Models", ", ".join(run["models"])),
+        Term("Model", ", ".join(run["models"])),
+        *(Term("Also asked in this run", name) for name in run["other_models"]),
         Term("Asked on", run["created"]),
         *(Term(f"Answered, {model}", _answered(dates)) for model, dates in run["answered"].items()),
         Term("Answers", f"{run['answers']:,}" if run["answers"] else "not counted"),

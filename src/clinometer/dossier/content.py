@@ -6,7 +6,7 @@ Every number comes from the tables of the run by the readers that report, gate a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -91,20 +91,21 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
     Raises InputError if a table is malformed or nothing was estimated, PlanError if the plan is.
     """
     directory, profile = evidence.directory, evidence.profile
-    tables = read_results(directory)
+    model = profile.system.model
+    tables = _of_model(read_results(directory), model)
     instruments = instrument_results(tables)
     brief = sum_up(directory, tables, instruments)
     if brief is None:
         raise InputError(f"{directory}: nothing was estimated; finish the run first")
-    departures = deviations(directory)
-    card = audit_card(directory, _card_statements(profile), departures)
+    departures = [row for row in deviations(directory) if row["model"] == model]
+    card = _card_of_model(directory, profile, departures)
     content: dict[str, Any] = {
         "format": "clinometer dossier 1",
         "clinometer": __version__,
         "made": today.isoformat(),
         "claims": CLAIMS_NOTHING,
         "profile": profile.model_dump(mode="json"),
-        "run": _run(card, tables),
+        "run": _run(card, tables, model),
         "findings": {
             "validity": list(brief.validity),
             "leans": list(brief.leans),
@@ -114,7 +115,7 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
         },
         "controls": _controls(card),
         "sensitivity": [brief.certainty, *filter(None, map(sensitivity, instruments))],
-        "law_tables": _law_tables(directory),
+        "law_tables": _law_tables(directory, model),
         "not_tested": _not_tested(profile, card, instruments),
         "samples": _samples(tables),
         "deviations": {"count": len(departures), "rows": departures},
@@ -127,6 +128,27 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
     return content | _checklists(content, profile)
 
 
+def _of_model(tables: AnswerResults, model: str) -> AnswerResults:
+    """Narrow the tables of a run to one of its models."""
+    narrowed: dict[str, Any] = {}
+    for name, table in vars(tables).items():
+        if isinstance(table, pl.DataFrame | pl.LazyFrame):
+            has_models = "model" in table.collect_schema().names()
+            narrowed[name] = table.filter(pl.col("model") == model) if has_models else table
+    return replace(tables, **narrowed)
+
+
+def _card_of_model(
+    directory: Path, profile: BiasProfile, departures: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the audit card, with the runs of the profile's model alone."""
+    card = audit_card(directory, _card_statements(profile), departures)
+    for instrument in card["instruments"]:
+        runs = instrument["runs"]
+        instrument["runs"] = [run for run in runs if run["model"] == profile.system.model]
+    return card
+
+
 def _card_statements(profile: BiasProfile) -> dict[str, str]:
     """Return what the audit card has of the auditor."""
     statements = {
@@ -135,11 +157,14 @@ def _card_statements(profile: BiasProfile) -> dict[str, str]:
     return {**statements, "scope": profile.use, "expires": profile.next_test.date}
 
 
-def _run(card: Mapping[str, Any], tables: AnswerResults) -> dict[str, Any]:
+def _run(card: Mapping[str, Any], tables: AnswerResults, model: str) -> dict[str, Any]:
     """Say what was asked of whom, when and how."""
     return {
-        **{name: card[name] for name in ("models", "created", "answered")},
-        "simulated": say_simulated(card["models"]),
+        "models": [model],
+        "other_models": [name for name in card["models"] if name != model],
+        "created": card["created"],
+        "answered": {name: dates for name, dates in card["answered"].items() if name == model},
+        "simulated": say_simulated([model]),
         **{name: card["method"][name] for name in ("studies", "modes", "seed", "generation")},
         "versions": card["method"]["versions"],
         "recorded": card["method"]["recorded"],
@@ -253,11 +278,12 @@ def _verified(verified: Verified) -> dict[str, Any]:
     }
 
 
-def _law_tables(directory: Path) -> dict[str, Any] | None:
+def _law_tables(directory: Path, model: str) -> dict[str, Any] | None:
     """Return the tables of Local Law 144; None where no instrument selects candidates."""
     if not (directory / f"{SELECTIONS}.parquet").is_file():
         return None
     counts = read_counts(directory)
+    counts = counts._replace(table=counts.table.filter(model=model))
     return summary(selection_rates(counts.table), counts, "selection")
 
 
