@@ -118,6 +118,18 @@ def test_runs_have_tables_of_their_own_and_occupations_are_added_up() -> None:
     assert table.filter(model="y")["impact_ratio"].to_list() == [None, None]
 
 
+def test_frames_of_pandas_are_read_and_other_types_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = {"race": ["A", None], "gender": ["f", "m"], "n": [2, 2], "n_selected": [1, 2]}
+    table = selection_rates(pandas.DataFrame(rows)).filter(grouping="race/ethnicity")
+    assert table["race"].to_list() == ["A", "unknown"]
+    assert table["impact_ratio"].to_list() == [1.0, 2.0]
+    with pytest.raises(InputError, match="counts: int; expected a polars or pandas frame"):
+        selection_rates(3)
+    with pytest.raises(InputError, match="without a score"):
+        scoring_rates(pandas.DataFrame({**rows, "score": [1.0, math.nan]}))
+
+
 @pytest.mark.parametrize(
     ("columns", "said"),
     [

@@ -31,7 +31,7 @@ from clinometer.directory.results import read_results
 from clinometer.errors import InputError
 from clinometer.results.parquet import read_parquet
 from clinometer.results.records import journals
-from clinometer.results.tables import need_columns, read_numbers, read_table, write_table
+from clinometer.results.tables import as_frame, need_columns, read_numbers, read_table, write_table
 from clinometer.texts import write_text
 
 __all__ = ["NOT_EVIDENCE", "SELECTIONS", "read_counts", "scoring_rates", "selection_rates",
@@ -77,13 +77,13 @@ class Counts(NamedTuple):
     source: str
 
 
-def selection_rates(counts: pl.DataFrame) -> pl.DataFrame:
+def selection_rates(counts: object) -> pl.DataFrame:
     """Return selection rates and impact ratios by sex, race/ethnicity and both.
 
     Parameters
     ----------
     counts
-        Columns ``race, gender, n, n_selected``: people assessed and selected. Rows of the same
+        A polars or pandas frame with columns ``race, gender, n, n_selected``: people assessed and selected. Rows of the same
         categories are added up; an empty category is `UNKNOWN`. With ``model``, ``study`` or
         ``mode``, each has tables of its own; ``n_abstained`` is added up too.
 
@@ -112,7 +112,7 @@ def selection_rates(counts: pl.DataFrame) -> pl.DataFrame:
     return _tables(table.rename({"n_selected": "n_positive"}))
 
 
-def scoring_rates(scores: pl.DataFrame) -> pl.DataFrame:
+def scoring_rates(scores: object) -> pl.DataFrame:
     """Return scoring rates and impact ratios, as `selection_rates`.
 
     `scores`: columns ``race, gender, score``, a row per person. Those above the median of all (of
@@ -131,13 +131,14 @@ def scoring_rates(scores: pl.DataFrame) -> pl.DataFrame:
     return _tables(table.with_columns(n=ones, n_positive=above.cast(pl.Float64)).drop("score"))
 
 
-def _checked(table: pl.DataFrame, numbers: Sequence[str]) -> pl.DataFrame:
+def _checked(counts: object, numbers: Sequence[str]) -> pl.DataFrame:
     """Check the columns of a table, and name the categories that are empty."""
+    table = as_frame(counts, "counts")
     need_columns(table, (*_CATEGORIES, *numbers), "counts")
     if table.is_empty():
         raise InputError("counts: no rows")
     try:
-        table = table.with_columns(pl.col(*numbers).cast(pl.Float64))
+        table = table.with_columns(pl.col(*numbers).cast(pl.Float64).fill_nan(None))
     except pl.exceptions.PolarsError:
         raise InputError(f"counts: {', '.join(numbers)}: expected numbers") from None
     texts = pl.col(*_CATEGORIES).cast(pl.String).str.strip_chars()
