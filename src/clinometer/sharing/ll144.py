@@ -83,9 +83,9 @@ def selection_rates(counts: object) -> pl.DataFrame:
     Parameters
     ----------
     counts
-        A polars or pandas frame with columns ``race, gender, n, n_selected``: people assessed and selected. Rows of the same
-        categories are added up; an empty category is `UNKNOWN`. With ``model``, ``study`` or
-        ``mode``, each has tables of its own; ``n_abstained`` is added up too.
+        A polars or pandas frame with columns ``race, gender, n, n_selected``: people assessed and
+        selected. Rows of the same categories are added up; an empty category is `UNKNOWN`. With
+        ``model``, ``study`` or ``mode``, each has tables of its own; ``n_abstained`` is added up.
 
     Returns
     -------
