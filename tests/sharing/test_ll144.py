@@ -118,6 +118,28 @@ def test_runs_have_tables_of_their_own_and_occupations_are_added_up() -> None:
     assert table.filter(model="y")["impact_ratio"].to_list() == [None, None]
 
 
+def test_what_is_asked_otherwise_has_tables_of_its_own_and_unread_answers_are_left_out() -> None:
+    counts = pl.DataFrame(
+        {
+            "mode": ["free", "free", "forced", "forced"],
+            "dimension": [None, None, "rank", "rank"],
+            "race": ["A", "B", "A", "B"],
+            "gender": "f",
+            "n": [20, 10, 10, 10],
+            "n_selected": [5, 5, 10, 5],
+            "n_abstained": [2, 0, 0, 0],
+            "n_unread": [10, 0, 0, 0],
+        }
+    )
+    table = selection_rates(counts).filter(grouping="race/ethnicity").sort("mode", "race")
+    assert table["n"].to_list() == [10, 10, 10, 10]
+    assert table["rate"].to_list() == [1.0, 0.5, 0.5, 0.5]
+    assert table["impact_ratio"].to_list() == [1.0, 0.5, 1.0, 1.0]
+    assert table["n_unread"].to_list() == [0, 0, 10, 0]
+    with pytest.raises(InputError, match="expected 0 ≤ n_selected ≤ n"):
+        selection_rates(counts.with_columns(n_unread=16))
+
+
 def test_frames_of_pandas_are_read_and_other_types_refused() -> None:
     pandas = pytest.importorskip("pandas")
     rows = {"race": ["A", None], "gender": ["f", "m"], "n": [2, 2], "n_selected": [1, 2]}

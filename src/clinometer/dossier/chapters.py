@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.report.prose import bracketed, capital, number, percent
+from clinometer.report.prose import bracketed, number, percent
 from clinometer.report.sections import Exchange, Quote, Term
 from clinometer.report.tables import ReportTable, TableCell
 from clinometer.results.controls import KINDS
+from clinometer.sharing.ll144 import RUN
 
 __all__ = ["Chapter", "chapters", "findings_chapter", "law_chapter"]
 
@@ -171,8 +172,8 @@ def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
         return None
     rows = [
         [
-            *(str(row[name]) for name in ("model", "mode") if name in row),
             row["grouping"],
+            ", ".join(row[name] for name in RUN[1:] if row.get(name) not in (None, "none")),
             " · ".join(filter(None, (row["race"], row["gender"]))),
             f"{row['n']:,.0f}",
             f"{row['n_positive']:,.0f}",
@@ -181,8 +182,7 @@ def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
         ]
         for row in law["tables"]
     ]
-    run = [capital(name) for name in ("model", "mode") if name in law["tables"][0]]
-    heads = [*run, "Table", "Category", "Assessed", "Selected", "Rate", "Impact ratio"]
+    heads = ["Table", "Asked", "Category", "Assessed", "Selected", "Rate", "Impact ratio"]
     excluded = ", ".join(law["excluded"]) or "none"
     caption = f"Selection rates and impact ratios. Left out as below 2% of the data: {excluded}."
     return Chapter(

@@ -29,12 +29,13 @@ import polars as pl
 from clinometer import __version__
 from clinometer.directory.results import read_results
 from clinometer.errors import InputError
+from clinometer.results import CONDITIONS
 from clinometer.results.parquet import read_parquet
 from clinometer.results.records import journals
 from clinometer.results.tables import as_frame, need_columns, read_numbers, read_table, write_table
 from clinometer.texts import write_text
 
-__all__ = ["NOT_EVIDENCE", "SELECTIONS", "read_counts", "scoring_rates", "selection_rates",
+__all__ = ["NOT_EVIDENCE", "RUN", "SELECTIONS", "read_counts", "scoring_rates", "selection_rates",
            "write_ll144"]  # fmt: skip
 
 #: The table of a results directory that has counts of selections, without its ending.
@@ -53,8 +54,11 @@ GROUPINGS = {
     "intersections": ("race", "gender"),
 }
 
-#: Columns that tell runs apart, each of which has tables of its own.
-_RUN = ("model", "study", "mode")
+#: Columns that tell runs apart, each of which has tables of its own; occupations are added up.
+RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "dimension")
+
+#: Counts that are added up, where there are any.
+_COUNTS = ("n", "n_positive", "n_abstained", "n_unread")
 
 _CATEGORIES = ("race", "gender")
 
@@ -85,7 +89,9 @@ def selection_rates(counts: object) -> pl.DataFrame:
     counts
         A polars or pandas frame with columns ``race, gender, n, n_selected``: people assessed and
         selected. Rows of the same categories are added up; an empty category is `UNKNOWN`. With
-        ``model``, ``study`` or ``mode``, each has tables of its own; ``n_abstained`` is added up.
+        ``model``, ``mode`` and other columns of `RUN`, each has tables of its own. Of ``n``, those
+        of ``n_unread`` have no known outcome and are left out; those of ``n_abstained`` were not
+        selected. Both are added up.
 
     Returns
     -------
@@ -99,6 +105,8 @@ def selection_rates(counts: object) -> pl.DataFrame:
         If a column is missing, or a count is none.
     """
     table = _checked(counts, ("n", "n_selected"))
+    if "n_unread" in table.columns:
+        table = table.with_columns(pl.col("n") - pl.col("n_unread").fill_null(0))
     wrong = table.filter(
         pl.any_horizontal(pl.col("n", "n_selected").is_null())
         | (pl.col("n_selected") < 0)
@@ -146,7 +154,7 @@ def _checked(counts: object, numbers: Sequence[str]) -> pl.DataFrame:
 
 
 def _run_columns(table: pl.DataFrame) -> list[str]:
-    return [name for name in _RUN if name in table.columns]
+    return [name for name in RUN if name in table.columns]
 
 
 def _tables(people: pl.DataFrame) -> pl.DataFrame:
@@ -154,8 +162,8 @@ def _tables(people: pl.DataFrame) -> pl.DataFrame:
     tables = [_table(people, grouping, categories) for grouping, categories in GROUPINGS.items()]
     return pl.concat(tables, how="diagonal").select(
         *_run_columns(people),
-        *("grouping", "race", "gender", "n", "n_positive"),
-        *(name for name in ("n_abstained",) if name in people.columns),
+        *("grouping", "race", "gender"),
+        *(name for name in _COUNTS if name in people.columns),
         *("rate", "share", "excluded", "impact_ratio"),
     )
 
@@ -163,7 +171,7 @@ def _tables(people: pl.DataFrame) -> pl.DataFrame:
 def _table(people: pl.DataFrame, grouping: str, categories: Sequence[str]) -> pl.DataFrame:
     """Count the people of each category, with rates and ratios."""
     runs = _run_columns(people)
-    sums = [name for name in ("n", "n_positive", "n_abstained") if name in people.columns]
+    sums = [name for name in _COUNTS if name in people.columns]
     counts = people.group_by([*runs, *categories]).agg(pl.col(sums).sum())
     total = pl.col("n").sum()
     rated = counts.with_columns(
@@ -205,7 +213,7 @@ def read_counts(source: str | Path, period: str | None = None, origin: str | Non
             "FROM/TO and --source"
         )
     table = read_table(path)
-    numbers = [name for name in ("n", "n_selected", "n_abstained", "score") if name in table]
+    numbers = [name for name in (*_COUNTS, "n_selected", "score") if name in table.columns]
     return Counts(read_numbers(path, numbers, table), _dates(period), str(origin))
 
 
@@ -226,7 +234,9 @@ def _counts_of_run(path: Path, period: str | None, origin: str | None) -> Counts
         period = f"{min(answered)}/{max(answered)}"
     models = ", ".join(results.plan.get("models", []))
     by_default = f"simulated candidates, selected by {models}; no applicant was assessed"
-    return Counts(read_parquet(file), _dates(period), origin or by_default)
+    # In tables of a run a category that is null stands for all of them.
+    counts = read_parquet(file).drop_nulls(list(_CATEGORIES))
+    return Counts(counts, _dates(period), origin or by_default)
 
 
 def _dates(period: str) -> str:
@@ -285,5 +295,5 @@ def _is_unknown(row: Mapping[str, Any]) -> bool:
 
 def _name(row: Mapping[str, Any]) -> str:
     """Name a category, with its run."""
-    names = (row.get(name) for name in (*_RUN, *_CATEGORIES))
-    return ", ".join(str(name) for name in names if name is not None)
+    names = (row.get(name) for name in (*RUN, *_CATEGORIES))
+    return ", ".join(str(name) for name in names if name not in (None, "none"))
