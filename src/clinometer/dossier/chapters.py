@@ -8,7 +8,7 @@ from typing import Any
 
 from clinometer.report.prose import bracketed, number, percent
 from clinometer.report.sections import Exchange, Quote, Term
-from clinometer.report.tables import ReportTable, TableCell
+from clinometer.report.tables import ReportTable, TableCell, TableColumn, render_table
 from clinometer.results.controls import KINDS
 from clinometer.sharing.ll144 import RUN
 
@@ -170,28 +170,38 @@ def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
     law = content["law_tables"]
     if law is None:
         return None
-    rows = [
-        [
-            row["grouping"],
-            ", ".join(row[name] for name in RUN[1:] if row.get(name) not in (None, "none")),
-            " · ".join(filter(None, (row["race"], row["gender"]))),
-            f"{row['n']:,.0f}",
-            f"{row['n_positive']:,.0f}",
-            number(row["rate"], 3),
-            "left out (<2%)" if row["excluded"] else number(row["impact_ratio"], 3),
-        ]
-        for row in law["tables"]
+    columns = [
+        TableColumn("Table", lambda r: r["grouping"], "head"),
+        TableColumn("Asked", _asked, "text", fold=True),
+        TableColumn("Category", _category, "text"),
+        TableColumn("Assessed", lambda r: f"{r['n']:,.0f}"),
+        TableColumn("Selected", lambda r: f"{r['n_positive']:,.0f}"),
+        TableColumn("Rate", lambda r: number(r["rate"], 3)),
+        TableColumn("Impact ratio", _ratio),
     ]
-    heads = ["Table", "Asked", "Category", "Assessed", "Selected", "Rate", "Impact ratio"]
     excluded = ", ".join(law["excluded"]) or "none"
-    caption = f"Selection rates and impact ratios. Left out as below 2% of the data: {excluded}."
+    caption = f"Left out as below 2% of the data: {excluded}."
     return Chapter(
         "law",
         "Selection rates and impact ratios",
         tuple(law["not_evidence_for"]),
         (Term("Dates", law["dates"]), Term("Data source", law["data_source"])),
-        tables=(_texts_table(caption, heads, rows),),
+        tables=(render_table(law["tables"], caption, columns),),
     )
+
+
+def _asked(row: Mapping[str, Any]) -> str:
+    """Say how candidates were asked about, of a row of the law's tables."""
+    names = (row.get(name) for name in RUN if name != "model")
+    return ", ".join(dict.fromkeys(name for name in names if name not in (None, "none")))
+
+
+def _category(row: Mapping[str, Any]) -> str:
+    return " · ".join(filter(None, (row["race"], row["gender"])))
+
+
+def _ratio(row: Mapping[str, Any]) -> str:
+    return "left out" if row["excluded"] else number(row["impact_ratio"], 3)
 
 
 def _not_tested_chapter(content: Mapping[str, Any]) -> Chapter:
