@@ -267,7 +267,7 @@ def _evidence_chapter(content: Mapping[str, Any]) -> Chapter:
             "same. That the model gave these answers rests on who made the run.",
         ),
         (
-            Term("Seal", verified["seal"], "code"),
+            Term("Seal", verified["seal"] or "none: made from a results directory", "code"),
             Term("Signature", verified["signature"] if signature else "none: nobody signed it"),
             Term("Made again", ", ".join(verified["recomputed"])),
             Term("Known by hash alone", ", ".join(verified["by_hash_only"]) or "nothing"),

@@ -121,7 +121,7 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
         "deviations": {"count": len(departures), "rows": departures},
         "policy": _policy(evidence, card),
         "signature": _signature(evidence),
-        "verified": _verified(evidence.verified),
+        "verified": _verified(evidence),
         "limits": [brief.limits, *card["limits"]],
         "card": card,
     }
@@ -267,10 +267,14 @@ def _signature(evidence: Evidence) -> dict[str, str] | None:
     return {"text": signature.text, "key": signature.key, "seal": evidence.verified.seal}
 
 
-def _verified(verified: Verified) -> dict[str, Any]:
-    """Return what of the run was made again, and is the same."""
+def _verified(evidence: Evidence) -> dict[str, Any]:
+    """Return what of the run was made again, and is the same.
+
+    The seal is None where there is no bundle that anybody could compare with it.
+    """
+    verified = evidence.verified
     return {
-        "seal": verified.seal,
+        "seal": verified.seal if evidence.is_bundle else None,
         "files": verified.files,
         "recomputed": list(verified.tables),
         "by_hash_only": list(verified.unchecked),

@@ -65,5 +65,5 @@ def _public_terms(content: Mapping[str, Any]) -> list[Term]:
         Term("Response", profile["response"]),
         Term("Who answers for it", profile["owner"]),
         Term("Next test", f"{following['date']}, or earlier: {following['trigger']}"),
-        Term("Seal of the evidence", content["verified"]["seal"], "code"),
+        Term("Seal of the evidence", content["verified"]["seal"] or "none", "code"),
     ]
