@@ -27,6 +27,8 @@ _COMMANDS = {
     "view": ("viewing", "Show results in the browser, live while a run goes on."),
     "bundle": ("evidence", "Write results as one archive that anyone can recompute."),
     "verify": ("evidence", "Check such an archive: every byte, and every number."),
+    "init": ("starting", "Begin a profile, a policy and a workflow for a system of yours."),
+    "dossier": ("dossier", "Write what an auditor files of a run, and a public summary."),
     "share": (
         "sharing",
         "Write results in the formats of others: MLflow, model hubs, collections.",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from clinometer.cli.options import FOLDER, command
+from clinometer.cli.options import FILE, FOLDER, command
 from clinometer.cli.output import echo
 from clinometer.errors import InputError
 
@@ -16,58 +18,91 @@ __all__ = ["share_command"]
 FORMATS = {
     "every-eval-ever": {"out": True},
     "hub": {"out": True, "dataset": True, "source": False},
+    "ll144": {"out": True, "source": False, "period": False},
     "mlflow": {"experiment": False},
 }
 
 
 @command("share")
-@click.argument("results", type=FOLDER)
+@click.argument("results", type=FILE)
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), required=True, help="The format."
 )
-@click.option("--out", type=FOLDER, help="Folder for the files (every-eval-ever, hub).")
+@click.option("--out", type=FOLDER, help="Folder for the files (every-eval-ever, hub, ll144).")
 @click.option(
     "--dataset", metavar="OWNER/NAME", help="The benchmark that the results are of (hub)."
 )
-@click.option("--source", metavar="URL", help="Where the evidence is published (hub).")
+@click.option(
+    "--source",
+    metavar="TEXT",
+    help="Address where the evidence is published (hub); where counts come from (ll144).",
+)
+@click.option(
+    "--period", metavar="FROM/TO", help="Dates of the counts, 2026-01-01/2026-06-30 (ll144)."
+)
 @click.option(
     "--experiment", metavar="NAME", help="The runs' experiment (mlflow).  [default: clinometer]"
 )
 def share_command(
     results: Path,
     form: str,
-    out: Path | None,
-    dataset: str | None,
-    source: str | None,
-    experiment: str | None,
+    **options: Any,
 ) -> None:
     """Write the means of each model in RESULTS in another format; nothing is sent but to MLflow.
 
     every-eval-ever: a record of each model for collections of evaluations. hub: files for the
     repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a run of each
-    model, by MLflow's own client and settings (MLFLOW_TRACKING_URI).
+    model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). ll144: the tables of New York
+    City's Local Law 144, of a run whose instrument selects candidates, or of a table with columns
+    race, gender and n, n_selected (or score).
     """
-    options = {"out": out, "dataset": dataset, "source": source, "experiment": experiment}
     for name, value in options.items():
         if value is not None and name not in FORMATS[form]:
             raise InputError(f"--{name}: not for --format {form}")
         if value is None and FORMATS[form].get(name):
             raise InputError(f"--{name}: needed for --format {form}")
-    if form == "mlflow":
-        from clinometer.sharing import log_mlflow
+    if form != "ll144" and not results.is_dir():
+        raise InputError(f"{results}: not a results directory")
+    for line in _WRITERS[form](results, options):
+        echo(line)
 
-        runs = log_mlflow(results, experiment or "clinometer")
-        for run in runs:
-            echo(f"experiment {experiment or 'clinometer'}, run {run}")
-        return
-    from clinometer.sharing import write_every_eval_ever, write_hub
 
-    # For mypy: `FORMATS` has refused a call without them.
-    assert out is not None
-    if form == "hub":
-        assert dataset is not None
-        paths = write_hub(results, out, dataset, source)
-    else:
-        paths = write_every_eval_ever(results, out)
-    for path in paths:
-        echo(str(path))
+def _log_runs(results: Path, options: Mapping[str, Any]) -> list[str]:
+    """Log to MLflow; return a line a run."""
+    from clinometer.sharing import log_mlflow
+
+    experiment = options["experiment"] or "clinometer"
+    return [f"experiment {experiment}, run {run}" for run in log_mlflow(results, experiment)]
+
+
+def _write_records(results: Path, options: Mapping[str, Any]) -> list[str]:
+    """Write records of Every Eval Ever; return their paths."""
+    from clinometer.sharing import write_every_eval_ever
+
+    return [str(path) for path in write_every_eval_ever(results, options["out"])]
+
+
+def _write_hub_files(results: Path, options: Mapping[str, Any]) -> list[str]:
+    """Write files for the hub; return their paths."""
+    from clinometer.sharing import write_hub
+
+    paths = write_hub(results, options["out"], options["dataset"], options["source"])
+    return [str(path) for path in paths]
+
+
+def _write_law_tables(results: Path, options: Mapping[str, Any]) -> list[str]:
+    """Write the tables of Local Law 144; return their paths, and what they are not."""
+    from clinometer.sharing import write_ll144
+    from clinometer.sharing.ll144 import NOT_EVIDENCE
+
+    paths = write_ll144(results, options["out"], options["period"], options["source"])
+    return [*map(str, paths), *(f"not evidence: {text}" for text in NOT_EVIDENCE)]
+
+
+#: Format → what writes it.
+_WRITERS: dict[str, Callable[[Path, Mapping[str, Any]], list[str]]] = {
+    "every-eval-ever": _write_records,
+    "hub": _write_hub_files,
+    "ll144": _write_law_tables,
+    "mlflow": _log_runs,
+}

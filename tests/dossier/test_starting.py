@@ -1,0 +1,80 @@
+"""What a dossier begins with can be read by the commands, and its limits can fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from clinometer.asking.policy import load_policy
+from clinometer.comparing import gate
+from clinometer.dossier.profile import load_profile
+from clinometer.dossier.starting import STARTED, Start, measurable, write_start
+from clinometer.errors import InputError
+from clinometer.results.tables import read_table
+
+START = Start(
+    'Ranker: "v2" #1', "openai/gpt-4o", "Ranks\nrésumés", {"Women": "career", "Veterans": None}
+)
+
+
+def test_what_is_written_is_valid_but_for_what_is_to_be_filled_in(tmp_path: Path) -> None:
+    assert write_start(START, tmp_path) == [tmp_path / name for name in STARTED]
+    policy = load_policy(tmp_path / "policy.yaml")
+    assert [rule.title for rule in policy.rules] == ["overall", "gender"]
+    with pytest.raises(InputError) as error:
+        load_profile(tmp_path / "profile.yaml")
+    lines = str(error.value).splitlines()
+    assert lines and all(line.endswith("empty; fill it in") for line in lines)
+    fields = {line.split(": ")[1] for line in lines}
+    assert {"owner", "hazard", "response", "retention", "next_test.date"} <= fields
+    assert {"groups.1.not_measured", "limits.0.reason", "limits.1.reason"} <= fields
+    text = (tmp_path / "profile.yaml").read_text("utf-8").replace('"FILL IN: ', '"')
+    (tmp_path / "profile.yaml").write_text(text, "utf-8")
+    file = load_profile(tmp_path / "profile.yaml")
+    assert file.profile.system.name == START.system
+    file.check_limits(policy)
+    file.check_groups(measurable())
+
+
+def test_the_limits_can_fail(audited: Path, tmp_path: Path) -> None:
+    write_start(Start("a", "b", "c", {"Women": "career", "The old": "age"}), tmp_path)
+    policy = load_policy(tmp_path / "policy.yaml")
+    scores = read_table(audited / "scores.parquet").filter(
+        study="bai2025", model="simulated/leaning"
+    )
+    outcomes = {}
+    for mean in (0.0, 0.8):
+        # Both signs of what an answer adds, so that the mean is known and has an error.
+        noise = pl.int_range(pl.len()).mod(2) * 0.1 - 0.05
+        checks = gate(scores.with_columns(score=mean + noise), policy).checks
+        outcomes[mean] = {check.outcome for check in checks if check.kind == "rule"}
+    assert outcomes[0.8] == {"fail"}
+    assert "fail" not in outcomes[0.0]
+
+
+def test_the_workflow_asks_for_the_key_of_the_provider(tmp_path: Path) -> None:
+    write_start(START, tmp_path)
+    job = yaml.safe_load((tmp_path / STARTED[-1]).read_text("utf-8"))["jobs"]["bias"]
+    action = job["steps"][1]
+    assert action["env"] == {"OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"}
+    assert action["with"]["model"] == "openai/gpt-4o"
+    write_start(Start("a", "simulated/leaning", "b", {"c": None}), tmp_path / "b")
+    assert "env:" not in (tmp_path / "b" / STARTED[-1]).read_text("utf-8")
+
+
+def test_what_is_there_is_kept_unless_forced(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text("mine")
+    with pytest.raises(InputError, match=r"policy.yaml: is there already; --force"):
+        write_start(START, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["policy.yaml"]
+    write_start(START, tmp_path, force=True)
+    assert load_policy(tmp_path / "policy.yaml").name == "release"
+
+
+def test_a_group_that_nothing_measures_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--group Cats=cats: unknown category 'cats'"):
+        write_start(Start("a", "b", "c", {"Cats": "cats"}), tmp_path)
+    assert not list(tmp_path.iterdir())

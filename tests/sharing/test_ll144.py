@@ -1,0 +1,192 @@
+"""The law's tables, equal to those of aedt-audit on the same people.
+
+``aedt_people.csv``: 400 people drawn at random (numpy, seed 7), some without a stated race.
+``aedt_audit.csv``: what `aedt_audit.ll144_summary` of aedt-audit 0.3.0 (Apache-2.0) makes of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from clinometer.errors import InputError
+from clinometer.sharing import scoring_rates, selection_rates, write_ll144
+
+HERE = Path(__file__).parent
+NUMBERS = ("n", "n_positive", "rate", "share", "impact_ratio")
+FROM_TO = "2026-01-01/2026-06-30"
+
+
+def people() -> pl.DataFrame:
+    return pl.read_csv(HERE / "aedt_people.csv").rename({"selected": "n_selected"})
+
+
+def rates(kind: str) -> pl.DataFrame:
+    if kind == "scoring":
+        return scoring_rates(people().drop("n_selected"))
+    return selection_rates(people().with_columns(n=1))
+
+
+@pytest.mark.parametrize("kind", ["selection", "scoring"])
+def test_tables_are_those_of_aedt_audit(kind: str) -> None:
+    expected = pl.read_csv(HERE / "aedt_audit.csv").filter(kind=kind)
+    keys = ["grouping", "race", "gender"]
+    both = rates(kind).join(expected, on=keys, nulls_equal=True, suffix="_theirs")
+    assert both.height == expected.height == rates(kind).height == 20
+    for name in NUMBERS:
+        assert (both[name] - both[f"{name}_theirs"]).abs().max() < 1e-12, name
+    assert both["excluded"].equals(both["excluded_theirs"])
+    assert both["excluded"].any()
+
+
+def test_tables_of_random_counts_are_those_of_the_package() -> None:
+    package = pytest.importorskip("aedt_audit")
+    import pandas as pd
+
+    draw = np.random.default_rng(1)
+    for _ in range(10):
+        n = int(draw.integers(50, 2000))
+        frame = pd.DataFrame(
+            {
+                "race_ethnicity": draw.choice(["A", "B", "C", None], n, p=[0.5, 0.3, 0.185, 0.015]),
+                "sex": draw.choice(["f", "m"], n),
+                "selected": draw.random(n) < draw.random(),
+            }
+        )
+        theirs = package.ll144_summary(frame, outcome="selected").tables["intersectional"]
+        ours = selection_rates(
+            pl.DataFrame(
+                {
+                    "race": frame["race_ethnicity"].where(frame["race_ethnicity"].notna(), None),
+                    "gender": frame["sex"],
+                    "n_selected": frame["selected"].astype(int),
+                },
+                strict=False,
+            ).with_columns(n=1)
+        )
+        ratios = {
+            (row["race"], row["gender"]): row["impact_ratio"]
+            for row in ours.filter(grouping="intersections").iter_rows(named=True)
+        }
+        assert len(ratios) == len(theirs)
+        for row in theirs.to_dict("records"):
+            ratio = ratios[row["race_ethnicity"], row["sex"]]
+            assert math.isclose(ratio, row["impact_ratio"], rel_tol=1e-12)
+
+
+def test_who_is_left_out_or_unknown_is_named_and_sets_no_benchmark(tmp_path: Path) -> None:
+    counts = pl.DataFrame(
+        {
+            "race": ["A", "B", "C", None],
+            "gender": ["f", "f", "f", "f"],
+            "n": [100, 100, 3, 10],
+            "n_selected": [50, 25, 3, 10],
+        }
+    )
+    counts.write_csv(tmp_path / "counts.csv")
+    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "one employer")
+    content = json.loads(path.read_text("utf-8"))
+    assert content["excluded"] == ["C", "C, f"]
+    assert content["unknown"] == [
+        {"category": "unknown", "n": 10},
+        {"category": "unknown, f", "n": 10},
+    ]
+    assert (content["dates"], content["data_source"]) == (FROM_TO, "one employer")
+    races = {row["race"]: row for row in content["tables"] if row["grouping"] == "race/ethnicity"}
+    assert [races[name]["impact_ratio"] for name in "AB"] == [1.0, 0.5]
+    assert any("no historical data" in text for text in content["not_evidence_for"])
+
+
+def test_runs_have_tables_of_their_own_and_occupations_are_added_up() -> None:
+    rows = [
+        ("x", "cook", "A", "f", 10, 5),
+        ("x", "nurse", "A", "f", 10, 1),
+        ("x", "cook", "B", "m", 10, 6),
+        ("y", "cook", "A", "f", 10, 0),
+        ("y", "cook", "B", "m", 10, 0),
+    ]
+    names = ["model", "occupation", "race", "gender", "n", "n_selected"]
+    table = selection_rates(pl.DataFrame(rows, names, orient="row")).filter(grouping="sex")
+    assert table.rows_by_key("model", named=True)["x"][0]["rate"] == 0.3
+    assert table.filter(model="x")["impact_ratio"].to_list() == [0.5, 1.0]
+    # Nobody was selected: there is no highest rate to compare with.
+    assert table.filter(model="y")["impact_ratio"].to_list() == [None, None]
+
+
+def test_what_is_asked_otherwise_has_tables_of_its_own_and_unread_answers_are_left_out() -> None:
+    counts = pl.DataFrame(
+        {
+            "mode": ["free", "free", "forced", "forced"],
+            "dimension": [None, None, "rank", "rank"],
+            "race": ["A", "B", "A", "B"],
+            "gender": "f",
+            "n": [20, 10, 10, 10],
+            "n_selected": [5, 5, 10, 5],
+            "n_abstained": [2, 0, 0, 0],
+            "n_unread": [10, 0, 0, 0],
+        }
+    )
+    table = selection_rates(counts).filter(grouping="race/ethnicity").sort("mode", "race")
+    assert table["n"].to_list() == [10, 10, 10, 10]
+    assert table["rate"].to_list() == [1.0, 0.5, 0.5, 0.5]
+    assert table["impact_ratio"].to_list() == [1.0, 0.5, 1.0, 1.0]
+    assert table["n_unread"].to_list() == [0, 0, 10, 0]
+    with pytest.raises(InputError, match="expected 0 ≤ n_selected ≤ n"):
+        selection_rates(counts.with_columns(n_unread=16))
+
+
+def test_frames_of_pandas_are_read_and_other_types_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = {"race": ["A", None], "gender": ["f", "m"], "n": [2, 2], "n_selected": [1, 2]}
+    table = selection_rates(pandas.DataFrame(rows)).filter(grouping="race/ethnicity")
+    assert table["race"].to_list() == ["A", "unknown"]
+    assert table["impact_ratio"].to_list() == [1.0, 2.0]
+    with pytest.raises(InputError, match="counts: int; expected a polars or pandas frame"):
+        selection_rates(3)
+    with pytest.raises(InputError, match="without a score"):
+        scoring_rates(pandas.DataFrame({**rows, "score": [1.0, math.nan]}))
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("race,gender,n\nA,f,1", "missing column n_selected"),
+        ("race,gender,n,n_selected\nA,f,1,2", "expected 0 ≤ n_selected ≤ n"),
+        ("race,gender,n,n_selected\nA,f,1,", "expected 0 ≤ n_selected ≤ n"),
+        ("race,gender,n,n_selected\nA,f,one,1", "expected a number"),
+        ("race,gender,score\nA,f,", "without a score"),
+    ],
+)
+def test_bad_counts_are_named(tmp_path: Path, columns: str, said: str) -> None:
+    (tmp_path / "counts.csv").write_text(columns)
+    with pytest.raises(InputError, match=said):
+        write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "one employer")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("period", "source", "said"),
+    [
+        (None, "x", "give --period"),
+        (FROM_TO, " ", "and --source"),
+        ("2026", "x", "expected two dates"),
+        ("2026-02-30/2026-03-01", "x", "expected two dates"),
+        ("2026-06-30/2026-01-01", "x", "ends before it begins"),
+    ],
+)
+def test_a_table_comes_with_dates_and_source(
+    tmp_path: Path, period: str | None, source: str, said: str
+) -> None:
+    (tmp_path / "counts.csv").write_text("race,gender,n,n_selected\nA,f,2,1")
+    with pytest.raises(InputError, match=said):
+        write_ll144(tmp_path / "counts.csv", tmp_path / "out", period, source)
+
+
+def test_a_run_that_selects_nobody_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no instrument of this run selects"):
+        write_ll144(tmp_path, tmp_path / "out")
