@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,7 +74,7 @@ from clinometer.reading.options import read_option
 from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import DECISIONS, Measure
 from clinometer.results.logprobs import read_logits, read_probabilities
-from clinometer.stimuli import Study, fill, study_hash
+from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 if TYPE_CHECKING:
     from clinometer.report.answers.results import InstrumentResults
@@ -353,6 +353,15 @@ def _read_ends(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     return Scored(math.tanh(logit / 2), None, 1.0, logit=logit)
 
 
+def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+    return () if "version" in columns else ("marginalized", "default", "order")
+
+
+def _complete(trial: Mapping[str, Any], _: Study, __: StereotypeWords) -> dict[str, Any]:
+    """Find the dimension of an answer: two candidates have an order."""
+    return {"dimension": CHOICE if trial.get("order") else CALLBACK}
+
+
 def _sections(results: InstrumentResults) -> Iterator[Section | None]:
     """Draw validity, differences in points, rates and impact ratios."""
     from clinometer.instruments.hiring.section import hiring_sections
@@ -372,11 +381,7 @@ INSTRUMENT = Instrument(
         LOGITS: _read_logits,
         LIKELIHOODS: _read_ends,
     },
-    recorded=Recorded(
-        needs=lambda _, columns: (
-            () if "version" in columns else ("marginalized", "default", "order")
-        )
-    ),
+    recorded=Recorded(needs=_needed_columns, complete=_complete),
     trial="two candidates, of whom one is invited, or one candidate, who is or is not",
     versions={
         "marginalized": Version("about a candidate of the marginalized group", "marginalized"),
@@ -386,12 +391,12 @@ INSTRUMENT = Instrument(
     recognise=recogniser,
     controls_within=True,
     sizes={
-        "quick": Size(16, by_name=True),
-        "standard": Size(56, by_name=True),
-        "paper": Size(168, by_name=True),
+        "quick": Size(14, by_name=True),
+        "standard": Size(28, by_name=True),
+        "paper": Size(84, by_name=True),
     },
     prose=20,
-    iterations=56,
+    iterations=28,
     options=("order",),
     study="hiring",
     place=10,

@@ -17,9 +17,9 @@ from clinometer.errors import StudyError
 from clinometer.stimuli import BenchmarkItems, Study, Wordings, fill, holds, read_items
 from clinometer.stimuli.words import Name, Strict, Word
 
-__all__ = ["BETTER", "KINDS", "LONGER", "LOWEST", "NAME", "HiringPart", "HiringWording", "Occupation",
-           "Resume", "SignalledGroup", "all_resumes", "groups_of_names", "part_of", "resume_text",
-           "sentence_text", "wording_texts"]  # fmt: skip
+__all__ = ["BETTER", "KINDS", "LONGER", "LOWEST", "NAME", "HiringPart", "HiringWording",
+           "Occupation", "Resume", "SignalledGroup", "all_resumes", "groups_of_names", "part_of",
+           "resume_text", "sentence_text", "wording_texts"]  # fmt: skip
 
 #: The instrument, and its part of a study.
 NAME = "hiring"
