@@ -18,16 +18,8 @@ How
 
 from __future__ import annotations
 
-import sys
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache
-from multiprocessing import get_context
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-
-from benchmarks.measuring import Result, Value
 
 Array = NDArray[np.float64]
 

@@ -57,6 +57,7 @@ from clinometer.instruments.hiring.part import (
     sentence_text,
     wording_texts,
 )
+from clinometer.instruments.hiring.selections import DETAILS, count_selections
 from clinometer.instruments.hiring.simulated import recogniser, simulate
 from clinometer.instruments.instrument import (
     Instrument,
@@ -389,6 +390,9 @@ INSTRUMENT = Instrument(
     },
     simulate=simulate,
     recognise=recogniser,
+    details=DETAILS,
+    analyse_study=count_selections,
+    sections=_sections,
     controls_within=True,
     sizes={
         "quick": Size(14, by_name=True),

@@ -15,9 +15,10 @@ Intervals
     Of the logarithm of a rate, the variance over names (those of a group differ) and occupations
     (which all groups share, so that they covary) is V(names) + V(occupations) − V(cells), by
     deleting one at a time, and not below that of independent answers. The group that is selected
-    most in the data need not be the one that is: half the interval of a ratio is the .95 quantile
-    of the error that ratios to the largest rate have, in draws of rates of which all that are not
-    clearly below the largest are as large, times t / z by Satterthwaite (1946). No true ratio to the largest rate exceeds 1.
+    most in the data need not be the one that is. So half the interval of a ratio is the .95
+    quantile of the error that ratios to the largest rate have, times t / z (Satterthwaite, 1946),
+    in draws in which all groups that are not clearly below the largest are as large. No true ratio
+    to the largest rate exceeds 1.
 
 Intersections
     Logarithms of the rates of race × gender are shrunken toward race + gender, by as much as what
@@ -250,7 +251,9 @@ def _additive(levels: Sequence[tuple[str, str]]) -> Array:
     columns = [np.ones(len(levels))]
     for place in (0, 1):
         names = sorted({level[place] for level in levels})
-        columns += [np.array([level[place] == name for level in levels], float) for name in names[1:]]
+        columns += [
+            np.array([level[place] == name for level in levels], float) for name in names[1:]
+        ]
     return np.column_stack(columns)
 
 
