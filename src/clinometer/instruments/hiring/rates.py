@@ -196,8 +196,9 @@ def _half_width(counts: SelectionCounts, group: int, reference: int) -> float:
     names = counts.of_names[pair]
     parts = np.array([*names, variance - names.sum()])
     degrees = [counts.degrees[group], counts.degrees[reference], counts.selected.shape[1] - 1]
-    df = variance**2 / max((parts**2 / np.maximum(degrees, 1)).sum(), _TINY)
-    return float(np.sqrt(variance) * stdtrit(df, 0.975) / _Z95)
+    inverse = float((parts**2 / np.maximum(degrees, 1)).sum() / variance**2)
+    t = stdtrit(1 / inverse, 0.975) if inverse > _TINY else _Z95
+    return float(np.sqrt(variance) * t / _Z95)
 
 
 def _quantiles(counts: SelectionCounts) -> Array:

@@ -33,7 +33,9 @@ _RATES = (
     "four-fifths rule a ratio below .8 is held to be evidence of adverse impact; it is “below” or "
     "“above” only where the whole interval is. Intervals are over names, occupations and answers, "
     "and allow for the most selected group being chosen by the same data. In a choice the rate of "
-    "a group depends on whom it is set beside: take callbacks to compare with other figures.",
+    "a group depends on whom it is set beside: take callbacks to compare with other figures. In "
+    "forced mode the likelier answer counts, as at temperature 0, which makes large ratios of "
+    "small leans.",
     "Shrunken: the rate of an intersection, moved toward what race and gender alone would give, by "
     "as much as its departure may be chance. Small: fewer than "
     f"{FEWEST_DECIDED} decisions or fewer than {FEWEST_SELECTED} selections; do not read these "
@@ -165,9 +167,15 @@ def _rates_section(results: InstrumentResults) -> Section | None:
     rates = results.tables.details["selection_rates"]
     if rates.is_empty():
         return None
+    valid = results.controls.filter(control="positive", study=results.study, verdict=PASSED)
+    runs = set(valid.select("model", "control_mode").iter_rows())
     tables = []
     for grouping in rates["grouped_by"].unique(maintain_order=True):
-        part = rates.filter(grouped_by=grouping)
+        part = rates.filter(grouped_by=grouping).with_columns(
+            is_valid=pl.struct("model", "mode").map_elements(
+                lambda run: (run["model"], run["mode"]) in runs, return_dtype=pl.Boolean
+            )
+        )
         summary = "" if grouping == rates["grouped_by"][0] else f"By {grouping}"
         tables.append((summary, _rate_table(part, grouping)))
     return Section(
@@ -191,6 +199,10 @@ def _rate_table(rates: pl.DataFrame, grouping: str) -> ReportTable:
             return "most selected"
         return "" if row["ratio_low"] is None else interval(row["ratio_low"], row["ratio_high"])
 
+    def four_fifths(row: Mapping[str, Any]) -> str:
+        """Say what the interval says, if the model reads résumés."""
+        return (row["four_fifths"] or "") if row["is_valid"] else "not interpretable"
+
     def group(row: Mapping[str, Any]) -> str:
         """Name a group, and whether its cell is small."""
         name = capital(" ".join(filter(None, (row["race"], row["gender"]))))
@@ -202,7 +214,7 @@ def _rate_table(rates: pl.DataFrame, grouping: str) -> ReportTable:
         TableColumn("Rate", value("rate")),
         TableColumn("Impact ratio", value("impact_ratio")),
         TableColumn("95% interval", ends),
-        TableColumn("Four fifths", lambda r: r["four_fifths"] or "", "text"),
+        TableColumn("Four fifths", four_fifths, "text"),
         TableColumn("Shrunken rate", value("shrunken_rate")),
         TableColumn("Abstained", lambda r: percent(r["abstention_rate"])),
         TableColumn("Shown", lambda r: str(r["n"])),
