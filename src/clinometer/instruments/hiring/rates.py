@@ -143,7 +143,8 @@ class SelectionCounts:
 
 
 def _log_rate(selected: Array | float, decided: Array | float) -> Array:
-    return np.log((np.asarray(selected) + 0.5) / (np.asarray(decided) + 0.5))
+    logs: Array = np.log((np.asarray(selected) + 0.5) / (np.asarray(decided) + 0.5))
+    return logs
 
 
 def _log_without(selected: Array, decided: Array) -> Array:
@@ -244,7 +245,8 @@ def shrink_intersections(counts: SelectionCounts, levels: Sequence[tuple[str, st
     between = max(excess / scale, 0.0)
     fitted, _ = _fit(design, logs, 1 / (variances + between))
     shrunken = fitted + between / (between + variances) * (logs - fitted)
-    return np.minimum(np.exp(shrunken), 1.0)
+    rates: Array = np.minimum(np.exp(shrunken), 1.0)
+    return rates
 
 
 def _additive(levels: Sequence[tuple[str, str]]) -> Array:

@@ -90,8 +90,8 @@ def _validity_sentence(row: Mapping[str, Any]) -> str:
     if row["verdict"] == PASSED:
         return text
     return (
-        f"{text} That is not shown to exceed chance by enough: bias in hiring is not interpretable "
-        "here, whatever the numbers below."
+        "Bias in hiring is not interpretable here, whatever the numbers below, as it is not shown "
+        f"that résumés are read. {text}"
     )
 
 

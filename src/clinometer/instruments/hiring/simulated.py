@@ -135,8 +135,8 @@ def _question(
     ]
     if not shared:
         return None
-    words = tuple((who, sides[who][shared[0]]) for who in (name, other))
-    return replace(question, stereotype=shared[0], words=words, columns={})
+    both = tuple((who, sides[who][shared[0]]) for who in (name, other))
+    return replace(question, stereotype=shared[0], words=both, columns={})
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
