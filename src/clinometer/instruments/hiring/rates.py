@@ -12,13 +12,13 @@ Values
     names. Its rate is selected / decided, over all its names and occupations.
 
 Intervals
-    Of the logarithm of a rate, the variance over names (those of a group differ) and occupations
-    (which all groups share, so that they covary) is V(names) + V(occupations) − V(cells), by
-    deleting one at a time, and not below that of independent answers. The group that is selected
-    most in the data need not be the one that is. So half the interval of a ratio is the .95
-    quantile of the error that ratios to the largest rate have, times t / z (Satterthwaite, 1946),
-    in draws in which all groups that are not clearly below the largest are as large. No true ratio
-    to the largest rate exceeds 1.
+    The variance of the difference of two logarithms is V(names) + V(occupations) − V(cells), by
+    deleting one at a time. What occupations do to all groups alike cancels. Both are pooled: V of
+    names as a multiple, not below 1, of that of independent answers, V of occupations as it is. The
+    group that is selected most in the data need not be the one that is. So half the interval of a
+    ratio is the .95 quantile of the error that ratios to the largest rate have, times t / z
+    (Satterthwaite, 1946), in draws in which all groups that are not clearly below the largest are
+    as large. No true ratio to the largest rate exceeds 1.
 
 Intersections
     Logarithms of the rates of race × gender are shrunken toward race + gender, by as much as what
@@ -72,9 +72,9 @@ class SelectionCounts:
     @cached_property
     def independent(self) -> Array:
         """The variance that each has if answers were independent."""
-        selected = np.array([self.selected[g].sum() for g in self.groups]) + 0.5
-        decided = np.array([self.decided[g].sum() for g in self.groups]) + 0.5
-        return np.maximum(1 / selected - 1 / decided, _TINY)
+        selected = np.array([self.selected[g].sum() for g in self.groups])
+        decided = np.array([self.decided[g].sum() for g in self.groups])
+        return 1 / (selected + 0.5) - 1 / (decided + 1)
 
     @cached_property
     def over_names(self) -> Array:
@@ -104,42 +104,44 @@ class SelectionCounts:
         return variance
 
     @cached_property
-    def over_occupations(self) -> Array:
-        """The covariances over occupations: (groups, groups)."""
+    def over_occupations(self) -> float:
+        """The variance of the difference of two groups over occupations, beyond that of cells.
+
+        What occupations do to all groups alike cancels.
+        """
         selected = np.array([self.selected[g].sum(axis=0) for g in self.groups])
         decided = np.array([self.decided[g].sum(axis=0) for g in self.groups])
         without = np.array([_log_without(*pair) for pair in zip(selected, decided, strict=True)])
-        n = (decided.sum(axis=0) > 0).sum()
+        n, k = int((decided.sum(axis=0) > 0).sum()), len(self.groups)
         centred = without - without.mean(axis=1, keepdims=True)
-        return (n - 1) / n * centred @ centred.T
+        covariance = (n - 1) / max(n, 1) * centred @ centred.T
+        of_one = covariance.trace() / k
+        of_two = (covariance.sum() - covariance.trace()) / (k * (k - 1)) if k > 1 else 0.0
+        return float(max(2 * (of_one - of_two - self.over_cells.mean()), 0.0))
+
+    @cached_property
+    def dispersion(self) -> float:
+        """The variance over names by that of independent answers, over all groups; at least 1."""
+        return float(max((self.over_names / self.independent).mean(), 1.0))
 
     @cached_property
     def of_names(self) -> Array:
-        """The variance of each that groups do not share: over names, or of independent answers."""
-        return np.maximum(self.over_names, self.independent)
-
-    @cached_property
-    def degrees(self) -> Array:
-        """The degrees of freedom of `of_names`; that of independent answers is as good as known."""
-        names = np.array([len(g) - len(np.unique(self.intersections[g])) for g in self.groups])
-        return np.where(self.over_names > self.independent, names, np.inf)
-
-    @cached_property
-    def covariance(self) -> Array:
-        """The covariances of the logarithms: (groups, groups)."""
-        covariance = self.over_occupations.copy()
-        # What occupations add to one group is not below 0.
-        shared = np.maximum(np.diag(covariance) - self.over_cells, 0.0)
-        np.fill_diagonal(covariance, self.of_names + shared)
-        return covariance
+        """The variance of each that groups do not share."""
+        return self.dispersion * self.independent
 
     @cached_property
     def differences(self) -> Array:
         """The variance of the difference of any two: (groups, groups)."""
-        own = np.diag(self.covariance)
-        variance = own[:, None] + own - 2 * self.covariance
-        # Of two that covary too much by chance, what they do not share is left.
-        return np.maximum(variance, self.of_names[:, None] + self.of_names)
+        return self.of_names[:, None] + self.of_names + self.over_occupations
+
+    @cached_property
+    def degrees(self) -> tuple[float, float]:
+        """The degrees of freedom of the variances over names, and over occupations."""
+        names, occupations = self.selected.shape
+        of_names = names - len(np.unique(self.intersections))
+        # That of independent answers is as good as known.
+        known = self.dispersion <= 1
+        return np.inf if known else of_names, (occupations - 1) * (len(self.groups) - 1)
 
 
 def _log_rate(selected: Array | float, decided: Array | float) -> Array:
@@ -192,12 +194,10 @@ def _half_width(counts: SelectionCounts, group: int, reference: int) -> float:
     """Return the standard error of the logarithm of a ratio, times t / z."""
     from scipy.special import stdtrit  # scipy takes long to import
 
-    pair = [group, reference]
     variance = counts.differences[group, reference]
-    names = counts.of_names[pair]
-    parts = np.array([*names, variance - names.sum()])
-    degrees = [counts.degrees[group], counts.degrees[reference], counts.selected.shape[1] - 1]
-    inverse = float((parts**2 / np.maximum(degrees, 1)).sum() / variance**2)
+    names = variance - counts.over_occupations
+    parts = np.array([names, counts.over_occupations])
+    inverse = float((parts**2 / np.maximum(counts.degrees, 1)).sum() / variance**2)
     t = stdtrit(1 / inverse, 0.975) if inverse > _TINY else _Z95
     return float(np.sqrt(variance) * t / _Z95)
 
