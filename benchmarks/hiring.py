@@ -32,7 +32,7 @@ from benchmarks.measuring import Result, Value
 
 Array = NDArray[np.float64]
 
-RUNS, PAGES = 400, 60
+RUNS, PAGES = 400, 100
 NAMES, OCCUPATIONS = 6, 14
 LEVELS = [(race, gender) for race in "ABCD" for gender in ("man", "woman")]
 
@@ -68,7 +68,7 @@ def run() -> Result:
         covered = [*pool.map(_cover, *zip(*cases, strict=True))]
         seeds = range(1, PAGES + 1)
         neutral = [*pool.map(_page, [0.0] * PAGES, seeds, chunksize=PAGES // 2)]
-        leaning = [*pool.map(_page, [LEAN] * (PAGES // 3), seeds, chunksize=PAGES // 6)]
+        leaning = [*pool.map(_page, [LEAN] * (PAGES // 4), seeds, chunksize=PAGES // 8)]
     return _set_out(covered, neutral, leaning)
 
 
@@ -222,5 +222,5 @@ if __name__ == "__main__":
     from benchmarks.measuring import show
 
     if sys.argv[1:] == ["quick"]:
-        RUNS, PAGES = 50, 6
+        RUNS, PAGES = 50, 8
     show(run(), Console())
