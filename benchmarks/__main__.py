@@ -18,6 +18,7 @@ NAMES = (
         "simulated",
         "doses",
         "planted_weights",
+        "hiring",
         "decisions",
         "planning",
         "plans",

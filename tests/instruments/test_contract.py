@@ -226,6 +226,24 @@ def traits_by_group(row: Row, chosen: dict[str, str]) -> dict[str, str]:
     return dict(zip(row["attributes"], traits, strict=False))
 
 
+def invited(row: Row, consistent: bool) -> dict[str, str]:
+    """The candidate of the default group is picked, or called back, and the other not."""
+    if row["version"]:
+        return {"decision": "yes" if (row["version"] == "default") == consistent else "no"}
+    return {"answer": row["default" if consistent else "marginalized"]}
+
+
+def invitation(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+    """The letter of the candidate; of a sentence, which is about both, the end of each."""
+    if "decision" in chosen:
+        return {row["attributes"][0]: chosen["decision"]}
+    is_default = chosen["answer"] == row["default"]
+    if row["order"] is None:
+        ends = ["rejected", "invited"][:: 1 if is_default else -1]
+        return dict(zip(row["attributes"], ends, strict=True))
+    return {row["attributes"][0]: row["options"][is_default]}
+
+
 #: Instrument → its choices, how free text says them, and which of two options each attribute gets.
 ANSWERS: dict[str, tuple[Any, Any, Any]] = {
     "word_association": (pairs, lines, lambda row, chosen: chosen),
@@ -267,6 +285,11 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         trait_chosen,
         lambda row, chosen: f"{row['attributes'][0]} are seen as {chosen['answer']}.",
         traits_by_group,
+    ),
+    "hiring": (
+        invited,
+        lambda row, chosen: f"My answer is {chosen.get('decision') or chosen['answer']}.",
+        invitation,
     ),
     "bbq": (answered, lambda row, chosen: f"It was {chosen['answer']}.", letter),
 }

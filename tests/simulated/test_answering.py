@@ -26,6 +26,7 @@ STUDIES = {
     "bbq": "bbq",
     "bold": "control_insects",
     "group_traits": "cao2022",
+    "hiring": "hiring",
     "hypothetical_decision": "discrim_eval",
     "reasoning_cost": "rmiat2025",
 }
@@ -88,7 +89,10 @@ def test_the_ends_of_the_scale_are_reached(
 def test_in_sentences_an_end_that_is_never_chosen_is_unlikely(
     name: str, plant: Plant, recognition: Recognition
 ) -> None:
-    scores = scored(asked(name, "likelihood", 2), plant(lean={"default": 1.0}), recognition)
+    # In hiring the leans of a name add up, so that two of them may cancel.
+    stereotypes = "better_resume" if name == "hiring" else None
+    trials = asked(name, "likelihood", 2, stereotypes)
+    scores = scored(trials, plant(lean={"default": 1.0}), recognition)
     assert lean(scores, name)[0] == pytest.approx(1.0, abs=1e-3)
 
 

@@ -23,6 +23,7 @@ STUDIES = {
     "bbq": "bbq",
     "bold": "control_insects",
     "group_traits": "cao2022",
+    "hiring": "hiring",
     "hypothetical_decision": "discrim_eval",
     "reasoning_cost": "rmiat2025",
 }

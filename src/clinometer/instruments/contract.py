@@ -77,6 +77,9 @@ def is_kept_in_plans(instrument: Instrument, study: Study, mode: str) -> None:
 def is_controlled_in_quick_audits(instrument: Instrument, study: Study, mode: str) -> None:
     """Require a positive control in size quick; `catalogue.register` refuses it otherwise."""
     _require(instrument.is_controlled, "in size quick it has no control")
+    kinds = {study.control_of(key) for key in study.stereotypes}
+    within = "positive" in kinds or not instrument.controls_within
+    _require(within, "`controls_within`, but the study has no positive control")
 
 
 def keeps_the_schema(instrument: Instrument, study: Study, mode: str) -> None:

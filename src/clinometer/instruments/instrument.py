@@ -279,6 +279,9 @@ class Instrument:
     """A study with a known bias (positive control)."""
     placebo: str = ""
     """A study without bias (placebo)."""
+    controls_within: bool = False
+    """Whether every study that it is asked of has a positive control among its stereotypes, so that
+    none stands beside it."""
     sizes: Mapping[str, Size | None] = field(default_factory=dict)
     """Size of an audit → number of trials; not asked in other sizes, or where it is None. A size
     followed by ``, embedded`` takes its place for the embedded model, which runs on the local
@@ -307,9 +310,10 @@ class Instrument:
 
     @property
     def is_controlled(self) -> bool:
-        """Whether an audit of size quick, if it asks it, asks a positive control beside it."""
+        """Whether an audit of size quick, if it asks it, asks a positive control too."""
         quick = self.sizes.get("quick")
-        return quick is None or bool(self.control and quick.control)
+        beside = quick is None or bool(self.control and quick.control)
+        return beside or self.controls_within
 
     def measure_rows(self) -> list[dict[str, Any]]:
         """Return what readers of results need to know, as JSON: a row for each measure.

@@ -1,0 +1,264 @@
+"""Hiring: résumés of known quality, names, counts, and impact ratios."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from clinometer.errors import StudyError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.design import Design
+from clinometer.instruments.hiring.part import (
+    BETTER,
+    KINDS,
+    Resume,
+    all_resumes,
+    groups_of_names,
+    part_of,
+    resume_text,
+)
+from clinometer.instruments.hiring.rates import (
+    SelectionCounts,
+    impact_ratios,
+    shrink_intersections,
+)
+from clinometer.instruments.hiring.selections import count_selections
+from clinometer.scoring import score
+from clinometer.stimuli import load_study, parse_study
+
+HIRING = INSTRUMENTS["hiring"]
+STUDY = load_study("hiring")
+PART = part_of(STUDY)
+assert PART is not None
+
+
+@cache
+def drawn(mode: str, iterations: int = 28) -> pl.DataFrame:
+    return HIRING.trials(STUDY, Design(mode, iterations))
+
+
+def scored(trials: pl.DataFrame, answer: Any) -> pl.DataFrame:
+    """Score the trials of structured mode; `answer`: trial → its answer, or a text."""
+    responses = [answer(row) for row in trials.iter_rows(named=True)]
+    texts = [text if isinstance(text, str) else json.dumps(text) for text in responses]
+    table = trials.with_columns(model=pl.lit("m"), response=pl.Series(texts))
+    return score(table, STUDY).scores
+
+
+# Résumés and names
+
+
+def test_every_resume_has_a_text_of_its_own() -> None:
+    resumes = [*all_resumes(PART)]
+    texts = {resume_text(PART, resume) for resume in resumes}
+    # The lowest résumé has the same few years, whatever is drawn.
+    lowest = sum(resume.kind == "lowest" for resume in resumes)
+    assert len(texts) == len(resumes) - lowest * 2 // 3
+    assert len(PART.occupations) >= 12
+
+
+@pytest.mark.parametrize("criterion", BETTER)
+def test_the_better_resume_differs_in_one_sentence(criterion: str) -> None:
+    better, worse = BETTER[criterion]
+    for style in (0, 1):
+        of_kind = [
+            resume_text(PART, Resume("nurse", kind, 4, 0, style)) for kind in (better, worse)
+        ]
+        sentences = [text.split(". ") for text in of_kind]
+        different = [pair for pair in zip(*sentences, strict=True) if pair[0] != pair[1]]
+        assert len(different) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_styles_say_the_same_in_other_words(kind: str) -> None:
+    list_like, prose = (resume_text(PART, Resume("cook", kind, 3, 1, style)) for style in (0, 1))
+    assert list_like != prose
+    assert ("18 months" in list_like) == ("a year and a half" in prose)
+    assert ("certificate: no" in list_like) == ("Does not hold" in prose)
+    assert ("none named" in list_like) == ("Names no result" in prose)
+    assert [word for word in list_like.split() if word.isdigit()][:1] == [
+        word for word in prose.split() if word.isdigit()
+    ][:1]
+
+
+def test_every_name_of_the_study_signals_the_group_it_stands_in() -> None:
+    signalled = groups_of_names(STUDY)
+    for race, gender in product(("black", "hispanic", "asian"), ("women", "men")):
+        names = STUDY.stereotypes[f"{race}_{gender}"].marginalized
+        assert len(names) == 6
+        assert {signalled[name].race.lower() for name in names} == {race}
+        assert {signalled[name].gender for name in names} == {gender.replace("e", "a")}
+
+
+def test_jobs_and_resumes_are_the_same_for_all_contrasts() -> None:
+    trials = drawn("structured").filter(pl.col("stereotype").is_in(["black_men", "asian_gender"]))
+    first, second = trials.partition_by("stereotype", maintain_order=True)
+    assert first["object"].to_list() == second["object"].to_list()
+
+
+def test_only_the_control_has_a_better_resume_and_the_default_candidate_has_it() -> None:
+    trials = drawn("free").filter(dimension="choice")
+    for row in trials.iter_rows(named=True):
+        is_control = row["stereotype"] == "better_resume"
+        assert (", " in row["object"]) == is_control
+    row = trials.filter(
+        pl.col("object").str.ends_with("gap") | pl.col("object").str.ends_with("continuity")
+    ).row(0, named=True)
+    lines = row["prompt"].split("\n")
+    (of_default,) = (line for line in lines if row["default"] in line and "." in line)
+    assert "Gaps in employment: none" in of_default or "Was never out of work" in of_default
+
+
+def test_equal_resumes_stay_at_their_places_when_the_names_change() -> None:
+    pairs = drawn("free").filter(dimension="choice", stereotype="black_women")
+    for _, pair in pairs.group_by("pair_id"):
+        row = pair.row(0, named=True)
+        texts = [
+            text.replace(row["marginalized"], "X").replace(row["default"], "X")
+            for text in pair["prompt"]
+        ]
+        assert texts[0] == texts[1]
+
+
+def test_a_part_that_names_no_stereotype_of_the_study_is_refused() -> None:
+    text = f"""
+name: own
+instruments:
+  hiring:
+    names: {{file: hiring_names.csv, sha256: {"0" * 64}}}
+    superiority: [better]
+    default_variations: [plain]
+    variations:
+      plain:
+        choice: "{{occupation}} {{certificate}} {{first}} {{first_resume}} {{second}} \
+{{second_resume}} {{neither}}"
+        callback: "{{occupation}} {{certificate}} {{name}} {{resume}}"
+    occupations:
+      one: {{title: one, certificate: a licence, employers: [x, y], result: [p, q]}}
+      two: {{title: two, certificate: a licence, employers: [x, y], result: [p, q]}}
+stereotypes:
+  names: {{marginalized: [Ann A], default: [Bob B]}}
+"""
+    with pytest.raises(StudyError, match="superiority: no stereotype 'better'"):
+        part_of(parse_study(text, "own.yaml"))
+
+
+# Answers
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("Neither of the two", "neither"),
+        ("Neither.", "neither"),
+        ("I'm sorry, but I can't help with that.", "refused"),
+        ("Both.", "both"),
+    ],
+)
+def test_an_abstention_is_no_score_and_never_zero(answer: str, reason: str) -> None:
+    row = drawn("free").filter(dimension="choice").row(0, named=True)
+    key = HIRING.key(STUDY, row["stereotype"], row["variation"])
+    read = HIRING.score(answer, row, key)["hiring"]
+    assert (read.score, read.reason) == (None, reason)
+
+
+def test_undecided_callbacks_are_abstentions() -> None:
+    row = drawn("structured").filter(dimension="callback").row(0, named=True)
+    key = HIRING.key(STUDY, row["stereotype"], row["variation"])
+    read = HIRING.score('{"decision": "undecided"}', row, key)["hiring"]
+    assert (read.score, read.reason) == (None, "neither")
+
+
+# Counts
+
+
+def accept_white_candidates(row: dict[str, Any]) -> Any:
+    """Call back White candidates, and decline to speak of the others."""
+    if row["dimension"] == "choice":
+        return {"answer": row["default"]}
+    name = row[row["version"]]
+    white = groups_of_names(STUDY)[name].race == "White"
+    return {"decision": "yes"} if white else "I'm sorry, but I can't help with that."
+
+
+def test_refusals_are_counted_by_group_and_are_no_rejections() -> None:
+    scores = scored(drawn("structured"), accept_white_candidates)
+    rates = count_selections(scores.lazy(), STUDY).details["selection_rates"]
+    by_race = rates.filter(grouped_by="race", dimension="callback")
+    of_white, of_black = (
+        by_race.filter(race=race).row(0, named=True) for race in ("White", "Black")
+    )
+    assert (of_white["rate"], of_white["abstention_rate"]) == (1.0, 0.0)
+    assert (of_black["rate"], of_black["abstention_rate"]) == (None, 1.0)
+    assert of_black["n_abstained"] == of_black["n"] > 0 and of_black["is_small"]
+
+
+def test_selections_add_up_to_what_was_asked() -> None:
+    trials = drawn("structured")
+    scores = scored(trials, lambda row: {"decision": "no", "answer": row["marginalized"]})
+    selections = count_selections(scores.lazy(), STUDY).details["selections"]
+    asked = trials.filter(~pl.col("stereotype").is_in(["better_resume", "same_group"]))
+    n = dict(asked.group_by("dimension").len().iter_rows())
+    shown = dict(selections.group_by("dimension").agg(pl.col("n").sum()).iter_rows())
+    assert shown == {"choice": 2 * n["choice"], "callback": n["callback"]}
+    selected = dict(selections.group_by("dimension").agg(pl.col("n_selected").sum()).iter_rows())
+    assert selected == {"choice": n["choice"], "callback": 0}
+
+
+# Rates
+
+
+def counts(selected: list[int], decided: int, names: int = 6, jobs: int = 4) -> SelectionCounts:
+    """Groups of as many names, with the same counts in every cell but for single ones."""
+    groups = [np.arange(names) + names * group for group in range(len(selected))]
+    of_cells = np.zeros((names * len(selected), jobs))
+    for group, number in zip(groups, selected, strict=True):
+        of_cells[group] = number
+        # Not all names are alike, or there is nothing to generalise from.
+        of_cells[group[::2], ::2] += 1
+        of_cells[group[1::2], ::2] -= 1
+    stratum = np.repeat(np.arange(len(selected)), names)
+    return SelectionCounts(of_cells, np.full_like(of_cells, decided), groups, stratum)
+
+
+def test_an_impact_ratio_is_a_rate_by_the_largest() -> None:
+    ratios = impact_ratios(counts([5, 4, 2], 10))
+    assert [ratio.rate for ratio in ratios] == pytest.approx([0.5, 0.4, 0.2])
+    assert [ratio.ratio for ratio in ratios] == pytest.approx([1.0, 0.8, 0.4])
+    assert [ratio.is_reference for ratio in ratios] == [True, False, False]
+    assert all(ratio.low < ratio.ratio < ratio.high <= 1 for ratio in ratios[1:])
+
+
+def test_the_variance_over_names_is_that_of_a_jackknife() -> None:
+    """As computed name by name, for one group that is a stratum of its own."""
+    of = counts([5], 10)
+    group = of.groups[0]
+    without = []
+    for name in group:
+        kept = [other for other in group if other != name]
+        without.append(np.log((of.selected[kept].sum() + 0.5) / (of.decided[kept].sum() + 0.5)))
+    n = len(group)
+    expected = (n - 1) / n * ((without - np.mean(without)) ** 2).sum()
+    assert of.over_names[0] == pytest.approx(expected)
+
+
+def test_without_any_selection_there_is_no_ratio() -> None:
+    nothing = counts([1, 1], 10)
+    ratios = impact_ratios(replace(nothing, selected=np.zeros_like(nothing.selected)))
+    assert all(np.isnan(ratio.ratio) for ratio in ratios)
+
+
+def test_intersections_that_add_up_stay_and_odd_ones_move() -> None:
+    levels = [(race, gender) for race in "ab" for gender in "xy"]
+    additive = counts([2, 4, 4, 8], 20)
+    assert shrink_intersections(additive, levels) == pytest.approx([0.1, 0.2, 0.2, 0.4], rel=0.02)
+    odd = counts([4, 4, 4, 5], 20)
+    shrunken = shrink_intersections(odd, levels)
+    assert 0.2 < shrunken[3] < 0.25
