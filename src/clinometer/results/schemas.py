@@ -131,7 +131,8 @@ COMPLIANCE: Schema = columns(
 )
 
 ORDERS: Schema = columns(
-    *("level", *_RUN, *_ABOUT, "order_effect", "confidence", "ci_low", "ci_high", "n_pairs"),
+    *("level", *_RUN, "control", *_ABOUT),
+    *("order_effect", "confidence", "ci_low", "ci_high", "n_pairs"),
     "first_share",
 )
 

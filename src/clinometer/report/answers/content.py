@@ -60,7 +60,7 @@ def content_section(results: InstrumentResults) -> Section | None:
     pooled = _without_dimension(results.over_all.drop_nulls("dimension"))
     correlations = _without_dimension(results.tables.correlations)
     ranks = _without_dimension(results.tables.ranks.drop_nulls("dimension"))
-    if stereotypes.is_empty():
+    if stereotypes.is_empty() or not results.dimensions:
         return None
     *first, last = results.dimensions
     names = f"{len(first) + 1} dimensions: {', '.join(first)} and" if first else "one dimension:"

@@ -23,6 +23,7 @@ from clinometer.report.prose import category_title, interval_title, rank
 from clinometer.report.sections import add_columns, in_order
 from clinometer.results import (
     CONDITIONS,
+    DECISIONS,
     LEVELS,
     REASONS,
     RESPONSES,
@@ -165,6 +166,8 @@ def _narrow(
     of_study = estimates.filter(~is_control, study=study)
     levels = {level: in_order(of_study.filter(level=level), plan) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
+    # Those of decisions are ways of deciding.
+    of_content = dimensions.clear() if measure.asks == DECISIONS else dimensions
     return InstrumentResults(
         study=study,
         instrument=instrument,
@@ -177,7 +180,7 @@ def _narrow(
         over_all=levels["model"],
         controls=estimates.filter(is_control, level="stereotype"),
         tables=tables,
-        dimensions=tuple(plan.dimension(key) for key in dimensions),
+        dimensions=tuple(plan.dimension(key) for key in of_content),
     )
 
 
