@@ -226,6 +226,20 @@ def traits_by_group(row: Row, chosen: dict[str, str]) -> dict[str, str]:
     return dict(zip(row["attributes"], traits, strict=False))
 
 
+def guise_chosen(row: Row, consistent: bool) -> dict[str, str]:
+    """The tied word for the dialect, or side by side the speaker whom a word then fits."""
+    if row["order"] is None:
+        return trait_chosen(row, consistent)
+    is_first = (row["order"] == "marginalized_first") == consistent
+    return {"answer": "first" if is_first == (row["version"] != "counter") else "second"}
+
+
+def guises_by_text(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+    """Of a sentence about both texts, or both words: the other has the other end."""
+    ends = row["options"][:: 1 if chosen["answer"] == row["options"][0] else -1]
+    return dict(zip(row["attributes"], ends, strict=False))
+
+
 #: Instrument → its choices, how free text says them, and which of two options each attribute gets.
 ANSWERS: dict[str, tuple[Any, Any, Any]] = {
     "word_association": (pairs, lines, lambda row, chosen: chosen),
@@ -268,6 +282,7 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         lambda row, chosen: f"{row['attributes'][0]} are seen as {chosen['answer']}.",
         traits_by_group,
     ),
+    "matched_guise": (guise_chosen, lambda _, chosen: f"{chosen['answer']}.", guises_by_text),
     "bbq": (answered, lambda row, chosen: f"It was {chosen['answer']}.", letter),
 }
 

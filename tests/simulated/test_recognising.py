@@ -24,6 +24,7 @@ STUDIES = {
     "bold": "control_insects",
     "group_traits": "cao2022",
     "hypothetical_decision": "discrim_eval",
+    "matched_guise": "hofmann2024",
     "reasoning_cost": "rmiat2025",
 }
 CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
