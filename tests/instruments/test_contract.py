@@ -45,8 +45,8 @@ Row = dict[str, Any]
 CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
 each = pytest.mark.parametrize(("name", "mode"), CASES)
 
-#: Instruments whose items have group words of their own.
-WITH_ITEMS = ("bbq", "bold")
+#: Instruments whose items have group words, or texts, of their own.
+WITH_ITEMS = ("bbq", "bold", "matched_guise")
 
 #: Studies in place of those whose items are brought.
 INVENTED = {"bold": Path(__file__).with_name("continuations.yaml")}

@@ -2,18 +2,18 @@
 
 Reference
     Hofmann et al. (2024), Nature 633, 147–154: strength of a stereotype, favourability, prestige.
-    Crossed sources of variation: Cameron, Gelbach & Miller (2011), J. Business & Economic Statistics
-    29, 238–249: variances clustered by each factor, less those clustered by two, and so on.
+    Crossed sources of variation: Cameron, Gelbach & Miller (2011), J. Business & Economic
+    Statistics 29, 238–249: variances clustered by each factor, less those by two.
 
 Measures
-    `guise_strength` (`likelihood` alone): mean over answers of d / ln 10, d as in the instrument: how
-    much more the dialect raises the tied words than the counter words, in powers of ten. Of the
+    `guise_strength` (`likelihood` alone): mean over answers of d / ln 10, d as in the instrument:
+    how much more the dialect raises the tied words than the counter words, in powers of ten. Of the
     stereotype of 1933 it is the paper's stereotype strength.
 
     `guise_slope_NAME`: with x the rating of the counter word less that of the tied one, and y the
     score, Σxy / Σx². It goes through 0, because either word might have been called tied: both x and
-    y would then change their signs. In scores per point of the rating; positive: the lower a word is
-    rated, the more it goes with the dialect.
+    y would then change their signs. In scores per point of the rating; positive: the lower a word
+    is rated, the more it goes with the dialect.
 
     Intervals are over texts, wordings, tied and counter words, all at random.
 """
@@ -69,8 +69,8 @@ _COLUMNS = {
     **of_kind(
         pl.Float64(),
         word_rating="the word's rating by people; higher is more favourable",
-        word_lean="mean score of the word against its partners, −1 to 1; positive: it goes with the "
-        "dialect",
+        word_lean="mean score of the word against its partners, −1 to 1; positive: it goes with "
+        "the dialect",
         word_low="low end of the 95% interval of `word_lean`, over texts and wordings; null: fewer "
         "than 3 of either",
         word_high="high end of the 95% interval of `word_lean`",
@@ -131,7 +131,8 @@ def _estimates(
         for (key,), answers in run.group_by("stereotype", maintain_order=True):
             strength = answers["logit"].to_numpy() / math.log(10)
             about = {"level": "stereotype", "stereotype": key, "category": answers["category"][0]}
-            yield of_run | about | _row("guise_strength", np.ones(len(strength)), strength, answers)
+            fitted = _row("guise_strength", np.ones(len(strength)), strength, answers)
+            yield {**of_run, **about, **fitted}
     for name, rating in ratings.items():
         # A stereotype of which a word is not rated has no part in the slope.
         rated = run.with_columns(
@@ -140,7 +141,7 @@ def _estimates(
         ).drop_nulls("x")
         x, y = rated["x"].to_numpy(), rated["score"].to_numpy()
         if x.any():
-            yield of_run | {"level": "model"} | _row(f"guise_slope_{name}", x, y, rated)
+            yield {**of_run, "level": "model", **_row(f"guise_slope_{name}", x, y, rated)}
 
 
 def _row(measure: str, x: Array, y: Array, answers: pl.DataFrame) -> dict[str, Any]:
@@ -219,7 +220,7 @@ def crossed_slope(x: Array, y: Array, factors: list[NDArray[np.intp]]) -> dict[s
 def _words(
     run: pl.DataFrame, ratings: Mapping[str, Mapping[str, float]], of_run: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the row of every word: the mean of its scores, turned round where it is the other one."""
+    """Yield the row of every word: the mean of its scores, turned round for the counter word."""
     kept = ["category", "stereotype", "marginalized", "variation"]
     sides = [
         run.select(*kept, word=role, lean=pl.col("score") * sign)

@@ -1,7 +1,7 @@
 """What a study says of matched guises: texts in two guises, words, wordings and ratings.
 
-The sentences of one speaker are the prompts of Hofmann et al. (2024), Nature 633, 147–154, quoted as
-an instrument (github.com/valentinhofmann/dialect-prejudice, MIT). Other wordings are Clinometer's.
+The sentences of one speaker are the prompts of Hofmann et al. (2024), Nature 633, 147–154, quoted
+as an instrument (github.com/valentinhofmann/dialect-prejudice, MIT). Other wordings are ours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from clinometer.stimuli import BenchmarkItems, StereotypeWords, Study, read_item
 from clinometer.stimuli.words import Name, Strict, Word
 
 __all__ = ["KINDS", "NAME", "QUESTIONS", "SENTENCES", "SIDES", "STATED", "Kind", "MatchedGuisePart",
-           "TextPair", "article", "part_of", "texts_of", "words_of"]  # fmt: skip
+           "TextPair", "article", "part_of", "texts_in_order",
+           "texts_of", "words_of"]  # fmt: skip
 
 #: The instrument, and its part of a study.
 NAME = "matched_guise"

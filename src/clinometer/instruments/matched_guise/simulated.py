@@ -14,7 +14,6 @@ from clinometer.instruments.matched_guise.part import (
     SENTENCES,
     SIDES,
     MatchedGuisePart,
-    article,
     part_of,
     words_of,
 )
@@ -82,7 +81,7 @@ def _matches(
 
 
 def _values(template: str, prompt: str) -> dict[str, str] | None:
-    """Return texts and words of a prompt, by placeholder; None if it is not made of the template."""
+    """Return texts and words of a prompt, by placeholder; None if it is of another."""
     for indefinite in ("a", "an") if "{article}" in template else ("",):
         if (values := unfill(template.replace("{article}", indefinite), prompt)) is not None:
             return values
