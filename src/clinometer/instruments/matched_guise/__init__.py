@@ -112,7 +112,7 @@ MEASURE = Measure(
 #: Trials about two words: both texts, in both orders of the words; or both words, in both orders.
 TURNS = 4
 
-#: Wordings of size quick: all questions, and the sentences that differ most.
+#: Wordings of the placebo in size quick: all questions, and the sentences that differ most.
 _QUICK = (
     *("continued", "judged", "guessed", "compared"),
     *("person", "who", "tends", "he", "they", "two_speakers"),
@@ -354,9 +354,9 @@ INSTRUMENT = Instrument(
     sizes={
         "quick": Size(
             TURNS,
-            control=8,
-            placebo=8,
-            wordings=dict.fromkeys(("hofmann2024", "control_manners", "control_spelling"), _QUICK),
+            control=16,
+            placebo=6,
+            wordings={"control_spelling": _QUICK},
             by_name=True,
         ),
         "standard": Size(24, control=32, placebo=32, by_name=True),

@@ -25,12 +25,12 @@ MOST_SENTENCES = 4
 _IN_POINTS = ("criminality",)
 
 _METHOD = (
-    "A word's lean is its mean score against the words it was asked with; to the right of 0 it goes "
-    "with the dialect. Slope: scores per point of the rating by people; positive where words that "
-    "people rate lower go with the dialect. Strength (mode likelihood): how much more a dialect "
-    "raises the tied words than the others, in powers of ten; of the stereotype of 1933, Hofmann "
-    "et al. (2024) print 0.111 as the mean of ten models and nine prompts with habitual be. Intervals "
-    "are over texts, wordings and words. Wordings that state who speaks are left out here.",
+    "A word's lean is its mean score against the words it was asked with; above 0 it goes with the "
+    "dialect. Slope: scores per point of the rating by people; positive where words that people "
+    "rate lower go with the dialect. Strength (mode likelihood): how much more a dialect raises "
+    "the tied words than the others, in powers of ten; of the stereotype of 1933, Hofmann et al. "
+    "(2024) print 0.111 as the mean of ten models and nine prompts with habitual be. Intervals are "
+    "over texts, wordings and words. Wordings that state who speaks are left out here.",
     "A text in a dialect is also one that the model has seen less often, and that a teacher would "
     "correct. Pairs that differ in typing errors, register or wording alone say how much of a lean "
     "that may be. Where they lean as the dialect does, this run does not tell the two apart.",

@@ -70,18 +70,19 @@ def _matches(
 ) -> Iterator[RecognisedPrompt]:
     """Yield the question of every stereotype that a prompt may be about."""
     for name, by_kind in {**QUESTIONS, **SENTENCES}.items():
-        for key, of_stereotype in roles.items():
-            template = by_kind.get(part.kinds.get(key, "trait"))
-            values = _values(template, prompt) if template else None
-            # An article is none of the words of the study.
-            words = [(of_stereotype.get(word, ""), word) for word in (values or {}).values()]
-            if words and all(role for role, _ in words):
-                named = tuple((word, role) for role, word in words)
-                yield RecognisedPrompt(study, NAME, key, name, TEXT, words=named)
+        for kind, template in by_kind.items():
+            # The beginning is compared first, which is faster than the pattern.
+            begins_so = prompt.startswith(template.partition("{")[0])
+            values = _values(template, prompt) if begins_so else None
+            for key, of_stereotype in roles.items() if values else ():
+                words = tuple((word, of_stereotype.get(word, "")) for word in values.values())
+                if part.kinds.get(key, "trait") == kind and all(role for _, role in words):
+                    yield RecognisedPrompt(study, NAME, key, name, TEXT, words=words)
 
 
 def _values(template: str, prompt: str) -> dict[str, str] | None:
     """Return texts and words of a prompt, by placeholder; None if it is of another."""
+    # An article is none of the words of the study.
     for indefinite in ("a", "an") if "{article}" in template else ("",):
         if (values := unfill(template.replace("{article}", indefinite), prompt)) is not None:
             return values
