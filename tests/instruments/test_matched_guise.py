@@ -247,8 +247,12 @@ def test_a_planted_lean_has_its_strength_and_slopes(hofmann: Study) -> None:
     assert words.filter(word="lazy")["word_rating"].item() == -1.32
 
 
+@pytest.mark.slow
 def test_the_page_sets_the_dialect_beside_texts_of_no_dialect(tmp_path: Path) -> None:
-    options = PlanOptions(["hofmann2024"], ["matched_guise"], modes=["likelihood"])
+    options = PlanOptions(
+        ["hofmann2024", "control_spelling"], ["matched_guise"], modes=["likelihood"],
+        variations="person,he,they", iterations=4,
+    )  # fmt: skip
     audit("simulated/neutral", directory=tmp_path / "r", options=options, profile=False)
     page = write_report(tmp_path / "r").read_text(encoding="utf-8")
     assert "What goes with the dialect" in page
