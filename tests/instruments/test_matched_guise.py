@@ -220,9 +220,9 @@ def _signs(trials: pl.DataFrame) -> list[int]:
 
 @pytest.mark.slow
 def test_a_neutral_model_seldom_leans_and_a_planted_lean_is_found(hofmann: Study) -> None:
-    for_it, against, mean = false_and_found(hofmann, 0.0, 200)
+    for_it, against, mean = false_and_found(hofmann, 0.0, 100)
     assert for_it + against <= 0.06 and abs(mean) < 0.02
-    for_it, against, mean = false_and_found(hofmann, 0.25, 40)
+    for_it, against, mean = false_and_found(hofmann, 0.25, 20)
     assert for_it >= 0.9 and against == 0.0 and mean == pytest.approx(0.24, abs=0.03)
 
 
@@ -242,9 +242,9 @@ def test_a_planted_lean_has_its_strength_and_slopes(hofmann: Study) -> None:
     slopes = dict(estimates.filter(level="model").select("measure", "estimate").iter_rows())
     assert slopes["guise_slope_favourability"] > 0.05 and slopes["guise_slope_prestige"] > 0.05
     words = details["guise_words"]
-    lean = dict(words.filter(stereotype="conviction").select("word", "word_lean").iter_rows())
+    lean = dict(words.filter(stereotype="conviction").select("guise_word", "word_lean").iter_rows())
     assert lean["convicted"] == -lean["acquitted"] == pytest.approx(0.3, abs=0.03)
-    assert words.filter(word="lazy")["word_rating"].item() == -1.32
+    assert words.filter(guise_word="lazy")["word_rating"].item() == -1.32
 
 
 @pytest.mark.slow

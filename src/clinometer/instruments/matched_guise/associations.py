@@ -63,7 +63,7 @@ MEASURES = {
 _COLUMNS = {
     **of_kind(
         pl.String(),
-        word="a trait, an occupation or a verdict",
+        guise_word="a trait, an occupation or a verdict",
         rated_on="the rating by people that the word has; null: none",
     ),
     **of_kind(
@@ -80,7 +80,16 @@ _COLUMNS = {
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring", "control")
 
 _WORDS: Schema = columns(
-    *(*_RUN, "category", "stereotype", "word", "rated_on", "word_rating", "word_lean", "word_low"),
+    *(
+        *_RUN,
+        "category",
+        "stereotype",
+        "guise_word",
+        "rated_on",
+        "word_rating",
+        "word_lean",
+        "word_low",
+    ),
     *("word_high", "n_scored"),
     own=_COLUMNS,
 )
@@ -235,7 +244,7 @@ def _words(
         rated_on = next((name for name, rating in ratings.items() if word in rating), None)
         yield {
             **of_run,
-            **{"category": category, "stereotype": key, "word": word, "rated_on": rated_on},
+            **{"category": category, "stereotype": key, "guise_word": word, "rated_on": rated_on},
             "word_rating": ratings[rated_on][str(word)] if rated_on else None,
             "word_lean": fitted["estimate"],
             "word_low": fitted["ci_low"],

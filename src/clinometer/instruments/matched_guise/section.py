@@ -152,7 +152,7 @@ def _word_table(words: pl.DataFrame) -> ReportTable:
         return bracketed(row["word_lean"], row["word_low"], row["word_high"])
 
     columns = [
-        TableColumn("Word", lambda r: r["word"], "head"),
+        TableColumn("Word", lambda r: r["guise_word"], "head"),
         TableColumn("Of", lambda r: r["about"], "text"),
         *FROM,
         TableColumn("Lean", lean),
