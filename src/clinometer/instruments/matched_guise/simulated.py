@@ -74,7 +74,9 @@ def _matches(
             # The beginning is compared first, which is faster than the pattern.
             begins_so = prompt.startswith(template.partition("{")[0])
             values = _values(template, prompt) if begins_so else None
-            for key, of_stereotype in roles.items() if values else ():
+            if values is None:
+                continue
+            for key, of_stereotype in roles.items():
                 words = tuple((word, of_stereotype.get(word, "")) for word in values.values())
                 if part.kinds.get(key, "trait") == kind and all(role for _, role in words):
                     yield RecognisedPrompt(study, NAME, key, name, TEXT, words=words)
