@@ -45,8 +45,8 @@ Row = dict[str, Any]
 CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
 each = pytest.mark.parametrize(("name", "mode"), CASES)
 
-#: Instruments whose items have group words of their own.
-WITH_ITEMS = ("bbq", "bold")
+#: Instruments whose items have group words, or texts, of their own.
+WITH_ITEMS = ("bbq", "bold", "matched_guise")
 
 #: Studies in place of those whose items are brought.
 INVENTED = {"bold": Path(__file__).with_name("continuations.yaml")}
@@ -244,6 +244,20 @@ def invitation(row: Row, chosen: dict[str, str]) -> dict[str, str]:
     return {row["attributes"][0]: row["options"][is_default]}
 
 
+def guise_chosen(row: Row, consistent: bool) -> dict[str, str]:
+    """The tied word for the dialect, or side by side the speaker whom a word then fits."""
+    if row["order"] is None:
+        return trait_chosen(row, consistent)
+    is_first = (row["order"] == "marginalized_first") == consistent
+    return {"answer": "first" if is_first == (row["version"] != "counter") else "second"}
+
+
+def guises_by_text(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+    """Of a sentence about both texts, or both words: the other has the other end."""
+    ends = row["options"][:: 1 if chosen["answer"] == row["options"][0] else -1]
+    return dict(zip(row["attributes"], ends, strict=False))
+
+
 #: Instrument → its choices, how free text says them, and which of two options each attribute gets.
 ANSWERS: dict[str, tuple[Any, Any, Any]] = {
     "word_association": (pairs, lines, lambda row, chosen: chosen),
@@ -291,6 +305,7 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         lambda row, chosen: f"My answer is {chosen.get('decision') or chosen['answer']}.",
         invitation,
     ),
+    "matched_guise": (guise_chosen, lambda _, chosen: f"{chosen['answer']}.", guises_by_text),
     "bbq": (answered, lambda row, chosen: f"It was {chosen['answer']}.", letter),
 }
 

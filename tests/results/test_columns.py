@@ -24,6 +24,7 @@ from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
 from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.instruments.design import Design
+from clinometer.instruments.matched_guise.associations import MEASURES as OF_GUISES
 from clinometer.results import COLUMNS, LEVELS, Schema, check, columns
 from clinometer.results.columns import may_lack
 from clinometer.results.estimates import KEYS, OTHER_MEASURES
@@ -146,6 +147,7 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
         *OTHER_MEASURES,
         *(one.name for one in (*SHARES.values(), FAR_UAR, CONSISTENT_SHARE, EXPLICIT_GAP)),
         *(name for one in INSTRUMENTS.values() for name in one.analysed),
+        *OF_GUISES,
     }
     assert all(explained(one) for one in estimates["verdict"].drop_nulls().unique())
     judged = estimates.filter(pl.col("verdict").is_not_null())

@@ -28,6 +28,7 @@ STUDIES = {
     "group_traits": "cao2022",
     "hiring": "hiring",
     "hypothetical_decision": "discrim_eval",
+    "matched_guise": "hofmann2024",
     "reasoning_cost": "rmiat2025",
 }
 CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]

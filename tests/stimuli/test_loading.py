@@ -50,8 +50,10 @@ def test_every_shipped_study_keeps_the_schema(name: str) -> None:
     study = load_study(name)
     assert study.name == name
     assert study.citation.text
+    # Words of guises are drawn in pairs, of lists that may differ in length.
+    of_guises = "matched_guise" in study.instruments.raw()
     for stereotype in study.stereotypes.values():
-        assert len(stereotype.tied) == len(stereotype.counter)
+        assert of_guises or len(stereotype.tied) == len(stereotype.counter)
 
 
 def test_bai2025_holds_the_21_stereotypes_of_the_paper() -> None:

@@ -28,6 +28,12 @@ pairs that share 25 targets as independent.
 of twelve models in predicting the pole of words of the extended dictionary on a stereotype
 dimension, with a cut at zero and generated contexts that were not released; and the counts in
 section 4.2 of the models in which a group of names or terms is significantly higher.
+
+`hofmann2024`: Hofmann, Kalluri, Jurafsky & King 2024, Nature 633, 147–154, as printed in the
+notebooks released with it (github.com/valentinhofmann/dialect-prejudice, commit
+61e6421c7892bd229f88658b9d1f3f700df75e5e, MIT): a row per number, with the `analysis`, the `guise`
+(covert: texts; overt: groups are named) and the `stat`. Strengths of a stereotype are in powers of
+ten, neutral 0. p values are corrected for the number of tests (Holm).
 """
 
 from __future__ import annotations
@@ -61,6 +67,7 @@ _FILES = {
         "network_overlaps": "published_abramski_overlaps.csv",
         "networks": "published_abramski_networks.csv",
     },
+    "hofmann2024": {"matched_guise": "published_guise.csv"},
     "schuster2024": {
         "directions": "published_schuster_accuracy.csv",
         "tally": "published_schuster_tally.csv",
@@ -74,7 +81,7 @@ _NUMBERS = (
     *("comedy_share", "tragedy_share", "neutral_share"),
     *("implicit_content", "profile_content", "decision_content"),
     *("implicit_flagged", "profile_flagged", "decision_flagged"),
-    *("unknown_share", "explicit_yes", "implicit_yes"),
+    *("unknown_share", "explicit_yes", "implicit_yes", "value"),
 )
 _OF_NETWORKS = (
     *("effect", "stereotype", "p", "spearman", "effect_p", "correlation"),
@@ -111,8 +118,8 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
     Parameters
     ----------
     study
-        The name of the study: ``"bai2025"``, ``"mist2025"``, ``"abramski2025"`` or
-        ``"schuster2024"``.
+        The name of the study: ``"bai2025"``, ``"mist2025"``, ``"abramski2025"``,
+        ``"schuster2024"`` or ``"hofmann2024"``.
     instrument
         ``"word_association"`` (Tables S5 to S9; of MIST, Table 1); of ``"bai2025"`` also
         ``"relative_decision"`` (S10 to S14), ``"self_moderation"`` (S4), ``"bbq"`` (S1),
@@ -120,7 +127,7 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
         ``"affective_attribution"`` (Table 2). Of ``"abramski2025"``: ``"networks"`` (Table 1),
         ``"network_overlaps"``, ``"network_priming"``, ``"network_effects"`` (figure 3),
         ``"network_correlations"``. Of ``"schuster2024"``: ``"directions"`` (Table 2), ``"tally"``
-        (section 4.2).
+        (section 4.2). Of ``"hofmann2024"``: ``"matched_guise"``.
 
     Returns
     -------
@@ -149,7 +156,8 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
           same names as in `clinometer.results.schemas`; `printed_density` and `printed_degree` of
           Table 1 (text, as printed);
         - of ``"schuster2024"``: ``dimension, accuracy``; of its tally: ``words, dimension``, the
-          ``higher`` group, and in ``n_models`` of ``of_models``.
+          ``higher`` group, and in ``n_models`` of ``of_models``;
+        - of ``"hofmann2024"``: ``analysis, guise, item, stat, value``.
 
     Raises
     ------
