@@ -12,7 +12,7 @@ from benchmarks.rivals import adapter, measure, recorded, scenarios
 from benchmarks.rivals.environments import EnvironmentMissing, Tool
 from scipy.stats import norm
 
-FROZEN = "6d5ca45c3d85800002f0e992e9320e3ce9ea2be03e34881d4f88ddc8a6589144"
+FROZEN = "7fec13b74c876621fdde135aaa61459de284432d3fbbe6cab08b2fac750044ef"
 RUNS = 60
 DECISIONS = [one for one in scenarios.SCENARIOS if one.kind == "decisions"]
 CHOICES = [one for one in scenarios.SCENARIOS if one.kind == "choices"]
