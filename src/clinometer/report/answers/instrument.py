@@ -230,7 +230,10 @@ def _verdict_section(results: InstrumentResults) -> Section:
     in_table = pl.concat([pooled, results.levels["overall"]]) if several_models else pooled
     tables = [("", _category_table(in_table, plan))]
     if not results.controls.is_empty():
-        kinds = results.controls.select("study", "control").unique(maintain_order=True)
+        # Of the study itself single stereotypes are controls, else a study is one as a whole.
+        is_own = pl.col("study") == results.study
+        name = pl.when(is_own).then(pl.format("“{}”", "about")).otherwise("study")
+        kinds = results.controls.select(name.alias("name"), "control").unique(maintain_order=True)
         purposes = (_CONTROLS[kind].format(study=study) for study, kind in kinds.rows())
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
         tables.append(("Controls", _estimate_table(results.controls, plan, caption)))
