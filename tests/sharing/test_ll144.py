@@ -187,6 +187,11 @@ def test_a_table_comes_with_dates_and_source(
         write_ll144(tmp_path / "counts.csv", tmp_path / "out", period, source)
 
 
+def test_a_table_that_is_not_there_is_named_first(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none.csv: no such file"):
+        write_ll144(tmp_path / "none.csv", tmp_path / "out")
+
+
 def test_a_run_that_selects_nobody_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no instrument of this run selects"):
         write_ll144(tmp_path, tmp_path / "out")

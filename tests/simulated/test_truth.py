@@ -12,6 +12,7 @@ from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.modes import TEXT
 from clinometer.simulated.truth import Simulation, load_truth, shipped
 from clinometer.stimuli import load_study
+from clinometer.stimuli.loading import shipped_studies
 
 
 def question(
@@ -28,6 +29,22 @@ def test_three_models_are_shipped_and_say_what_they_plant() -> None:
     assert load_truth("neutral").lean_of(question()) == 0
     assert load_truth("refusing").lean_of(question()) == pytest.approx(0.3)
     assert load_truth("refusing").truth.refusals.where == "consistent"
+
+
+@pytest.mark.parametrize("model", ["leaning", "neutral", "refusing"])
+def test_shipped_models_have_nothing_to_find_in_any_placebo(model: str) -> None:
+    """Else a page would say of an instrument that works that it is not valid."""
+    planted = load_truth(model)
+    placebos = [
+        (study, key)
+        for study in map(load_study, shipped_studies())
+        for key in study.stereotypes
+        if study.control_of(key) == "negative"
+    ]
+    assert len(placebos) > 4
+    for study, key in placebos:
+        category = study.stereotypes[key].category
+        assert planted.leans("word_association").of(category, key) == 0, key
 
 
 def test_the_narrower_lean_wins(plant: Callable[..., Simulation]) -> None:

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.results import Measure
+from clinometer.results.estimates import KEYS
 from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.contrasts import contrast
+from clinometer.statistics.estimates import estimate_summaries
 from clinometer.statistics.summaries import summarise
 from clinometer.statistics.unpaired import contrast_unpaired
 
@@ -241,3 +243,18 @@ def test_a_difference_in_one_order_says_so(scores_of: Any, measure: Any, compare
     found = estimates.filter(level="model", method="clustered", measure=measure.name)
     assert found["conditional_on"].str.contains("one order").all()
     assert found["verdict"].to_list() == ["higher, for this order"]
+
+
+def test_effects_of_order_stand_once_where_a_study_has_controls_of_its_own(
+    scores_of: Any, pair_of: Any, measure: Any
+) -> None:
+    """Else a page shows each mean as often as there are kinds of stereotypes."""
+    pairs = [
+        pair_of(f"{control}{k}", 0.3, 0.1, stereotype=f"s{control}", control=control, iteration=k)
+        for control in (None, "positive", "negative")
+        for k in range(4)
+    ]
+    summaries = summarise(scores_of(*(one for pair in pairs for one in pair)))
+    orders = estimate_summaries(summaries, measure).orders
+    assert orders.filter(level="model")["control"].to_list() == [None, "negative", "positive"]
+    assert not orders.select(name for name in orders.columns if name in KEYS).is_duplicated().any()

@@ -6,6 +6,7 @@ import scipy.stats
 from clinometer.results import SCORES, Measure
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.clustered import clustered_mean
+from clinometer.statistics.strata import strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 from clinometer.statistics.targets import means
 
@@ -364,3 +365,18 @@ def test_a_single_person_has_no_word_of_the_other_group(scores_of):
     assert found["single"]["estimate"] == pytest.approx(found["pairs"]["estimate"])
     assert 0.7 < found["single"]["se"] / found["pairs"]["se"] < 1.1
     assert "one" not in found["single"]["conditional_on"]
+
+
+@pytest.mark.parametrize("lost", [("default",), ("marginalized", "default")])
+def test_a_word_that_is_not_recorded_is_a_word(scores_of, lost):
+    """Where other answers have words of both groups, those without are about no single person."""
+    rows = [
+        {"variation": f"v{k % 3}", "marginalized": f"a{k % 2}", "default": f"b{k % 4}",
+         "iteration": k, "order": None, "score": 0.1 * (k % 5)}
+        for k in range(12)
+    ]  # fmt: skip
+    rows[3] |= dict.fromkeys(lost)
+    units = summarise(scores_of(*rows))
+    (stratum,) = strata_of(units, ("category", "stereotype"), "value", "weight")
+    assert all((levels >= 0).all() for levels in stratum.squares.members)
+    assert stratum.varies["default"] == 5  # four and the one that is not known

@@ -207,6 +207,8 @@ def read_counts(source: str | Path, period: str | None = None, origin: str | Non
     path = Path(source)
     if path.is_dir():
         return _counts_of_run(path, period, origin)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
     if period is None or not (origin or "").strip():
         raise InputError(
             f"{path}: a table does not say when and where its counts come from; give --period "

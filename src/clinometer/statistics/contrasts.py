@@ -58,7 +58,7 @@ from clinometer.statistics.summaries import (
     balance_turns,
     keys_of,
     scores_by_turn,
-    turn,
+    turn_number,
     unbalanced,
 )
 from clinometer.statistics.targets import means
@@ -225,7 +225,7 @@ def _targets_by_candidate(
 def _units(pairs: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
     """Reduce a value of the trials asked under both to its sums, a row per mirrored pair."""
     scored = pairs.filter("both").with_columns(score=value).drop_nulls("score")
-    scored = scored.with_row_index("row").with_columns(turn())
+    scored = scored.with_row_index("row").with_columns(turn_number())
     keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
     return scored.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True

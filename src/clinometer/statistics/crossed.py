@@ -25,11 +25,7 @@ Deviations from the source
     prior, which is estimated, counts a part of its degrees of freedom (`PRIOR_KNOWN`).
 
 Few stereotypes
-    Fewer than `FEWEST` tell too little about each other. The variance of a mean is then estimated
-    from the stereotype alone, and moderated by what is usual (`USUAL`), which counts for less the
-    more levels a factor has: three quarters with two, a fortieth with six. Answers add to the sums
-    of squares of all factors: what they add to all together is taken off, as far as it is known,
-    and what is left is not below 0 (`excess`).
+    Fewer than `FEWEST` tell too little about each other: see `usual`.
 """
 
 from __future__ import annotations
@@ -45,30 +41,24 @@ from scipy.special import betaln
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.settings import (
     CORNER,
-    EXACT,
     FEWEST,
     LENT,
     MANY,
-    OWN_KNOWN,
     PRIOR_KNOWN,
     PRIORS,
     SCALES,
-    USUAL,
-    USUAL_DF,
-    USUAL_DRAWN,
-    USUAL_EXACT,
-    USUAL_KNOWN,
 )
 from clinometer.statistics.shared import SHARED, Used, design_effect, deviations_by_level
 from clinometer.statistics.squares import Codes, StratumSquares, moments
 
-__all__ = ["CROSSED", "Informed", "Moderated", "OfMean", "excess", "inform", "moderate",
-           "moderate_by_usual", "slope_of_excess", "usual_components"]  # fmt: skip
+__all__ = ["CROSSED", "NOTHING", "Informed", "Moderated", "OfMean", "Strata", "excess", "inform",
+           "moderate", "slope_of_excess"]  # fmt: skip
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
 
-_NOTHING = 1e-14
+#: Below this a relative variance is none.
+NOTHING = 1e-14
 
 #: Expected sums of squares below this part of the largest are due to rounding.
 _ROUNDING = 1e-9
@@ -114,7 +104,7 @@ class OfMean:
     noise: float
 
 
-class _Page:
+class Strata:
     """What stereotypes are moderated by, an array each, with stereotypes first."""
 
     def __init__(self, strata: Sequence[StratumSquares], scales: Array) -> None:
@@ -146,14 +136,14 @@ class _Page:
         """The weights of the squares that give the variances of means of responses."""
         expected = self.expected[:, -1, -1]
         weights = np.zeros_like(self.shares)
-        np.divide(self.shares[:, -1], expected, out=weights[:, -1], where=expected > _NOTHING)
+        np.divide(self.shares[:, -1], expected, out=weights[:, -1], where=expected > NOTHING)
         return weights
 
     def variances(self, floors: Array, weights: Array, noise: Array) -> Array:
         """Return the variances that these make of the squares, (stereotypes,); see `OfMean`."""
         weighted = weights * self.observed
         relative = floors + weighted[:, -1] + excess(weighted[:, :-1].sum(axis=1), noise)
-        return np.asarray(self.scales * np.where(relative > _NOTHING, relative, 0.0))
+        return np.asarray(self.scales * np.where(relative > NOTHING, relative, 0.0))
 
     def components(self, used: Used) -> Array:
         """Estimate the components from choices of the stereotypes, (choices, k)."""
@@ -171,7 +161,7 @@ class _Compared:
     There may be several choices of components, shape (choices, k); each has a row.
     """
 
-    def __init__(self, page: _Page, components: Array) -> None:
+    def __init__(self, page: Strata, components: Array) -> None:
         self.page, self.components = page, components
         by_factor = page.shares * components[:, None]  # (choices, stereotypes, k)
         expected = np.moveaxis(np.tensordot(page.expected, components.T, 1), -1, 0)
@@ -183,7 +173,7 @@ class _Compared:
 
     def _compare(self, by_factor: Array, expected: Array, covariances: Array) -> None:
         """Set the ratios of observed to expected variances, with df and weights of the squares."""
-        usable = self.page.several & (expected > _NOTHING)
+        usable = self.page.several & (expected > NOTHING)
         weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=usable)
         total = (weights * expected).sum(axis=2)
         estimable = (self.page.sizes > 1) & (total > 0)
@@ -226,7 +216,7 @@ class Informed:
     All choices are computed at once: to leave out each stereotype in turn takes as long as one.
     """
 
-    def __init__(self, page: _Page, used: Used, components: Array) -> None:
+    def __init__(self, page: Strata, used: Used, components: Array) -> None:
         self.used = used
         self.compared = _Compared(page, components)
         self.errors = self._errors()
@@ -324,13 +314,13 @@ def inform(strata: Sequence[StratumSquares], scales: Array) -> Informed | None:
     """
     if sum(stratum.size > 1 for stratum in strata) < FEWEST:
         return None
-    page = _Page(strata, scales)
+    page = Strata(strata, scales)
     number = len(strata)
     all_of_them = np.ones((1, number), bool)
     without_one = np.zeros((0, number), bool) if number > MANY else ~np.eye(number, dtype=bool)
     used = np.concatenate([all_of_them, without_one])
     components = page.components(used)
-    nothing = components.sum(axis=1) <= _NOTHING
+    nothing = components.sum(axis=1) <= NOTHING
     if nothing[0]:
         return None
     # Where nothing varies among the others, by the components of all.
@@ -338,19 +328,12 @@ def inform(strata: Sequence[StratumSquares], scales: Array) -> Informed | None:
     return Informed(page, used, components)
 
 
-def usual_components(factors: Sequence[str], mode: str | None) -> Array:
-    """Return the usual components of some of `CROSSED` and of the response in a mode."""
-    by_factor = dict(zip(CROSSED, USUAL, strict=True))
-    response = USUAL_EXACT if mode in EXACT else USUAL_DRAWN
-    return np.array([*(by_factor[f] for f in factors), response])
-
-
-def excess(squares: Array, noise: Array) -> Array:
+def excess(squares: Array | float, noise: Array | float) -> Array:
     """Return what squares have above `noise`, and 0 below it, with a round corner.
 
     It is convex and rises with the squares, which `monotone` needs; without noise it is `squares`.
     """
-    above = squares - noise
+    above = np.asarray(squares) - noise
     return np.asarray((above + np.hypot(above, CORNER * noise)) / 2.0)
 
 
@@ -359,119 +342,6 @@ def slope_of_excess(squares: float, noise: float) -> float:
     above = squares - noise
     corner = float(np.hypot(above, CORNER * noise))
     return (1.0 + above / corner) / 2.0 if corner > 0.0 else 1.0
-
-
-def moderate_by_usual(
-    strata: Sequence[StratumSquares], scales: Array, usual: Array, values: Sequence[Array]
-) -> Moderated | None:
-    """Do the same for any number of `strata`, each by itself, by usual components, shape (k,).
-
-    `values` are the scores of each. A factor with one level is held fixed. None if no stratum has
-    two units.
-    """
-    page = _Page(strata, scales)
-    if page.sizes.max() < 2:
-        return None
-    own_df = np.array([stratum.levels for stratum in strata], float) - 1.0
-    prior = np.full_like(own_df, USUAL_DF)
-    prior[:, :-1] /= np.maximum(own_df[:, :-1], 1.0) ** 2
-    own_share = own_df / (own_df + prior)
-    by_usual = usual * page.shares
-    by_usual[:, :-1] *= page.several[:, :-1]
-    told = _told_apart(page)
-    diagonal = np.einsum("sff->sf", page.expected)
-    per_square = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=told)
-    floors = ((1.0 - own_share) * by_usual).sum(axis=1)
-    weights = own_share * page.shares * per_square
-    noise = _noise(page, values)
-    # By usual components: nothing in the df depends on the scores.
-    by_noise = page.shares * page.expected[:, :, -1] * usual[-1] * per_square
-    by_noise[:, -1] = 0.0
-    known_df = np.maximum(OWN_KNOWN * own_df + USUAL_KNOWN * prior, 1.0)
-    known_df[:, -1] = np.maximum(own_df[:, -1], 1.0)
-    uncertain = (by_usual * (by_usual + by_noise) / known_df).sum(axis=1)
-    own = per_square * np.maximum(page.observed - noise, 0.0)
-    components = (own_share * own + (1.0 - own_share) * usual).mean(axis=0)
-    added = (weights * noise).sum(axis=1)
-    return Moderated(
-        variances=page.variances(floors, weights, added),
-        scales=page.scales,
-        floors=floors,
-        weights=weights,
-        noise=added,
-        df=np.maximum(by_usual.sum(axis=1) ** 2 / uncertain, 1.0),
-        joint_df=np.full(len(strata), np.inf),
-        components=components,
-        unbiased=components,
-        uncertain=np.zeros_like(components),
-        usual=True,
-        lends=False,
-    )
-
-
-def _told_apart(page: _Page) -> Used:
-    """Return which factors have levels of their own in each stratum, (stereotypes, k).
-
-    Cells of one pair of words are the wordings, and draws of one answer the answers.
-    """
-    told = page.several.copy()
-    for place, f in enumerate(page.strata[0].totals):
-        if f not in SHARED:
-            same = np.isclose(page.expected, page.expected[:, place : place + 1]).all(axis=2) & told
-            same[:, place] = False
-            told[:, place] &= ~same.any(axis=1)
-    return told
-
-
-def _noise(page: _Page, values: Sequence[Array]) -> Array:
-    """Return what draws and answers add to the sum of squares of each factor, (stereotypes, k).
-
-    It is estimated from what wordings and group words leave of the scores as fixed effects: raising
-    all scores of one of them changes nothing.
-    """
-    noise = np.zeros_like(page.shares)
-    factors = list(page.strata[0].totals)
-    for place, (stratum, scores) in enumerate(zip(page.strata, values, strict=True)):
-        if stratum.observed[-1] <= _NOTHING:  # no score varies
-            continue
-        left, rank = _without_words(stratum, scores)
-        relative = np.full(len(factors), _between(left, rank, np.arange(stratum.size)))
-        if "draw" in factors:
-            draw = factors.index("draw")
-            if stratum.levels[draw] > 1:
-                relative[:draw] = _between(left, rank, stratum.members[draw])
-        noise[place, :-1] = stratum.expected[:-1, -1] * relative
-    return noise / page.scales[:, None]
-
-
-def _without_words(stratum: StratumSquares, values: Array) -> tuple[Array, int]:
-    """Return what wordings and group words leave of scores times their weights, and their rank."""
-    factors = zip(stratum.totals, stratum.members, stratum.levels[:-1], strict=True)
-    # A level of all scores, so that there is one where wordings and words do not vary.
-    codes, n = [np.zeros(stratum.size, np.intp)], 1
-    for factor, levels, n_levels in factors:
-        if factor in SHARED:
-            codes.append(np.where(levels < 0, n_levels, levels) + n)  # without one: another level
-            n += n_levels + 1
-    places = np.array(codes)  # (factors, units)
-    products = np.zeros((n, n))
-    np.add.at(products, (places[:, None], places[None]), stratum.weights)
-    deviations = stratum.weights * (values - stratum.mean)
-    totals = np.bincount(places.ravel(), np.tile(deviations, len(places)), n)
-    effects = np.linalg.pinv(products, 1e-9, hermitian=True) @ totals
-    rank = int(np.linalg.matrix_rank(products, 1e-9 * n, hermitian=True))
-    return deviations - stratum.weights * effects[places].sum(axis=0), rank
-
-
-def _between(left: Array, rank: int, units: Codes) -> float:
-    """Return the variance of what is left of scores, as it acts between units such as draws.
-
-    As far as it is known: with few degrees of freedom hardly any of it.
-    """
-    totals = np.bincount(units, left)
-    # The variance is (squares / n) (units / df), and df / (df + `USUAL_DF`) of it count.
-    df = len(totals) - rank
-    return float(totals @ totals) / len(left) * len(totals) / (df + USUAL_DF) if df > 0 else 0.0
 
 
 def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:

@@ -90,57 +90,70 @@ def strongest(
     return case and Case(neutral + side * case.mean, case.variance, case.scale)
 
 
+class _Lowered:
+    """Scores whose mean is above 0, which is neutral, with some of them lowered together."""
+
+    def __init__(
+        self, values: Array, stratum: StratumSquares, of_mean: OfMean, bounds: tuple[float, float]
+    ) -> None:
+        columns = _columns(stratum, of_mean)
+        shares = stratum.weights / stratum.size
+        # Lx of the scores x, by whose squares the variance rises; and what a column does to it.
+        roots = _spread(stratum, of_mean.weights, np.column_stack([values, columns]))
+        self.root, self.root_by_column = roots[:, 0], roots[:, 1:]
+        self.mean, self.mean_by_column = float(shares @ values), shares @ columns
+        self.of_mean, self.bounds = of_mean, bounds
+        self.size = stratum.size  # of the rows of L the first, those of responses
+
+    def squares(self, lowered: Array) -> tuple[float, float]:
+        """Return |Lx|² of the responses and of the other factors."""
+        squares = (self.root - self.root_by_column @ lowered) ** 2
+        return float(squares[: self.size].sum()), float(squares[self.size :].sum())
+
+    def case(self, lowered: Array) -> Case:
+        """Return the case of the scores with each column lowered by a number of 0 or more."""
+        mean = self.mean - float(self.mean_by_column @ lowered)
+        scale = scale_of(mean, self.size, self.bounds)
+        of_responses, of_factors = self.squares(lowered)
+        above = float(excess(of_factors, scale * self.of_mean.noise))
+        return Case(mean, scale * self.of_mean.floor + of_responses + above, scale)
+
+    def towards(self, lowered: Array, best: Case) -> Array:
+        """Return by how much each column is lowered where t is largest, as seen from `best`."""
+        of_responses, of_factors = self.squares(lowered)
+        slope = slope_of_excess(of_factors, best.scale * self.of_mean.noise)
+        of_squares = of_responses + slope * of_factors
+        # One row more pulls the mean far up, with the weight of the multiplier: least squares with
+        # a linear term, which `nnls` has no place for.
+        multiplier = _multiplier(best, of_squares, self.size, self.bounds)
+        pull = (multiplier / (2.0 * _FAR * best.mean)) ** 0.5
+        counted = np.where(np.arange(len(self.root)) < self.size, 1.0, slope**0.5)
+        rows = np.vstack([counted[:, None] * self.root_by_column, pull * self.mean_by_column])
+        target = np.append(counted * self.root, pull * (self.mean - (1.0 + _FAR) * best.mean))
+        return np.asarray(nnls(rows, target)[0])
+
+
 def _strongest_above(
     values: Array, stratum: StratumSquares, of_mean: OfMean, bounds: tuple[float, float]
 ) -> Case | None:
     """Do the same for values whose mean is above 0, which is neutral."""
-    columns = _columns(stratum, of_mean)
-    shares = stratum.weights / stratum.size
-    # Lx of the scores x, by whose squares the variance rises; and what a column does to it.
-    roots = _spread(stratum, of_mean.weights, np.column_stack([values, columns]))
-    root, root_by_column = roots[:, 0], roots[:, 1:]
-    n = stratum.size  # the first rows, one for each score; the rows of other factors follow
-    mean = float(shares @ values)
-    mean_by_column = shares @ columns
-    if mean <= 0.0:  # neutral but for rounding
+    scores = _Lowered(values, stratum, of_mean, bounds)
+    if scores.mean <= 0.0:  # neutral but for rounding
         return None
-
-    def squares_of(lowered: Array) -> tuple[float, float]:
-        """Return |Lx|² of the responses and of the other factors."""
-        squares = (root - root_by_column @ lowered) ** 2
-        return float(squares[:n].sum()), float(squares[n:].sum())
-
-    def lowered_case(lowered: Array) -> Case:
-        """Return the case of the scores with each column lowered by a number of 0 or more."""
-        lowered_mean = mean - float(mean_by_column @ lowered)
-        scale = scale_of(lowered_mean, n, bounds)
-        of_responses, of_factors = squares_of(lowered)
-        above = float(excess(np.array(of_factors), np.array(scale * of_mean.noise)))
-        return Case(lowered_mean, scale * of_mean.floor + of_responses + above, scale)
-
-    lowered = np.zeros(columns.shape[1])
-    best = unlowered = lowered_case(lowered)
+    lowered = np.zeros(len(scores.mean_by_column))
+    best = unlowered = scores.case(lowered)
     better = True
     while better:
-        of_responses, of_factors = squares_of(lowered)
-        slope = slope_of_excess(of_factors, best.scale * of_mean.noise)
-        multiplier = _multiplier(best, of_responses + slope * of_factors, n, bounds)
-        # One row more pulls the mean far up, with the weight of the multiplier: least squares with
-        # a linear term, which `nnls` has no place for.
-        pull = (multiplier / (2.0 * _FAR * best.mean)) ** 0.5
-        counted = np.where(np.arange(len(root)) < n, 1.0, slope**0.5)
-        rows = np.vstack([counted[:, None] * root_by_column, pull * mean_by_column])
-        target = np.append(counted * root, pull * (mean - (1.0 + _FAR) * best.mean))
-        towards = nnls(rows, target)[0] - lowered
+        direction = scores.towards(lowered, best) - lowered
         least = best.strength * (1.0 + _ENOUGH)
         better = False
         # A full step may overshoot, as the scale and the multiplier change on the way.
-        for step in _STEPS if towards.any() else ():
-            case = lowered_case(lowered + step * towards)
+        for step in _STEPS if direction.any() else ():
+            case = scores.case(lowered + step * direction)
             if case.mean > 0 and case.strength > least:
                 better = True
                 best = case
-                lowered = lowered + step * towards
+                lowered = lowered + step * direction
                 break
     return None if best is unlowered else best
 

@@ -41,7 +41,7 @@ __all__ = [
     "refuse_split",
     "scores_by_turn",
     "summarise",
-    "turn",
+    "turn_number",
     "unbalanced",
     "unbalanced_text",
 ]
@@ -108,7 +108,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     frame = _check_scores(check(scores, SCORES, "scores")).with_row_index("row")
     names = (pl.col(name).fill_null("") for name in ("model", "stereotype"))
     single_response = pl.format("{} {} response {}", *names, "row")
-    frame = frame.with_columns(turn(), unit=pl.coalesce("pair_id", single_response))
+    frame = frame.with_columns(turn_number(), unit=pl.coalesce("pair_id", single_response))
     # Sorted, so that sums come out the same to the last digit whatever the order of the answers.
     frame = frame.sort("unit", "order", "score")
     keys = [*_UNIT_KEYS, "marginalized", "default", "unit"]
@@ -325,7 +325,7 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     return check(counted, COMPLIANCE, "compliance").sort(COUNTED_BY)
 
 
-def turn() -> pl.Expr:
+def turn_number() -> pl.Expr:
     """Give the number of the turn of each trial within its instrument; null without any."""
     order = pl.col("order").replace_strict(
         {name: number for number, name in enumerate(_ORDERS, 1)},

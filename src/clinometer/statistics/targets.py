@@ -42,18 +42,14 @@ import polars as pl
 from clinometer.results import CONDITIONS, LEVELS
 from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import ClusteredMean
-from clinometer.statistics.crossed import (
-    Moderated,
-    inform,
-    moderate_by_usual,
-    usual_components,
-)
+from clinometer.statistics.crossed import Moderated, inform
 from clinometer.statistics.monotone import with_strongest
 from clinometer.statistics.pooling import Targets, pooled
 from clinometer.statistics.settings import OF_DIFFERENCES
 from clinometer.statistics.shared import SHARED
 from clinometer.statistics.strata import Stratum, scales_of, strata_of
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
+from clinometer.statistics.usual import moderate_by_usual, usual_components
 
 __all__ = ["differences", "means", "with_words"]
 
