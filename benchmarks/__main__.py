@@ -15,6 +15,7 @@ NAMES = (
         "startup",
         "inference",
         "coverage",
+        "deciding",
         "simulated",
         "doses",
         "planted_weights",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from clinometer.asking.budget import Budget
+from clinometer.asking.plan import Plan
 from clinometer.asking.sessions import Outcome
 from clinometer.audits import running
 from clinometer.audits.auditing import audit
@@ -33,7 +34,7 @@ class Listener(Watcher):
         self.steps.append("opened")
 
     @contextmanager
-    def watch_asking(self) -> Iterator[Any]:
+    def watch_asking(self, plan: Plan) -> Iterator[Any]:
         self.steps.append("asking")
         yield lambda model, answer: None
 

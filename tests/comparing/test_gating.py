@@ -31,7 +31,7 @@ from clinometer.comparing.gating import GateCheck, Gated, _judge_estimate, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError, PlanError
-from clinometer.statistics.clustered import ClusteredMean
+from clinometer.statistics.clustered import ClusteredMean, together
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -445,7 +445,7 @@ def test_the_exact_bound_of_equal_scores_allows_for_all_estimates_of_a_rule(test
     scale = {"range_low": -1.0, "range_high": 1.0, "neutral": 0.0, "direction": "above"}
     row = {"estimate": 0.5, "n_scored": 30, "verdict": "consistent", **scale, **equal.row(0.95)}
     row |= {"bound_ci_low": None, "bound_ci_high": None, "pointwise_low": None}
-    assert _judge_estimate(row, Rule(**rule(at_most=0.34)), 0.95, tests)[0] == outcome
+    assert _judge_estimate(row, Rule(**rule(at_most=0.34)), together(0.95, tests))[0] == outcome
 
 
 def test_scores_that_stand_twice_are_refused(run_of):

@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from clinometer.asking.claim import Claimant
 from clinometer.asking.shards import ModelQuestions
+from clinometer.asking.stages import Stage, iterations_at
 from clinometer.errors import InputError, PlanError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument
 from clinometer.instruments.cells import ROWS, by_draw
@@ -31,7 +32,15 @@ from clinometer.results import TRIALS
 from clinometer.results.records import read_plan, refuse_shared_folders, text_hash, write_plan
 from clinometer.stimuli import Study, load_study, study_hash
 
-__all__ = ["Plan", "Selection", "load_plan", "read_sizes", "record_sizes"]
+__all__ = [
+    "Plan",
+    "Selection",
+    "load_plan",
+    "read_stage",
+    "read_sizes",
+    "record_sizes",
+    "record_stage",
+]
 
 PACKAGES = (
     "clinometer",
@@ -116,6 +125,11 @@ class Plan(Claimant):
     """Text of the policy that the run is declared to be judged by."""
     size: str | None = None
     """Size of the audit that chose what the user left open."""
+    looks: Sequence[float] = ()
+    """Shares of the trials after which results are looked at, and what is decided ends; empty: all
+    are asked."""
+    stage: Stage = field(default_factory=Stage)
+    """How far a plan with looks has been asked."""
 
     def __post_init__(self) -> None:
         """Refuse an empty plan and invalid designs."""
@@ -169,8 +183,40 @@ class Plan(Claimant):
             temperature=temperature,
         )
 
+    def parts(self) -> Iterator[Selection]:
+        """Yield what is asked: the selections, and of a plan with looks as far as its stage."""
+        if not self.looks:
+            yield from self.selections
+            return
+        ended = {end.part: end for end in self.stage.ended}
+        share = self.looks[self.stage.look]
+        for selection in self.selections:
+            now = iterations_at(share, selection.iterations or self.iterations)
+            by_iterations: dict[int, list[str]] = {}
+            for key in selection.stereotypes:
+                end = ended.get((selection.study.name, selection.instrument, key))
+                by_iterations.setdefault(end.iterations if end else now, []).append(key)
+            for iterations, keys in by_iterations.items():
+                yield replace(selection, stereotypes=keys, iterations=iterations)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more is asked than what its stage has; without looks this is so."""
+        return not self.looks or len(self.stage.ended) == self.n_parts
+
+    @property
+    def n_parts(self) -> int:
+        """Number of stereotypes, those of each instrument apart."""
+        return sum(len(selection.stereotypes) for selection in self.selections)
+
+    def whole(self) -> Plan:
+        """Return the plan that asks all trials, however soon they are decided."""
+        return replace(self, looks=(), stage=Stage())
+
     def trials(self) -> pl.DataFrame:
         """Every trial of the plan (`results.TRIALS`), the same for every model.
+
+        Of a plan with looks, those of its stage.
 
         Ordered by draw, so that a run that stops early has asked about every stereotype in both
         orders; the trials of a pair follow each other and modes are apart, as the embedded model
@@ -182,7 +228,7 @@ class Plan(Claimant):
         """Yield `trials` as tables of up to `rows` rows, each drawn when it is asked for."""
         parts = []
         for mode in self.modes:
-            for selection in self.selections:
+            for selection in self.parts():
                 if mode not in selection.asked_in(self.modes):
                     continue
                 n = selection.iterations or self.iterations
@@ -214,6 +260,7 @@ class Plan(Claimant):
             "generation": asdict(self.generation),
             "policy": None if self.policy is None else text_hash(self.policy),
             **({"simulated": planted} if planted else {}),
+            **({"looks": list(self.looks)} if self.looks else {}),
         }
 
     def _planted_hashes(self) -> dict[str, str]:
@@ -401,7 +448,14 @@ class _StoredSelection(BaseModel):
         return name
 
 
-class _StoredPlan(BaseModel):
+class _StoredLooks(BaseModel):
+    """When the results of a plan are looked at, and how far it has been asked."""
+
+    looks: list[float] = []
+    stage: Stage = Stage()
+
+
+class _StoredPlan(_StoredLooks):
     """What a plan file says of a `Plan`; other facts in it are for readers."""
 
     studies: list[_StoredSelection]
@@ -442,8 +496,29 @@ def load_plan(directory: Path) -> Plan:
     for part in stored.studies:
         study = study_of(part.study, part.study_hash)
         selections.append(Selection(study, **part.model_dump(include=part.OF_SELECTION)))
-    settings = stored.model_dump(exclude={"studies", "generation"})
-    return Plan(selections, **settings, generation=stored.generation)
+    settings = stored.model_dump(exclude={"studies", "generation", "stage"})
+    plan = Plan(selections, **settings, generation=stored.generation, stage=stored.stage)
+    if plan.looks and not 0 <= plan.stage.look < len(plan.looks):
+        raise PlanError(f"{path}: not a plan: look {plan.stage.look} of {len(plan.looks)}")
+    return plan
+
+
+def read_stage(plan: Mapping[str, Any]) -> tuple[list[float], Stage]:
+    """Return the looks of a plan and its stage, from the content of ``plan.json``.
+
+    Raises PlanError where they are malformed.
+    """
+    try:
+        stored = _StoredLooks.model_validate(dict(plan))
+    except ValidationError as error:
+        raise PlanError(f"plan.json: not a plan: {error.errors()[0]['msg']}") from None
+    return stored.looks, stored.stage
+
+
+def record_stage(directory: Path, stage: Stage) -> None:
+    """Store the stage of a plan with looks; it is not part of the plan's identity."""
+    path = directory / "plan.json"
+    write_plan(path, {**read_plan(path), "stage": asdict(stage)})
 
 
 def _load_study(folder: Path, name: str, expected: str) -> Study:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
-from clinometer.asking.plan import Plan, read_sizes, record_sizes
+from clinometer.asking.plan import Plan, load_plan, read_sizes, record_sizes, record_stage
 from clinometer.asking.sessions import JUDGE, Outcome, ask_judge, ask_models
+from clinometer.audits.deciding import next_stage
 from clinometer.audits.tabulating import collect_responses, tabulate
+from clinometer.directory.results import read_estimates
 from clinometer.errors import InputError, ModelError
 from clinometer.families import Family, families
 from clinometer.models.opening import Connection, Generation, open_model
@@ -61,7 +63,7 @@ class Watcher:
         """Hear that every model can be asked and the directory is bound to the plan."""
 
     @contextmanager
-    def watch_asking(self) -> Iterator[OnProgress]:
+    def watch_asking(self, plan: Plan) -> Iterator[OnProgress]:
         """Yield what is called with the model and each answer or error, while models are asked."""
         yield lambda model, answer: None
 
@@ -73,6 +75,9 @@ class Watcher:
 
     def on_tabulated(self) -> None:
         """Hear that the tables of the answers are written."""
+
+    def on_looked(self, plan: Plan) -> None:
+        """Hear what ended at a look, in the stage of the plan."""
 
     def on_measuring(self, family: Family, models: Sequence[str]) -> None:
         """Hear that a family begins to measure models."""
@@ -112,6 +117,7 @@ class Run:
     def complete(self, watcher: Watcher | None = None) -> Outcome:
         """Ask what has no answer yet, and write the tables of all answers.
 
+        A plan with looks is asked in stages; after each, what is decided ends (`audits.deciding`).
         Tables are written also where some trials have no answer; not where the user stopped the
         run or nothing was answered. Other families measure only what is complete.
 
@@ -131,19 +137,46 @@ class Run:
             read_sizes(self.sizes)  # a malformed file is refused before anything is paid for
         models = self._open_models()
         watcher.on_opened()
-        outcome = self._ask(models, watcher)
-        watcher.on_asked(outcome)
-        if outcome.stopped_by == "interrupted" or not (outcome.answered or outcome.errors):
-            return outcome
-        if judge is not None and outcome.complete:
-            watcher.on_judged(judge[0], self._judge(judge))
-        if self.sizes is not None:
-            record_sizes(self.directory, self.sizes)
-        tabulate(self.directory)
-        watcher.on_tabulated()
+        run: Run | None = self._resumed()
+        while run is not None:
+            outcome = run._ask(models, watcher)
+            watcher.on_asked(outcome)
+            if outcome.stopped_by == "interrupted" or not (outcome.answered or outcome.errors):
+                return outcome
+            if judge is not None and outcome.complete:
+                watcher.on_judged(judge[0], run._judge(judge))
+            if self.sizes is not None:
+                record_sizes(self.directory, self.sizes)
+            tabulate(self.directory)
+            watcher.on_tabulated()
+            run = run._after_look(watcher) if outcome.complete else None
         if self.with_families and outcome.complete:
             self._measure(watcher)
         return outcome
+
+    def _resumed(self) -> Run:
+        """Return the run at the stage that an earlier session came to."""
+        if not self.plan.looks:
+            return self
+        stage = load_plan(self.directory).stage
+        return replace(self, plan=replace(self.plan, stage=stage))
+
+    def _after_look(self, watcher: Watcher) -> Run | None:
+        """Record the next stage and return the run at it; None where nothing is left to ask."""
+        if not self.plan.looks:
+            return None
+        asking = self.asking
+        estimates = read_estimates(self.directory)
+        stage = next_stage(self.plan, estimates, self.directory, asking.budget, asking.prices)
+        record_stage(self.directory, stage)
+        plan = replace(self.plan, stage=stage)
+        watcher.on_looked(plan)
+        if plan.ended:
+            return None
+        # What was used is counted anew from the answers, those of this stage among them.
+        budget = asking.budget
+        limits = Budget(budget.max_calls, budget.max_tokens, budget.max_cost)
+        return replace(self, plan=plan, asking=replace(asking, budget=limits))
 
     def _open_judge(self) -> tuple[str, Any] | None:
         if self.asking.judge is None:
@@ -161,7 +194,7 @@ class Run:
         return models
 
     def _ask(self, models: dict[str, Any], watcher: Watcher) -> Outcome:
-        with watcher.watch_asking() as show_progress:
+        with watcher.watch_asking(self.plan) as show_progress:
 
             def on_progress(model: str, answer: dict[str, Any]) -> None:
                 """Tell the caller of an answer, then the watcher."""

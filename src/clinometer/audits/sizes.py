@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.policy import read_policy_text
+from clinometer.asking.stages import LOOKS
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument, offers, select
 from clinometer.instruments.instrument import Size
@@ -29,6 +31,9 @@ DESCRIPTION_TOKENS = 48
 
 #: Number of trials if neither the user nor the size sets it, as in the papers.
 PAPER_ITERATIONS = 50
+
+#: Times the trials of a size that an audit asks at most which ends where it is decided.
+TIMES_MORE = 4
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,14 @@ class PlanOptions:
     named."""
     policy: str | Path | None = None
     """File of the policy that `clinometer.comparing.gate` will judge the run by."""
+    until: Literal["decided"] | None = None
+    """Whether an audit of a size ends where it is decided (`audits.deciding`), with up to
+    `TIMES_MORE` times the trials of the size; None: it asks those of the size."""
+
+    def __post_init__(self) -> None:
+        """Refuse another end."""
+        if self.until not in (None, "decided"):
+            raise InputError(f"until {self.until!r}: allowed is 'decided'")
 
 
 def build_plan(
@@ -232,7 +245,8 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
                 # Named variations are of the studies; controls have their own.
                 parts.append(_with_mode_variations(control, plan.modes, PlanOptions()))
     sized = [_fill_in_size(part, battery.get(part.instrument, Size(2)), options) for part in parts]
-    return replace(plan, selections=sized, size=size)
+    looks = LOOKS if options.until else ()
+    return replace(plan, selections=sized, size=size, looks=looks)
 
 
 def _battery(size: str, embedded: bool, options: PlanOptions) -> dict[str, Size]:
@@ -322,6 +336,8 @@ def _fill_in_size(part: Selection, instrument_size: Size, options: PlanOptions) 
     # The first that is set: by the user, for a control, by the size.
     candidates = (options.iterations, part.iterations, instrument_size.iterations)
     iterations = next(number for number in candidates if number is not None)
+    if options.until and options.iterations is None:
+        iterations *= TIMES_MORE
     variations = part.variations
     if options.variations is None:
         variations = instrument_size.wordings.get(part.study.name, variations)

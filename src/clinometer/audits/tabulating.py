@@ -16,6 +16,7 @@ from clinometer.asking.plan import Plan, load_plan
 from clinometer.asking.sessions import JUDGE, by_study, verdicts
 from clinometer.audits.analyses import analyse, estimate_reliabilities
 from clinometer.audits.conditions import contrast_conditions
+from clinometer.audits.looking import looks_of
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
@@ -440,7 +441,8 @@ def tabulate_scores(
     directory: Path, plan: Plan, words: pl.DataFrame, progress: pl.DataFrame | None = None
 ) -> None:
     """Make the tables that follow from the scores of a results directory."""
-    inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
+    looks = looks_of(plan.looks, plan.stage)
+    inference = Inference(plan.margin, compliance_floor=plan.compliance_floor, looks=looks)
     doubts = {} if progress is None else doubtful(progress)
     studies = {selection.study.name: selection.study for selection in plan.selections}
     scores = directory / "scores.parquet"

@@ -67,6 +67,12 @@ JSON = click.option(
     "instruments. paper: 50, as in Bai et al. and Li et al.",
 )
 @click.option(
+    "--until",
+    type=click.Choice(["decided"]),
+    help="End the questions about a stereotype as soon as its verdict is there, with up to 4 times "
+    "the trials of the size where it is not. Intervals hold however often was looked.",
+)
+@click.option(
     "--profile/--no-profile",
     default=True,
     help="Also measure hidden states, for clinometer/smollm2 and hf/… models.",

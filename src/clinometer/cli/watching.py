@@ -20,6 +20,7 @@ from clinometer.cli.output import (
 )
 from clinometer.directory.results import read_detail
 from clinometer.errors import ModelError
+from clinometer.results.progress import ended_text
 from clinometer.stimuli import remarks
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Console(Watcher):
     def __init__(self, run: Run, announce: Callable[[Plan], None]) -> None:
         self.run = run
         self.announce = announce
-        self.costs = estimate_costs(run.plan.pieces(), run.plan.models, run.asking.prices)
+        self.whole = run.plan.whole()
+        self.costs = estimate_costs(self.whole.pieces(), run.plan.models, run.asking.prices)
 
     def on_opened(self) -> None:
         """Print notes on the studies, what the design can tell, and the cost."""
@@ -45,17 +47,22 @@ class Console(Watcher):
         for study in studies.values():
             for note in remarks(study):
                 remark(f"note: {study.name}: {note}")
-        self.announce(self.run.plan)
+        self.announce(self.whole)
         connection = self.run.asking.connection
         say_cost(self.costs, batches=connection.batch)
+        if self.run.plan.looks:
+            remark(f"at most; asked in up to {len(self.run.plan.looks)} parts, until it is decided")
         if connection.batch:
             # At a time no more wait of a model than its connection has places.
             say_batches(sum(min(cost.calls, connection.waiting) for cost in self.costs))
 
     @contextmanager
-    def watch_asking(self) -> Iterator[OnProgress]:
+    def watch_asking(self, plan: Plan) -> Iterator[OnProgress]:
         """Show a bar."""
-        with progress_bar(sum(cost.trials for cost in self.costs)) as advance:
+        n_trials = sum(cost.trials for cost in self.costs)
+        if plan.looks:
+            n_trials = len(plan.models) * sum(piece.height for piece in plan.pieces())
+        with progress_bar(n_trials) as advance:
             yield advance
 
     def on_asked(self, outcome: Outcome) -> None:
@@ -76,6 +83,11 @@ class Console(Watcher):
     def on_tabulated(self) -> None:
         """Print which models have no scores, and why."""
         say_unscored(read_detail(self.run.directory, "compliance"))
+
+    def on_looked(self, plan: Plan) -> None:
+        """Print how many stereotypes ended, and why."""
+        reasons = [end.why for end in plan.stage.ended]
+        echo(ended_text(reasons, plan.n_parts - len(reasons)))
 
     def on_measuring(self, family: Family, models: Sequence[str]) -> None:
         """Print what is measured besides answers."""

@@ -207,12 +207,14 @@ def compare_runs(
 ) -> Comparison:
     """Compare runs that have labels with a baseline; see `compare`."""
     margin = inference.margin
-    confidence = inference.confidence
     # Empty tables first, so that there is something to join where runs have nothing in common.
     estimates = [pl.DataFrame(schema=ESTIMATES)]
     matches = [pl.DataFrame(schema=MATCHES)]
     targets: dict[tuple[Any, ...], Targets] = {}
     for candidate in candidates:
+        # A run that ended where it was decided could have ended at every look.
+        looked = (run.looks.confidence(inference.confidence) for run in (baseline, candidate))
+        confidence = max(looked)
         for of_scores in _contrast_scores(baseline, candidate, confidence, margin):
             estimates.append(of_scores.estimates)
             matches.append(of_scores.matches)

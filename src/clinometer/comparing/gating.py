@@ -41,6 +41,7 @@ from clinometer.results.records import text_hash
 from clinometer.results.verdicts import NO_CHANGE, PASSED, restricted
 from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, together, wilson
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.looks import Looks
 from clinometer.texts import read_text
 
 __all__ = ["CODES", "GateCheck", "Gated", "Outcome", "gate", "inference_of", "judge_run"]
@@ -178,7 +179,7 @@ def judge_run(rules: Policy, run: ComparedRun, compared: Comparison | None) -> l
     judged = [_select_estimates(rule, estimates, compared) for rule in rules.rules]
     conditions = _distinct_conditions(judged)
     return [
-        *_rule_checks(rules, judged),
+        *_rule_checks(rules, judged, run.looks),
         *_run_checks(run, None if compared is None else compared.baseline),
         *_compliance_checks(rules, estimates, conditions),
         *(_control_checks(estimates, conditions) if rules.controls == "required" else ()),
@@ -224,9 +225,13 @@ def _distinct_conditions(judged: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(rows.select(_ASKING) for rows in judged).unique(maintain_order=True)
 
 
-def _rule_checks(policy: Policy, judged: Sequence[pl.DataFrame]) -> Iterator[GateCheck]:
+def _rule_checks(
+    policy: Policy, judged: Sequence[pl.DataFrame], looks: Looks
+) -> Iterator[GateCheck]:
     for rule, rows in zip(policy.rules, judged, strict=True):
-        outcome, reason = _judge_limit(rows, rule, policy.confidence)
+        # A run that ended where it was decided could have ended at every look.
+        tests = looks.tests(max(rows.height, 1), 1.0 - policy.confidence)
+        outcome, reason = _judge_limit(rows, rule, together(policy.confidence, tests))
         yield GateCheck("rule", rule.title, outcome, reason, rule.line)
 
 
@@ -245,13 +250,13 @@ def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:
 
 
 def _judge_limit(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome, str]:
-    """Judge a limit by the intervals of some estimates."""
+    """Judge a limit by the intervals of some estimates, each with a `confidence`."""
     if rows.is_empty():
         return "inconclusive", "nothing that the rule is about was measured"
     unknown = rows.filter(pl.any_horizontal(pl.col("ci_low", "ci_high", "estimate").is_null()))
     judged: list[tuple[Outcome, float, dict[str, Any]]] = []
     for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True):
-        outcome, reach = _judge_estimate(row, rule, confidence, rows.height)
+        outcome, reach = _judge_estimate(row, rule, confidence)
         judged.append((outcome, reach, row))
     # The worst outcome first and, of one outcome, the estimate that reaches furthest.
     judged.sort(key=lambda estimate: (_WORST.index(estimate[0]), -estimate[1]))
@@ -276,16 +281,14 @@ def _restriction(rows: pl.DataFrame) -> str:
     return max(restrictions, key=len, default="")
 
 
-def _judge_estimate(
-    row: dict[str, Any], rule: Rule, confidence: float, tests: int
-) -> tuple[Outcome, float]:
+def _judge_estimate(row: dict[str, Any], rule: Rule, confidence: float) -> tuple[Outcome, float]:
     """Judge one estimate, and say how far its interval reaches toward the worse.
 
     The interval reaches as far as the worst that missing answers could be.
     """
     if row["verdict"] == NO_CHANGE:
         return "pass", 0.0
-    low, high, least, most = _distances_toward_worse(row, _joint_interval(row, confidence, tests))
+    low, high, least, most = _distances_toward_worse(row, _joint_interval(row, confidence))
     surely_above = min(low, least) > rule.at_most
     surely_below = max(high, most) < -rule.at_most
     reach = most if rule.worse == "consistent" else max(most, -least)
@@ -307,8 +310,8 @@ def _baseline_checks(
         yield replace(check, name=f"{check.name}, {before}")
 
 
-def _joint_interval(row: dict[str, Any], confidence: float, tests: int) -> tuple[float, float]:
-    """Return the interval of one of several estimates, at the confidence of all together."""
+def _joint_interval(row: dict[str, Any], confidence: float) -> tuple[float, float]:
+    """Return the interval of an estimate, not narrower than that of it alone."""
     mean = ClusteredMean(
         n=row["n_scored"],
         n_clusters=row["n_clusters"],
@@ -318,7 +321,7 @@ def _joint_interval(row: dict[str, Any], confidence: float, tests: int) -> tuple
         unanimous=row["test"] == UNANIMOUS,
         bounds=(row["range_low"], row["range_high"]),
     )
-    low, high = mean.interval(together(confidence, tests))
+    low, high = mean.interval(confidence)
     assert low is not None and high is not None
     which = "ci" if row["pointwise_low"] is None else "pointwise"
     return min(low, row[f"{which}_low"]), max(high, row[f"{which}_high"])

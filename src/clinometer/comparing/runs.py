@@ -8,6 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from clinometer.asking.plan import read_stage
+from clinometer.audits.looking import looks_of
 from clinometer.audits.recording import Recording, read_recorded
 from clinometer.audits.tabulating import estimate_means
 from clinometer.directory.results import Results, read_detail, read_results
@@ -20,6 +22,7 @@ from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
 from clinometer.scoring import Scores, score
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.looks import Looks
 from clinometer.stimuli import load_study
 
 __all__ = ["ComparedRun", "choose", "choose_one", "own_estimates", "read_runs"]
@@ -45,6 +48,8 @@ class ComparedRun:
     label: str = ""
     doubts: Sequence[str] = ()
     """What keeps it from being cleared: trials without an answer, several served models."""
+    looks: Looks = field(default_factory=Looks)
+    """When its results were looked at, if it ended where they were decided."""
 
     def is_like(self, other: ComparedRun) -> bool:
         """Whether both have the same trials, and all that was read of each answer is the same."""
@@ -117,10 +122,12 @@ def _split_results(results: Results) -> list[ComparedRun]:
         raise InputError(f"{directory}: no scores and no estimates; finish the run first")
     reasons = doubts(read_detail(directory, "progress"))
     policy = results.plan.get("policy")
+    looks = looks_of(*read_stage(results.plan))
     complete = []
     for run in runs.values():
         of_model = tuple(reasons.get(run.model, {}).values())
-        complete.append(replace(run, directory=directory, policy=policy, doubts=of_model))
+        whole = replace(run, directory=directory, policy=policy, doubts=of_model, looks=looks)
+        complete.append(whole)
     return complete
 
 
@@ -183,7 +190,7 @@ def own_estimates(run: ComparedRun, inference: Inference) -> pl.DataFrame:
     """Return the means of a run's scores by itself, judged."""
     if run.scores.is_empty():
         return pl.DataFrame(schema=ESTIMATES)
-    return estimate_means(run.scores, inference)
+    return estimate_means(run.scores, replace(inference, looks=run.looks))
 
 
 def _label_runs(runs: Sequence[ComparedRun]) -> Iterator[ComparedRun]:

@@ -106,6 +106,8 @@ class PlanFacts:
     margin: float | None = None
     compliance_floor: float | None = None
     planned: tuple[str, ...] = ()  # instrument, study and number of trials, as text
+    looks: int = 0  # at the answers, if what was decided ended
+    ended: tuple[str, ...] = ()  # why each stereotype was asked no more
     notes: tuple[str, ...] = ()
     recorded_file: str = ""  # of answers that were recorded elsewhere
     recorded_answers: str = ""  # their hash
@@ -160,6 +162,7 @@ def read_plan(path: Path) -> PlanFacts:
     plan, recorded = Facts(raw), Facts(raw).part("recorded")
     rows = [row for row in as_list(raw.get("instruments")) if is_map(row)]
     studies = _studies(raw)
+    looks = len(as_list(raw.get("looks")))
     return PlanFacts(
         instruments={as_text(row.get("name")): _measure(row) for row in rows},
         facts={as_text(row.get("name")): _facts(row) for row in rows},
@@ -178,7 +181,9 @@ def read_plan(path: Path) -> PlanFacts:
         size=plan.text("size"),
         margin=plan.number("margin"),
         compliance_floor=plan.number("compliance_floor"),
-        planned=tuple(_planned(part) for part in plan.parts("studies")),
+        planned=tuple(_planned(part, looks) for part in plan.parts("studies")),
+        looks=looks,
+        ended=tuple(end.text("why") for end in plan.part("stage").parts("ended")),
         notes=plan.texts("notes"),
         recorded_file=recorded.text("file"),
         recorded_answers=recorded.text("answers"),
@@ -193,9 +198,10 @@ def read_plan(path: Path) -> PlanFacts:
     )
 
 
-def _planned(part: Facts) -> str:
+def _planned(part: Facts, looks: int) -> str:
     """Say how many trials were planned with an instrument and a study."""
-    return f"{part.text('instrument')}, {part.text('study')}: {part.text('iterations')}"
+    most = "up to " if looks else ""
+    return f"{part.text('instrument')}, {part.text('study')}: {most}{part.text('iterations')}"
 
 
 def _sources(raw: Mapping[str, Any]) -> tuple[SourceFacts, ...]:

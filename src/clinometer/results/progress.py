@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from clinometer.results.verdicts import SERVED, UNFINISHED
 
-__all__ = ["doubtful", "doubts", "unfinished"]
+__all__ = ["doubtful", "doubts", "ended_text", "unfinished"]
+
+#: Why a stereotype was asked no more (`asking.stages`) → what is said of so many.
+_ENDED = {
+    "decided": "decided",
+    "hopeless": "that all trials would hardly decide",
+    "unpaid": "that the limits do not pay for",
+    "last look": "open after all trials",
+}
 
 
 def unfinished(progress: pl.DataFrame) -> dict[str, str]:
@@ -51,3 +60,11 @@ def doubtful(progress: pl.DataFrame) -> Mapping[str, str]:
     """Return the verdict that stands in place of "equivalent", by model."""
     # Of several doubts the first: one verdict stands in the table.
     return {model: next(iter(reasons)) for model, reasons in doubts(progress).items()}
+
+
+def ended_text(reasons: Sequence[str], going: int = 0) -> str:
+    """Say how many stereotypes are asked no more, by reason, and how many go on."""
+    counts = Counter(reasons)
+    parts = [f"{counts[reason]} {text}" for reason, text in _ENDED.items() if counts[reason]]
+    parts += [f"{going} asked on"] if going else []
+    return f"of {len(reasons) + going} stereotypes {', '.join(parts)}"

@@ -222,7 +222,7 @@ class ClusteredMean:
             "n_clusters": self.n_clusters,
         }
 
-    def among(self, tests: int, confidence: float, null: float = 0.0) -> Row:
+    def among(self, tests: float, confidence: float, null: float = 0.0) -> Row:
         """Return p and the intervals of one of several means seen together (Bonferroni).
 
         The intervals of all of them hold their means at once, at `confidence`; beside them those
@@ -396,7 +396,7 @@ def row_by_row(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(tables, how="diagonal").sort("row", maintain_order=True).drop("row")
 
 
-def together(confidence: float, tests: int) -> float:
+def together(confidence: float, tests: float) -> float:
     """Return the confidence of each of several intervals that hold at once with `confidence`."""
     return 1.0 - (1.0 - confidence) / tests
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -50,6 +50,7 @@ from clinometer.statistics.clustered import (
     together,
 )
 from clinometer.statistics.items import contributions, word_variance
+from clinometer.statistics.looks import Looks
 from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
@@ -105,11 +106,15 @@ class Inference:
         Of intervals; tests are at 1 − confidence.
     compliance_floor
         Smallest share of scored responses for a verdict.
+    looks
+        When results are looked at, if asking may end at any of them: intervals hold at every look
+        at once.
     """
 
     margin: float = 0.1
     confidence: float = 0.95
     compliance_floor: float = 0.8
+    looks: Looks = field(default_factory=Looks)
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -212,7 +217,7 @@ def estimate_summaries(
     for frame, frame_levels in frames:
         scores |= means(frame, ends, "value", "weight", frame_levels, neutral=measure.neutral)
     scores = with_words(scores, {} if words is None else _word_variances(words))
-    tests = _Tests(scores, measure.neutral)
+    tests = _Tests(scores, measure.neutral, inference)
     worst: dict[_Key, _Ends] = {}
     for frame, frame_levels in frames:  # after the tests, whose number the intervals depend on
         worst |= _worst_ends(frame, measure, inference, tests, frame_levels)
@@ -269,16 +274,26 @@ def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
 class _Tests:
     """How many means of a target a reader sees at once, by their level and keys."""
 
-    def __init__(self, scores: Mapping[_Key, Targets], neutral: float) -> None:
+    def __init__(
+        self, scores: Mapping[_Key, Targets], neutral: float, inference: Inference
+    ) -> None:
+        self._inference = inference
         self._number = Counter[_Key]()
         for key, targets in scores.items():
             for target in (THESE, LIKE_THESE):
                 if targets.mean(target).p(neutral) is not None:
                     self._number[target, *self._family(key)] += 1
 
-    def number(self, key: _Key, target: str = THESE) -> int:
-        """Return the number, with that of `key`; 1 at least."""
-        return max(self._number[target, *self._family(key)], 1)
+    def number(self, key: _Key, target: str = THESE) -> float:
+        """Return the number, with that of `key`; 1 at least, and more where looks are several."""
+        family = self._family(key)
+        number = max(self._number[target, *family], 1)
+        run = dict(zip(("level", "model", *SEEN_TOGETHER), family, strict=True))
+        return self._inference.looks.tests(
+            number,
+            1.0 - self._inference.confidence,
+            (str(run["study"]), str(run["instrument"]), str(run["mode"])),
+        )
 
     @staticmethod
     def _family(key: _Key) -> _Key:
@@ -460,7 +475,7 @@ def _share(column: str) -> pl.Expr:
 
 
 def _target_row(
-    targets: Targets | None, target: str, tests: int, measure: Measure, inference: Inference
+    targets: Targets | None, target: str, tests: float, measure: Measure, inference: Inference
 ) -> Row:
     """Return the inference on one group for one target, one of some that are seen together."""
     if targets is None:

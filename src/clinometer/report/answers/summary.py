@@ -49,7 +49,7 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.results.logprobs import as_asked, in_words
-from clinometer.results.progress import unfinished
+from clinometer.results.progress import ended_text, unfinished
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
@@ -100,7 +100,7 @@ def sum_up(
             _leans_sentence(name, results, means, failed=name in failed)
             for name, results in instruments.items()
         ),
-        certainty=_certainty(instruments),
+        certainty=". ".join(filter(None, (_looks(plan), _certainty(instruments)))),
         strongest=tuple(_with_answer(lean, answers) for lean in means[:STRONGEST]),
         means=tuple(means),
         changes=tuple(changes(directory, plan, instruments)),
@@ -254,6 +254,18 @@ def _run_mean_text(row: Mapping[str, Any]) -> str:
     return f"{number(row['estimate'])}, which {leaning(row['verdict'])} ({run})"
 
 
+def _looks(plan: PlanFacts) -> str:
+    """Say what ended where it was decided; empty where all trials were asked."""
+    if not plan.looks:
+        return ""
+    if not plan.ended:
+        return "Asked in parts until it is decided; the first part was not looked at yet"
+    return (
+        f"Asked until it is decided: {ended_text(plan.ended)}. Intervals hold at all {plan.looks} "
+        "looks at once"
+    )
+
+
 def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
     """Say how far intervals reach, and how much could not be told."""
     widths = []
@@ -321,6 +333,8 @@ def _next(
     """Say what to do next."""
     name = as_argument(directory)
     leans = [lean for lean in means if lean.differs]
+    if "unpaid" in plan.ended:
+        yield "To decide what was not paid for: the same command with a larger limit"
     larger = {"quick": "standard", "standard": "paper"}.get(plan.size)
     if failed:
         yield "Where controls fail, ask in another mode (--mode)"

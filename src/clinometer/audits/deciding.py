@@ -1,0 +1,328 @@
+"""Asking until it is decided: at each look, which stereotypes go on.
+
+Rule
+    ==========  ==================================================================================
+    decided     every mean of the stereotype has a verdict that more answers are not needed for
+    hopeless    the chance that all trials of the plan would decide any of the others is below
+                `LEAST_CHANCE`; controls are never hopeless, as others depend on them
+    unpaid      what is left of the limits does not pay for it; those with the best chance for
+                their price are paid first
+    last look   every trial was asked
+    ==========  ==================================================================================
+
+    A stereotype ends in all modes, conditions and models at once, since all are asked the same. One
+    that was decided goes on if the answers of others, which have a say in its error, undo it.
+
+Chance
+    Given the answers so far, and no opinion before them, the mean of all trials is normal about
+    the mean so far, with the variance of the one less that of the other (Spiegelhalter, Freedman &
+    Blackburn 1986, Controlled Clinical Trials 7(1), 8–17). The error shrinks as the exact one of
+    the design does, with the components of variance of the answers so far, else shipped ones. The
+    interval of all trials is taken to be normal: rather too much is asked than too little.
+
+Looks
+    Verdicts are at the level that all looks share (`statistics.looks`), by the information that
+    the answers before this look say is in each. Ending without a verdict makes no error more
+    likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from operator import add
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.special import ndtr, ndtri
+
+from clinometer.asking.budget import Budget, estimate_costs
+from clinometer.asking.plan import Plan, Selection
+from clinometer.asking.stages import Ended, Information, Stage, iterations_at
+from clinometer.audits.looking import looks_of
+from clinometer.audits.planning import Pilot, power_of_plan, read_pilot
+from clinometer.errors import InputError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.results import CONDITIONS
+from clinometer.results.verdicts import (
+    INCONCLUSIVE,
+    NOT_KNOWN,
+    NOT_KNOWN_CLUSTER,
+    ONE_CLUSTER,
+    unrestricted,
+)
+from clinometer.statistics.looks import Looks
+from clinometer.statistics.summaries import SEEN_TOGETHER
+
+__all__ = ["LEAST_CHANCE", "next_stage"]
+
+#: Below this chance of being decided by all trials, a stereotype is asked no more.
+LEAST_CHANCE = 0.25
+
+#: Part of the variance that is taken to be the same at every look, at most: with more, looks would
+#: hardly differ, and a wrong component would cost most.
+MOST_SHARED = 0.95
+
+#: Verdicts that more answers may change into others.
+_OPEN = (INCONCLUSIVE, ONE_CLUSTER, NOT_KNOWN, NOT_KNOWN_CLUSTER)
+
+_RUN = ("study", "instrument", "mode")
+
+#: The columns of a mean of a stereotype whose error is planned.
+_PLANNED = (*_RUN, *CONDITIONS, "dimension", "stereotype")
+
+
+class _Undecided(NamedTuple):
+    """A stereotype that more trials might decide."""
+
+    end: Ended  # what it is if it ends now
+    selection: Selection
+    rows: pl.DataFrame  # its means whose verdicts are open
+    look: int  # the next at which it has more trials
+
+    def at(self, iterations: int) -> Selection:
+        """Return the part of a plan that is its own, with so many trials per wording."""
+        return replace(self.selection, stereotypes=[self.end.stereotype], iterations=iterations)
+
+
+def next_stage(
+    plan: Plan,
+    estimates: pl.DataFrame,
+    pilot: Pilot,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+) -> Stage:
+    """Return the stage that follows the one whose answers are there.
+
+    Parameters
+    ----------
+    plan
+        With looks, at the stage that was asked.
+    estimates
+        Of all its answers, judged; columns of `results.ESTIMATES`.
+    pilot
+        The scores of these, as of `audits.planning.power`.
+    budget
+        Limits, and what has been used of them; None: no limits.
+    prices
+        See `asking.budget.price`.
+
+    Returns
+    -------
+    Stage
+        The next look where a stereotype goes on; the same, with all ended, where none does.
+    """
+    ended, undecided = _sort(plan, _judged_means(estimates))
+    if not undecided:
+        return replace(plan.stage, ended=ended)
+    foresight = _Foresight.of(plan, undecided, pilot)
+    chances = [(foresight.chance(part.rows), part) for part in undecided]
+    hopeful = [(chance, part) for chance, part in chances if chance >= LEAST_CHANCE]
+    ended += [
+        replace(part.end, why="hopeless") for chance, part in chances if chance < LEAST_CHANCE
+    ]
+    if not hopeful:
+        return replace(plan.stage, ended=ended)
+    look = min(part.look for _, part in hopeful)
+    unpaid = [] if budget is None else _unpaid(plan, hopeful, look, budget, prices)
+    ended += [replace(part.end, why="unpaid") for part in unpaid]
+    if len(unpaid) == len(hopeful):
+        return replace(plan.stage, ended=ended)
+    return Stage(look, ended, foresight.information)
+
+
+def _sort(plan: Plan, means: pl.DataFrame) -> tuple[list[Ended], list[_Undecided]]:
+    """Return the stereotypes that end, and those that more trials might decide."""
+    # What was not paid for is tried again: others may have ended sooner, or limits been raised.
+    ended = [end for end in plan.stage.ended if end.why == "hopeless"]
+    given_up = {end.part for end in ended}
+    undecided = []
+    for selection, most in _parts(plan):
+        assert selection.iterations is not None
+        for key in selection.stereotypes:
+            names = selection.study.name, selection.instrument, key
+            if names in given_up:
+                continue
+            end = Ended(*names, selection.iterations, "decided")
+            rows = _rows_of(means, end)
+            open_rows = rows.filter("open")
+            look = _look_after(plan, selection.iterations, most)
+            # Without a mean nothing says that it is decided.
+            if rows.height and open_rows.is_empty():
+                ended.append(end)
+            elif look is None:
+                ended.append(replace(end, why="last look"))
+            else:
+                undecided.append(_Undecided(end, selection, open_rows, look))
+    return ended, undecided
+
+
+def _parts(plan: Plan) -> list[tuple[Selection, int]]:
+    """Return what is asked at a stage, with the trials per wording of the last look."""
+    most = {}
+    for selection in plan.selections:
+        most[selection.study.name, selection.instrument] = selection.iterations or plan.iterations
+    return [(part, most[part.study.name, part.instrument]) for part in plan.parts()]
+
+
+def _look_after(plan: Plan, iterations: int, most: int) -> int | None:
+    """Return the next look at which a stereotype with so many trials per wording has more."""
+    for look in range(plan.stage.look, len(plan.looks)):
+        if iterations_at(plan.looks[look], most) > iterations:
+            return look
+    return None
+
+
+def _judged_means(estimates: pl.DataFrame) -> pl.DataFrame:
+    """Return the judged means of stereotypes; `open`: more answers may change the verdict.
+
+    `seen` is the number of means that a verdict allows for.
+    """
+    rows = estimates.filter(
+        pl.col("factor").is_null() & pl.col("verdict").is_not_null(),
+        level="stereotype",
+        method="clustered",
+    )
+    is_open = unrestricted(pl.col("verdict")).is_in(_OPEN)
+    seen = pl.col("p").count().over("model", *SEEN_TOGETHER)
+    return rows.with_columns(open=is_open, seen=seen)
+
+
+def _rows_of(means: pl.DataFrame, end: Ended) -> pl.DataFrame:
+    """Return the means of a stereotype that an instrument asks for."""
+    measures = [measure.name for measure in INSTRUMENTS[end.instrument].measures]
+    of_instrument = pl.col("instrument").is_in(measures)
+    return means.filter(of_instrument, study=end.study, stereotype=end.stereotype)
+
+
+@dataclass(frozen=True)
+class _Foresight:
+    """What more trials would do to errors."""
+
+    #: By `_PLANNED`: the error of all trials, as a part of that so far.
+    shrinkage: Mapping[tuple[Any, ...], float]
+    information: Sequence[Information]
+    looks: Looks
+
+    @classmethod
+    def of(cls, plan: Plan, undecided: Sequence[_Undecided], pilot: Pilot) -> _Foresight:
+        """Foresee the errors of undecided stereotypes, from the scores so far."""
+        variances = None
+        with suppress(InputError):  # too few stereotypes, or no variance
+            variances = read_pilot(pilot)
+        most = {(part.study.name, part.instrument): n for part, n in _parts(plan)}
+        asked = [part.at(part.end.iterations) for part in undecided]
+        whole = [part.at(most[part.end.study, part.end.instrument]) for part in undecided]
+        errors_so_far = _errors(plan, asked, variances)
+        shrinkage = {}
+        for key, error in _errors(plan, whole, variances).items():
+            shrinkage[key] = min(error / errors_so_far[key], 1.0) if errors_so_far[key] else 1.0
+        share = plan.looks[plan.stage.look]
+        information = _information(shrinkage, share, plan)
+        return cls(shrinkage, information, looks_of(plan.looks, Stage(0, (), information)))
+
+    def chance(self, rows: pl.DataFrame) -> float:
+        """Return the best chance of one of some means to be decided by all trials."""
+        return max((self._chance_of(row) for row in rows.iter_rows(named=True)), default=1.0)
+
+    def _chance_of(self, row: Mapping[str, Any]) -> float:
+        shrinkage = self.shrinkage.get(tuple(row[name] for name in _PLANNED))
+        if row["control"] is not None or not row["se"] or shrinkage is None:
+            return 1.0
+        error = shrinkage * row["se"]
+        spread = max((row["se"] ** 2 - error**2) ** 0.5, 1e-12)
+        level = 1.0 - row["confidence"]
+        tests = self.looks.tests(row["seen"], level, tuple(row[name] for name in _RUN))
+        half = error * float(ndtri(1.0 - level / tests / 2.0))
+        distance = row["estimate"] - row["neutral"]
+        leans = ndtr((distance - half) / spread) + ndtr((-distance - half) / spread)
+        room = max(row["tost_margin"] - half, 0.0)
+        within = ndtr((room - distance) / spread) - ndtr((-room - distance) / spread)
+        return float(leans + within)
+
+
+def _errors(
+    plan: Plan, parts: Sequence[Selection], pilot: pl.DataFrame | None
+) -> dict[tuple[Any, ...], float]:
+    """Return the exact errors of stereotypes in a design, by `_PLANNED`."""
+    table = power_of_plan(replace(plan.whole(), selections=parts), pilot, runs=0)
+    return {
+        tuple(key): se
+        for *key, se in table.filter(level="stereotype").select(*_PLANNED, "se").iter_rows()
+    }
+
+
+def _information(
+    shrinkage: Mapping[tuple[Any, ...], float], share: float, plan: Plan
+) -> tuple[Information, ...]:
+    """Return the shares of information at the looks, of each run; the others' stay as they were.
+
+    The variance of a mean of a share s of the trials is taken to be (φ + (1 − φ) / s) times that
+    of all, φ being the part of what does not shrink, such as the wordings'.
+    """
+    information = {part.run: part for part in plan.stage.information}
+    if share == 1.0:  # some stereotypes catch up with the last look
+        return tuple(information.values())
+    parts_by_run: dict[tuple[str, str, str], list[float]] = {}
+    for (study, measure, mode, *_), ratio in shrinkage.items():
+        # At `share` the variance is 1 / ratio² times that of all trials.
+        shrinking = (ratio**-2.0 - 1.0) / (1.0 / share - 1.0) if ratio else 1.0
+        parts_by_run.setdefault((study, measure, mode), []).append(1.0 - shrinking)
+    for run, parts in parts_by_run.items():
+        shared = float(np.clip(np.median(parts), 0.0, MOST_SHARED))
+        shares = tuple(1.0 / (shared + (1.0 - shared) / look) for look in plan.looks)
+        information[run] = Information(*run, shares)
+    return tuple(information.values())
+
+
+#: Calls, tokens and dollars.
+_Price = tuple[float, float, float]
+
+
+def _unpaid(
+    plan: Plan,
+    hopeful: Sequence[tuple[float, _Undecided]],
+    look: int,
+    budget: Budget,
+    prices: Path | None,
+) -> list[_Undecided]:
+    """Return the stereotypes whose next trials the limits do not pay for.
+
+    Estimates are scaled by what was used of each limit, and what had been estimated for that.
+    """
+    limits = (budget.max_calls, budget.max_tokens, budget.max_cost)
+    used = (budget.calls, budget.tokens, budget.usd)
+    if all(limit is None for limit in limits):
+        return []
+    estimated = _price(plan, [part for part, _ in _parts(plan)], prices)
+    scales = [
+        now / before if now and before else 1.0 for now, before in zip(used, estimated, strict=True)
+    ]
+    priced = []
+    most = {(part.study.name, part.instrument): n for part, n in _parts(plan)}
+    for chance, part in hopeful:
+        later = iterations_at(plan.looks[look], most[part.end.study, part.end.instrument])
+        before = _price(plan, [part.at(part.end.iterations)], prices)
+        after = _price(plan, [part.at(max(later, part.end.iterations))], prices)
+        more = [scale * (b - a) for scale, a, b in zip(scales, before, after, strict=True)]
+        priced.append((chance / max(more[2] or more[1], 1e-12), more, part))
+    unpaid = []
+    total = list(used)
+    for _, more, part in sorted(priced, key=lambda item: -item[0]):
+        with_it = list(map(add, total, more))
+        if any(limit is not None and n > limit for n, limit in zip(with_it, limits, strict=True)):
+            unpaid.append(part)
+        else:
+            total = with_it
+    return unpaid
+
+
+def _price(plan: Plan, parts: Sequence[Selection], prices: Path | None) -> _Price:
+    """Return the calls, tokens and dollars of asking every model some parts of a plan."""
+    pieces = replace(plan.whole(), selections=parts).pieces()
+    costs = estimate_costs(pieces, plan.models, prices)
+    tokens = sum(cost.input_tokens + cost.output_tokens for cost in costs)
+    return sum(cost.calls for cost in costs), tokens, sum(cost.usd or 0.0 for cost in costs)
