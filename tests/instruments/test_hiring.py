@@ -249,6 +249,30 @@ def test_the_variance_over_names_is_that_of_a_jackknife() -> None:
     assert of.over_names[0] == pytest.approx(expected)
 
 
+def test_where_groups_are_alike_intervals_reach_the_largest_ratio() -> None:
+    """Of eight groups the least selected is no evidence: it is the least of eight alike."""
+    rng = np.random.default_rng(3)
+    groups = [np.arange(6) + 6 * group for group in range(8)]
+    stratum = np.repeat(np.arange(8), 6)
+    reached = []
+    for _ in range(40):
+        selected = rng.binomial(4, 0.1, (48, 14)).astype(float)
+        ratios = impact_ratios(SelectionCounts(selected, np.full((48, 14), 4.0), groups, stratum))
+        reached += [ratio.high == 1 for ratio in ratios if not ratio.is_reference]
+    assert 0.93 <= np.mean(reached) <= 0.98
+
+
+def test_the_low_end_of_a_rare_selection_is_nearer_in_standard_errors() -> None:
+    """A logarithm of few has an error that is large where the logarithm is low, not high."""
+    rare, usual = counts([2, 1], 400), counts([120, 60], 400)
+    ways = []
+    for of in (rare, usual):
+        ratio = impact_ratios(of)[1]
+        se = np.sqrt(of.differences[1, 0])
+        ways.append(float(np.log(ratio.ratio / ratio.low) / se))
+    assert ways[0] < ways[1]
+
+
 def test_without_any_selection_there_is_no_ratio() -> None:
     nothing = counts([1, 1], 10)
     ratios = impact_ratios(replace(nothing, selected=np.zeros_like(nothing.selected)))

@@ -18,7 +18,8 @@ Adjustment
     word list and scoring, with all dimensions. Each interval is at 1 − α / m, so that all hold at
     once (Bonferroni), and is all that a verdict rests on: a lean where it excludes neutral, none
     where it lies within the margin. Holm's steps find a little more, but leave intervals that
-    contradict them. The interval of each mean alone stands beside.
+    contradict them. The interval of each mean alone stands beside. Where a measure's levels share
+    one error rate (`Measure.levels_together`), m is multiplied by their number.
 
 Order effect
     The mean, over mirrored pairs scored in both orders, of the difference between the orders,
@@ -212,7 +213,7 @@ def estimate_summaries(
     for frame, frame_levels in frames:
         scores |= means(frame, ends, "value", "weight", frame_levels, neutral=measure.neutral)
     scores = with_words(scores, {} if words is None else _word_variances(words))
-    tests = _Tests(scores, measure.neutral)
+    tests = _Tests(scores, measure)
     worst: dict[_Key, _Ends] = {}
     for frame, frame_levels in frames:  # after the tests, whose number the intervals depend on
         worst |= _worst_ends(frame, measure, inference, tests, frame_levels)
@@ -241,8 +242,9 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         effect_size=cohen_d(measure.neutral),
         adjusted_over=pl.format(
             "{} estimates of a model, study, instrument, mode, intervention, word list and "
-            "scoring, over dimensions",
+            "scoring, over dimensions{}",
             "level",
+            pl.lit(_levels_text(measure)),
         ),
     )
     these = _adjusted(numbered).drop("like_these")
@@ -261,6 +263,12 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
 
 
+def _levels_text(measure: Measure) -> str:
+    """Say that levels share their error rate, where they do."""
+    n = measure.levels_together
+    return "" if n == 1 else f", with the error rate of {n} levels shared equally"
+
+
 def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
     """Adjust the tests of each family for the share of false ones among those found."""
     return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
@@ -269,16 +277,17 @@ def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
 class _Tests:
     """How many means of a target a reader sees at once, by their level and keys."""
 
-    def __init__(self, scores: Mapping[_Key, Targets], neutral: float) -> None:
+    def __init__(self, scores: Mapping[_Key, Targets], measure: Measure) -> None:
         self._number = Counter[_Key]()
+        self._levels = measure.levels_together
         for key, targets in scores.items():
             for target in (THESE, LIKE_THESE):
-                if targets.mean(target).p(neutral) is not None:
+                if targets.mean(target).p(measure.neutral) is not None:
                     self._number[target, *self._family(key)] += 1
 
     def number(self, key: _Key, target: str = THESE) -> int:
-        """Return the number, with that of `key`; 1 at least."""
-        return max(self._number[target, *self._family(key)], 1)
+        """Return the number, with that of `key`, times the levels that share their error rate."""
+        return max(self._number[target, *self._family(key)], 1) * self._levels
 
     @staticmethod
     def _family(key: _Key) -> _Key:

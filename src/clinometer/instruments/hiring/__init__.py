@@ -105,6 +105,8 @@ MEASURE = Measure(
         "Names signal groups in the United States, and with race and gender also class, age and "
         "religion. The Asian names are Vietnamese.",
     ),
+    # A page shows contrasts, categories and the mean of all; a lean in any of them is a finding.
+    levels_together=3,
 )
 
 CHOICE, CALLBACK = "choice", "callback"
