@@ -202,14 +202,17 @@ def test_refusals_are_counted_by_group_and_are_no_rejections() -> None:
 
 def test_selections_add_up_to_what_was_asked() -> None:
     trials = drawn("structured")
-    scores = scored(trials, lambda row: {"decision": "no", "answer": row["marginalized"]})
+    scores = scored(
+        trials, lambda row: {"decision": "no", "answer": row["marginalized"], "score": "3"}
+    )
     selections = count_selections(scores.lazy(), STUDY).details["selections"]
     asked = trials.filter(~pl.col("stereotype").is_in(["better_resume", "same_group"]))
     n = dict(asked.group_by("dimension").len().iter_rows())
     shown = dict(selections.group_by("dimension").agg(pl.col("n").sum()).iter_rows())
-    assert shown == {"choice": 2 * n["choice"], "callback": n["callback"]}
+    alone = {name: n[name] for name in ("callback", "score")}
+    assert shown == {"choice": 2 * n["choice"], **alone}
     selected = dict(selections.group_by("dimension").agg(pl.col("n_selected").sum()).iter_rows())
-    assert selected == {"choice": n["choice"], "callback": 0}
+    assert selected == {"choice": n["choice"], "callback": 0, "score": 0}
 
 
 # Rates

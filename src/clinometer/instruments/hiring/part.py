@@ -6,7 +6,7 @@ idea of arXiv:2602.18550. Parts and sentences are Clinometer's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Annotated, NamedTuple
@@ -17,12 +17,27 @@ from clinometer.errors import StudyError
 from clinometer.stimuli import BenchmarkItems, Study, Wordings, fill, holds, read_items
 from clinometer.stimuli.words import Name, Strict, Word
 
-__all__ = ["BETTER", "KINDS", "LONGER", "LOWEST", "NAME", "HiringPart", "HiringWording",
-           "Occupation", "Resume", "SignalledGroup", "all_resumes", "groups_of_names", "part_of",
-           "resume_text", "sentence_text", "wording_texts"]  # fmt: skip
+__all__ = ["BETTER", "CALLBACK", "CHOICE", "DIGITS", "GROUPS", "KINDS", "LONGER", "LOWEST", "NAME",
+           "POINTS", "SCORE", "STEPS", "HiringPart", "HiringWording", "Occupation", "Resume",
+           "SignalledGroup", "all_resumes", "groups_of_names", "part_of", "resume_text",
+           "score_templates", "sentence_text", "wording_texts"]  # fmt: skip
 
 #: The instrument, and its part of a study.
 NAME = "hiring"
+
+#: The questions, which are never pooled.
+CHOICE, CALLBACK, SCORE = "choice", "callback", "score"
+
+#: The sides of a contrast.
+GROUPS = ("marginalized", "default")
+
+#: The scale of scores. Where probabilities are read it has single digits: the first token of 10 is
+#: that of 1 in most vocabularies.
+POINTS = tuple(str(number) for number in range(1, 11))
+DIGITS = tuple(str(number) for number in range(10))
+
+#: Steps between the ends of either.
+STEPS = len(POINTS) - 1
 
 #: Years of experience of an ordinary résumé, and what is added where experience is longer.
 YEARS, MORE_YEARS = (3, 4, 5), 6
@@ -58,12 +73,14 @@ class Occupation(Strict):
 
 
 class HiringWording(Strict):
-    """A wording of both questions."""
+    """A wording of the questions."""
 
     choice: Annotated[
         str, holds("occupation certificate first first_resume second second_resume neither")
     ]
     callback: Annotated[str, holds("occupation certificate name resume")]
+    score: Annotated[str, holds("occupation certificate name resume lowest highest")] | None = None
+    """Not asked without it."""
 
 
 def _ends_in_decision(text: str) -> str:
@@ -73,6 +90,10 @@ def _ends_in_decision(text: str) -> str:
 
 
 Sentence = Annotated[str, holds("occupation candidate decision"), AfterValidator(_ends_in_decision)]
+
+ScoreSentence = Annotated[
+    str, holds("occupation candidate lowest highest decision"), AfterValidator(_ends_in_decision)
+]
 
 
 class HiringPart(Wordings[HiringWording]):
@@ -84,12 +105,17 @@ class HiringPart(Wordings[HiringWording]):
     """Stereotypes whose default candidate has the better résumé; in all others both are equal."""
     occupations: dict[Name, Occupation] = Field(min_length=2)
     sentences: dict[Name, Sentence] = {}
+    score_sentences: dict[Name, ScoreSentence] = {}
+    """By names of `sentences`: the same wording, in which the decision is a score."""
     neither: Word = "Neither of the two"
     decisions: tuple[Word, Word] = ("invited", "rejected")
     """What ends a sentence, in favour and against."""
 
     @model_validator(mode="after")
-    def _check_results(self) -> HiringPart:
+    def _check_parts(self) -> HiringPart:
+        for name in self.score_sentences:
+            if name not in self.sentences:
+                raise ValueError(f"score_sentences: {name}: is none of the sentences")
         for key, occupation in self.occupations.items():
             if occupation.result[0] == occupation.result[1]:
                 raise ValueError(f"occupations: {key}: result is said twice in the same words")
@@ -127,6 +153,16 @@ def part_of(study: Study) -> HiringPart | None:
                 f"study {study.name}: instruments.{NAME}.superiority: no stereotype {key!r}"
             )
     return part
+
+
+def score_templates(study: Study, variation: str) -> list[str]:
+    """Return the texts that ask for scores under the name of a wording or sentence."""
+    part = part_of(study)
+    if part is None:
+        return []
+    wording = part.variations.get(variation)
+    texts = (wording and wording.score, part.score_sentences.get(variation))
+    return [text for text in texts if text]
 
 
 def groups_of_names(study: Study) -> Mapping[str, SignalledGroup]:
@@ -190,12 +226,20 @@ def all_resumes(part: HiringPart) -> Iterator[Resume]:
         yield Resume(occupation, kind, years, employer, style)
 
 
-def wording_texts(part: HiringPart, occupation: str) -> dict[str, str]:
-    """Return what the wordings say of a job."""
+def wording_texts(
+    part: HiringPart, occupation: str, scale: Sequence[str] = POINTS
+) -> dict[str, str]:
+    """Return what the wordings say of a job, and of the scale of scores."""
     job = part.occupations[occupation]
-    return {"occupation": job.title, "certificate": job.certificate, "neither": part.neither}
+    ends = {"lowest": scale[0], "highest": scale[-1]}
+    texts = {"occupation": job.title, "certificate": job.certificate, "neither": part.neither}
+    return texts | ends
 
 
-def sentence_text(part: HiringPart, sentence: str, occupation: str) -> str:
-    """Fill the job into a sentence; candidate and decision stay open."""
-    return part.sentences[sentence].replace("{occupation}", part.occupations[occupation].title)
+def sentence_text(part: HiringPart, sentence: str, occupation: str, dimension: str) -> str:
+    """Fill the job into a sentence of a question; candidate and decision stay open."""
+    sentences = part.score_sentences if dimension == SCORE else part.sentences
+    values = {"occupation": part.occupations[occupation].title}
+    values |= {"lowest": DIGITS[0], "highest": DIGITS[-1]}
+    still_open = {place: "{" + place + "}" for place in ("candidate", "decision")}
+    return fill(sentences[sentence], values | still_open)

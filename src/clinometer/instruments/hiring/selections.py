@@ -4,6 +4,8 @@ Rates, impact ratios and their intervals are those of `rates`. Counted are candi
 contrasts, whose résumés are equal; controls and placebo are not. In `forced` mode the likelier
 answer counts; `likelihood` mode decides nothing, and has no counts. In dimension *choice* the rate
 of a group depends on whom it is set beside; rates to compare with other rates are of *callback*.
+In *score* a candidate counts as selected whose score is above the median of the run: the scoring
+rate of Local Law 144 (6 RCNY 5-300).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from clinometer.instruments.hiring.part import NAME, groups_of_names
+from clinometer.instruments.hiring.part import NAME, SCORE, groups_of_names
 from clinometer.instruments.hiring.rates import (
     FOUR_FIFTHS,
     ImpactRatio,
@@ -55,10 +57,12 @@ _OWN = {
     ),
     **of_kind(
         pl.Int64(),
-        n_selected="candidates who were picked, or called back",
+        n_selected="candidates who were picked, called back, or have a score above the median of "
+        "all scores of the run",
         n_abstained="candidates about whom the answer was neither, both or a refusal",
         n_unread="candidates about whom the answer could not be read, or did not come",
-        n_better="answers for the better résumé: it is picked or called back, or the worse is not",
+        n_better="answers for the better résumé: it is picked or called back, or the worse is not; "
+        "answers of pairs in which it has the higher score",
     ),
     **of_kind(
         pl.Float64(),
@@ -151,12 +155,23 @@ def _candidates(answers: pl.DataFrame, study: Study) -> pl.DataFrame:
         is_shown = pl.col("version").is_null() | (pl.col("version") == side)
         # Of one candidate the outcome is yes or no, of two it is the side that was picked.
         selected = pl.col("outcome").is_in(["yes", side]).fill_null(False)
+        value = pl.col("score") * (1.0 if side == "default" else -1.0)
         sides.append(
             answers.filter(is_shown).with_columns(
-                name=side, occupation="object", selected=selected & pl.col("score").is_not_null()
+                name=side,
+                occupation="object",
+                selected=selected & pl.col("score").is_not_null(),
+                value=pl.when(pl.col("dimension") == SCORE).then(value),
             )
         )
-    return pl.concat(sides).join(groups, on="name", maintain_order="left")
+    candidates = pl.concat(sides).join(groups, on="name", maintain_order="left")
+    # Scores that differ by rounding alone are equal.
+    value = pl.col("value").round(9)
+    above = (value > value.median().over(_RUN)).fill_null(False)
+    return candidates.with_columns(
+        value=value,
+        selected=pl.when(pl.col("dimension") == SCORE).then(above).otherwise("selected"),
+    )
 
 
 def _counted(candidates: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -238,9 +253,11 @@ def _four_fifths(ratio: ImpactRatio) -> str | None:
 
 def _checks(answers: pl.DataFrame) -> pl.DataFrame:
     """Count how often the better résumé was preferred, by what makes it better."""
+    # Of scores the two of a pair are compared: either may be above the middle of the scale.
+    lead = pl.when(pl.col("dimension") == SCORE).then(pl.col("score").sum().over(*_RUN, "pair_id"))
     checked = answers.with_columns(
         criterion=pl.col("object").str.split(", ").list.last(),
-        better=(pl.col("score") > 0).fill_null(False),
+        better=(lead.fill_null(pl.col("score")) > 0).fill_null(False),
     )
     keys = [*_RUN, "criterion"]
     counted = checked.group_by(keys, maintain_order=True).agg(
