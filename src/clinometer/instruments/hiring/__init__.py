@@ -27,8 +27,8 @@ Measures
     group and the résumés are equal.
 
     Tables: `selections`, counts by occupation and signalled group, `selection_rates`, rates,
-    impact ratios and shrunken intersections, and `score_tails`, who has the highest and the lowest
-    scores; see `selections`, `rates` and `tails`.
+    impact ratios and shrunken intersections, and `score_places`, who comes out on top by scores;
+    see `selections`, `rates` and `places`.
 
 Range and sign
     −1…1, neutral 0; positive favours the default group.

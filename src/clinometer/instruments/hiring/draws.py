@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["error_quantiles", "log_rate"]
+__all__ = ["error_quantiles", "log_rate", "share_quantiles"]
 
 Array = NDArray[np.float64]
 
@@ -109,6 +109,25 @@ def error_quantiles(
     chosen = drawn.errors(centres - centres.max(), drawn.logs.argmax(axis=1))
     fixed = drawn.errors(centres - centres[reference], np.full(DRAWS, reference))
     return _quantile(fixed, 0.975), _quantile(np.abs(chosen), 0.95)
+
+
+def share_quantiles(
+    logs: Array,
+    decided: Array,
+    dispersion: float,
+    over_occupations: float,
+    degrees: tuple[int, int],
+    *,
+    contrasts: Array,
+) -> tuple[Array, Array]:
+    """Return how many standard errors contrasts of logarithms reach down and up: (groups,) each.
+
+    `contrasts`: a row of weights for each, (groups, groups). Others are those of `error_quantiles`.
+    """
+    drawn = _draw(logs, _Model(decided, dispersion, over_occupations, degrees))
+    variances = drawn.of_names + drawn.over_occupations[:, None] / 2
+    errors = (drawn.logs - logs) @ contrasts.T / np.sqrt(variances @ (contrasts**2).T)
+    return _quantile(errors, 0.975), _quantile(-errors, 0.975)
 
 
 def _draw(centres: Array, model: _Model) -> _Drawn:

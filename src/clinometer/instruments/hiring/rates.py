@@ -38,9 +38,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinometer.instruments.hiring.draws import error_quantiles, log_rate
+from clinometer.instruments.hiring.draws import error_quantiles, log_rate, share_quantiles
 
-__all__ = ["FOUR_FIFTHS", "SelectionCounts", "ImpactRatio", "impact_ratios", "shrink_intersections"]
+__all__ = ["FOUR_FIFTHS", "ImpactRatio", "SelectionCounts", "impact_ratios", "share_intervals",
+           "shrink_intersections"]  # fmt: skip
 
 Array = NDArray[np.float64]
 
@@ -180,6 +181,29 @@ def impact_ratios(counts: SelectionCounts) -> list[ImpactRatio]:
         ends = (min(float(low), ratio), max(min(float(high), 1.0), ratio))
         ratios.append(ImpactRatio(float(rate), ratio, *ends, False))
     return ratios
+
+
+def share_intervals(counts: SelectionCounts) -> list[tuple[float, float]]:
+    """Return the 95% interval of the rate of each group, where the rate of all is fixed.
+
+    With the share w of each group among the selected, the logarithm of a rate then errs as it does
+    less the mean, weighted by w, of the errors of all.
+    """
+    selected = np.array([counts.selected[g].sum() for g in counts.groups])
+    decided = np.array([counts.decided[g].sum() for g in counts.groups])
+    # With ½ added, as to rates: no group has all.
+    contrasts = np.eye(len(selected)) - (selected + 0.5) / (selected + 0.5).sum()
+    lower, upper = share_quantiles(
+        counts.logs,
+        decided,
+        counts.dispersion,
+        counts.over_occupations,
+        counts.degrees,
+        contrasts=contrasts,
+    )
+    se = np.sqrt(contrasts**2 @ (counts.of_names + counts.over_occupations / 2))
+    lows, highs = np.exp(counts.logs - lower * se), np.exp(counts.logs + upper * se)
+    return [(float(low), min(float(high), 1.0)) for low, high in zip(lows, highs, strict=True)]
 
 
 def shrink_intersections(counts: SelectionCounts, levels: Sequence[tuple[str, str]]) -> Array:
