@@ -62,6 +62,7 @@ from clinometer.instruments.hiring.part import (
     YEARS,
     HiringPart,
     Resume,
+    has_scores,
     part_of,
     resume_text,
     score_templates,
@@ -155,17 +156,12 @@ def _draw(
             # The same jobs and résumés for all contrasts, so that groups can be compared.
             seed = f"{identity}/{dimension}/{design.seed}"
             for name in variations:
-                if dimension == SCORE and not _has_scores(part, name, sentences):
+                if dimension == SCORE and not has_scores(part, name, sentences=sentences):
                     continue
                 draws = _draws(groups, part, design, (f"{seed}/{key}", seed), draw_resumes)
                 write_trial = partial(_write_trial, part, name, dimension, design)
                 seeded = f"{seed}/{key}/{name}"
                 yield Cell(key, name, seeded, map(write_trial, draws), dimension)
-
-
-def _has_scores(part: HiringPart, name: str, sentences: bool) -> bool:
-    """Whether a wording or a sentence asks for scores."""
-    return name in part.score_sentences if sentences else bool(part.variations[name].score)
 
 
 def _draws(

@@ -8,7 +8,8 @@ Draws
     A rate is drawn around its centre: on a logarithmic scale by what occupations add, then from the
     beta distribution that makes a binomial count as dispersed as names make it. Both variances are
     drawn too, as chi-squared variables, and estimated as in the data, so that the quantiles contain
-    what Student's distribution allows for.
+    what Student's distribution allows for. Centres have an expected count of 3.7 at least, at which
+    none is selected with a probability of .025: if none are, fewer would tell nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ DRAWS, SEED = 2000, 0
 
 #: Quantile .975 of the normal distribution: of a group that is the largest in all draws.
 _Z95 = 1.959963984540054
+
+#: Expected count, for independent answers, of which none is selected in .025.
+_FEWEST = 3.688879454113936
 
 #: Rates end here.
 _LARGEST = 1 - 1e-9
@@ -96,7 +100,7 @@ def error_quantiles(
     of_names = dispersion / np.maximum(np.exp(logs) * decided, 0.5)
     reference = int(logs.argmax())
     common = float(np.average(logs, weights=1 / of_names))
-    alike = _draw(np.full(len(logs), common), model)
+    alike = _draw(_not_too_few(np.full(len(logs), common), model), model)
     largest = alike.logs.argmax(axis=1)
     ranges = -np.nanmin(alike.errors(np.zeros(len(logs)), largest), axis=1)
     differences = of_names + of_names[reference] + over_occupations
@@ -105,7 +109,8 @@ def error_quantiles(
     is_tied[reference] = True
     centres = logs.copy()
     centres[is_tied] = np.average(logs[is_tied], weights=1 / of_names[is_tied])
-    drawn = _draw(centres, model)
+    centres = _not_too_few(centres, model)
+    drawn = alike if is_tied.all() else _draw(centres, model)
     chosen = drawn.errors(centres - centres.max(), drawn.logs.argmax(axis=1))
     fixed = drawn.errors(centres - centres[reference], np.full(DRAWS, reference))
     return _quantile(fixed, 0.975), _quantile(np.abs(chosen), 0.95)
@@ -124,10 +129,18 @@ def share_quantiles(
 
     `contrasts`: a row of weights for each, (groups, groups). Others are those of `error_quantiles`.
     """
-    drawn = _draw(logs, _Model(decided, dispersion, over_occupations, degrees))
+    model = _Model(decided, dispersion, over_occupations, degrees)
+    centres = _not_too_few(logs, model)
+    drawn = _draw(centres, model)
     variances = drawn.of_names + drawn.over_occupations[:, None] / 2
-    errors = (drawn.logs - logs) @ contrasts.T / np.sqrt(variances @ (contrasts**2).T)
+    errors = (drawn.logs - centres) @ contrasts.T / np.sqrt(variances @ (contrasts**2).T)
     return _quantile(errors, 0.975), _quantile(-errors, 0.975)
+
+
+def _not_too_few(centres: Array, model: _Model) -> Array:
+    """Return centres, raised where the expected count is below `_FEWEST`."""
+    least = _FEWEST * model.dispersion / np.maximum(model.decided, 1)
+    return np.asarray(np.maximum(centres, np.log(least.clip(None, 0.5))))
 
 
 def _draw(centres: Array, model: _Model) -> _Drawn:

@@ -19,8 +19,8 @@ from clinometer.stimuli.words import Name, Strict, Word
 
 __all__ = ["BETTER", "CALLBACK", "CHOICE", "DIGITS", "GROUPS", "KINDS", "LONGER", "LOWEST", "NAME",
            "POINTS", "SCORE", "STEPS", "HiringPart", "HiringWording", "Occupation", "Resume",
-           "SignalledGroup", "all_resumes", "groups_of_names", "part_of", "resume_text",
-           "score_templates", "sentence_text", "wording_texts"]  # fmt: skip
+           "SignalledGroup", "all_resumes", "groups_of_names", "has_scores", "part_of",
+           "resume_text", "score_templates", "sentence_text", "wording_texts"]  # fmt: skip
 
 #: The instrument, and its part of a study.
 NAME = "hiring"
@@ -153,6 +153,11 @@ def part_of(study: Study) -> HiringPart | None:
                 f"study {study.name}: instruments.{NAME}.superiority: no stereotype {key!r}"
             )
     return part
+
+
+def has_scores(part: HiringPart, name: str, *, sentences: bool) -> bool:
+    """Whether a wording, or a sentence, asks for scores."""
+    return name in part.score_sentences if sentences else bool(part.variations[name].score)
 
 
 def score_templates(study: Study, variation: str) -> list[str]:
