@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -210,7 +211,7 @@ def test_selections_add_up_to_what_was_asked() -> None:
         trials, lambda row: {"decision": "no", "answer": row["marginalized"], "score": "3"}
     )
     selections = count_selections(scores.lazy(), STUDY).details["selections"]
-    asked = trials.filter(~pl.col("stereotype").is_in(["better_resume", "same_group"]))
+    asked = trials.filter(~pl.col("stereotype").is_in(["better_resume", "same_group", *PART.cues]))
     n = dict(asked.group_by("dimension").len().iter_rows())
     shown = dict(selections.group_by("dimension").agg(pl.col("n").sum()).iter_rows())
     alone = {name: n[name] for name in ("callback", "score")}
@@ -289,6 +290,45 @@ def test_the_first_of_four_is_always_of_the_group_with_the_higher_score() -> Non
         share=pl.col("n_in_place").sum() / pl.col("n").sum()
     )
     assert total.filter(place="top tenth")["share"].to_list() == pytest.approx([0.1] * 3)
+
+
+def score_by_statement(row: dict[str, Any]) -> Any:
+    """Give 3 points less to who is said to be of a group, whatever the name."""
+    if row["dimension"] != "score":
+        return {"answer": row["default"], "decision": "yes"}
+    return {"score": "4" if re.search("Black|Hispanic|Asian", row["prompt"]) else "7"}
+
+
+def test_a_lean_by_statement_is_told_from_one_by_names() -> None:
+    scores = scored(drawn("structured"), score_by_statement)
+    stated = count_selections(scores.lazy(), STUDY).details["stated_groups"]
+    assert stated["stereotype"].to_list() == [*PART.cues]
+    assert stated["by_names"].to_list() == [0.0] * 3
+    assert stated["by_statement"].to_list() == pytest.approx([3.0] * 3)
+    assert stated["stated_less_names"].to_list() == pytest.approx([3.0] * 3)
+
+
+def test_a_statement_is_in_both_resumes_and_names_the_group_in_one() -> None:
+    trials = drawn("structured").filter(stereotype="black_stated")
+    assert trials["dimension"].unique().to_list() == ["score"]
+    cue = PART.cues["black_stated"]
+    for row in trials.iter_rows(named=True):
+        assert getattr(cue, row["version"]) in row["prompt"]
+    groups = groups_of_names(STUDY)
+    pairs = trials.select("marginalized", "default").unique().rows()
+    assert all(groups[first] == groups[second] for first, second in pairs)
+    # Names are of both groups, so that names and statements are crossed.
+    assert {groups[first].race for first, _ in pairs} == {"Black", "White"}
+
+
+def test_stated_groups_are_in_no_rate_by_names() -> None:
+    scores = scored(drawn("structured"), score_by_statement)
+    details = count_selections(scores.lazy(), STUDY).details
+    shown = details["selections"].filter(dimension="score")["n"].sum()
+    assert shown == drawn("structured").filter(
+        ~pl.col("stereotype").is_in([*PART.cues, "better_resume", "same_group"]),
+        dimension="score",
+    ).height  # fmt: skip
 
 
 def test_chances_of_ranks_are_those_of_all_fields() -> None:

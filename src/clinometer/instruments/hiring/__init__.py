@@ -150,9 +150,9 @@ def _draw(
     for key in stereotypes:
         groups = Groups.of(study.stereotypes[key].words(""))
         for dimension in dimensions:
-            draw_resumes = partial(
-                _draw_resumes, part, dimension, is_better=key in part.superiority
-            )
+            if key in part.cues and dimension != SCORE:
+                continue  # scores tell a difference with the fewest answers
+            draw_resumes = partial(_draw_resumes, part, dimension, key)
             # The same jobs and résumés for all contrasts, so that groups can be compared.
             seed = f"{identity}/{dimension}/{design.seed}"
             for name in variations:
@@ -203,7 +203,7 @@ def _draws(
 
 
 def _draw_resumes(
-    part: HiringPart, dimension: str, occupation: str, rng: random.Random, *, is_better: bool
+    part: HiringPart, dimension: str, key: str, occupation: str, rng: random.Random
 ) -> tuple[dict[str, Resume], str]:
     """Draw the résumés of a pair by group, and by what the default group's is better, if it is.
 
@@ -213,9 +213,14 @@ def _draw_resumes(
     years, employer, style = rng.choice(YEARS), rng.randrange(2), rng.randrange(2)
     kind = rng.choice(KINDS)
     criterion = rng.choice([*BETTER])
-    if not is_better:
+    if key not in part.superiority:
         styles = (style, 1 - style) if dimension == CHOICE else (style, style)
-        resumes = [Resume(occupation, kind, years, employer, of_one) for of_one in styles]
+        cue = part.cues.get(key)
+        cues = (cue.marginalized, cue.default) if cue else ("", "")
+        resumes = [
+            Resume(occupation, kind, years, employer, *of_group)
+            for of_group in zip(styles, cues, strict=True)
+        ]
         return dict(zip(GROUPS, resumes, strict=True)), ""
     better, worse = BETTER[criterion]
     if dimension != CHOICE:

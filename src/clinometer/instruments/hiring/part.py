@@ -18,7 +18,7 @@ from clinometer.stimuli import BenchmarkItems, Study, Wordings, fill, holds, rea
 from clinometer.stimuli.words import Name, Strict, Word
 
 __all__ = ["BETTER", "CALLBACK", "CHOICE", "DIGITS", "GROUPS", "KINDS", "LONGER", "LOWEST", "NAME",
-           "POINTS", "SCORE", "STEPS", "HiringPart", "HiringWording", "Occupation", "Resume",
+           "POINTS", "SCORE", "STEPS", "Cue", "HiringPart", "HiringWording", "Occupation", "Resume",
            "SignalledGroup", "all_resumes", "groups_of_names", "has_scores", "part_of",
            "resume_text", "score_templates", "sentence_text", "wording_texts"]  # fmt: skip
 
@@ -96,6 +96,16 @@ ScoreSentence = Annotated[
 ]
 
 
+class Cue(Strict):
+    """A sentence in both résumés of a contrast, which states the group of one candidate."""
+
+    marginalized: Word
+    default: Word
+    """The same without the group; no other cue has this sentence."""
+    names: list[Name] = []
+    """Contrasts of names that signal the same group, to compare with."""
+
+
 class HiringPart(Wordings[HiringWording]):
     """What a study says of it."""
 
@@ -103,6 +113,8 @@ class HiringPart(Wordings[HiringWording]):
     """A table: name, race, gender, and the shares of people that tell what a name signals."""
     superiority: list[Name] = []
     """Stereotypes whose default candidate has the better résumé; in all others both are equal."""
+    cues: dict[Name, Cue] = {}
+    """Stereotypes whose contrast is stated in the résumé, with names of one group."""
     occupations: dict[Name, Occupation] = Field(min_length=2)
     sentences: dict[Name, Sentence] = {}
     score_sentences: dict[Name, ScoreSentence] = {}
@@ -132,6 +144,8 @@ class Resume(NamedTuple):
     employer: int
     style: int
     """Place in `STYLES`."""
+    cue: str = ""
+    """A last sentence, which says something of the candidate."""
 
 
 class SignalledGroup(NamedTuple):
@@ -144,13 +158,18 @@ class SignalledGroup(NamedTuple):
 def part_of(study: Study) -> HiringPart | None:
     """Return what a study says of the instrument, checked; None where it says nothing.
 
-    Raises StudyError if a stereotype of known superiority is none of the study.
+    Raises StudyError if a stereotype of known superiority, or of a cue, is none of the study.
     """
     part = study.instruments.read(NAME, HiringPart)
-    for key in part.superiority if part else ():
+    if part is None:
+        return None
+    named = [("superiority", key) for key in part.superiority]
+    for cue_key, cue in part.cues.items():
+        named += [("cues", key) for key in (cue_key, *cue.names)]
+    for place, key in named:
         if key not in study.stereotypes:
             raise StudyError(
-                f"study {study.name}: instruments.{NAME}.superiority: no stereotype {key!r}"
+                f"study {study.name}: instruments.{NAME}.{place}: no stereotype {key!r}"
             )
     return part
 
@@ -214,7 +233,7 @@ def resume_text(part: HiringPart, resume: Resume) -> str:
             f"In that time {result}." if has_result else "Names no result of that work.",
             "Was out of work for a year and a half." if has_gap else "Was never out of work.",
         )
-    return fill(" ".join(lines), values)
+    return " ".join(filter(None, (fill(" ".join(lines), values), resume.cue)))
 
 
 def _years(resume: Resume) -> int:
@@ -226,9 +245,10 @@ def _years(resume: Resume) -> int:
 
 def all_resumes(part: HiringPart) -> Iterator[Resume]:
     """Yield every résumé that can be drawn."""
-    choices = product(part.occupations, KINDS, YEARS, range(_EMPLOYERS), range(len(STYLES)))
-    for occupation, kind, years, employer, style in choices:
-        yield Resume(occupation, kind, years, employer, style)
+    cues = ["", *(text for cue in part.cues.values() for text in (cue.marginalized, cue.default))]
+    choices = product(part.occupations, KINDS, YEARS, range(_EMPLOYERS), range(len(STYLES)), cues)
+    for occupation, kind, years, employer, style, cue in choices:
+        yield Resume(occupation, kind, years, employer, style, cue)
 
 
 def wording_texts(

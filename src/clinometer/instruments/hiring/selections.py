@@ -24,7 +24,7 @@ from clinometer.instruments.hiring.grouping import (
     counts_by_group,
     is_small,
 )
-from clinometer.instruments.hiring.part import NAME, SCORE, groups_of_names
+from clinometer.instruments.hiring.part import NAME, SCORE, groups_of_names, part_of
 from clinometer.instruments.hiring.places import PLACE_COLUMNS, place_rows
 from clinometer.instruments.hiring.rates import (
     FOUR_FIFTHS,
@@ -32,6 +32,7 @@ from clinometer.instruments.hiring.rates import (
     impact_ratios,
     shrink_intersections,
 )
+from clinometer.instruments.hiring.stated import STATED_COLUMNS, stated_rows
 from clinometer.results import CONDITIONS, Schema, as_estimates, check
 from clinometer.results.columns import columns, of_kind
 from clinometer.results.schemas import Table, Tables
@@ -78,6 +79,7 @@ _OWN = {
         f"{FEWEST_SELECTED} selected",
     ),
     **PLACE_COLUMNS,
+    **STATED_COLUMNS,
 }
 
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring", "dimension")
@@ -95,6 +97,13 @@ _RATES: Schema = columns(
 _PLACES: Schema = columns(
     *(*_RUN, "grouped_by", "race", "gender", "place", "n", "n_in_place", "place_share"),
     *("expected_share", "place_low", "place_high", "is_small"),
+    own=_OWN,
+)
+
+_STATED: Schema = columns(
+    *(*_RUN, "stereotype", "n_pairs", "by_names", "names_low", "names_high", "by_statement"),
+    *("statement_low", "statement_high", "stated_less_names", "stated_less_low"),
+    *("stated_less_high", "agreement"),
     own=_OWN,
 )
 
@@ -119,6 +128,12 @@ DETAILS = {
         "a row per group of candidates: its share of the highest and lowest scores, and of ranks",
         _OWN,
     ),
+    "stated_groups": Table(
+        "answers",
+        _STATED,
+        "a row per stated group: difference of scores by names, by statement, and between the two",
+        _OWN,
+    ),
     "resume_checks": Table(
         "answers",
         _CHECKS,
@@ -131,14 +146,18 @@ DETAILS = {
 def count_selections(scores: pl.LazyFrame, study: Study) -> Tables:
     """Count the candidates of one model and study who were selected; `scores`: `results.SCORES`.
 
-    Tables: `selections`, `selection_rates`, `score_places`, `resume_checks`.
+    Tables: `selections`, `selection_rates`, `score_places`, `stated_groups`, `resume_checks`.
     """
     answers = scores.filter(pl.col("instrument") == NAME, pl.col("mode") != "likelihood").collect()
     answers = answers.with_columns(
         abstained=pl.col("score").is_null() & pl.col("reason").is_in(ABSTAINED),
         unread=pl.col("score").is_null() & ~pl.col("reason").is_in(ABSTAINED),
     )
-    candidates = _candidates(answers.filter(pl.col("control").is_null()), study)
+    part = part_of(study)
+    stated = [*part.cues] if part else []
+    # What is stated is no signal of a name.
+    contrasts = answers.filter(pl.col("control").is_null(), ~pl.col("stereotype").is_in(stated))
+    candidates = _candidates(contrasts, study)
     by_occupation = counted_by(candidates, [*_RUN, "occupation", "race", "gender"])
     rates: list[dict[str, Any]] = []
     places: list[dict[str, Any]] = []
@@ -151,9 +170,19 @@ def count_selections(scores: pl.LazyFrame, study: Study) -> Tables:
         "selections": check(by_occupation, _SELECTIONS, "selections"),
         "selection_rates": pl.DataFrame(rates, schema=_RATES),
         "score_places": pl.DataFrame(places, schema=_PLACES),
+        "stated_groups": pl.DataFrame([*_stated(scores, study)], schema=_STATED),
         "resume_checks": _checks(answers.filter(control="positive")),
     }
     return Tables(as_estimates([], {}), details)
+
+
+def _stated(scores: pl.LazyFrame, study: Study) -> Iterator[dict[str, Any]]:
+    """Yield the rows of groups that are stated, in all modes."""
+    part = part_of(study)
+    answers = scores.filter(pl.col("instrument") == NAME, pl.col("dimension") == SCORE).collect()
+    for keys, run in answers.group_by(_RUN, maintain_order=True):
+        for row in stated_rows(run, part.cues if part else {}):
+            yield {**dict(zip(_RUN, keys, strict=True)), **row}
 
 
 def _candidates(answers: pl.DataFrame, study: Study) -> pl.DataFrame:

@@ -144,7 +144,7 @@ def _question(
     better = part.superiority if part else []
     (name, resume), *others = candidates
     if not others:
-        keys = sides[name]
+        keys = _sides_with_cue(part, sides[name], resume)
         words = ((name, next(iter(keys.values()))),)
         columns = {"sides": dict(keys), "kind": resume.kind}
         return replace(
@@ -155,12 +155,25 @@ def _question(
         key
         for key, side in sides[name].items()
         if sides[other].get(key, side) != side
+        and not (part and key in part.cues)
         and (key in better) == (resume.kind != other_resume.kind)
     ]
     if not shared:
         return None
     both = tuple((who, sides[who][shared[0]]) for who in (name, other))
     return replace(question, stereotype=shared[0], words=both, columns={})
+
+
+def _sides_with_cue(
+    part: HiringPart | None, sides: Mapping[str, str], resume: Resume
+) -> dict[str, str]:
+    """Return the groups of a name, by stereotype; of those that are stated what the résumé says."""
+    kept = {}
+    for key, side in sides.items():
+        cue = part.cues.get(key) if part else None
+        if cue is None or getattr(cue, side) == resume.cue:
+            kept[key] = side
+    return kept
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
@@ -206,6 +219,9 @@ def _weights(question: RecognisedPrompt) -> dict[str, float]:
     part = part_of(study)
     by_category: dict[str, list[str]] = {}
     for key, stereotype in study.stereotypes.items():
+        is_stated = part is not None and key in part.cues
+        if is_stated and key not in question.columns["sides"]:
+            continue  # nothing is said of it
         if part is not None and key not in part.superiority:
             by_category.setdefault(stereotype.category, []).append(key)
     weights: dict[str, float] = {}
