@@ -170,7 +170,7 @@ class Measure:
         What values cannot show, a sentence or two each.
     levels_together
         How many levels of means (stereotype, category, model) share one error rate, each an equal
-        part of it. 1: each level has an error rate to itself.
+        part of it. 1: each level has an error rate to itself. Controls have one to themselves.
     """
 
     name: str

@@ -19,7 +19,8 @@ Adjustment
     once (Bonferroni), and is all that a verdict rests on: a lean where it excludes neutral, none
     where it lies within the margin. Holm's steps find a little more, but leave intervals that
     contradict them. The interval of each mean alone stands beside. Where a measure's levels share
-    one error rate (`Measure.levels_together`), m is multiplied by their number.
+    one error rate (`Measure.levels_together`), m is multiplied by their number, but for controls:
+    they are judged at one level.
 
 Order effect
     The mean, over mirrored pairs scored in both orders, of the difference between the orders,
@@ -244,7 +245,9 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "{} estimates of a model, study, instrument, mode, intervention, word list and "
             "scoring, over dimensions{}",
             "level",
-            pl.lit(_levels_text(measure)),
+            pl.when(pl.col("control").is_null())
+            .then(pl.lit(_levels_text(measure)))
+            .otherwise(pl.lit("")),
         ),
     )
     these = _adjusted(numbered).drop("like_these")
@@ -287,13 +290,18 @@ class _Tests:
 
     def number(self, key: _Key, target: str = THESE) -> int:
         """Return the number, with that of `key`, times the levels that share their error rate."""
-        return max(self._number[target, *self._family(key)], 1) * self._levels
+        levels = self._levels if self._named(key).get("control") is None else 1
+        return max(self._number[target, *self._family(key)], 1) * levels
+
+    def _family(self, key: _Key) -> _Key:
+        by_name = self._named(key)
+        return (key[0], *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
 
     @staticmethod
-    def _family(key: _Key) -> _Key:
+    def _named(key: _Key) -> dict[str, Any]:
+        """Return the keys of a level by their names."""
         level, *values = key
-        by_name = dict(zip(keys_of(str(level)), values, strict=True))
-        return (level, *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
+        return dict(zip(keys_of(str(level)), values, strict=True))
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:

@@ -251,7 +251,7 @@ def _stated_section(results: InstrumentResults) -> Section | None:
         return (row["agreement"] or "") if row["is_valid"] else "not interpretable"
 
     columns = [
-        TableColumn("Group", lambda r: about.get(r["stereotype"], r["stereotype"]), "head"),
+        TableColumn("Group", lambda r: str(about.get(r["stereotype"], r["stereotype"])), "head"),
         *FROM,
         TableColumn("By names", _with_ends("by_names", "names")),
         TableColumn("By statement", _with_ends("by_statement", "statement")),
