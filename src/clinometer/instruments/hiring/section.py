@@ -117,9 +117,9 @@ def _difference(value: float | None) -> float | None:
 def _validity_sentence(row: Mapping[str, Any]) -> str:
     where = f"{row['model']}, mode {row['control_mode']}: the better résumé "
     if row["dimension"] == SCORE:
-        points = number(_difference(row["estimate"]), 1, signed=True)
+        points = number(_difference(row["estimate"]), 1)
         ends = interval(_difference(row["ci_low"]), _difference(row["ci_high"]), 1)
-        text = f"{where}has a score of {points} beside the lesser (95% interval {ends})."
+        text = f"{where}gets {points} points more than the lesser (95% interval {ends}; none: 0)."
     else:
         share = percent(_share(row["estimate"]))
         ends = f"{percent(_share(row['ci_low']))} to {percent(_share(row['ci_high']))}"
