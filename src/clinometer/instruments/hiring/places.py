@@ -76,12 +76,17 @@ def place_rows(run: pl.DataFrame) -> Iterator[dict[str, Any]]:
     values = scored["value"].to_numpy()
     for place, sign in (("top tenth", 1.0), ("bottom tenth", -1.0)):
         parts = scored.with_columns(in_place=pl.Series(tail_parts(sign * values)))
-        for grouping in GROUPINGS:
+        for grouping in _several(scored):
             yield from _rows(parts, grouping, place, TAIL)
     # Recorded answers may not say which of them were shown the same résumé.
     paired = scored.drop_nulls("pair_number")
-    for grouping in GROUPINGS if not paired.is_empty() else ():
+    for grouping in _several(paired):
         yield from _rank_rows(paired, grouping)
+
+
+def _several(candidates: pl.DataFrame) -> list[str]:
+    """Return the groupings in which there is more than one group."""
+    return [name for name, keys in GROUPINGS.items() if candidates.select(keys).n_unique() > 1]
 
 
 def _rank_rows(scored: pl.DataFrame, grouping: str) -> Iterator[dict[str, Any]]:
@@ -90,7 +95,7 @@ def _rank_rows(scored: pl.DataFrame, grouping: str) -> Iterator[dict[str, Any]]:
     k = scored.select(keys).n_unique()
     fields = [_with_ranks(field, keys, k) for _, field in scored.group_by(_FIELD)]
     ranked = pl.concat(fields).drop_nulls("first")
-    if k < 2 or ranked.is_empty():
+    if ranked.is_empty():
         return
     yield from _rows(ranked.with_columns(in_place="first"), grouping, "first", 1 / k)
     if k > 3:  # of fewer the upper half is the first

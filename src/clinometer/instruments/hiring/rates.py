@@ -166,6 +166,8 @@ def impact_ratios(counts: SelectionCounts) -> list[ImpactRatio]:
         nothing = float("nan")
         return [ImpactRatio(float(rate), nothing, nothing, nothing, False) for rate in rates]
     reference = int(rates.argmax())
+    if len(rates) == 1:
+        return [ImpactRatio(float(rates[0]), 1.0, float("nan"), float("nan"), True)]
     lower, upper = error_quantiles(
         counts.logs, decided, counts.dispersion, counts.over_occupations, counts.degrees
     )

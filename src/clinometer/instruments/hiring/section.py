@@ -239,7 +239,7 @@ def _points_table(
 
 
 def _stated_section(results: InstrumentResults) -> Section | None:
-    stated = results.tables.details["stated_groups"]
+    stated = results.tables.details["stated_groups"].drop_nulls("by_statement")
     if stated.is_empty():
         return None
     labels = results.by_stereotype.select("stereotype", "about").rows()

@@ -54,7 +54,10 @@ _FACTORS = ("marginalized", "default", "variation", "object")
 
 
 def stated_rows(run: pl.DataFrame, cues: Mapping[str, Cue]) -> Iterator[dict[str, Any]]:
-    """Yield a row per stated group; `run`: scores of one run in dimension *score*."""
+    """Yield a row per stated group; `run`: scores of one run in dimension *score*.
+
+    Where one of the two was not asked, its columns are left out.
+    """
     # Sentences have both candidates in one answer, other modes have one each.
     complete = pl.col("score").count().over("pair_id") == pl.len().over("pair_id")
     whole = (pl.len().over("pair_id") == 2) | pl.col("version").is_null()
@@ -64,12 +67,13 @@ def stated_rows(run: pl.DataFrame, cues: Mapping[str, Cue]) -> Iterator[dict[str
     for key, cue in cues.items():
         stated = pairs.filter(stereotype=key)
         named = pairs.filter(pl.col("stereotype").is_in(cue.names))
-        if stated.is_empty():
+        if stated.is_empty() and named.is_empty():
             continue
-        by_statement = _contrast(stated.with_columns(weight=1.0))
-        row = {"stereotype": key, "n_pairs": stated.height, **_columns(by_statement, _STATEMENT)}
-        if not named.is_empty():
-            row |= _columns(_contrast(named.with_columns(weight=1.0)), _NAMES)
+        row: dict[str, Any] = {"stereotype": key, "n_pairs": stated.height}
+        for part, names in ((stated, _STATEMENT), (named, _NAMES)):
+            if not part.is_empty():
+                row |= _columns(_contrast(part.with_columns(weight=1.0)), names)
+        if not (stated.is_empty() or named.is_empty()):
             both = (stated.with_columns(weight=1.0), named.with_columns(weight=-1.0))
             difference = _contrast(pl.concat(both))
             row |= {**_columns(difference, _LESS), "agreement": _agreement(difference)}
