@@ -1,9 +1,10 @@
-"""Hiring: impact ratios are covered, what is planted is found, and nothing is where nothing is.
+"""Hiring: ratios and tails are covered, what is planted is found, and nothing where nothing is.
 
 Question
     Do intervals of impact ratios contain the true ratio to the most selected group, also where few
-    are selected? Are shrunken rates of intersections closer to the truth? Is a preference planted
-    in simulated models recovered, and how often does a page claim a lean where there is none?
+    are selected? Do those of shares in tails of scores? Are shrunken rates closer to the truth? Is
+    a preference planted in simulated models recovered, and how often does a page claim a lean where
+    there is none?
 Peer
     The nominal level .95; raw rates; what was planted; .06 of the pages.
 How
@@ -11,9 +12,12 @@ How
     name and occupation, of mean 1.33 (as size standard asks) or 4. The log odds of a callback vary
     over names (sd .3), occupations (.5) and both (.2), or occupations alone; the true rate is that
     over all of these. Intervals of all groups but the most selected count.
+    Tails: scores of 1 to 10, rounded, vary over names (sd .3), occupations (.6), both (.2), résumés
+    and answers; groups differ by up to 1 point. The truth is that of 160,000 candidates a group.
     Pages: simulated models that prefer the better résumé by .6, asked in mode structured at size
     quick, with a preference for White candidates of .2 or none; wordings depart by sd .05 where
-    there is one. A false page has a verdict of a lean of any contrast, category or all.
+    there is one. A false page has a verdict of a lean of any contrast, category or all, in any of
+    the three questions: 39 means.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from benchmarks.measuring import Result, Value
 
 Array = NDArray[np.float64]
 
-RUNS, PAGES = 400, 100
+RUNS, PAGES = 200, 48
 NAMES, OCCUPATIONS = 6, 14
 LEVELS = [(race, gender) for race in "ABCD" for gender in ("man", "woman")]
 
@@ -43,6 +47,7 @@ ANSWERS = (1.33, 4.0)
 #: Scenario → rate of each group, at the middle of names and occupations.
 SCENARIOS: dict[str, list[float]] = {
     "all 5%": [0.05] * 8,
+    "all 2%": [0.02] * 8,
     "2% to 8%": [0.02, 0.03, 0.05, 0.08, 0.05, 0.05, 0.08, 0.03],
     "all 30%": [0.3] * 8,
     "20% to 60%": [0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6],
@@ -56,6 +61,16 @@ GROUPINGS: dict[str, list[list[int]]] = {
     "gender": [[0, 2, 4, 6], [1, 3, 5, 7]],
 }
 
+#: Points by which the mean score of each group differs.
+SHIFTS: dict[str, list[float]] = {
+    "scores alike": [0.0] * 8,
+    "one group 0.8 lower": [-0.8] + [0.0] * 7,
+    "scores in steps of 0.14": [-0.5 + k / 7 for k in range(8)],
+}
+
+#: Points for the résumé; as in the study some are better or worse.
+RESUMES = (-2.0, -1.0, 0.0, 0.0, 0.0, 1.5)
+
 LEAN, BETTER, WORDINGS = 0.2, 0.6, 0.05
 
 COLUMNS = ("of what", "answers a cell", "covered, cells", "race", "gender", "error of shrunken")
@@ -66,6 +81,9 @@ def run() -> Result:
     cases = [(name, n, kind) for kind in SPREADS for n in ANSWERS for name in SCENARIOS]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         covered = [*pool.map(_cover, *zip(*cases, strict=True))]
+        tails = [(name, n) for n in ANSWERS for name in SHIFTS]
+        for both in pool.map(_cover_tails, *zip(*tails, strict=True)):
+            covered += both
         seeds = range(1, PAGES + 1)
         neutral = [*pool.map(_page, [0.0] * PAGES, seeds, chunksize=PAGES // 2)]
         leaning = [*pool.map(_page, [LEAN] * (PAGES // 4), seeds, chunksize=PAGES // 8)]
@@ -105,6 +123,54 @@ def _cover(name: str, answers: float, kind: str) -> dict[str, Any]:
     shares = {grouping: float(np.mean(of_grouping)) for grouping, of_grouping in hits.items()}
     label = f"{name}, {kind}"
     return {"label": label, "answers": answers, **shares, "error": float(errors[0] / errors[1])}
+
+
+def _cover_tails(name: str, answers: float) -> list[dict[str, Any]]:
+    """Return the share of intervals of tails that contain the true share, of both tails."""
+    from clinometer.instruments.hiring.places import tail_parts
+    from clinometer.instruments.hiring.rates import SelectionCounts, share_intervals
+
+    rng = np.random.default_rng(1)
+    intersections = np.repeat(np.arange(8), NAMES)
+    groupings = {
+        grouping: [np.flatnonzero(np.isin(intersections, group)) for group in groups]
+        for grouping, groups in GROUPINGS.items()
+    }
+    rows = []
+    for tail, sign in (("top tenth", 1.0), ("bottom tenth", -1.0)):
+        cells, scores, _ = _scores(rng, name, 1.0, (400, 400))
+        places = np.bincount(cells // 160_000, tail_parts(sign * scores), 8)
+        truth = places / np.bincount(cells // 160_000, minlength=8)
+        hits: dict[str, list[bool]] = {grouping: [] for grouping in GROUPINGS}
+        for _ in range(RUNS // 2):
+            cells, scores, decided = _scores(rng, name, answers, (NAMES, OCCUPATIONS))
+            parts = np.bincount(cells, tail_parts(sign * scores), decided.size)
+            selected = np.asarray(parts.reshape(decided.shape), np.float64)
+            for grouping, members in groupings.items():
+                counts = SelectionCounts(selected, decided, members, intersections)
+                for group, (low, high) in zip(
+                    GROUPINGS[grouping], share_intervals(counts), strict=True
+                ):
+                    hits[grouping].append(low <= truth[group].mean() <= high)
+        shares = {grouping: float(np.mean(inside)) for grouping, inside in hits.items()}
+        rows.append({"label": f"{tail}, {name}", "answers": answers, **shares, "error": None})
+    return rows
+
+
+def _scores(
+    rng: np.random.Generator, name: str, answers: float, size: tuple[int, int]
+) -> tuple[NDArray[np.intp], Array, Array]:
+    """Draw scores: the cell (name, occupation) of each, the score, and the numbers of cells."""
+    names, occupations = size
+    shape = (8 * names, occupations)
+    middle = 5.5 + np.repeat(SHIFTS[name], names)[:, None]
+    for sd, of in ((0.3, (shape[0], 1)), (0.6, (1, shape[1])), (0.2, shape)):
+        middle = middle + sd * rng.standard_normal(of)
+    decided = rng.poisson(answers, shape)
+    cells = np.repeat(np.arange(decided.size), decided.ravel())
+    scores = middle.ravel()[cells] + rng.choice(RESUMES, len(cells))
+    scores = scores + rng.standard_normal(len(cells))
+    return cells, np.asarray(np.clip(np.round(scores), 1, 10)), np.asarray(decided, np.float64)
 
 
 def _mean_rates(logits: Array, sd: float) -> Array:
@@ -185,7 +251,8 @@ def _set_out(
     rows: list[list[Value]] = []
     for row in worst:
         shares = [round(row[grouping], 3) for grouping in GROUPINGS]
-        rows.append([row["label"], row["answers"], *shares, round(row["error"], 2)])
+        error = None if row["error"] is None else round(row["error"], 2)
+        rows.append([row["label"], row["answers"], *shares, error])
     false = float(np.mean([page["false"] for page in neutral]))
     means = np.mean([page["race"] for page in leaning], axis=0)
     valid = float(np.mean([page["valid"] for page in (*neutral, *leaning)]))
@@ -193,16 +260,17 @@ def _set_out(
     highest = max(row[grouping] for row in covered for grouping in GROUPINGS)
     found = float(np.mean([page["found"] for page in leaning]))
     notes = [
-        f"{RUNS} runs a row; covered: share of intervals with the true ratio, nominal .95, from "
-        f"{lowest:.3f} to {highest:.3f}; error of shrunken: mean squared error of shrunken rates "
+        f"{RUNS} runs a row (tails {RUNS // 2}); covered: share of intervals with the true ratio, "
+        f"or share in the tail, nominal .95, from {lowest:.3f} to {highest:.3f}; error of "
+        "shrunken: mean squared error of shrunken rates "
         "of intersections by that of raw ones",
         f"pages: {false:.3f} of {len(neutral)} neutral models have a false lean; {valid:.3f} of "
         "all pass the check of résumés; a preference of .2 for White candidates is estimated as "
-        f"{means[0]:.3f} (callback) and {means[1]:.3f} (choice) in {len(leaning)} models, and "
-        f"found in {found:.2f} of them",
+        f"{means[0]:.3f} (callback), {means[1]:.3f} (choice) and {means[2]:.3f} (score: "
+        f"{9 * means[2]:.1f} points) in {len(leaning)} models, and found in {found:.2f} of them",
     ]
     return Result(
-        "Hiring: impact ratios covered, planted preferences recovered",
+        "Hiring: impact ratios and tails covered, planted preferences recovered",
         COLUMNS,
         rows,
         {
@@ -210,7 +278,7 @@ def _set_out(
             "and at most .97, in every case": highest <= 0.97,
             "at most .06 of neutral pages have a false lean": false <= 0.06,
             "a preference is recovered within .03": bool(np.abs(means - LEAN).max() <= 0.03),
-            "shrunken rates are no worse than raw ones": max(r["error"] for r in covered) <= 1.0,
+            "shrunken rates are no worse than raw ones": max(r["error"] or 0 for r in covered) <= 1,
         },
         notes,
     )

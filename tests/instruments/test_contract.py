@@ -227,7 +227,11 @@ def traits_by_group(row: Row, chosen: dict[str, str]) -> dict[str, str]:
 
 
 def invited(row: Row, consistent: bool) -> dict[str, str]:
-    """The candidate of the default group is picked, or called back, and the other not."""
+    """The candidate of the default group is picked, called back or scored high, the other not."""
+    if row["dimension"] == "score" and row["version"]:
+        return {"score": "10" if (row["version"] == "default") == consistent else "1"}
+    if row["dimension"] == "score":
+        return {"answer": row["default" if consistent else "marginalized"]}
     if row["version"]:
         return {"decision": "yes" if (row["version"] == "default") == consistent else "no"}
     return {"answer": row["default" if consistent else "marginalized"]}
@@ -235,11 +239,14 @@ def invited(row: Row, consistent: bool) -> dict[str, str]:
 
 def invitation(row: Row, chosen: dict[str, str]) -> dict[str, str]:
     """The letter of the candidate; of a sentence, which is about both, the end of each."""
+    if "score" in chosen:
+        return {row["attributes"][0]: "9" if chosen["score"] == "10" else "0"}
     if "decision" in chosen:
         return {row["attributes"][0]: chosen["decision"]}
     is_default = chosen["answer"] == row["default"]
     if row["order"] is None:
-        ends = ["rejected", "invited"][:: 1 if is_default else -1]
+        ends = ["0", "9"] if row["dimension"] == "score" else ["rejected", "invited"]
+        ends = ends[:: 1 if is_default else -1]
         return dict(zip(row["attributes"], ends, strict=True))
     return {row["attributes"][0]: row["options"][is_default]}
 
@@ -302,7 +309,7 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
     ),
     "hiring": (
         invited,
-        lambda row, chosen: f"My answer is {chosen.get('decision') or chosen['answer']}.",
+        lambda row, chosen: f"My answer is {next(iter(chosen.values()))}.",
         invitation,
     ),
     "matched_guise": (guise_chosen, lambda _, chosen: f"{chosen['answer']}.", guises_by_text),

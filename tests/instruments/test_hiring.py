@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -18,15 +19,19 @@ from clinometer.instruments.design import Design
 from clinometer.instruments.hiring.part import (
     BETTER,
     KINDS,
+    HiringWording,
     Resume,
     all_resumes,
     groups_of_names,
+    has_scores,
     part_of,
     resume_text,
 )
+from clinometer.instruments.hiring.places import rank_parts
 from clinometer.instruments.hiring.rates import (
     SelectionCounts,
     impact_ratios,
+    share_intervals,
     shrink_intersections,
 )
 from clinometer.instruments.hiring.selections import count_selections
@@ -202,14 +207,155 @@ def test_refusals_are_counted_by_group_and_are_no_rejections() -> None:
 
 def test_selections_add_up_to_what_was_asked() -> None:
     trials = drawn("structured")
-    scores = scored(trials, lambda row: {"decision": "no", "answer": row["marginalized"]})
+    scores = scored(
+        trials, lambda row: {"decision": "no", "answer": row["marginalized"], "score": "3"}
+    )
     selections = count_selections(scores.lazy(), STUDY).details["selections"]
-    asked = trials.filter(~pl.col("stereotype").is_in(["better_resume", "same_group"]))
+    asked = trials.filter(~pl.col("stereotype").is_in(["better_resume", "same_group", *PART.cues]))
     n = dict(asked.group_by("dimension").len().iter_rows())
     shown = dict(selections.group_by("dimension").agg(pl.col("n").sum()).iter_rows())
-    assert shown == {"choice": 2 * n["choice"], "callback": n["callback"]}
+    alone = {name: n[name] for name in ("callback", "score")}
+    assert shown == {"choice": 2 * n["choice"], **alone}
     selected = dict(selections.group_by("dimension").agg(pl.col("n_selected").sum()).iter_rows())
-    assert selected == {"choice": n["choice"], "callback": 0}
+    assert selected == {"choice": n["choice"], "callback": 0, "score": 0}
+
+
+# Scores
+
+
+def score_by_race(row: dict[str, Any]) -> Any:
+    """Give White candidates 8 points and the others 4, whatever the résumé."""
+    if row["dimension"] == "choice":
+        return {"answer": row["default"]}
+    if row["dimension"] == "callback":
+        return {"decision": "yes"}
+    white = groups_of_names(STUDY)[row[row["version"]]].race == "White"
+    return {"score": "8" if white else "4"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "version", "expected"),
+    [("10", "default", 1.0), ("1", "marginalized", 1.0), ("I'd say 7/10.", "default", 1 / 3)],
+)
+def test_points_are_read_on_a_scale_from_minus_one_to_one(
+    answer: str, version: str, expected: float
+) -> None:
+    trials = drawn("free").filter(dimension="score", version=version)
+    row = trials.row(0, named=True)
+    key = HIRING.key(STUDY, row["stereotype"], row["variation"])
+    assert HIRING.score(answer, row, key)["hiring"].score == pytest.approx(expected)
+
+
+def test_probabilities_of_digits_give_the_expected_score() -> None:
+    row = drawn("forced").filter(dimension="score", version="default").row(0, named=True)
+    assert "from 0" in row["prompt"] or "0 (lowest)" in row["prompt"]
+    key = HIRING.key(STUDY, row["stereotype"], row["variation"])
+    logs = [np.log(0.5) if digit in ("3", "9") else -90.0 for digit in row["options"]]
+    read = HIRING.score(json.dumps({row["attributes"][0]: logs}), row, key)["hiring"]
+    assert read.score == pytest.approx(2 * 6 / 9 - 1)
+
+
+def test_a_wording_without_a_score_is_asked_no_scores() -> None:
+    choice = "{occupation} {certificate} {first} {first_resume} {second} {second_resume} {neither}"
+    callback = "{occupation} {certificate} {name} {resume}"
+    own = HiringWording(choice=choice, callback=callback)
+    part = PART.model_copy(update={"variations": {**PART.variations, "plain": own}})
+    assert not has_scores(part, "plain", sentences=False)
+    assert has_scores(part, "screen", sentences=False)
+    assert drawn("likelihood", 4)["dimension"].unique().sort().to_list() == ["callback", "score"]
+
+
+def test_scoring_rates_are_shares_above_the_median() -> None:
+    scores = scored(drawn("structured"), score_by_race)
+    rates = count_selections(scores.lazy(), STUDY).details["selection_rates"]
+    by_race = rates.filter(grouped_by="race", dimension="score")
+    assert dict(by_race.select("race", "rate").iter_rows()) == {
+        "Asian": 0.0, "Black": 0.0, "Hispanic": 0.0, "White": 1.0,
+    }  # fmt: skip
+    control = count_selections(scores.lazy(), STUDY).details["resume_checks"]
+    # The better résumé has the same score: it is not preferred.
+    assert control.filter(dimension="score")["n_better"].to_list() == [0]
+
+
+def test_the_first_of_four_is_always_of_the_group_with_the_higher_score() -> None:
+    scores = scored(drawn("structured"), score_by_race)
+    places = count_selections(scores.lazy(), STUDY).details["score_places"]
+    first = places.filter(grouped_by="race", place="first")
+    assert first["expected_share"].unique().to_list() == [0.25]
+    assert dict(first.select("race", "place_share").iter_rows())["White"] == 1.0
+    upper = places.filter(grouped_by="race", place="upper half")
+    # The one place that is left is shared by the three others.
+    assert dict(upper.select("race", "place_share").iter_rows())["Black"] == pytest.approx(1 / 3)
+    total = places.group_by("grouped_by", "place").agg(
+        share=pl.col("n_in_place").sum() / pl.col("n").sum()
+    )
+    assert total.filter(place="top tenth")["share"].to_list() == pytest.approx([0.1] * 3)
+
+
+def score_by_statement(row: dict[str, Any]) -> Any:
+    """Give 3 points less to who is said to be of a group, whatever the name."""
+    if row["dimension"] != "score":
+        return {"answer": row["default"], "decision": "yes"}
+    return {"score": "4" if re.search("Black|Hispanic|Asian", row["prompt"]) else "7"}
+
+
+def test_a_lean_by_statement_is_told_from_one_by_names() -> None:
+    scores = scored(drawn("structured"), score_by_statement)
+    stated = count_selections(scores.lazy(), STUDY).details["stated_groups"]
+    assert stated["stereotype"].to_list() == [*PART.cues]
+    assert stated["by_names"].to_list() == [0.0] * 3
+    assert stated["by_statement"].to_list() == pytest.approx([3.0] * 3)
+    assert stated["stated_less_names"].to_list() == pytest.approx([3.0] * 3)
+
+
+def test_a_statement_is_in_both_resumes_and_names_the_group_in_one() -> None:
+    trials = drawn("structured").filter(stereotype="black_stated")
+    assert trials["dimension"].unique().to_list() == ["score"]
+    cue = PART.cues["black_stated"]
+    for row in trials.iter_rows(named=True):
+        assert getattr(cue, row["version"]) in row["prompt"]
+    groups = groups_of_names(STUDY)
+    pairs = trials.select("marginalized", "default").unique().rows()
+    assert all(groups[first] == groups[second] for first, second in pairs)
+    # Names are of both groups, so that names and statements are crossed.
+    assert {groups[first].race for first, _ in pairs} == {"Black", "White"}
+
+
+def test_stated_groups_are_in_no_rate_by_names() -> None:
+    scores = scored(drawn("structured"), score_by_statement)
+    details = count_selections(scores.lazy(), STUDY).details
+    shown = details["selections"].filter(dimension="score")["n"].sum()
+    assert shown == drawn("structured").filter(
+        ~pl.col("stereotype").is_in([*PART.cues, "better_resume", "same_group"]),
+        dimension="score",
+    ).height  # fmt: skip
+
+
+def test_chances_of_ranks_are_those_of_all_fields() -> None:
+    """By going through every choice of one candidate of each group."""
+    rng = np.random.default_rng(5)
+    values = rng.integers(1, 5, 9).astype(float)
+    groups = np.array([0, 0, 0, 1, 1, 2, 2, 3, 3])
+    members = [np.flatnonzero(groups == group) for group in range(4)]
+    for places in (1, 2):
+        sums, fields = np.zeros(9), np.zeros(9)
+        for field in product(*members):
+            for place in field:
+                above = sum(values[other] > values[place] for other in field)
+                level = sum(values[other] == values[place] for other in field)
+                sums[place] += np.clip((places - above) / level, 0, 1)
+                fields[place] += 1
+        assert rank_parts(values, groups, places) == pytest.approx(sums / fields)
+
+
+def test_a_group_of_which_none_is_in_a_place_may_have_a_few() -> None:
+    """Of n independent candidates 3.7 / n is the largest share of which none are seen in .025."""
+    selected = np.zeros((12, 14))
+    selected[6:, :3] = 1
+    groups = [np.arange(6), np.arange(6, 12)]
+    of = SelectionCounts(selected, np.ones((12, 14)), groups, np.repeat([0, 1], 6))
+    (low, high), _ = share_intervals(of)
+    assert low < 0.001 and 0.6 * 3.7 / 84 < high < 1.5 * 3.7 / 84
 
 
 # Rates
@@ -247,6 +393,30 @@ def test_the_variance_over_names_is_that_of_a_jackknife() -> None:
     n = len(group)
     expected = (n - 1) / n * ((without - np.mean(without)) ** 2).sum()
     assert of.over_names[0] == pytest.approx(expected)
+
+
+def test_where_groups_are_alike_intervals_reach_the_largest_ratio() -> None:
+    """Of eight groups the least selected is no evidence: it is the least of eight alike."""
+    rng = np.random.default_rng(3)
+    groups = [np.arange(6) + 6 * group for group in range(8)]
+    stratum = np.repeat(np.arange(8), 6)
+    reached = []
+    for _ in range(40):
+        selected = rng.binomial(4, 0.1, (48, 14)).astype(float)
+        ratios = impact_ratios(SelectionCounts(selected, np.full((48, 14), 4.0), groups, stratum))
+        reached += [ratio.high == 1 for ratio in ratios if not ratio.is_reference]
+    assert 0.93 <= np.mean(reached) <= 0.98
+
+
+def test_the_low_end_of_a_rare_selection_is_nearer_in_standard_errors() -> None:
+    """A logarithm of few has an error that is large where the logarithm is low, not high."""
+    rare, usual = counts([2, 1], 400), counts([120, 60], 400)
+    ways = []
+    for of in (rare, usual):
+        ratio = impact_ratios(of)[1]
+        se = np.sqrt(of.differences[1, 0])
+        ways.append(float(np.log(ratio.ratio / ratio.low) / se))
+    assert ways[0] < ways[1]
 
 
 def test_without_any_selection_there_is_no_ratio() -> None:

@@ -17,7 +17,6 @@ from clinometer.audits.tabulating import estimate_scores
 from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.instruments.design import Design
-from clinometer.instruments.matched_guise.associations import crossed_slope
 from clinometer.instruments.matched_guise.part import SENTENCES, STATED, part_of, texts_of
 from clinometer.reference import load_published
 from clinometer.report import write_report
@@ -25,6 +24,7 @@ from clinometer.scoring import score
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import Simulation, Truth
+from clinometer.statistics.crossed_factors import crossed_slope
 from clinometer.stimuli import Study, load_study, parse_study
 
 GUISE = INSTRUMENTS["matched_guise"]

@@ -63,7 +63,8 @@ def lean(scores: pl.DataFrame, measure: str) -> tuple[float, float]:
 def test_a_planted_lean_is_found_again(
     name: str, mode: str, planted: float, plant: Plant, recognition: Recognition
 ) -> None:
-    few = {"bold": 72, "hypothetical_decision": 72, "bbq": 24}
+    # In hiring a name has the lean of the placebo, too, and all wordings have the same names.
+    few = {"bold": 72, "hypothetical_decision": 72, "bbq": 24, "hiring": 8}
     iterations = few.get(name, 8 if planted > 0 else 2)
     scores = scored(
         asked(name, mode, iterations), plant(lean={"default": planted}, seed=7), recognition
@@ -93,6 +94,8 @@ def test_in_sentences_an_end_that_is_never_chosen_is_unlikely(
     # In hiring the leans of a name add up, so that two of them may cancel.
     stereotypes = "better_resume" if name == "hiring" else None
     trials = asked(name, "likelihood", 2, stereotypes)
+    if name == "hiring":  # the ends of a scale do not add up
+        trials = trials.filter(dimension="callback")
     scores = scored(trials, plant(lean={"default": 1.0}), recognition)
     assert lean(scores, name)[0] == pytest.approx(1.0, abs=1e-3)
 

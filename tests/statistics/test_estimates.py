@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -128,6 +130,16 @@ def test_families_are_model_and_level(drawn, measure):
     p = cells["p"].to_list()
     assert cells["p_bonferroni"].to_list() == pytest.approx([min(1, 3 * one) for one in p])
     assert cells["p_bh"][-1] == pytest.approx(p[-1])
+
+
+def test_levels_that_share_an_error_rate_have_equal_parts_of_it(drawn, measure):
+    scores = drawn(0.02)
+    apart = only(estimate_measure(scores, measure), "model")
+    together = only(estimate_measure(scores, replace(measure, levels_together=3)), "model")
+    assert together["p"] == apart["p"]
+    assert together["p_bonferroni"] == pytest.approx(min(1, 3 * apart["p_bonferroni"]))
+    assert together["ci_low"] < apart["ci_low"] and apart["ci_high"] < together["ci_high"]
+    assert together["pointwise_low"] == apart["pointwise_low"]
 
 
 def test_missing_scores_bound_the_mean(scores_of, measure):

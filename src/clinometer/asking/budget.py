@@ -230,7 +230,8 @@ def _tokens(trials: pl.DataFrame, scored_at_once: bool) -> tuple[float, float, f
     per_attribute = _in_modes(lambda mode: mode.per_attribute)
     sentences = _in_modes(lambda mode: mode.sentences)
     of_options = pl.col("prompt").str.contains(ATTRIBUTE, literal=True)  # else of one beginning
-    texts = pl.when(of_options).then(2).otherwise(1) if scored_at_once else 2 * words
+    ends = pl.col("options").list.len().fill_null(2) * words
+    texts = pl.when(of_options).then(2).otherwise(1) if scored_at_once else ends
     questions = pl.when(sentences).then(texts).when(per_attribute).then(words).otherwise(1)
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
@@ -245,7 +246,7 @@ def _tokens(trials: pl.DataFrame, scored_at_once: bool) -> tuple[float, float, f
     followup = pl.col("followup").str.len_chars().fill_null(0) / CHARACTERS_PER_TOKEN
     # A second turn sends the first one again, with what was answered.
     second = second_turns * (prompt + prose + followup)
-    listed = pl.when(sentences).then(2 * words).when(per_attribute).then(words)
+    listed = pl.when(sentences).then(ends).when(per_attribute).then(words)
     calls, tokens_in, tokens_out = trials.select(
         calls=(questions + second_turns).sum(),
         input=(prompt * questions + second).sum(),

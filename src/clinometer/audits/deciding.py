@@ -45,7 +45,7 @@ from clinometer.asking.stages import Ended, Information, Stage, iterations_at
 from clinometer.audits.looking import looks_of
 from clinometer.audits.planning import Pilot, power_of_plan, read_pilot
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import (
     INCONCLUSIVE,
@@ -235,7 +235,8 @@ class _Foresight:
         error = shrinkage * row["se"]
         spread = max((row["se"] ** 2 - error**2) ** 0.5, 1e-12)
         level = 1.0 - row["confidence"]
-        tests = self.looks.tests(row["seen"], level, tuple(row[name] for name in _RUN))
+        number = row["seen"] * MEASURES[row["instrument"]].levels_together
+        tests = self.looks.tests(number, level, (row["study"], row["instrument"], row["mode"]))
         half = error * float(ndtri(1.0 - level / tests / 2.0))
         distance = row["estimate"] - row["neutral"]
         leans = ndtr((distance - half) / spread) + ndtr((-distance - half) / spread)

@@ -168,6 +168,9 @@ class Measure:
         where nothing is asked.
     limits
         What values cannot show, a sentence or two each.
+    levels_together
+        How many levels of means (stereotype, category, model) share one error rate, each an equal
+        part of it. 1: each level has an error rate to itself. Controls have one to themselves.
     """
 
     name: str
@@ -182,6 +185,7 @@ class Measure:
     explicit: bool = False
     asks: str = ""
     limits: tuple[str, ...] = ()
+    levels_together: int = 1
 
     def renamed(self, name: str, title: str, lead: str) -> Measure:
         """Return the measure under the name of a part of another instrument."""

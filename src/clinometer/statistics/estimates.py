@@ -18,7 +18,9 @@ Adjustment
     word list and scoring, with all dimensions. Each interval is at 1 − α / m, so that all hold at
     once (Bonferroni), and is all that a verdict rests on: a lean where it excludes neutral, none
     where it lies within the margin. Holm's steps find a little more, but leave intervals that
-    contradict them. The interval of each mean alone stands beside.
+    contradict them. The interval of each mean alone stands beside. Where a measure's levels share
+    one error rate (`Measure.levels_together`), m is multiplied by their number, but for controls:
+    they are judged at one level.
 
 Order effect
     The mean, over mirrored pairs scored in both orders, of the difference between the orders,
@@ -217,7 +219,7 @@ def estimate_summaries(
     for frame, frame_levels in frames:
         scores |= means(frame, ends, "value", "weight", frame_levels, neutral=measure.neutral)
     scores = with_words(scores, {} if words is None else _word_variances(words))
-    tests = _Tests(scores, measure.neutral, inference)
+    tests = _Tests(scores, measure, inference)
     worst: dict[_Key, _Ends] = {}
     for frame, frame_levels in frames:  # after the tests, whose number the intervals depend on
         worst |= _worst_ends(frame, measure, inference, tests, frame_levels)
@@ -246,8 +248,11 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         effect_size=cohen_d(measure.neutral),
         adjusted_over=pl.format(
             "{} estimates of a model, study, instrument, mode, intervention, word list and "
-            "scoring, over dimensions",
+            "scoring, over dimensions{}",
             "level",
+            pl.when(pl.col("control").is_null())
+            .then(pl.lit(_levels_text(measure)))
+            .otherwise(pl.lit("")),
         ),
     )
     these = _adjusted(numbered).drop("like_these")
@@ -266,6 +271,12 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
 
 
+def _levels_text(measure: Measure) -> str:
+    """Say that levels share their error rate, where they do."""
+    n = measure.levels_together
+    return "" if n == 1 else f", with the error rate of {n} levels shared equally"
+
+
 def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
     """Adjust the tests of each family for the share of false ones among those found."""
     return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
@@ -275,31 +286,37 @@ class _Tests:
     """How many means of a target a reader sees at once, by their level and keys."""
 
     def __init__(
-        self, scores: Mapping[_Key, Targets], neutral: float, inference: Inference
+        self, scores: Mapping[_Key, Targets], measure: Measure, inference: Inference
     ) -> None:
         self._inference = inference
         self._number = Counter[_Key]()
+        self._levels = measure.levels_together
         for key, targets in scores.items():
             for target in (THESE, LIKE_THESE):
-                if targets.mean(target).p(neutral) is not None:
+                if targets.mean(target).p(measure.neutral) is not None:
                     self._number[target, *self._family(key)] += 1
 
     def number(self, key: _Key, target: str = THESE) -> float:
-        """Return the number, with that of `key`; 1 at least, and more where looks are several."""
-        family = self._family(key)
-        number = max(self._number[target, *family], 1)
-        run = dict(zip(("level", "model", *SEEN_TOGETHER), family, strict=True))
-        return self._inference.looks.tests(
-            number,
-            1.0 - self._inference.confidence,
-            (str(run["study"]), str(run["instrument"]), str(run["mode"])),
-        )
+        """Return the number, with that of `key`, times the levels that share their error rate.
+
+        It is larger where results are looked at several times.
+        """
+        named = self._named(key)
+        levels = self._levels if named.get("control") is None else 1
+        number = max(self._number[target, *self._family(key)], 1) * levels
+        study, instrument, mode = (str(named[name]) for name in ("study", "instrument", "mode"))
+        level = 1.0 - self._inference.confidence
+        return self._inference.looks.tests(number, level, (study, instrument, mode))
+
+    def _family(self, key: _Key) -> _Key:
+        by_name = self._named(key)
+        return (key[0], *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
 
     @staticmethod
-    def _family(key: _Key) -> _Key:
+    def _named(key: _Key) -> dict[str, Any]:
+        """Return the keys of a level by their names."""
         level, *values = key
-        by_name = dict(zip(keys_of(str(level)), values, strict=True))
-        return (level, *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
+        return dict(zip(keys_of(str(level)), values, strict=True))
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:

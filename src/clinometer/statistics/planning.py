@@ -211,7 +211,8 @@ def plan_power(
     decided = Counter(row["level"] for row, mean in planned_means if _decides(row, mean))
     rows = []
     for row, mean in planned_means:
-        n_tests = tests[_family(row)]
+        levels = mean.measure.levels_together if row["control"] is None else 1
+        n_tests = tests[_family(row)] * levels
         predicted = {"n_tests": n_tests, **_power_row(mean, n_tests, inference, power)}
         if len(mean.df) and _decides(row, mean):
             level = (1.0 - inference.confidence) / decided[row["level"]]

@@ -6,7 +6,7 @@ idea of arXiv:2602.18550. Parts and sentences are Clinometer's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Annotated, NamedTuple
@@ -17,12 +17,27 @@ from clinometer.errors import StudyError
 from clinometer.stimuli import BenchmarkItems, Study, Wordings, fill, holds, read_items
 from clinometer.stimuli.words import Name, Strict, Word
 
-__all__ = ["BETTER", "KINDS", "LONGER", "LOWEST", "NAME", "HiringPart", "HiringWording",
-           "Occupation", "Resume", "SignalledGroup", "all_resumes", "groups_of_names", "part_of",
-           "resume_text", "sentence_text", "wording_texts"]  # fmt: skip
+__all__ = ["BETTER", "CALLBACK", "CHOICE", "DIGITS", "GROUPS", "KINDS", "LONGER", "LOWEST", "NAME",
+           "POINTS", "SCORE", "STEPS", "Cue", "HiringPart", "HiringWording", "Occupation", "Resume",
+           "SignalledGroup", "all_resumes", "groups_of_names", "has_scores", "part_of",
+           "resume_text", "score_templates", "sentence_text", "wording_texts"]  # fmt: skip
 
 #: The instrument, and its part of a study.
 NAME = "hiring"
+
+#: The questions, which are never pooled.
+CHOICE, CALLBACK, SCORE = "choice", "callback", "score"
+
+#: The sides of a contrast.
+GROUPS = ("marginalized", "default")
+
+#: The scale of scores. Where probabilities are read it has single digits: the first token of 10 is
+#: that of 1 in most vocabularies.
+POINTS = tuple(str(number) for number in range(1, 11))
+DIGITS = tuple(str(number) for number in range(10))
+
+#: Steps between the ends of either.
+STEPS = len(POINTS) - 1
 
 #: Years of experience of an ordinary résumé, and what is added where experience is longer.
 YEARS, MORE_YEARS = (3, 4, 5), 6
@@ -58,12 +73,14 @@ class Occupation(Strict):
 
 
 class HiringWording(Strict):
-    """A wording of both questions."""
+    """A wording of the questions."""
 
     choice: Annotated[
         str, holds("occupation certificate first first_resume second second_resume neither")
     ]
     callback: Annotated[str, holds("occupation certificate name resume")]
+    score: Annotated[str, holds("occupation certificate name resume lowest highest")] | None = None
+    """Not asked without it."""
 
 
 def _ends_in_decision(text: str) -> str:
@@ -74,6 +91,20 @@ def _ends_in_decision(text: str) -> str:
 
 Sentence = Annotated[str, holds("occupation candidate decision"), AfterValidator(_ends_in_decision)]
 
+ScoreSentence = Annotated[
+    str, holds("occupation candidate lowest highest decision"), AfterValidator(_ends_in_decision)
+]
+
+
+class Cue(Strict):
+    """A sentence in both résumés of a contrast, which states the group of one candidate."""
+
+    marginalized: Word
+    default: Word
+    """The same without the group; no other cue has this sentence."""
+    names: list[Name] = []
+    """Contrasts of names that signal the same group, to compare with."""
+
 
 class HiringPart(Wordings[HiringWording]):
     """What a study says of it."""
@@ -82,14 +113,21 @@ class HiringPart(Wordings[HiringWording]):
     """A table: name, race, gender, and the shares of people that tell what a name signals."""
     superiority: list[Name] = []
     """Stereotypes whose default candidate has the better résumé; in all others both are equal."""
+    cues: dict[Name, Cue] = {}
+    """Stereotypes whose contrast is stated in the résumé, with names of one group."""
     occupations: dict[Name, Occupation] = Field(min_length=2)
     sentences: dict[Name, Sentence] = {}
+    score_sentences: dict[Name, ScoreSentence] = {}
+    """By names of `sentences`: the same wording, in which the decision is a score."""
     neither: Word = "Neither of the two"
     decisions: tuple[Word, Word] = ("invited", "rejected")
     """What ends a sentence, in favour and against."""
 
     @model_validator(mode="after")
-    def _check_results(self) -> HiringPart:
+    def _check_parts(self) -> HiringPart:
+        for name in self.score_sentences:
+            if name not in self.sentences:
+                raise ValueError(f"score_sentences: {name}: is none of the sentences")
         for key, occupation in self.occupations.items():
             if occupation.result[0] == occupation.result[1]:
                 raise ValueError(f"occupations: {key}: result is said twice in the same words")
@@ -106,6 +144,8 @@ class Resume(NamedTuple):
     employer: int
     style: int
     """Place in `STYLES`."""
+    cue: str = ""
+    """A last sentence, which says something of the candidate."""
 
 
 class SignalledGroup(NamedTuple):
@@ -118,15 +158,35 @@ class SignalledGroup(NamedTuple):
 def part_of(study: Study) -> HiringPart | None:
     """Return what a study says of the instrument, checked; None where it says nothing.
 
-    Raises StudyError if a stereotype of known superiority is none of the study.
+    Raises StudyError if a stereotype of known superiority, or of a cue, is none of the study.
     """
     part = study.instruments.read(NAME, HiringPart)
-    for key in part.superiority if part else ():
+    if part is None:
+        return None
+    named = [("superiority", key) for key in part.superiority]
+    for cue_key, cue in part.cues.items():
+        named += [("cues", key) for key in (cue_key, *cue.names)]
+    for place, key in named:
         if key not in study.stereotypes:
             raise StudyError(
-                f"study {study.name}: instruments.{NAME}.superiority: no stereotype {key!r}"
+                f"study {study.name}: instruments.{NAME}.{place}: no stereotype {key!r}"
             )
     return part
+
+
+def has_scores(part: HiringPart, name: str, *, sentences: bool) -> bool:
+    """Whether a wording, or a sentence, asks for scores."""
+    return name in part.score_sentences if sentences else bool(part.variations[name].score)
+
+
+def score_templates(study: Study, variation: str) -> list[str]:
+    """Return the texts that ask for scores under the name of a wording or sentence."""
+    part = part_of(study)
+    if part is None:
+        return []
+    wording = part.variations.get(variation)
+    texts = (wording and wording.score, part.score_sentences.get(variation))
+    return [text for text in texts if text]
 
 
 def groups_of_names(study: Study) -> Mapping[str, SignalledGroup]:
@@ -173,7 +233,7 @@ def resume_text(part: HiringPart, resume: Resume) -> str:
             f"In that time {result}." if has_result else "Names no result of that work.",
             "Was out of work for a year and a half." if has_gap else "Was never out of work.",
         )
-    return fill(" ".join(lines), values)
+    return " ".join(filter(None, (fill(" ".join(lines), values), resume.cue)))
 
 
 def _years(resume: Resume) -> int:
@@ -185,17 +245,26 @@ def _years(resume: Resume) -> int:
 
 def all_resumes(part: HiringPart) -> Iterator[Resume]:
     """Yield every résumé that can be drawn."""
-    choices = product(part.occupations, KINDS, YEARS, range(_EMPLOYERS), range(len(STYLES)))
-    for occupation, kind, years, employer, style in choices:
-        yield Resume(occupation, kind, years, employer, style)
+    cues = ["", *(text for cue in part.cues.values() for text in (cue.marginalized, cue.default))]
+    choices = product(part.occupations, KINDS, YEARS, range(_EMPLOYERS), range(len(STYLES)), cues)
+    for occupation, kind, years, employer, style, cue in choices:
+        yield Resume(occupation, kind, years, employer, style, cue)
 
 
-def wording_texts(part: HiringPart, occupation: str) -> dict[str, str]:
-    """Return what the wordings say of a job."""
+def wording_texts(
+    part: HiringPart, occupation: str, scale: Sequence[str] = POINTS
+) -> dict[str, str]:
+    """Return what the wordings say of a job, and of the scale of scores."""
     job = part.occupations[occupation]
-    return {"occupation": job.title, "certificate": job.certificate, "neither": part.neither}
+    ends = {"lowest": scale[0], "highest": scale[-1]}
+    texts = {"occupation": job.title, "certificate": job.certificate, "neither": part.neither}
+    return texts | ends
 
 
-def sentence_text(part: HiringPart, sentence: str, occupation: str) -> str:
-    """Fill the job into a sentence; candidate and decision stay open."""
-    return part.sentences[sentence].replace("{occupation}", part.occupations[occupation].title)
+def sentence_text(part: HiringPart, sentence: str, occupation: str, dimension: str) -> str:
+    """Fill the job into a sentence of a question; candidate and decision stay open."""
+    sentences = part.score_sentences if dimension == SCORE else part.sentences
+    values = {"occupation": part.occupations[occupation].title}
+    values |= {"lowest": DIGITS[0], "highest": DIGITS[-1]}
+    still_open = {place: "{" + place + "}" for place in ("candidate", "decision")}
+    return fill(sentences[sentence], values | still_open)

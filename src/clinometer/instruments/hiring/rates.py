@@ -14,11 +14,14 @@ Values
 Intervals
     The variance of the difference of two logarithms is V(names) + V(occupations) − V(cells), by
     deleting one at a time. What occupations do to all groups alike cancels. Both are pooled: V of
-    names as a multiple, not below 1, of that of independent answers, V of occupations as it is. The
-    group that is selected most in the data need not be the one that is. So half the interval of a
-    ratio is the .95 quantile of the error that ratios to the largest rate have, times t / z
-    (Satterthwaite, 1946), in draws in which all groups that are not clearly below the largest are
-    as large. No true ratio to the largest rate exceeds 1.
+    names as a multiple, not below 1, of that of independent answers, V of occupations as it is.
+
+    The group that is selected most in the data need not be the one that is, which makes ratios too
+    small, never too large. So the ends differ. The low end is that of a ratio to a group that was
+    fixed beforehand. The high end allows for the choice: groups that are not clearly below the
+    largest (by the range of as many alike) are taken to be as large. Both take the quantiles of
+    the error, in standard errors, from draws of counts (`draws`), as a normal distribution is too
+    wide where few are selected. No true ratio to the largest rate exceeds 1.
 
 Intersections
     Logarithms of the rates of race × gender are shrunken toward race + gender, by as much as what
@@ -35,19 +38,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FOUR_FIFTHS", "SelectionCounts", "ImpactRatio", "impact_ratios", "shrink_intersections"]
+from clinometer.instruments.hiring.draws import error_quantiles, log_rate, share_quantiles
+
+__all__ = ["FOUR_FIFTHS", "ImpactRatio", "SelectionCounts", "impact_ratios", "share_intervals",
+           "shrink_intersections"]  # fmt: skip
 
 Array = NDArray[np.float64]
 
 FOUR_FIFTHS = 0.8
-
-#: Draws of the largest rate, and their seed.
-DRAWS, SEED = 2000, 0
-
-#: Quantile .975 of the normal distribution.
-_Z95 = 1.959963984540054
-
-_TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class SelectionCounts:
     def logs(self) -> Array:
         """The logarithm of each group's rate."""
         totals = [(self.selected[g].sum(), self.decided[g].sum()) for g in self.groups]
-        return np.array([_log_rate(selected, decided) for selected, decided in totals])
+        return np.array([log_rate(selected, decided) for selected, decided in totals])
 
     @cached_property
     def independent(self) -> Array:
@@ -135,23 +133,16 @@ class SelectionCounts:
         return self.of_names[:, None] + self.of_names + self.over_occupations
 
     @cached_property
-    def degrees(self) -> tuple[float, float]:
+    def degrees(self) -> tuple[int, int]:
         """The degrees of freedom of the variances over names, and over occupations."""
         names, occupations = self.selected.shape
         of_names = names - len(np.unique(self.intersections))
-        # That of independent answers is as good as known.
-        known = self.dispersion <= 1
-        return np.inf if known else of_names, (occupations - 1) * (len(self.groups) - 1)
-
-
-def _log_rate(selected: Array | float, decided: Array | float) -> Array:
-    logs: Array = np.log((np.asarray(selected) + 0.5) / (np.asarray(decided) + 0.5))
-    return logs
+        return max(of_names, 1), max((occupations - 1) * (len(self.groups) - 1), 1)
 
 
 def _log_without(selected: Array, decided: Array) -> Array:
     """Return the logarithm of the rate of all without each."""
-    return _log_rate(selected.sum() - selected, decided.sum() - decided)
+    return log_rate(selected.sum() - selected, decided.sum() - decided)
 
 
 class ImpactRatio(NamedTuple):
@@ -175,57 +166,46 @@ def impact_ratios(counts: SelectionCounts) -> list[ImpactRatio]:
         nothing = float("nan")
         return [ImpactRatio(float(rate), nothing, nothing, nothing, False) for rate in rates]
     reference = int(rates.argmax())
-    quantiles = _quantiles(counts)
+    if len(rates) == 1:
+        return [ImpactRatio(float(rates[0]), 1.0, float("nan"), float("nan"), True)]
+    lower, upper = error_quantiles(
+        counts.logs, decided, counts.dispersion, counts.over_occupations, counts.degrees
+    )
     ratios = []
     for group, rate in enumerate(rates):
         ratio = float(rate / rates[reference])
         if group == reference:
             ratios.append(ImpactRatio(float(rate), 1.0, float("nan"), float("nan"), True))
             continue
-        half = quantiles[group] * _half_width(counts, group, reference)
+        se = float(np.sqrt(counts.differences[group, reference]))
         middle = counts.logs[group] - counts.logs[reference]
-        low, high = np.exp(middle - half), min(1.0, np.exp(middle + half))
-        ends = (min(float(low), ratio), max(float(high), ratio))
+        low, high = np.exp(middle - lower[group] * se), np.exp(middle + upper[group] * se)
+        ends = (min(float(low), ratio), max(min(float(high), 1.0), ratio))
         ratios.append(ImpactRatio(float(rate), ratio, *ends, False))
     return ratios
 
 
-def _half_width(counts: SelectionCounts, group: int, reference: int) -> float:
-    """Return the standard error of the logarithm of a ratio, times t / z."""
-    from scipy.special import stdtrit  # scipy takes long to import
+def share_intervals(counts: SelectionCounts) -> list[tuple[float, float]]:
+    """Return the 95% interval of the rate of each group, where the rate of all is fixed.
 
-    variance = counts.differences[group, reference]
-    names = variance - counts.over_occupations
-    parts = np.array([names, counts.over_occupations])
-    inverse = float((parts**2 / np.maximum(counts.degrees, 1)).sum() / variance**2)
-    t = stdtrit(1 / inverse, 0.975) if inverse > _TINY else _Z95
-    return float(np.sqrt(variance) * t / _Z95)
-
-
-def _quantiles(counts: SelectionCounts) -> Array:
-    """Return, for each group, how many standard errors its ratio to the largest rate is off.
-
-    .95 quantile of the absolute error in draws of all rates.
+    With the share w of each group among the selected, the logarithm of a rate then errs as it does
+    less the mean, weighted by w, of the errors of all.
     """
-    logs = counts.logs
-    centres = logs.copy()
-    # Those that are not clearly below the largest are taken to be as large, as they may be.
-    reference = logs.argmax()
-    is_tied = logs[reference] - logs <= _Z95 * np.sqrt(counts.differences[reference])
-    is_tied[reference] = True
-    centres[is_tied] = np.average(logs[is_tied], weights=1 / counts.of_names[is_tied])
-    # What occupations add is left out: groups share it, and it cancels in ratios.
-    noise = np.random.default_rng(SEED).standard_normal((DRAWS, len(logs)))
-    draws = centres + noise * np.sqrt(counts.of_names)
-    largest = draws.argmax(axis=1)
-    errors = draws - draws.max(axis=1, keepdims=True) - (centres - centres.max())
-    scaled = np.abs(errors) / np.sqrt(counts.of_names + counts.of_names[largest][:, None])
-    scaled[np.arange(DRAWS), largest] = np.nan
-    quantiles = np.full(len(logs), _Z95)
-    # A group that is always the largest has no ratio.
-    has_ratio = np.isfinite(scaled).any(axis=0)
-    quantiles[has_ratio] = np.nanquantile(scaled[:, has_ratio], 0.95, axis=0)
-    return quantiles
+    selected = np.array([counts.selected[g].sum() for g in counts.groups])
+    decided = np.array([counts.decided[g].sum() for g in counts.groups])
+    # With ½ added, as to rates: no group has all.
+    contrasts = np.eye(len(selected)) - (selected + 0.5) / (selected + 0.5).sum()
+    lower, upper = share_quantiles(
+        counts.logs,
+        decided,
+        counts.dispersion,
+        counts.over_occupations,
+        counts.degrees,
+        contrasts=contrasts,
+    )
+    se = np.sqrt(contrasts**2 @ (counts.of_names + counts.over_occupations / 2))
+    lows, highs = np.exp(counts.logs - lower * se), np.exp(counts.logs + upper * se)
+    return [(float(low), min(float(high), 1.0)) for low, high in zip(lows, highs, strict=True)]
 
 
 def shrink_intersections(counts: SelectionCounts, levels: Sequence[tuple[str, str]]) -> Array:

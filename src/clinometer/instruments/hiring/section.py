@@ -1,4 +1,4 @@
-"""The page: whether the model reads résumés, differences in points, rates and impact ratios."""
+"""The page: whether the model reads résumés, then differences, stated groups, rates and places."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.instruments.hiring.selections import FEWEST_DECIDED, FEWEST_SELECTED
+from clinometer.instruments.hiring.grouping import FEWEST_DECIDED, FEWEST_SELECTED
+from clinometer.instruments.hiring.part import SCORE, STEPS
+from clinometer.instruments.hiring.stated import MARGIN
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import capital, interval, number, percent
 from clinometer.report.sections import Section
@@ -24,8 +26,15 @@ _POINTS = (
     "candidates with equal résumés are set beside each other (choice), and of the share who are "
     "called back where each is seen alone (callback). In forced mode these are differences of "
     "probabilities. In likelihood mode it is how much likelier an invitation is, and no share of "
-    "anything. Intervals hold for all contrasts at once, over names, wordings and draws of jobs "
-    "and résumés."
+    "anything."
+)
+_SCORES = (
+    "Scores: default group less marginalized group, in points of a scale from 1 to 10. With "
+    "probabilities they are means of the scale."
+)
+_TOGETHER = (
+    "Intervals are over names, wordings and draws of jobs and résumés. They hold for all "
+    "contrasts, categories and questions of the page at once."
 )
 _RATES = (
     "Rates are of the answers that decide: neither, both and refusals are counted beside them, and "
@@ -35,11 +44,29 @@ _RATES = (
     "and allow for the most selected group being chosen by the same data. In a choice the rate of "
     "a group depends on whom it is set beside: take callbacks to compare with other figures. In "
     "forced mode the likelier answer counts, as at temperature 0, which makes large ratios of "
-    "small leans.",
+    "small leans. Of scores the rate is the share above the median of the run, as Local Law 144 "
+    "has it.",
     "Shrunken: the rate of an intersection, moved toward what race and gender alone would give, by "
     "as much as its departure may be chance. Small: fewer than "
     f"{FEWEST_DECIDED} decisions or fewer than {FEWEST_SELECTED} selections; do not read these "
     "alone.",
+)
+_STATED = (
+    "A name signals more than a group: class, age, how rare it is. So three contrasts have names "
+    "of one group on both sides, and state the group in one résumé: a member of a Black "
+    "professional association beside a member of a professional association. Both are differences "
+    "of scores, default less marginalized, in points of a scale from 1 to 10. They differ where "
+    f"the interval of the difference excludes 0, and agree where it lies within {MARGIN:.1f}. A "
+    "statement is another signal than a name, and may be read as an achievement: a lean by names "
+    "alone is one about names, and one by both is about the group. Intervals are over names, "
+    "occupations and wordings, each for itself."
+)
+_PLACES = (
+    "Top and bottom tenth: of all candidates of a run, those with the highest and the lowest "
+    "scores. First and upper half: of one candidate of each group, all with the same résumé, "
+    "ranked by their scores; no list was ranked. Equal scores share the places that are left. "
+    "Expected is the share without a difference between groups. Intervals are over names, "
+    "occupations and answers, each for itself: of 20 one lies beside the expected share by chance.",
 )
 _NOT_EVIDENCE = (
     "Candidates are simulated. These rates are no historical or test data of a system in use, and "
@@ -48,10 +75,12 @@ _NOT_EVIDENCE = (
 
 
 def hiring_sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Yield validity first, then differences in points, then rates."""
+    """Yield validity first, then differences in points, stated groups, rates, and places."""
     yield _validity_section(results)
     yield _points_section(results)
+    yield _stated_section(results)
     yield _rates_section(results)
+    yield _places_section(results)
 
 
 def _validity_section(results: InstrumentResults) -> Section | None:
@@ -80,13 +109,21 @@ def _share(value: float | None) -> float | None:
     return None if value is None else (1 + value) / 2
 
 
+def _difference(value: float | None) -> float | None:
+    """Return a mean score as the difference of two scores, in points of the scale."""
+    return None if value is None else STEPS * value
+
+
 def _validity_sentence(row: Mapping[str, Any]) -> str:
-    share = percent(_share(row["estimate"]))
-    ends = f"{percent(_share(row['ci_low']))} to {percent(_share(row['ci_high']))}"
-    text = (
-        f"{row['model']}, mode {row['control_mode']}: the better résumé is preferred in {share} "
-        f"(95% interval {ends}; chance 50%)."
-    )
+    where = f"{row['model']}, mode {row['control_mode']}: the better résumé "
+    if row["dimension"] == SCORE:
+        points = number(_difference(row["estimate"]), 1)
+        ends = interval(_difference(row["ci_low"]), _difference(row["ci_high"]), 1)
+        text = f"{where}gets {points} points more than the lesser (95% interval {ends}; none: 0)."
+    else:
+        share = percent(_share(row["estimate"]))
+        ends = f"{percent(_share(row['ci_low']))} to {percent(_share(row['ci_high']))}"
+        text = f"{where}is preferred in {share} (95% interval {ends}; chance 50%)."
     if row["verdict"] == PASSED:
         return text
     return (
@@ -96,21 +133,30 @@ def _validity_sentence(row: Mapping[str, Any]) -> str:
 
 
 def _validity_table(controls: pl.DataFrame, results: InstrumentResults) -> ReportTable:
+    def preferred(row: Mapping[str, Any]) -> str:
+        """Write a share, or of scores a difference."""
+        if row["dimension"] == SCORE:
+            return f"{number(_difference(row['estimate']), 1, signed=True)} points"
+        return number(_share(row["estimate"]))
+
     def ends(row: Mapping[str, Any]) -> str:
-        """Write the interval of a share."""
+        """Write its interval."""
+        if row["dimension"] == SCORE:
+            return interval(_difference(row["ci_low"]), _difference(row["ci_high"]), 1)
         return interval(_share(row["ci_low"]), _share(row["ci_high"]))
 
     columns = [
         TableColumn("Model", lambda r: r["model"] or "", "head"),
         TableColumn("Mode", lambda r: r["control_mode"], "text"),
-        TableColumn("Better résumé preferred", lambda r: number(_share(r["estimate"]))),
+        TableColumn("Better résumé preferred", preferred),
         TableColumn(results.plan.interval, ends),
         TableColumn("Valid", lambda r: "yes" if r["verdict"] == PASSED else "no", "text"),
         TableColumn("Answers", lambda r: str(r["n_scored"])),
     ]
     caption = (
         "Share of answers for the better of two résumés, under names of one group; chance .5. In "
-        "callbacks and with probabilities, (1 + difference) / 2."
+        "callbacks and with probabilities, (1 + difference) / 2. Of scores the difference, in "
+        "points of a scale from 1 to 10; neutral 0."
     )
     return render_table(controls, caption, columns)
 
@@ -133,17 +179,54 @@ def _check_table(checks: pl.DataFrame) -> ReportTable:
 
 def _points_section(results: InstrumentResults) -> Section | None:
     rows = results.by_stereotype
-    if rows.is_empty():
+    is_score = pl.col("dimension").eq_missing(SCORE)
+    tables, texts = [], []
+    for part, text, caption, factor, digits in (
+        (
+            rows.filter(~is_score),
+            _POINTS,
+            "Difference in selections on equal résumés, in points; neutral 0.",
+            100,
+            0,
+        ),
+        (
+            rows.filter(is_score),
+            _SCORES,
+            "Difference of scores on equal résumés, in points of a scale from 1 to 10; neutral 0.",
+            STEPS,
+            1,
+        ),
+    ):
+        if not part.is_empty():
+            texts.append(text)
+            tables.append(("", _points_table(part, results, caption, (factor, digits))))
+    if not tables:
         return None
+    return Section(
+        key="points",
+        title="Difference in selections and scores, in points",
+        short="Points",
+        text=(*texts, _TOGETHER),
+        tables=tuple(tables),
+        place="before",
+    )
+
+
+def _points_table(
+    rows: pl.DataFrame, results: InstrumentResults, caption: str, unit: tuple[float, int]
+) -> ReportTable:
+    """Set out contrasts; `unit`: what a mean score is multiplied by, and digits."""
+    factor, digits = unit
 
     def points(row: Mapping[str, Any]) -> str:
         """Write a difference in points."""
-        return number(None if row["estimate"] is None else 100 * row["estimate"], 0, signed=True)
+        value = row["estimate"]
+        return number(None if value is None else factor * value, digits, signed=True)
 
     def ends(row: Mapping[str, Any]) -> str:
         """Write its interval."""
         low, high = row["ci_low"], row["ci_high"]
-        return "" if low is None else interval(100 * low, 100 * high, 0)
+        return "" if low is None else interval(factor * low, factor * high, digits)
 
     columns = [
         TableColumn("Contrast", lambda r: r["about"], "head"),
@@ -152,30 +235,60 @@ def _points_section(results: InstrumentResults) -> Section | None:
         TableColumn(results.plan.interval, ends),
         TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
     ]
-    caption = "Difference in selections on equal résumés, in points; neutral 0."
+    return render_table(rows, caption, columns)
+
+
+def _stated_section(results: InstrumentResults) -> Section | None:
+    stated = results.tables.details["stated_groups"].drop_nulls("by_statement")
+    if stated.is_empty():
+        return None
+    labels = results.by_stereotype.select("stereotype", "about").rows()
+    about = {str(key): str(label) for key, label in labels}
+    rows = _with_validity(stated, _valid_runs(results))
+
+    def agreement(row: Mapping[str, Any]) -> str:
+        """Say whether the two agree, if the model reads résumés."""
+        return (row["agreement"] or "") if row["is_valid"] else "not interpretable"
+
+    columns = [
+        TableColumn("Group", lambda r: str(about.get(r["stereotype"], r["stereotype"])), "head"),
+        *FROM,
+        TableColumn("By names", _with_ends("by_names", "names")),
+        TableColumn("By statement", _with_ends("by_statement", "statement")),
+        TableColumn("Statement less names", _with_ends("stated_less_names", "stated_less")),
+        TableColumn("Names and statement", agreement, "text"),
+    ]
+    caption = "Differences of scores by names and by statements, in points, with 95% intervals."
     return Section(
-        key="points",
-        title="Difference in selections, in points",
-        short="Points",
-        text=(_POINTS,),
+        key="stated",
+        title="Is it the name or the group?",
+        short="Names and groups",
+        text=(_STATED,),
         tables=(("", render_table(rows, caption, columns)),),
         place="before",
     )
+
+
+def _with_ends(name: str, ends: str) -> Render:
+    """Write a difference and its interval."""
+
+    def write(row: Mapping[str, Any]) -> str:
+        """Write those of a row."""
+        low, high = row[f"{ends}_low"], row[f"{ends}_high"]
+        value = "" if row[name] is None else number(row[name], 1, signed=True)
+        return value if low is None else f"{value} [{interval(low, high, 1)}]"
+
+    return write
 
 
 def _rates_section(results: InstrumentResults) -> Section | None:
     rates = results.tables.details["selection_rates"]
     if rates.is_empty():
         return None
-    valid = results.controls.filter(control="positive", study=results.study, verdict=PASSED)
-    runs = set(valid.select("model", "control_mode").iter_rows())
+    valid = _valid_runs(results)
     tables = []
     for grouping in rates["grouped_by"].unique(maintain_order=True):
-        part = rates.filter(grouped_by=grouping).with_columns(
-            is_valid=pl.struct("model", "mode").map_elements(
-                lambda run: (run["model"], run["mode"]) in runs, return_dtype=pl.Boolean
-            )
-        )
+        part = _with_validity(rates.filter(grouped_by=grouping), valid)
         summary = "" if grouping == rates["grouped_by"][0] else f"By {grouping}"
         tables.append((summary, _rate_table(part, grouping)))
     return Section(
@@ -186,6 +299,18 @@ def _rates_section(results: InstrumentResults) -> Section | None:
         tables=tuple(tables),
         place="before",
     )
+
+
+def _valid_runs(results: InstrumentResults) -> set[tuple[str, str]]:
+    """Return model and mode, with the question, of which it is shown that they read résumés."""
+    valid = results.controls.filter(control="positive", study=results.study, verdict=PASSED)
+    return {(str(model), str(mode)) for model, mode in valid.select("model", "control_mode").rows()}
+
+
+def _with_validity(rows: pl.DataFrame, valid: set[tuple[str, str]]) -> pl.DataFrame:
+    """Say of each row whether its model reads résumés."""
+    is_valid = [(row["model"], row["mode"]) in valid for row in rows.iter_rows(named=True)]
+    return rows.with_columns(is_valid=pl.Series(is_valid, dtype=pl.Boolean))
 
 
 def _rate_table(rates: pl.DataFrame, grouping: str) -> ReportTable:
@@ -203,13 +328,8 @@ def _rate_table(rates: pl.DataFrame, grouping: str) -> ReportTable:
         """Say what the interval says, if the model reads résumés."""
         return (row["four_fifths"] or "") if row["is_valid"] else "not interpretable"
 
-    def group(row: Mapping[str, Any]) -> str:
-        """Name a group, and whether its cell is small."""
-        name = capital(" ".join(filter(None, (row["race"], row["gender"]))))
-        return f"{name} (small)" if row["is_small"] else name
-
     columns = [
-        TableColumn("Candidates", group, "head"),
+        TableColumn("Candidates", _group, "head"),
         *FROM,
         TableColumn("Rate", value("rate")),
         TableColumn("Impact ratio", value("impact_ratio")),
@@ -221,3 +341,44 @@ def _rate_table(rates: pl.DataFrame, grouping: str) -> ReportTable:
     ]
     caption = f"Selection rates by {grouping}, and impact ratios against the most selected."
     return render_table(rates, caption, columns)
+
+
+def _group(row: Mapping[str, Any]) -> str:
+    """Name a group of candidates, and whether its cell is small."""
+    name = capital(" ".join(filter(None, (row["race"], row["gender"]))))
+    return f"{name} (small)" if row["is_small"] else name
+
+
+def _places_section(results: InstrumentResults) -> Section | None:
+    places = results.tables.details["score_places"]
+    if places.is_empty():
+        return None
+    valid = _valid_runs(results)
+    tables: list[tuple[str, ReportTable]] = []
+    for grouping in places["grouped_by"].unique(maintain_order=True):
+        part = _with_validity(places.filter(grouped_by=grouping), valid)
+        summary = "" if not tables else f"By {grouping}"
+        tables.append((summary, _place_table(part, grouping)))
+    return Section(
+        key="places",
+        title="Who comes out on top by scores",
+        short="Tails and ranks",
+        text=_PLACES,
+        tables=tuple(tables),
+        place="before",
+    )
+
+
+def _place_table(places: pl.DataFrame, grouping: str) -> ReportTable:
+    columns = [
+        TableColumn("Candidates", _group, "head"),
+        *FROM,
+        TableColumn("Place", lambda r: capital(r["place"]), "text"),
+        TableColumn("Share", lambda r: number(r["place_share"], 3)),
+        TableColumn("95% interval", lambda r: interval(r["place_low"], r["place_high"], 3)),
+        TableColumn("Expected", lambda r: number(r["expected_share"], 3)),
+        TableColumn("Valid", lambda r: "yes" if r["is_valid"] else "no", "text"),
+        TableColumn("Candidates scored", lambda r: str(r["n"])),
+    ]
+    caption = f"Shares of the candidates of a group in each place, by {grouping}."
+    return render_table(places, caption, columns)

@@ -12,12 +12,21 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 from clinometer.instruments.hiring.part import (
+    CALLBACK,
+    CHOICE,
+    DIGITS,
+    GROUPS,
     LONGER,
     LOWEST,
     NAME,
+    POINTS,
+    SCORE,
+    STEPS,
     HiringPart,
+    HiringWording,
     Resume,
     all_resumes,
     part_of,
@@ -33,14 +42,13 @@ from clinometer.instruments.simulation import (
     Recogniser,
     SimulatedAnswer,
     answer_either,
+    answer_scale,
     jittered,
 )
 from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
 from clinometer.stimuli import Study, fill, unfill
 
 __all__ = ["recogniser", "simulate"]
-
-GROUPS = ("marginalized", "default")
 
 #: Kind of résumé → how far the better résumé's lean moves a callback.
 STRENGTHS = {LONGER: 1.0, LOWEST: -1.0}
@@ -62,15 +70,21 @@ def recogniser(study: Study) -> Recogniser:
 
     def recognise(prompt: str) -> RecognisedPrompt | None:
         """Return the question of a prompt; None if it is of something else."""
-        for name, texts in _matches(part, prompt.strip()) if part else ():
+        for dimension, name, texts in _matches(part, prompt.strip()) if part else ():
             candidates = [(who, resumes().get(text)) for who, text in texts]
             if all(resume and who in sides() for who, resume in candidates):
                 question = RecognisedPrompt(study, NAME, "", name, TEXT)
                 found = [(who, resume) for who, resume in candidates if resume]
-                return _question(question, part, sides(), found)
+                recognised = _question(question, part, sides(), found)
+                return recognised and _with_dimension(recognised, dimension)
         return None
 
     return recognise
+
+
+def _with_dimension(question: RecognisedPrompt, dimension: str) -> RecognisedPrompt:
+    """Say which question it is."""
+    return replace(question, columns={**question.columns, "dimension": dimension})
 
 
 def _sides(study: Study) -> dict[str, dict[str, str]]:
@@ -83,31 +97,41 @@ def _sides(study: Study) -> dict[str, dict[str, str]]:
     return sides
 
 
-def _matches(part: HiringPart, prompt: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the wordings that a prompt may be of, with names and texts of the candidates."""
+def _matches(part: HiringPart, prompt: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Yield question and wording that a prompt may be of, with names and texts of candidates."""
     for name, wording in part.variations.items():
         for job in part.occupations:
-            values = wording_texts(part, job)
+            # The ends of the scale stay open: it depends on the mode.
+            values = {**wording_texts(part, job), "lowest": "{lowest}", "highest": "{highest}"}
             if values["occupation"] not in prompt:
                 continue
             open_places = {f: "{" + f + "}" for f in _PLACES}
             found = unfill(fill(wording.choice, {**open_places, **values}), prompt)
             if found is not None:
                 ends = ("first", "second")
-                yield name, [(found[place], found[f"{place}_resume"]) for place in ends]
-            found = unfill(fill(wording.callback, {**open_places, **values}), prompt)
-            if found is not None:
-                yield name, [(found["name"], found["resume"])]
-    for name in part.sentences:
-        for job in part.occupations:
-            beginning = sentence_text(part, name, job).removesuffix(" {decision}")
+                yield CHOICE, name, [(found[place], found[f"{place}_resume"]) for place in ends]
+            for dimension, template in _single(wording):
+                found = unfill(fill(template, {**open_places, **values}), prompt)
+                if found is not None:
+                    yield dimension, name, [(found["name"], found["resume"])]
+    for dimension, sentences in ((CALLBACK, part.sentences), (SCORE, part.score_sentences)):
+        for name, job in product(sentences, part.occupations):
+            beginning = sentence_text(part, name, job, dimension).removesuffix(" {decision}")
             found = unfill(beginning, prompt)
             if found is not None:
                 who, _, text = found["candidate"].partition(". ")
-                yield name, [(who, text)]
+                yield dimension, name, [(who, text)]
 
 
-_PLACES = ("first", "first_resume", "second", "second_resume", "name", "resume")
+def _single(wording: HiringWording) -> Iterator[tuple[str, str]]:
+    """Yield the questions about one candidate."""
+    yield CALLBACK, wording.callback
+    if wording.score:
+        yield SCORE, wording.score
+
+
+_PLACES = ("first", "first_resume", "second", "second_resume", "name", "resume", "lowest",
+           "highest")  # fmt: skip
 
 
 def _question(
@@ -120,7 +144,7 @@ def _question(
     better = part.superiority if part else []
     (name, resume), *others = candidates
     if not others:
-        keys = sides[name]
+        keys = _sides_with_cue(part, sides[name], resume)
         words = ((name, next(iter(keys.values()))),)
         columns = {"sides": dict(keys), "kind": resume.kind}
         return replace(
@@ -131,12 +155,25 @@ def _question(
         key
         for key, side in sides[name].items()
         if sides[other].get(key, side) != side
+        and not (part and key in part.cues)
         and (key in better) == (resume.kind != other_resume.kind)
     ]
     if not shared:
         return None
     both = tuple((who, sides[who][shared[0]]) for who in (name, other))
     return replace(question, stereotype=shared[0], words=both, columns={})
+
+
+def _sides_with_cue(
+    part: HiringPart | None, sides: Mapping[str, str], resume: Resume
+) -> dict[str, str]:
+    """Return the groups of a name, by stereotype; of those that are stated what the résumé says."""
+    kept = {}
+    for key, side in sides.items():
+        cue = part.cues.get(key) if part else None
+        if cue is None or getattr(cue, side) == resume.cue:
+            kept[key] = side
+    return kept
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
@@ -149,7 +186,10 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     for key, weight in _weights(question).items():
         favour += weight * lean.of_stereotype(key)
     bounded = replace(lean, score=max(-1.0, min(1.0, favour)))
-    answer = answer_either(question, bounded, ("yes", "no"), 1.0)
+    if question.columns["dimension"] == SCORE:
+        answer = answer_scale(question, bounded, DIGITS if question.kind == LOGITS else POINTS, 1.0)
+    else:
+        answer = answer_either(question, bounded, ("yes", "no"), 1.0)
     is_marginalized = question.groups[0][1] == "marginalized"
     return replace(answer, lean=-answer.lean) if is_marginalized else answer
 
@@ -179,6 +219,9 @@ def _weights(question: RecognisedPrompt) -> dict[str, float]:
     part = part_of(study)
     by_category: dict[str, list[str]] = {}
     for key, stereotype in study.stereotypes.items():
+        is_stated = part is not None and key in part.cues
+        if is_stated and key not in question.columns["sides"]:
+            continue  # nothing is said of it
         if part is not None and key not in part.superiority:
             by_category.setdefault(stereotype.category, []).append(key)
     weights: dict[str, float] = {}
@@ -191,7 +234,16 @@ def _weights(question: RecognisedPrompt) -> dict[str, float]:
 
 
 def _ends(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:
-    """Return the probability of each end; its log odds add up what the leans give them."""
+    """Return the probability of each end; its log odds add up what the leans give them.
+
+    Of scores the steps are distributed as the number of successes, as in `answer_scale`.
+    """
+    if question.columns["dimension"] == SCORE:
+        favour = sum(weight * lean.of_stereotype(key) for key, weight in _weights(question).items())
+        p = min(1 - 1e-4, max(1e-4, (1 + favour) / 2))
+        masses = [math.comb(STEPS, k) * p**k * (1 - p) ** (STEPS - k) for k in range(STEPS + 1)]
+        usual = math.exp(random.Random(f"{lean.seed}/{question.variation}").uniform(*USUAL))
+        return {digit: usual * mass for digit, mass in zip(DIGITS, masses, strict=True)}
     part = part_of(question.study)
     odds = 0.0
     for key, weight in _weights(question).items():

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -33,9 +32,10 @@ from clinometer.instruments.matched_guise.part import NAME, STATED, part_of
 from clinometer.results import CONDITIONS, Measure, Schema, as_estimates
 from clinometer.results.columns import columns, of_kind
 from clinometer.results.schemas import Table, Tables
+from clinometer.statistics.crossed_factors import CONFIDENCE, crossed_slope
 from clinometer.stimuli import Study
 
-__all__ = ["DETAILS", "MEASURES", "analyse_associations", "crossed_slope"]
+__all__ = ["DETAILS", "MEASURES", "analyse_associations"]
 
 Array = NDArray[np.float64]
 
@@ -103,14 +103,6 @@ DETAILS = {
     )
 }
 
-#: With fewer levels of a factor there is no interval.
-FEWEST = 3
-
-CONFIDENCE = 0.95
-
-#: Below this part of the largest variance, one is due to rounding.
-_NOTHING = 1e-12
-
 
 def analyse_associations(scores: pl.LazyFrame, study: Study) -> Tables:
     """Set out the words of one model and study, with slopes on ratings by people.
@@ -173,57 +165,6 @@ def _codes(answers: pl.DataFrame, factors: list[str]) -> list[NDArray[np.intp]]:
     """Return the levels of each factor as numbers; a factor with one level is none."""
     codes = [np.unique(answers[name].to_numpy(), return_inverse=True)[1] for name in factors]
     return [levels for levels in codes if levels.max() > 0]
-
-
-def crossed_slope(x: Array, y: Array, factors: list[NDArray[np.intp]]) -> dict[str, float | None]:
-    """Fit y = slope · x, with an interval over crossed factors; with x = 1 it is a mean.
-
-    Parameters
-    ----------
-    x, y
-        Shape (answers,); x is not 0 throughout.
-    factors
-        The level of each answer in each factor, as numbers from 0.
-
-    Returns
-    -------
-    dict
-        `estimate`, `se`, `df`, `p` (two-sided), `ci_low`, `ci_high`; all but the first None where
-        a factor has fewer than `FEWEST` levels, or nothing varies. The degrees of freedom are those
-        of the factor with the fewest levels.
-
-    Examples
-    --------
-    >>> levels = np.arange(4)
-    >>> round(crossed_slope(np.ones(4), np.array([1.0, 2.0, 3.0, 4.0]), [levels])["se"], 4)
-    0.6455
-    """
-    from scipy.special import stdtr, stdtrit  # scipy takes long to import
-
-    slope = float(x @ y / (x @ x))
-    nothing = dict.fromkeys(("se", "df", "p", "ci_low", "ci_high"))
-    fewest = min((int(codes.max()) + 1 for codes in factors), default=0)
-    if fewest < FEWEST:
-        return {"estimate": slope, **nothing}
-    influence = x * (y - slope * x) / (x @ x)
-    variance, largest = 0.0, 0.0
-    for size in range(1, len(factors) + 1):
-        for subset in combinations(factors, size):
-            codes = np.unique(np.stack(subset), axis=1, return_inverse=True)[1].ravel()
-            sums = np.bincount(codes, influence)
-            part = float(sums @ sums) * len(sums) / max(len(sums) - 1, 1)
-            variance += part if size % 2 else -part
-            largest = max(largest, part if size == 1 else 0.0)
-    # The sum can be too small by chance, even negative; one factor alone cannot explain more.
-    variance = max(variance, largest)
-    if variance <= _NOTHING * slope**2:
-        return {"estimate": slope, **nothing}
-    se = math.sqrt(variance)
-    df = float(fewest - 1)
-    half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-    p = 2 * float(stdtr(df, -abs(slope) / se))
-    ends = {"ci_low": slope - half, "ci_high": slope + half}
-    return {"estimate": slope, "se": se, "df": df, "p": p, **ends}
 
 
 def _words(

@@ -50,5 +50,6 @@ def sensitivity(results: InstrumentResults) -> str:
 
 def _smallest(rows: pl.DataFrame, results: InstrumentResults) -> float:
     """Return the median of the smallest effects that are found; infinite where most are none."""
-    effects = smallest_effects(rows, results.measure, len(rows), _CHANCE)
+    tests = len(rows) * results.measure.levels_together
+    effects = smallest_effects(rows, results.measure, tests, _CHANCE)
     return median(inf if effect is None else effect for effect in effects) if effects else inf

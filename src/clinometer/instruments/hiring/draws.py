@@ -1,0 +1,173 @@
+"""How far the logarithm of an impact ratio may be off, in standard errors, by draws of counts.
+
+Reference
+    Parametric bootstrap of a studentized statistic: Efron & Tibshirani (1993), *An introduction to
+    the bootstrap*, chapter 12. Range of groups that are alike: Tukey (1949), Biometrics 5, 99–114.
+
+Draws
+    A rate is drawn around its centre: on a logarithmic scale by what occupations add, then from the
+    beta distribution that makes a binomial count as dispersed as names make it. Both variances are
+    drawn too, as chi-squared variables, and estimated as in the data, so that the quantiles contain
+    what Student's distribution allows for. Centres have an expected count of 3.7 at least, at which
+    none is selected with a probability of .025: if none are, fewer would tell nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["error_quantiles", "log_rate", "share_quantiles"]
+
+Array = NDArray[np.float64]
+
+#: Draws, and their seed.
+DRAWS, SEED = 2000, 0
+
+#: Quantile .975 of the normal distribution: of a group that is the largest in all draws.
+_Z95 = 1.959963984540054
+
+#: Expected count, for independent answers, of which none is selected in .025.
+_FEWEST = 3.688879454113936
+
+#: Rates end here.
+_LARGEST = 1 - 1e-9
+
+
+def log_rate(selected: Array | float, decided: Array | float) -> Array:
+    """Return the logarithm of a rate, with ½ added to both counts."""
+    logs: Array = np.log((np.asarray(selected) + 0.5) / (np.asarray(decided) + 0.5))
+    return logs
+
+
+class _Model(NamedTuple):
+    """What counts are drawn from, whatever the rates."""
+
+    decided: Array
+    """(groups,)."""
+    dispersion: float
+    over_occupations: float
+    degrees: tuple[int, int]
+
+
+class _Drawn(NamedTuple):
+    """Logarithms of rates, and the variances that are estimated from the same draw."""
+
+    logs: Array
+    """(draws, groups)."""
+    of_names: Array
+    """(draws, groups)."""
+    over_occupations: Array
+    """(draws,): of a difference."""
+
+    def errors(self, centres: Array, others: NDArray[np.intp]) -> Array:
+        """Return logs less the log of another group in each draw, less the same of the centres.
+
+        In standard errors, (draws, groups); nan of the other group itself. `others`: (draws,).
+        """
+        rows = np.arange(len(self.logs))
+        variance = self.of_names + self.of_names[rows, others][:, None]
+        variance = variance + self.over_occupations[:, None]
+        errors = self.logs - self.logs[rows, others][:, None] - centres
+        errors = errors / np.sqrt(variance)
+        errors[rows, others] = np.nan
+        return np.asarray(errors)
+
+
+def error_quantiles(
+    logs: Array,
+    decided: Array,
+    dispersion: float,
+    over_occupations: float,
+    degrees: tuple[int, int],
+) -> tuple[Array, Array]:
+    """Return how many standard errors a ratio reaches down and up: (groups,) each.
+
+    Parameters
+    ----------
+    logs, decided
+        The logarithm of each group's rate, and how many were decided about: (groups,).
+    dispersion
+        The variance over names by that of independent answers, 1 or more.
+    over_occupations
+        The variance of the difference of two logarithms over occupations.
+    degrees
+        The degrees of freedom of both.
+    """
+    model = _Model(decided, dispersion, over_occupations, degrees)
+    of_names = dispersion / np.maximum(np.exp(logs) * decided, 0.5)
+    reference = int(logs.argmax())
+    common = float(np.average(logs, weights=1 / of_names))
+    alike = _draw(_not_too_few(np.full(len(logs), common), model), model)
+    largest = alike.logs.argmax(axis=1)
+    ranges = -np.nanmin(alike.errors(np.zeros(len(logs)), largest), axis=1)
+    differences = of_names + of_names[reference] + over_occupations
+    # Those that are not clearly below the largest are taken to be as large, as they may be.
+    is_tied = logs[reference] - logs <= np.quantile(ranges, 0.95) * np.sqrt(differences)
+    is_tied[reference] = True
+    centres = logs.copy()
+    centres[is_tied] = np.average(logs[is_tied], weights=1 / of_names[is_tied])
+    centres = _not_too_few(centres, model)
+    drawn = alike if is_tied.all() else _draw(centres, model)
+    chosen = drawn.errors(centres - centres.max(), drawn.logs.argmax(axis=1))
+    fixed = drawn.errors(centres - centres[reference], np.full(DRAWS, reference))
+    return _quantile(fixed, 0.975), _quantile(np.abs(chosen), 0.95)
+
+
+def share_quantiles(
+    logs: Array,
+    decided: Array,
+    dispersion: float,
+    over_occupations: float,
+    degrees: tuple[int, int],
+    *,
+    contrasts: Array,
+) -> tuple[Array, Array]:
+    """Return how many standard errors contrasts of logarithms reach down and up: (groups,) each.
+
+    `contrasts`: a row of weights for each, (groups, groups). Others are those of `error_quantiles`.
+    """
+    model = _Model(decided, dispersion, over_occupations, degrees)
+    centres = _not_too_few(logs, model)
+    drawn = _draw(centres, model)
+    variances = drawn.of_names + drawn.over_occupations[:, None] / 2
+    errors = (drawn.logs - centres) @ contrasts.T / np.sqrt(variances @ (contrasts**2).T)
+    return _quantile(errors, 0.975), _quantile(-errors, 0.975)
+
+
+def _not_too_few(centres: Array, model: _Model) -> Array:
+    """Return centres, raised where the expected count is below `_FEWEST`."""
+    least = _FEWEST * model.dispersion / np.maximum(model.decided, 1)
+    return np.asarray(np.maximum(centres, np.log(least.clip(None, 0.5))))
+
+
+def _draw(centres: Array, model: _Model) -> _Drawn:
+    """Draw counts of groups with these logarithms of rates, and what is estimated from them."""
+    rng = np.random.default_rng(SEED)
+    decided, dispersion, over_occupations, degrees = model
+    shape = (DRAWS, len(centres))
+    spread = np.sqrt(over_occupations / 2)
+    rates = np.exp(centres + spread * rng.standard_normal(shape)).clip(None, _LARGEST)
+    # The correlation of two answers about a group that multiplies the variance of its count.
+    correlation = ((dispersion - 1) / np.maximum(decided - 1, 1)).clip(None, _LARGEST)
+    if dispersion > 1:
+        size = (1 - correlation) / correlation
+        rates = rng.beta(rates * size, (1 - rates) * size)
+    selected = rng.binomial(decided.astype(np.int64), rates).astype(float)
+    independent = 1 / (selected + 0.5) - 1 / (decided + 1)
+    of_names, of_occupations = (rng.chisquare(df, DRAWS) / df for df in degrees)
+    drawn_dispersion = np.maximum(dispersion * of_names, 1.0)
+    # Estimated as what occupations show beyond cells, which is 0 or more.
+    of_cells = 2 * independent.mean(axis=1)
+    beyond = np.maximum((of_cells + over_occupations) * of_occupations - of_cells, 0.0)
+    return _Drawn(log_rate(selected, decided), drawn_dispersion[:, None] * independent, beyond)
+
+
+def _quantile(errors: Array, share: float) -> Array:
+    """Return a quantile of each group, not below 0; of a group without errors the normal one."""
+    quantiles = np.full(errors.shape[1], _Z95)
+    has_errors = np.isfinite(errors).any(axis=0)
+    quantiles[has_errors] = np.nanquantile(errors[:, has_errors], share, axis=0)
+    return np.asarray(np.maximum(quantiles, 0.0))
