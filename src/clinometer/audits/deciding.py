@@ -17,8 +17,8 @@ Chance
     Given the answers so far, and no opinion before them, the mean of all trials is normal about
     the mean so far, with the variance of the one less that of the other (Spiegelhalter, Freedman &
     Blackburn 1986, Controlled Clinical Trials 7(1), 8–17). The error shrinks as the exact one of
-    the design does, with the components of variance of the answers so far, else shipped ones. The
-    interval of all trials is taken to be normal: rather too much is asked than too little.
+    the design does, with the components of variance of the answers so far, else shipped ones; its
+    degrees of freedom grow as those of the design do (`statistics.planning`).
 
 Looks
     Verdicts are at the level that all looks share (`statistics.looks`), by the information that
@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, stdtrit
 
 from clinometer.asking.budget import Budget, estimate_costs
 from clinometer.asking.plan import Plan, Selection
@@ -61,6 +61,9 @@ __all__ = ["LEAST_CHANCE", "next_stage"]
 
 #: Below this chance of being decided by all trials, a stereotype is asked no more.
 LEAST_CHANCE = 0.25
+
+#: Drawn estimates of each error; they give its degrees of freedom.
+FORESEEN = 20
 
 #: Part of the variance that is taken to be the same at every look, at most: with more, looks would
 #: hardly differ, and a wrong component would cost most.
@@ -202,8 +205,8 @@ def _rows_of(means: pl.DataFrame, end: Ended) -> pl.DataFrame:
 class _Foresight:
     """What more trials would do to errors."""
 
-    #: By `_PLANNED`: the error of all trials, as a part of that so far.
-    shrinkage: Mapping[tuple[Any, ...], float]
+    #: By `_PLANNED`: the error of all trials and its df, as parts of those so far.
+    growth: Mapping[tuple[Any, ...], tuple[float, float]]
     information: Sequence[Information]
     looks: Looks
 
@@ -216,28 +219,31 @@ class _Foresight:
         most = {(part.study.name, part.instrument): n for part, n in _parts(plan)}
         asked = [part.at(part.end.iterations) for part in undecided]
         whole = [part.at(most[part.end.study, part.end.instrument]) for part in undecided]
-        errors_so_far = _errors(plan, asked, variances)
-        shrinkage = {}
-        for key, error in _errors(plan, whole, variances).items():
-            shrinkage[key] = min(error / errors_so_far[key], 1.0) if errors_so_far[key] else 1.0
+        so_far = _errors(plan, asked, variances)
+        growth = {}
+        for key, (error, df) in _errors(plan, whole, variances).items():
+            error_before, df_before = so_far[key]
+            shrinkage = min(error / error_before, 1.0) if error_before else 1.0
+            # Without an estimated error so far nothing is known of its df.
+            growth[key] = shrinkage, (df / df_before if df and df_before else 1.0)
         share = plan.looks[plan.stage.look]
-        information = _information(shrinkage, share, plan)
-        return cls(shrinkage, information, looks_of(plan.looks, Stage(0, (), information)))
+        information = _information(growth, share, plan)
+        return cls(growth, information, looks_of(plan.looks, Stage(0, (), information)))
 
     def chance(self, rows: pl.DataFrame) -> float:
         """Return the best chance of one of some means to be decided by all trials."""
         return max((self._chance_of(row) for row in rows.iter_rows(named=True)), default=1.0)
 
     def _chance_of(self, row: Mapping[str, Any]) -> float:
-        shrinkage = self.shrinkage.get(tuple(row[name] for name in _PLANNED))
-        if row["control"] is not None or not row["se"] or shrinkage is None:
+        growth = self.growth.get(tuple(row[name] for name in _PLANNED))
+        if row["control"] is not None or not row["se"] or growth is None:
             return 1.0
-        error = shrinkage * row["se"]
+        error, df = growth[0] * row["se"], growth[1] * row["df"]
         spread = max((row["se"] ** 2 - error**2) ** 0.5, 1e-12)
         level = 1.0 - row["confidence"]
         number = row["seen"] * MEASURES[row["instrument"]].levels_together
         tests = self.looks.tests(number, level, (row["study"], row["instrument"], row["mode"]))
-        half = error * float(ndtri(1.0 - level / tests / 2.0))
+        half = error * float(stdtrit(df, 1.0 - level / tests / 2.0))
         distance = row["estimate"] - row["neutral"]
         leans = ndtr((distance - half) / spread) + ndtr((-distance - half) / spread)
         room = max(row["tost_margin"] - half, 0.0)
@@ -247,17 +253,18 @@ class _Foresight:
 
 def _errors(
     plan: Plan, parts: Sequence[Selection], pilot: pl.DataFrame | None
-) -> dict[tuple[Any, ...], float]:
-    """Return the exact errors of stereotypes in a design, by `_PLANNED`."""
-    table = power_of_plan(replace(plan.whole(), selections=parts), pilot, runs=0)
-    return {
-        tuple(key): se
-        for *key, se in table.filter(level="stereotype").select(*_PLANNED, "se").iter_rows()
-    }
+) -> dict[tuple[Any, ...], tuple[float, float | None]]:
+    """Return the exact errors of stereotypes in a design, by `_PLANNED`, and their df.
+
+    Where drawn estimates have no error, there are no df.
+    """
+    table = power_of_plan(replace(plan.whole(), selections=parts), pilot, runs=FORESEEN)
+    rows = table.filter(level="stereotype").select(*_PLANNED, "se", "df").iter_rows()
+    return {tuple(key): (se, df) for *key, se, df in rows}
 
 
 def _information(
-    shrinkage: Mapping[tuple[Any, ...], float], share: float, plan: Plan
+    growth: Mapping[tuple[Any, ...], tuple[float, float]], share: float, plan: Plan
 ) -> tuple[Information, ...]:
     """Return the shares of information at the looks, of each run; the others' stay as they were.
 
@@ -268,7 +275,7 @@ def _information(
     if share == 1.0:  # some stereotypes catch up with the last look
         return tuple(information.values())
     parts_by_run: dict[tuple[str, str, str], list[float]] = {}
-    for (study, measure, mode, *_), ratio in shrinkage.items():
+    for (study, measure, mode, *_), (ratio, _) in growth.items():
         # At `share` the variance is 1 / ratio² times that of all trials.
         shrinking = (ratio**-2.0 - 1.0) / (1.0 / share - 1.0) if ratio else 1.0
         parts_by_run.setdefault((study, measure, mode), []).append(1.0 - shrinking)

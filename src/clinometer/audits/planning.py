@@ -248,8 +248,8 @@ def power_of_plan(
 ) -> pl.DataFrame:
     """Predict what the trials of a plan can tell; see `power`.
 
-    `pilot` is of `read_pilot`; `runs` is the number of drawn estimates of each error, 0 for the
-    errors alone. Without `controls`, of the other studies alone.
+    `pilot` is of `read_pilot`; `runs` is the number of drawn estimates of each error. Without
+    `controls`, of the other studies alone.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
     control_kinds = {}

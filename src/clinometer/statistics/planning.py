@@ -69,7 +69,6 @@ from clinometer.results.schemas import POWER
 from clinometer.statistics.clustered import Array, ClusteredMean, check_confidence
 from clinometer.statistics.crossed import CROSSED
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.pooling import Targets
 from clinometer.statistics.settings import FEWEST
 from clinometer.statistics.shared import SHARED
 from clinometer.statistics.sources import ERRORS, Sources
@@ -308,14 +307,11 @@ def foresee(
     """Return means before they are measured, by level and `NEVER_POOLED` with the level's keys.
 
     `units`, rows of `summarise`, are of runs that are asked alike, so that variances are moderated
-    over all of them; their values do not matter. With 0 `runs` the errors alone are returned, which
-    are exact, and nothing of how they would be estimated.
+    over all of them; their values do not matter.
     """
     design = _Design(units, sources, measure)
     ends = measure.low, measure.high
-    drawn_means: dict[tuple[Any, ...], Targets] = {}
-    if runs:
-        drawn_means = means(design.draw(runs, seed), ends, levels=LEVELS, neutral=design.null)
+    drawn_means = means(design.draw(runs, seed), ends, levels=LEVELS, neutral=design.null)
     estimates: dict[tuple[Any, ...], list[ClusteredMean]] = {}
     for (level, _, *key), targets in drawn_means.items():
         estimates.setdefault((level, *key), []).append(targets.these)
@@ -323,7 +319,7 @@ def foresee(
     planned: dict[tuple[Any, ...], PlannedMean] = {}
     for level in LEVELS:
         for group_key, group in rows.group_by(_KEYS[level], maintain_order=True):
-            of_group = estimates.get((level, *group_key), [])
+            of_group = estimates[level, *group_key]
             planned[level, *group_key] = design.planned_mean(group["row"].to_numpy(), of_group)
     return planned
 
