@@ -24,7 +24,13 @@ from clinometer.instruments.framings.components import (
     level_weights,
 )
 from clinometer.instruments.framings.next_questions import Precision, next_questions
-from clinometer.instruments.framings.part import NAME, FramingsPart, factors_of, framings_of, part_of
+from clinometer.instruments.framings.part import (
+    NAME,
+    FramingsPart,
+    factors_of,
+    framings_of,
+    part_of,
+)
 from clinometer.results import CONDITIONS, Measure, Schema, as_estimates
 from clinometer.results.columns import columns, of_kind
 from clinometer.results.schemas import Table, Tables
@@ -61,8 +67,8 @@ _OWN = {
     **of_kind(
         pl.Float64(),
         framing_mean="mean score in a framing, or over framings; −1 to 1, neutral 0",
-        framing_low="low end of its 95% interval: of one framing, over answers; of their mean, over "
-        "framings",
+        framing_low="low end of its 95% interval: of one framing, over answers; of their mean, "
+        "over framings",
         framing_high="high end of this interval",
         source_variance="variance of scores that a source makes, the noise taken off",
         source_low="low end of the 95% interval of `source_variance`",
@@ -86,8 +92,8 @@ _OWN = {
     **of_kind(
         pl.Int64(),
         n_framings="framings with scores",
-        n_positive="framings whose own interval lies above 0",
-        n_negative="framings whose own interval lies below 0",
+        n_positive="framings that are clearly above 0, with at most 5% false among the clear ones",
+        n_negative="framings that are clearly below 0",
         n_next="how many more of what `next_ask` says",
     ),
 }  # fmt: skip
@@ -250,16 +256,21 @@ class _Run:
         for (f, s), mean in np.ndenumerate(cells):
             framing, key = self.framings[f], self.stereotypes[s]
             own_half = half / math.sqrt(n_draws[f, s]) if n_draws[f, s] else math.nan
-            yield "framing_scores", {
-                **self._about(key),
-                "variation": framing.name,
-                "framing": ", ".join(f"{name}: {level}" for name, level in framing.levels.items()),
-                **_numbers(
-                    framing_mean=mean, framing_low=mean - own_half, framing_high=mean + own_half
-                ),
-                "tokens": self.tokens(framing.name),
-                "n_scored": counts.get((key, framing.name), 0),
-            }
+            yield (
+                "framing_scores",
+                {
+                    **self._about(key),
+                    "variation": framing.name,
+                    "framing": ", ".join(
+                        f"{name}: {level}" for name, level in framing.levels.items()
+                    ),
+                    **_numbers(
+                        framing_mean=mean, framing_low=mean - own_half, framing_high=mean + own_half
+                    ),
+                    "tokens": self.tokens(framing.name),
+                    "n_scored": counts.get((key, framing.name), 0),
+                },
+            )
 
     def _about(self, key: str | None) -> dict[str, Any]:
         """Return a stereotype with its category; null for all."""
@@ -279,23 +290,26 @@ class _Run:
     def _holding_rows(self) -> Iterator[Row]:
         for key, cells, noise in self._means():
             held = holding(cells, noise, self.scores.noise[1])
-            yield "framing_holding", {
-                **self._about(key),
-                **_numbers(
-                    framing_mean=held.mean,
-                    framing_low=held.low,
-                    framing_high=held.high,
-                    framing_sd=held.spread,
-                    side_share=held.share,
-                    side_share_low=held.share_low,
-                    side_share_high=held.share_high,
-                    new_low=held.new_low,
-                    new_high=held.new_high,
-                ),
-                "n_framings": held.n_framings,
-                "n_positive": held.n_positive,
-                "n_negative": held.n_negative,
-            }
+            yield (
+                "framing_holding",
+                {
+                    **self._about(key),
+                    **_numbers(
+                        framing_mean=held.mean,
+                        framing_low=held.low,
+                        framing_high=held.high,
+                        framing_sd=held.spread,
+                        side_share=held.share,
+                        side_share_low=held.share_low,
+                        side_share_high=held.share_high,
+                        new_low=held.new_low,
+                        new_high=held.new_high,
+                    ),
+                    "n_framings": held.n_framings,
+                    "n_positive": held.n_positive,
+                    "n_negative": held.n_negative,
+                },
+            )
 
     def _effect_rows(self) -> Iterator[Row]:
         """Yield the effect of every level but the first, and of all marks of a test at once."""
@@ -312,30 +326,33 @@ class _Run:
         named = {"\n".join(key): row for key, row in weights.items()}
         for name, effect in contrasts(self.scores, named).items():
             factor, baseline, candidate = name.split("\n")
-            yield "estimates", {
-                "measure": EFFECT.name,
-                "level": "model",
-                "subject": self.run["model"],
-                "factor": factor,
-                "baseline": baseline,
-                "candidate": candidate,
-                "method": "factorial",
-                "target": "these",
-                "estimate": effect.estimate,
-                "se": effect.se,
-                "df": float(self.scores.df_framings),
-                "p": effect.p,
-                "p_bonferroni": effect.p_adjusted,
-                "adjusted_over": "effects of framings",
-                "confidence": CONFIDENCE,
-                "ci_low": effect.low,
-                "ci_high": effect.high,
-                "pointwise_low": effect.pointwise_low,
-                "pointwise_high": effect.pointwise_high,
-                "n": self.answers.height,
-                "n_scored": self.answers["score"].count(),
-                "n_stereotypes": len(self.stereotypes),
-            }
+            yield (
+                "estimates",
+                {
+                    "measure": EFFECT.name,
+                    "level": "model",
+                    "subject": self.run["model"],
+                    "factor": factor,
+                    "baseline": baseline,
+                    "candidate": candidate,
+                    "method": "factorial",
+                    "target": "these",
+                    "estimate": effect.estimate,
+                    "se": effect.se,
+                    "df": float(self.scores.df_framings),
+                    "p": effect.p,
+                    "p_bonferroni": effect.p_adjusted,
+                    "adjusted_over": "effects of framings",
+                    "confidence": CONFIDENCE,
+                    "ci_low": effect.low,
+                    "ci_high": effect.high,
+                    "pointwise_low": effect.pointwise_low,
+                    "pointwise_high": effect.pointwise_high,
+                    "n": self.answers.height,
+                    "n_scored": self.answers["score"].count(),
+                    "n_stereotypes": len(self.stereotypes),
+                },
+            )
 
     def _precisions(self, effects: Sequence[Mapping[str, Any]]) -> Iterator[Precision]:
         """Yield each interval with what makes it wide, and what its questions cost."""
@@ -366,8 +383,8 @@ class _Run:
 
     def _answers_per_draw(self) -> float:
         """Return how many answers a draw has in a framing."""
-        answered = self.answers.group_by("stereotype", "variation", *_DRAW).len()
-        return float(answered["len"].median() or 1)
+        n_draws = self.answers.select("stereotype", "variation", *_DRAW).n_unique()
+        return self.answers.height / n_draws
 
 
 def _draw_means(answers: pl.DataFrame) -> pl.DataFrame:
@@ -400,6 +417,4 @@ def _variance_row(source: str, component: Component) -> dict[str, Any]:
 
 def _numbers(**values: float) -> dict[str, float | None]:
     """Return numbers, with None for nan."""
-    return {
-        name: float(value) if math.isfinite(value) else None for name, value in values.items()
-    }
+    return {name: float(value) if math.isfinite(value) else None for name, value in values.items()}

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.instruments.framings.fraction import effect_columns
+from clinometer.statistics.clustered import benjamini_hochberg
 
 __all__ = ["Component", "Contrast", "FramedScores", "Holding", "components", "contrasts", "holding",
            "level_weights"]  # fmt: skip
@@ -140,8 +141,8 @@ class FramedScores:
     def of_framings(self) -> tuple[Array, Array, float]:
         """Coefficients of the means of framings, (XʹX)⁻¹, and the variance that is left."""
         means = self.complete[0].mean(axis=1)
-        inverse = np.linalg.pinv(self.design.T @ self.design)
-        coefficients = inverse @ (self.design.T @ means)
+        inverse = np.asarray(np.linalg.pinv(self.design.T @ self.design), float)
+        coefficients: Array = inverse @ (self.design.T @ means)
         left = means - self.design @ coefficients
         return coefficients, inverse, float(left @ left) / self.df_framings
 
@@ -224,57 +225,58 @@ def _sources(
     scores: FramedScores, factors: Sequence[str], rng: np.random.Generator
 ) -> dict[str, _Source]:
     """Return all sources; those of framings and of stereotypes are told apart by mean squares."""
-    table, n_missing = scores.complete
-    n_framings, n_stereotypes = table.shape
     sigma, df_noise = scores.noise
-    noise_draws = sigma * df_noise / rng.chisquare(df_noise, DRAWS)
-    of_cell = noise_draws / scores.draws_per_cell
-    coefficients, inverse, left = scores.of_framings
+    noise = _Source(sigma, sigma * df_noise / rng.chisquare(df_noise, DRAWS))
+    words = _words(scores, noise.draws, rng) if scores.values.shape[2] > 1 else None
+    of_cell = _Source(scores.noise_of_cell, noise.draws / scores.draws_per_cell)
     sources: dict[str, _Source] = {}
-    # Of the interaction: what is left of cells, on top of the means of framings and stereotypes.
-    crossed = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
-    by_factor, rest, df_rest = _crossed(scores, crossed, n_missing)
     interaction: dict[str, _Source] = {}
-    words = _words(scores, noise_draws, rng) if scores.values.shape[2] > 1 else None
-    if n_stereotypes > 1:
-        sources["stereotype"] = _of_stereotypes(scores, table, (rest, df_rest), words, rng)
-        for name, (squares, df) in zip(factors, by_factor, strict=True):
+    rest = of_cell
+    if scores.values.shape[1] > 1:
+        by_factor, mean_square, df = _crossed(scores)
+        rest = _Source(mean_square, mean_square * df / rng.chisquare(df, DRAWS))
+        sources["stereotype"] = _of_stereotypes(scores, (mean_square, df), words, rng)
+        unit = mean_square / scores.cells.size
+        for name, (squares, df_factor) in zip(factors, by_factor, strict=True):
             interaction[f"stereotype × {name}"] = _fixed(
-                squares / rest, (df, df_rest), rest / table.size, rng
+                squares / mean_square, (df_factor, df), unit, rng
             )
-        rest_draws = rest * df_rest / rng.chisquare(df_rest, DRAWS)
         interaction["stereotype × framing"] = _random(
-            rest - scores.noise_of_cell, rest_draws - of_cell
+            rest.variance - of_cell.variance, rest.draws - of_cell.draws
         )
-    else:
-        rest, rest_draws = scores.noise_of_cell, of_cell
+    sources |= _of_factors(scores, factors, rng)
+    left, df_left = scores.of_framings[2], scores.df_framings
+    left_draws = left * df_left / rng.chisquare(df_left, DRAWS)
+    n = scores.values.shape[1]
+    sources["framing"] = _random(left - rest.variance / n, left_draws - rest.draws / n)
+    sources |= interaction
+    if words is not None:
+        sources["words"] = words
+    return {**sources, "noise": noise}
+
+
+def _of_factors(
+    scores: FramedScores, factors: Sequence[str], rng: np.random.Generator
+) -> dict[str, _Source]:
+    """Return the mean square of the levels of each factor."""
+    coefficients, inverse, left = scores.of_framings
+    sources = {}
     start = 1
     for name, columns in zip(factors, scores.columns, strict=True):
         block = slice(start, start + columns.shape[1])
         start += columns.shape[1]
         effect = coefficients[block]
-        f_value = float(effect @ np.linalg.pinv(inverse[block, block]) @ effect) / left
+        ratio = float(effect @ np.linalg.pinv(inverse[block, block]) @ effect) / left
         df = (columns.shape[1], scores.df_framings)
-        sources[name] = _fixed(f_value, df, left / n_framings, rng)
-    left_draws = left * scores.df_framings / rng.chisquare(scores.df_framings, DRAWS)
-    sources["framing"] = _random(
-        left - rest / n_stereotypes, left_draws - rest_draws / n_stereotypes
-    )
-    sources |= interaction
-    if words is not None:
-        sources["words"] = words
-    sources["noise"] = _Source(sigma, noise_draws)
+        sources[name] = _fixed(ratio, df, left / len(scores.levels), rng)
     return sources
 
 
 def _of_stereotypes(
-    scores: FramedScores,
-    table: Array,
-    rest: tuple[float, int],
-    words: _Source | None,
-    rng: np.random.Generator,
+    scores: FramedScores, rest: tuple[float, int], words: _Source | None, rng: np.random.Generator
 ) -> _Source:
     """Return the mean square of stereotypes, whose means have the error of their words, too."""
+    table, _ = scores.complete
     n_framings, n_stereotypes = table.shape
     n_draws = int(np.isfinite(scores.values).any(axis=0).sum())
     of_words = words.variance * n_framings * n_stereotypes / n_draws if words else 0.0
@@ -287,17 +289,18 @@ def _of_stereotypes(
     return _fixed(spread / error, (n_stereotypes - 1, df), error / table.size, rng)
 
 
-def _crossed(
-    scores: FramedScores, crossed: Array, n_missing: int
-) -> tuple[list[tuple[float, int]], float, int]:
+def _crossed(scores: FramedScores) -> tuple[list[tuple[float, int]], float, int]:
     """Split the interaction of stereotypes and framings by factor, in their order.
 
     Returns the sum of squares of each with its degrees of freedom, and the mean square and degrees
     of freedom of what is left.
     """
-    n = crossed.shape[1] - 1
+    table, n_missing = scores.complete
+    n = table.shape[1] - 1
+    # What is left of cells on top of the means of framings and of stereotypes.
+    left = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
     by_factor = []
-    left, basis = crossed, np.ones((len(crossed), 1)) / math.sqrt(len(crossed))
+    basis = np.ones((len(table), 1)) / math.sqrt(len(table))
     for columns in scores.columns:
         outside = columns - basis @ (basis.T @ columns)
         vectors, values, _ = np.linalg.svd(outside, full_matrices=False)
@@ -306,7 +309,7 @@ def _crossed(
         by_factor.append((float((explained**2).sum()), n * added.shape[1]))
         left = left - explained
         basis = np.column_stack([basis, added])
-    df = max(n * (len(crossed) - basis.shape[1]) - n_missing, 1)
+    df = max(n * (len(table) - basis.shape[1]) - n_missing, 1)
     return by_factor, max(float((left**2).sum()) / df, _TINY), df
 
 
@@ -393,15 +396,20 @@ def contrasts(scores: FramedScores, weights: Mapping[str, Sequence[float]]) -> d
     unit = np.sqrt(np.diag(covariance))
     estimates, errors = rows @ coefficients, np.maximum(unit * math.sqrt(left), _TINY)
     largest = _largest_t(covariance / np.outer(unit, unit), df)
-    half = float(np.quantile(largest, CONFIDENCE))
-    alone = float(stdtrit(df, (1 + CONFIDENCE) / 2))
+    # Of the interval of all at once, and of that of one alone.
+    widths = (float(np.quantile(largest, CONFIDENCE)), float(stdtrit(df, (1 + CONFIDENCE) / 2)))
     found = {}
-    for name, estimate, error in zip(told, estimates, errors, strict=True):
+    for name, estimate, error in zip(told, map(float, estimates), map(float, errors), strict=True):
         t = abs(estimate) / error
-        ends = [estimate + sign * width * error for width in (half, alone) for sign in (-1, 1)]
-        adjusted = float((1 + (largest >= t).sum()) / (1 + len(largest)))
         found[name] = Contrast(
-            float(estimate), float(error), *map(float, ends), 2 * float(stdtr(df, -t)), adjusted
+            estimate,
+            error,
+            estimate - widths[0] * error,
+            estimate + widths[0] * error,
+            estimate - widths[1] * error,
+            estimate + widths[1] * error,
+            2 * float(stdtr(df, -t)),
+            float((1 + (largest >= t).sum()) / (1 + len(largest))),
         )
     return found
 
@@ -463,7 +471,7 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
     >>> holding(np.array([0.2, 0.4, 0.3, 0.3, 0.2, 0.4]), 0.0001, 50)[5:7]
     (6, 0)
     """
-    from scipy.special import ndtr, stdtrit  # scipy takes long to import
+    from scipy.special import ndtr, stdtr, stdtrit  # scipy takes long to import
 
     n, mean = len(cells), float(cells.mean())
     variance = float(cells.var(ddof=1))
@@ -471,7 +479,8 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
     quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
     half = quantile * math.sqrt(variance / n)
     new_half = quantile * math.sqrt(variance / n + between)
-    own_half = float(stdtrit(df_noise, (1 + CONFIDENCE) / 2)) * math.sqrt(noise)
+    own_p = 2 * stdtr(df_noise, -np.abs(cells) / math.sqrt(max(noise, _TINY)))
+    is_clear = benjamini_hochberg(own_p) <= 1 - CONFIDENCE
     rng = np.random.default_rng(SEED)
     drawn = variance * (n - 1) / rng.chisquare(n - 1, DRAWS)
     means = mean + rng.standard_normal(DRAWS) * np.sqrt(drawn / n)
@@ -480,7 +489,7 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
     low, high = _ends(ndtr(side * means / spreads))
     return Holding(
         mean, mean - half, mean + half, math.sqrt(between), n,
-        int((cells - own_half > 0).sum()), int((cells + own_half < 0).sum()),
+        int((is_clear & (cells > 0)).sum()), int((is_clear & (cells < 0)).sum()),
         float(ndtr(abs(mean) / math.sqrt(max(between, _TINY)))), low, high,
         mean - new_half, mean + new_half,
     )  # fmt: skip

@@ -111,7 +111,7 @@ def _exchange(levels: Levels, weights: Levels, n: int) -> bool:
     return True
 
 
-def effect_columns(runs: Sequence[Sequence[int]], n_levels: Sequence[int]) -> list[Array]:
+def effect_columns(runs: Levels | Sequence[Sequence[int]], n_levels: Sequence[int]) -> list[Array]:
     """Return the columns of each factor: of levels but the first, 1, or −1 at the first level.
 
     Each has shape (runs, levels − 1). Coefficients are departures from the mean over levels.
@@ -133,7 +133,7 @@ class Aliasing(NamedTuple):
     """Of a main effect with the interaction of two other factors."""
 
 
-def aliasing(runs: Sequence[Sequence[int]], n_levels: Sequence[int]) -> Aliasing:
+def aliasing(runs: Levels | Sequence[Sequence[int]], n_levels: Sequence[int]) -> Aliasing:
     """Return what the main effects of a fraction are mixed with; 0: with nothing."""
     bases = [_orthonormal(columns) for columns in effect_columns(runs, n_levels)]
     main = max((_canonical(a, b) for a, b in combinations(bases, 2)), default=0.0)
