@@ -153,9 +153,10 @@ def analyse_framings(scores: pl.LazyFrame, study: Study) -> Tables:
     answers = scores.filter(pl.col("instrument") == NAME).collect()
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("estimates", *DETAILS)}
     runs = answers.group_by(_RUN, maintain_order=True) if part else ()
+    labels = {key: stereotype.label or key for key, stereotype in study.stereotypes.items()}
     for keys, run in runs:
         of_run = dict(zip(_RUN, keys, strict=True))
-        analysis = _Run(part, run, of_run) if part else None
+        analysis = _Run(part, run, of_run, labels) if part else None
         for name, row in analysis.rows() if analysis else ():
             rows[name].append({**of_run, **row})
     details = {
@@ -173,8 +174,14 @@ _DRAW = ("marginalized", "default", "tied", "counter")
 class _Run:
     """The scores of one run, as an array, and the rows that are made of them."""
 
-    def __init__(self, part: FramingsPart, answers: pl.DataFrame, run: Mapping[str, Any]) -> None:
-        self.part, self.answers, self.run = part, answers, run
+    def __init__(
+        self,
+        part: FramingsPart,
+        answers: pl.DataFrame,
+        run: Mapping[str, Any],
+        labels: Mapping[str, str],
+    ) -> None:
+        self.part, self.answers, self.run, self.labels = part, answers, run, labels
         self.factors = factors_of(part, run["mode"])
         self.stereotypes = answers["stereotype"].unique(maintain_order=True).to_list()
         draws = _draw_means(answers)
@@ -323,9 +330,8 @@ class _Run:
                 marks.append(level_weights(n_levels, k, len(levels) - 1))
         if len(marks) > 1:
             weights[ALL_MARKS] = np.sum(marks, axis=0)
-        named = {"\n".join(key): row for key, row in weights.items()}
-        for name, effect in contrasts(self.scores, named).items():
-            factor, baseline, candidate = name.split("\n")
+        effects = contrasts(self.scores, weights)
+        for (factor, baseline, candidate), effect in effects.items():
             yield (
                 "estimates",
                 {
@@ -362,8 +368,9 @@ class _Run:
         for key, cells, noise in self._means():
             held = holding(cells, noise, self.scores.noise[1])
             n_asked = n_stereotypes if key is None else 1
+            target = f"mean of {self.labels[key] if key else 'all'}"
             yield Precision(
-                f"mean of {key or 'all'}", held.mean, (held.high - held.low) / 2,
+                target, held.mean, (held.high - held.low) / 2,
                 float(cells.var(ddof=1)), noise, n_draws, len(cells), "framings",
                 n_asked * float(tokens.mean()),
             )  # fmt: skip
@@ -374,8 +381,9 @@ class _Run:
             is_all = all(is_of)
             what = "framings" if is_all else f"framings with {factor} {' or '.join(levels)}"
             half = (effect["ci_high"] - effect["ci_low"]) / 2
+            about = "all marks" if factor == ALL_MARKS[0] else f"{factor}, {levels[1]}"
             yield Precision(
-                f"effect of {factor}, {levels[1]}", effect["estimate"], half, left,
+                f"effect of {about}", effect["estimate"], half, left,
                 self.scores.noise_of_cell / n_stereotypes, n_draws, sum(is_of), what,
                 n_stereotypes * float(tokens[is_of].mean()), n_stereotypes * float(tokens.mean()),
                 len(self.framings),

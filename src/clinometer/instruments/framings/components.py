@@ -28,7 +28,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ __all__ = ["Component", "Contrast", "FramedScores", "Holding", "components", "co
            "level_weights"]  # fmt: skip
 
 Array = NDArray[np.float64]
+K = TypeVar("K")
 
 CONFIDENCE = 0.95
 
@@ -370,7 +371,7 @@ class Contrast(NamedTuple):
     p_adjusted: float
 
 
-def contrasts(scores: FramedScores, weights: Mapping[str, Sequence[float]]) -> dict[str, Contrast]:
+def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, Contrast]:
     """Return contrasts with simultaneous intervals; those that the framings do not tell are absent.
 
     Parameters
@@ -384,11 +385,7 @@ def contrasts(scores: FramedScores, weights: Mapping[str, Sequence[float]]) -> d
 
     coefficients, inverse, left = scores.of_framings
     projection = inverse @ (scores.design.T @ scores.design)
-    told = {
-        name: np.asarray(row, float)
-        for name, row in weights.items()
-        if np.allclose(np.asarray(row) @ projection, row)
-    }
+    told = {name: row for name, row in weights.items() if np.allclose(row @ projection, row)}
     if not told:
         return {}
     rows, df = np.array([*told.values()]), scores.df_framings

@@ -58,9 +58,11 @@ class Precision:
         if n_framings <= MOST * self.n_framings:
             tokens = n_framings * self.n_draws * self.tokens
             offers.append((tokens, n_framings, self.framings))
-        remaining = narrower**2 * self.variance - (self.variance - self.noise)
-        if remaining > 0 and self.noise > remaining:
-            n_draws = math.ceil(self.n_draws * (self.noise / remaining - 1))
+        # By chance the noise may be estimated as more than the variance it is a part of.
+        noise = min(self.noise, self.variance)
+        remaining = narrower**2 * self.variance - (self.variance - noise)
+        if remaining > 0:
+            n_draws = math.ceil(self.n_draws * (noise / remaining - 1))
             tokens = n_draws * (self.n_all or self.n_framings) * (self.tokens_of_any or self.tokens)
             if n_draws <= MOST * self.n_draws:
                 offers.append((tokens, n_draws, "draws of words in each framing"))

@@ -271,7 +271,12 @@ def _next_section(results: InstrumentResults) -> Section | None:
 
     def ask(row: Mapping[str, Any]) -> str:
         """Write what to ask."""
-        return f"{row['n_next']} more {row['next_ask']}" if row["next_ask"] else "too much"
+        if row["next_ask"] is None:
+            return "too much"
+        what = row["next_ask"]
+        if row["n_next"] == 1:
+            what = what.replace("draws", "draw", 1).replace("framings", "framing", 1)
+        return f"{row['n_next']} more {what}"
 
     columns = [
         TableColumn("Interval of", lambda r: capital(r["next_target"]), "head"),
