@@ -19,6 +19,7 @@ NAMES = (
         "doses",
         "planted_weights",
         "hiring",
+        "framings",
         "decisions",
         "planning",
         "plans",

@@ -19,9 +19,9 @@ Measures
 
     and score = tanh(d / 4), which is what `word_association` makes of two words.
 
-    Every draw is the same in all framings: four answers, about both groups or both words, in both
-    orders. `components` has the analysis: main effects, shares of variance, framings in which a
-    lean holds, and what to ask next.
+    A draw of words has four answers, about both groups or both words, in both orders. The same few
+    draws are shown by all framings, in turns. `components` has the analysis: main effects, shares
+    of variance, framings in which a lean holds, and what to ask next.
 
 Range and sign
     −1…1, neutral 0; positive is stereotype-consistent, against the marginalized group.
@@ -33,6 +33,7 @@ import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import InputError
@@ -97,6 +98,9 @@ MEASURE = Measure(
 #: Answers to one draw of words: both groups, or both words, in both orders.
 TURNS = 4
 
+#: In how many framings a pair is shown at least, if each shows one.
+LEAST_FRAMINGS = 3
+
 GROUPS, WORDS = ("marginalized", "default"), ("tied", "counter")
 _ORDERS = ("marginalized_first", "default_first")
 _WORD_ORDERS = ("tied_first", "counter_first")
@@ -125,30 +129,46 @@ def _draw(
     identity = study_hash(study, (NAME,))
     framings = framings_of(part, design.mode)
     for key in stereotypes:
-        words = study.words(key)
-        # Without the variation: a draw is the same in all of them.
+        # Without the variation: all framings show the same pairs, in turns.
         seeded = f"{identity}/{key}/{design.seed}"
         for name in variations:
             framing = framings[name]
             form = part.forms[framing.levels[FORM]]
-            draws = _draws(words, form, framing, design, seeded)
+            shown = _shown_pairs(study.words(key), seeded, [*framings].index(name), len(framings))
+            draws = _draws(shown, form, framing, design)
             trials = map(partial(_write_trial, form, framing, design), draws)
             yield Cell(key, name, f"{seeded}/{name}", trials, system=framing.system)
 
 
+def _shown_pairs(
+    words: StereotypeWords, seeded: str, place: int, n_framings: int
+) -> Iterator[tuple[str, ...]]:
+    """Yield the group words and the words of each draw of a framing, without end.
+
+    A few pairs, in which every word stands as far as they are enough, are shown in turns: each by
+    many framings, and a framing shows other pairs than the next. Then come as many others.
+    """
+    groups = Groups.of(words).shuffled(random.Random(f"{seeded}/groups"))
+    tied, counter = (in_rounds(getattr(words, side), f"{seeded}/{side}") for side in WORDS)
+    longest = max(len(getattr(words, side)) for side in (*GROUPS, *WORDS))
+    n_pairs = min(longest, max(n_framings // LEAST_FRAMINGS, 2))
+    for start in count(0, n_pairs):
+        of_round = [(*groups.pair(start + k), next(tied), next(counter)) for k in range(n_pairs)]
+        for k in range(n_pairs):
+            yield of_round[(place + k) % n_pairs]
+
+
 def _draws(
-    words: StereotypeWords, form: Form, framing: Framing, design: Design, seeded: str
+    shown: Iterator[tuple[str, ...]], form: Form, framing: Framing, design: Design
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
     mode = MODES[design.mode]
     # A sentence that names one group at a time has no order.
     of_sentence = 2 if "{first}" in framing.template else 1
     turns = of_sentence if mode.sentences else TURNS
-    groups = Groups.of(words).shuffled(random.Random(f"{seeded}/groups"))
-    tied, counter = (in_rounds(getattr(words, side), f"{seeded}/{side}") for side in WORDS)
     questions: set[tuple[str, ...]] = set()
     for number, iterations in pairs(design.iterations, turns):
-        question = (*groups.pair(number), next(tied), next(counter))
+        question = next(shown)
         if question in questions and not mode.sampled:
             continue
         questions.add(question)

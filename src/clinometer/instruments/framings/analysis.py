@@ -364,7 +364,8 @@ class _Run:
         """Yield each interval with what makes it wide, and what its questions cost."""
         per_draw = self._answers_per_draw()
         tokens = np.array([self.tokens(framing.name) for framing in self.framings]) * per_draw
-        n_draws, n_stereotypes = self.scores.draws_per_cell, len(self.stereotypes)
+        n_stereotypes = len(self.stereotypes)
+        n_draws = float(np.isfinite(self.scores.values).sum(axis=2).mean())
         for key, cells, noise in self._means():
             held = holding(cells, noise, self.scores.noise[1])
             n_asked = n_stereotypes if key is None else 1

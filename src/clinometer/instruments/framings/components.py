@@ -8,8 +8,8 @@ Reference
     what to plan by: Brennan (2001), Generalizability Theory; Messing (2026), arXiv:2604.11581.
 
 Model
-    Scores have the shape (framings, stereotypes, draws); a draw is the same pair of groups and of
-    words in every framing. With the level l(k) of factor k in framing f,
+    Scores have the shape (framings, stereotypes, draws); a draw is a pair of groups and of words,
+    which several framings show. With the level l(k) of factor k in framing f,
 
         y = mean + stereotype s + Σ factor k, l(k) + framing f
             + Σ stereotype s × factor k, l(k) + stereotype s × framing f + words of s + noise
@@ -71,32 +71,44 @@ class FramedScores:
     """Of each factor."""
 
     @cached_property
-    def cells(self) -> Array:
-        """The mean of each stereotype in each framing, as if it had all draws: its shape."""
-        return np.column_stack([cells for cells, _, _ in self._fits])
-
-    @cached_property
-    def _fits(self) -> list[tuple[Array, Array, tuple[float, int]]]:
-        """Of each stereotype: cells, effects of draws, and the noise's sum of squares and df."""
+    def fits(self) -> list[_DrawFit]:
+        """Return what each stereotype's scores are made of."""
         return [_fit_draws(self.values[:, s]) for s in range(self.values.shape[1])]
 
     @cached_property
-    def noise(self) -> tuple[float, int]:
-        """The variance of one draw in one framing, and its degrees of freedom."""
-        squares = sum(square for _, _, (square, _) in self._fits)
-        df = sum(df for _, _, (_, df) in self._fits)
-        return (squares / df if df else math.nan), df
-
-    @cached_property
-    def draws_per_cell(self) -> float:
-        """The harmonic mean of the number of draws of the cells that have any."""
-        counts = np.isfinite(self.values).sum(axis=2)
-        return float(1 / (1 / counts[counts > 0]).mean())
+    def cells(self) -> Array:
+        """The mean of each stereotype in each framing, as if it had all draws: its shape."""
+        return np.column_stack([cells for cells, _ in self._adjusted])
 
     @cached_property
     def noise_of_cell(self) -> float:
         """The variance of the mean of a cell that is noise."""
-        return self.noise[0] / self.draws_per_cell
+        return self.noise[0] * float(np.mean([part for _, part in self._adjusted]))
+
+    @cached_property
+    def _adjusted(self) -> list[tuple[Array, float]]:
+        """The cells of each stereotype, and their variance by that of one draw."""
+        observed, _, part = self.words
+        sigma = self.noise[0]
+        # How far effects of draws are drawn to 0: all the way where words do nothing.
+        shrinkage = sigma / max(observed - sigma * part, _TINY) if sigma > 0 else 0.0
+        by_stereotype = np.moveaxis(self.values, 1, 0)
+        return [_adjust(values, min(shrinkage, 1 / _TINY)) for values in by_stereotype]
+
+    @cached_property
+    def noise(self) -> tuple[float, int]:
+        """The variance of one draw in one framing, and its degrees of freedom."""
+        df = sum(fit.df for fit in self.fits)
+        return (sum(fit.squares for fit in self.fits) / df if df else math.nan), df
+
+    @cached_property
+    def words(self) -> tuple[float, int, float]:
+        """The variance of effects of draws, its degrees of freedom, and the part of the noise."""
+        fits = [fit for fit in self.fits if len(fit.effects) > 1]
+        df = sum(len(fit.effects) - 1 for fit in fits)
+        observed = sum(float(fit.effects @ fit.effects) for fit in fits) / max(df, 1)
+        part = sum(fit.of_effect * (len(fit.effects) - 1) for fit in fits) / max(df, 1)
+        return observed, df, part
 
     @cached_property
     def is_sufficient(self) -> bool:
@@ -148,33 +160,64 @@ class FramedScores:
         return coefficients, inverse, float(left @ left) / self.df_framings
 
 
-def _fit_draws(values: Array) -> tuple[Array, Array, tuple[float, int]]:
-    """Fit the scores of one stereotype, (framings, draws), by framing and draw.
+class _DrawFit(NamedTuple):
+    """The scores of one stereotype, by framing and draw."""
 
-    Returns the cells (nan without a score), the effects of draws, and the sum of squares that is
-    left, with its degrees of freedom.
+    squares: float
+    """Of what is left, with its degrees of freedom."""
+    df: int
+    effects: Array
+    """(draws with scores,): of draws, around 0; empty if framings share too few to tell."""
+    of_effect: float
+    """The variance of an effect, among effects, by that of one draw."""
+
+
+def _fit_draws(values: Array) -> _DrawFit:
+    """Fit the scores of one stereotype, (framings, draws), by framing and draw: least squares."""
+    y, by_framing, by_draw = _indicators(values)
+    n, k = by_framing.shape[1], by_draw.shape[1]
+    around_0 = np.vstack([np.eye(k - 1), -np.ones(k - 1)]) if k > 1 else np.zeros((k, 0))
+    design = np.column_stack([by_framing, by_draw @ around_0])
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        design, around_0 = by_framing, np.zeros((0, 0))
+    inverse = np.linalg.pinv(design.T @ design)
+    coefficients = inverse @ (design.T @ y)
+    left = y - design @ coefficients
+    covariance = np.asarray(around_0 @ inverse[n:, n:] @ around_0.T, float)
+    effects = around_0 @ coefficients[n:]
+    return _DrawFit(float(left @ left), len(y) - design.shape[1], effects, _among(covariance))
+
+
+def _adjust(values: Array, shrinkage: float) -> tuple[Array, float]:
+    """Return the cells of one stereotype with effects of draws as random (Henderson's equations).
+
+    `shrinkage`: the variance of noise by that of draws. Also the variance of cells, among cells, by
+    that of noise. A cell without a score is nan.
     """
+    y, by_framing, by_draw = _indicators(values)
+    n, k = by_framing.shape[1], by_draw.shape[1]
+    design = np.column_stack([by_framing, by_draw])
+    normal = design.T @ design
+    normal[n:, n:] += shrinkage * np.eye(k)
+    inverse = np.asarray(np.linalg.pinv(normal, hermitian=True), float)
+    cells = np.full(len(values), np.nan)
+    cells[np.isfinite(values).any(axis=1)] = (inverse @ (design.T @ y))[:n]
+    return cells, _among(inverse[:n, :n])
+
+
+def _indicators(values: Array) -> tuple[Array, Array, Array]:
+    """Return the scores that there are, and which framing and which draw each is of."""
     has = np.isfinite(values)
-    effects = np.zeros(values.shape[1])
-    filled = np.where(has, values, 0.0)
-    per_framing, per_draw = has.sum(axis=1), has.sum(axis=0)
-    cells = np.zeros(len(values))
-    for _ in range(200):
-        before = effects
-        cells = _per(filled - has * effects, per_framing, 1)
-        effects = _per(filled - has * np.nan_to_num(cells)[:, None], per_draw, 0)
-        effects = np.nan_to_num(effects - np.nanmean(effects))
-        if np.abs(effects - before).max() < _TINY:
-            break
-    left = np.where(has, filled - np.nan_to_num(cells)[:, None] - effects, 0.0)
-    df = int(has.sum() - (per_framing > 0).sum() - (per_draw > 0).sum() + 1)
-    return cells, effects, (float((left**2).sum()), max(df, 0))
+    framings, draws = np.flatnonzero(has.any(axis=1)), np.flatnonzero(has.any(axis=0))
+    rows, columns = np.nonzero(has[np.ix_(framings, draws)])
+    y = values[framings[rows], draws[columns]]
+    return y, np.eye(len(framings))[rows], np.eye(len(draws))[columns]
 
 
-def _per(values: Array, counts: NDArray[np.intp], axis: int) -> Array:
-    """Return sums by counts; nan where there is nothing."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(values.sum(axis=axis) / np.where(counts > 0, counts, np.nan))
+def _among(covariance: Array) -> float:
+    """Return the expected variance among numbers that have a covariance, with n − 1."""
+    n = len(covariance)
+    return float((np.trace(covariance) - covariance.sum() / n) / (n - 1)) if n > 1 else 0.0
 
 
 class Component(NamedTuple):
@@ -228,8 +271,8 @@ def _sources(
     """Return all sources; those of framings and of stereotypes are told apart by mean squares."""
     sigma, df_noise = scores.noise
     noise = _Source(sigma, sigma * df_noise / rng.chisquare(df_noise, DRAWS))
-    words = _words(scores, noise.draws, rng) if scores.values.shape[2] > 1 else None
-    of_cell = _Source(scores.noise_of_cell, noise.draws / scores.draws_per_cell)
+    words = _words(scores, noise.draws, rng)
+    of_cell = _Source(scores.noise_of_cell, noise.draws * scores.noise_of_cell / sigma)
     sources: dict[str, _Source] = {}
     interaction: dict[str, _Source] = {}
     rest = of_cell
@@ -314,20 +357,13 @@ def _crossed(scores: FramedScores) -> tuple[list[tuple[float, int]], float, int]
     return by_factor, max(float((left**2).sum()) / df, _TINY), df
 
 
-def _words(scores: FramedScores, noise: Array, rng: np.random.Generator) -> _Source:
-    """Return the variance of draws within stereotypes, over all framings."""
-    squares, df, sigma = 0.0, 0, scores.noise[0]
-    per_draw = 0.0
-    for s, (_, effects, _) in enumerate(scores._fits):
-        counts = np.isfinite(scores.values[:, s]).sum(axis=0)
-        has = counts > 0
-        squares += float((effects[has] ** 2).sum())
-        df += int(has.sum()) - 1
-        per_draw += float((1 / counts[has]).sum() * (1 - 1 / has.sum())) if has.any() else 0.0
-    per_draw /= max(df, 1)  # of the noise, what the effect of a draw has of it
-    observed = squares / max(df, 1)
-    draws = observed * df / rng.chisquare(max(df, 1), DRAWS)
-    return _random(observed - sigma * per_draw, draws - noise * per_draw)
+def _words(scores: FramedScores, noise: Array, rng: np.random.Generator) -> _Source | None:
+    """Return the variance of draws within stereotypes, over all framings; None: not told."""
+    observed, df, part = scores.words
+    if not df:
+        return None
+    draws = observed * df / rng.chisquare(df, DRAWS)
+    return _random(observed - scores.noise[0] * part, draws - noise * part)
 
 
 def _random(variance: float, draws: Array) -> _Source:
@@ -475,7 +511,6 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
     between = max(variance - noise, 0.0)
     quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
     half = quantile * math.sqrt(variance / n)
-    new_half = quantile * math.sqrt(variance / n + between)
     own_p = 2 * stdtr(df_noise, -np.abs(cells) / math.sqrt(max(noise, _TINY)))
     is_clear = benjamini_hochberg(own_p) <= 1 - CONFIDENCE
     rng = np.random.default_rng(SEED)
@@ -484,9 +519,10 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
     spreads = np.sqrt(np.maximum(drawn - noise * df_noise / rng.chisquare(df_noise, DRAWS), _TINY))
     side = 1.0 if mean >= 0 else -1.0
     low, high = _ends(ndtr(side * means / spreads))
+    new_low, new_high = _ends(means + spreads * rng.standard_normal(DRAWS))
     return Holding(
         mean, mean - half, mean + half, math.sqrt(between), n,
         int((is_clear & (cells > 0)).sum()), int((is_clear & (cells < 0)).sum()),
         float(ndtr(abs(mean) / math.sqrt(max(between, _TINY)))), low, high,
-        mean - new_half, mean + new_half,
+        new_low, new_high,
     )  # fmt: skip
