@@ -327,7 +327,6 @@ INSTRUMENT = Instrument(
     controls_within=True,
     sizes={
         "quick": Size(8, by_name=True),
-        "quick, embedded": Size(4, by_name=True),
         "standard": Size(16, by_name=True),
         "paper": Size(32, by_name=True),
     },

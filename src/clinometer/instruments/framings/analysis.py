@@ -94,7 +94,7 @@ _OWN = {
         n_framings="framings with scores",
         n_positive="framings that are clearly above 0, with at most 5% false among the clear ones",
         n_negative="framings that are clearly below 0",
-        n_next="how many more of what `next_ask` says",
+        n_next="how many of what `next_ask` says",
     ),
 }  # fmt: skip
 

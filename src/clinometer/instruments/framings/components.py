@@ -379,7 +379,6 @@ def _fixed(ratio: float, df: tuple[int, float], unit: float, rng: np.random.Gene
     from scipy.special import ncfdtr  # scipy takes long to import
 
     above, below = df
-    unbiased = ratio * max(below - 2, 0) / below - above
     at_random = rng.random(DRAWS)
     if ratio > _ROOTS[-1] ** 2 / 4:
         # Far from 0 the root of the noncentrality is normal around that of the ratio.
@@ -390,7 +389,7 @@ def _fixed(ratio: float, df: tuple[int, float], unit: float, rng: np.random.Gene
         confidence = 1 - ncfdtr(above, below, _ROOTS**2, ratio / above)
         noncentralities = np.interp(at_random, np.maximum.accumulate(confidence), _ROOTS**2)
         noncentralities[at_random <= confidence[0]] = 0.0
-    return _Source(max(unbiased, 0.0) * unit, noncentralities * unit)
+    return _Source(max(ratio - above, 0.0) * unit, noncentralities * unit)
 
 
 class Contrast(NamedTuple):

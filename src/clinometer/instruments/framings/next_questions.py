@@ -4,9 +4,10 @@ Reference
     Decision studies of generalizability theory: Brennan (2001); Messing (2026), arXiv:2604.11581.
 
 Values
-    An interval over framings has the variance V of framings, of which V₀ / K is noise, K the draws
-    of words in each. Of N framings its half-width is as √(V / N). More framings, or more draws in
-    the framings that there are, make it narrower; more draws as far as noise makes it wide.
+    An interval over N framings has a half-width as √(V / N), with V the variance between framings,
+    of which a part is noise that K draws of words leave. A larger fraction makes it narrower; it
+    has other framings, which are asked anew. More draws in the framings that there are cost less,
+    and help as far as it is noise that makes the interval wide.
 """
 
 from __future__ import annotations
@@ -51,13 +52,13 @@ class Precision:
     def price(self, narrower: float) -> tuple[float, int, str] | None:
         """Return the fewest tokens for which the half-width is multiplied by a number below 1.
 
-        With what to ask, and how many more of it; None where it takes too much.
+        With how many of what to ask; None where it takes too much.
         """
         offers = []
-        n_framings = math.ceil(self.n_framings * (1 / narrower**2 - 1))
+        n_framings = math.ceil(self.n_framings / narrower**2)
         if n_framings <= MOST * self.n_framings:
             tokens = n_framings * self.n_draws * self.tokens
-            offers.append((tokens, n_framings, self.framings))
+            offers.append((tokens, n_framings, f"{self.framings}, asked anew"))
         # By chance the noise may be estimated as more than the variance it is a part of.
         noise = min(self.noise, self.variance)
         remaining = narrower**2 * self.variance - (self.variance - noise)
@@ -65,7 +66,7 @@ class Precision:
             n_draws = math.ceil(self.n_draws * (noise / remaining - 1))
             tokens = n_draws * (self.n_all or self.n_framings) * (self.tokens_of_any or self.tokens)
             if n_draws <= MOST * self.n_draws:
-                offers.append((tokens, n_draws, "draws of words in each framing"))
+                offers.append((tokens, n_draws, "more draws of words in each framing"))
         return min(offers, default=None)
 
 

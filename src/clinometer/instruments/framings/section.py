@@ -54,9 +54,10 @@ _DEPENDS = (
 )
 _NEXT = (
     f"Each interval, and what multiplies its width by {NARROWER:g} for the fewest tokens: more "
-    "framings of a kind, each asked of as many draws, or more draws of words in all. Then the "
-    "tokens until it would exclude 0, if the estimate stays; that is a price, and no reason to "
-    "stop there. Tokens are reckoned from the length of the texts.",
+    "draws of words in the same framings (a larger --iterations), or a larger fraction, which has "
+    "other framings and is asked anew (`framings` in a copy of the study). Then the tokens until "
+    "it would exclude 0, if the estimate stays; that is a price, and no reason to stop there. "
+    "Tokens are reckoned from the length of the texts.",
 )
 
 
@@ -273,10 +274,8 @@ def _next_section(results: InstrumentResults) -> Section | None:
         """Write what to ask."""
         if row["next_ask"] is None:
             return "too much"
-        what = row["next_ask"]
-        if row["n_next"] == 1:
-            what = what.replace("draws", "draw", 1).replace("framings", "framing", 1)
-        return f"{row['n_next']} more {what}"
+        text = f"{row['n_next']} {row['next_ask']}"
+        return text.replace("draws", "draw") if row["n_next"] == 1 else text
 
     columns = [
         TableColumn("Interval of", lambda r: capital(r["next_target"]), "head"),
