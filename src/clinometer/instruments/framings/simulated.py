@@ -53,15 +53,16 @@ def recogniser(study: Study) -> Recogniser:
 
     def recognise(prompt: str) -> RecognisedPrompt | None:
         """Return the question of a prompt; None if it is of something else."""
-        text = prompt.strip()
-        for begin, end, framing in framings():
-            # Beginning and end are compared first, which is faster than the pattern.
-            if not text.startswith(begin) or not text.endswith(end):
-                continue
-            values = unfill(framing.template, text)
-            question = _question(study, framing, values, roles()) if values else None
-            if question is not None:
-                return question
+        # Before a sentence its system prompt may stand.
+        for text in dict.fromkeys((prompt.strip(), prompt.strip().rpartition("\n\n")[2])):
+            for begin, end, framing in framings():
+                # Beginning and end are compared first, which is faster than the pattern.
+                if not text.startswith(begin) or not text.endswith(end):
+                    continue
+                values = unfill(framing.template, text)
+                question = _question(study, framing, values, roles()) if values else None
+                if question is not None:
+                    return question
         return None
 
     return recognise
