@@ -43,8 +43,8 @@ from clinometer.instruments.framings.analysis import DETAILS, analyse_framings
 from clinometer.instruments.framings.part import (
     FORM,
     NAME,
-    Form,
     Framing,
+    FramingForm,
     framings_of,
     part_of,
 )
@@ -159,7 +159,7 @@ def _shown_pairs(
 
 
 def _draws(
-    shown: Iterator[tuple[str, ...]], form: Form, framing: Framing, design: Design
+    shown: Iterator[tuple[str, ...]], form: FramingForm, framing: Framing, design: Design
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
     mode = MODES[design.mode]
@@ -198,7 +198,7 @@ def _turn(turn: int, number: int, about: str) -> dict[str, str | None]:
 
 
 def _write_trial(
-    form: Form, framing: Framing, design: Design, columns: dict[str, Any]
+    form: FramingForm, framing: Framing, design: Design, columns: dict[str, Any]
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its framing and mode."""
     mode = MODES[design.mode]

@@ -16,8 +16,8 @@ import polars as pl
 
 from clinometer.instruments.framings.components import (
     CONFIDENCE,
-    Component,
     FramedScores,
+    VarianceComponent,
     components,
     contrasts,
     holding,
@@ -410,7 +410,7 @@ def _draw_means(answers: pl.DataFrame) -> pl.DataFrame:
     return draws.filter(~pl.col("has_versions") | (pl.col("n") == 2))
 
 
-def _variance_row(source: str, component: Component) -> dict[str, Any]:
+def _variance_row(source: str, component: VarianceComponent) -> dict[str, Any]:
     return {
         "variance_source": source,
         **_numbers(

@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from clinometer.instruments.framings.fraction import effect_columns
 from clinometer.statistics.clustered import benjamini_hochberg
 
-__all__ = ["Component", "Contrast", "FramedScores", "Holding", "components", "contrasts", "holding",
-           "level_weights"]  # fmt: skip
+__all__ = ["FramedScores", "Holding", "LevelContrast", "VarianceComponent", "components",
+           "contrasts", "holding", "level_weights"]  # fmt: skip
 
 Array = NDArray[np.float64]
 K = TypeVar("K")
@@ -220,7 +220,7 @@ def _among(covariance: Array) -> float:
     return float((np.trace(covariance) - covariance.sum() / n) / (n - 1)) if n > 1 else 0.0
 
 
-class Component(NamedTuple):
+class VarianceComponent(NamedTuple):
     """A component of variance, on the scale of scores."""
 
     variance: float
@@ -239,7 +239,7 @@ class _Source(NamedTuple):
     draws: Array
 
 
-def components(scores: FramedScores, factors: Sequence[str]) -> dict[str, Component]:
+def components(scores: FramedScores, factors: Sequence[str]) -> dict[str, VarianceComponent]:
     """Return the components by source; `scores` is sufficient.
 
     Sources: ``stereotype``, every factor, ``framing``, ``stereotype × `` each of these, ``words``,
@@ -254,9 +254,9 @@ def components(scores: FramedScores, factors: Sequence[str]) -> dict[str, Compon
     for name, source in sources.items():
         shares = source.draws / np.maximum(total_draws, _TINY)
         share = source.variance / total if total > 0 else math.nan
-        rows[name] = Component(source.variance, *_ends(source.draws), share, *_ends(shares))
+        rows[name] = VarianceComponent(source.variance, *_ends(source.draws), share, *_ends(shares))
     nothing = (math.nan,) * 3
-    rows["noise"] = Component(noise.variance, *_ends(noise.draws), *nothing)
+    rows["noise"] = VarianceComponent(noise.variance, *_ends(noise.draws), *nothing)
     return rows
 
 
@@ -392,7 +392,7 @@ def _fixed(ratio: float, df: tuple[int, float], unit: float, rng: np.random.Gene
     return _Source(max(ratio - above, 0.0) * unit, noncentralities * unit)
 
 
-class Contrast(NamedTuple):
+class LevelContrast(NamedTuple):
     """A level of a factor less its first, over all stereotypes and the other factors."""
 
     estimate: float
@@ -406,7 +406,7 @@ class Contrast(NamedTuple):
     p_adjusted: float
 
 
-def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, Contrast]:
+def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, LevelContrast]:
     """Return contrasts with simultaneous intervals; those that the framings do not tell are absent.
 
     Parameters
@@ -433,7 +433,7 @@ def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, Contr
     found = {}
     for name, estimate, error in zip(told, map(float, estimates), map(float, errors), strict=True):
         t = abs(estimate) / error
-        found[name] = Contrast(
+        found[name] = LevelContrast(
             estimate,
             error,
             estimate - widths[0] * error,

@@ -18,8 +18,8 @@ from clinometer.instruments.framings.fraction import balanced_fraction
 from clinometer.stimuli import Study, holds
 from clinometer.stimuli.words import Name, Strict
 
-__all__ = ["FORM", "NAME", "Factor", "Form", "Framing", "FramingsPart", "Place", "factors_of",
-           "framings_of", "part_of"]  # fmt: skip
+__all__ = ["FORM", "NAME", "Factor", "Framing", "FramingForm", "FramingsPart", "Place",
+           "factors_of", "framings_of", "part_of"]  # fmt: skip
 
 #: The instrument, and its part of a study.
 NAME = "framings"
@@ -40,7 +40,7 @@ def _ends_open(text: str) -> str:
     return text
 
 
-class Form(Strict):
+class FramingForm(Strict):
     """How two groups and two words are put to a model."""
 
     about: Literal["group", "word"]
@@ -54,7 +54,7 @@ class Form(Strict):
     is not asked so."""
 
     @model_validator(mode="after")
-    def _check_both(self) -> Form:
+    def _check_both(self) -> FramingForm:
         if ("{first}" in self.sentence) != ("{second}" in self.sentence):
             raise ValueError("sentence: {first} and {second} stand together, or neither does")
         return self
@@ -75,7 +75,7 @@ class FramingsPart(Strict):
 
     framings: int = Field(30, ge=8, le=120)
     """How many framings are asked: a fraction of all combinations."""
-    forms: dict[Name, Form] = Field(min_length=2)
+    forms: dict[Name, FramingForm] = Field(min_length=2)
     factors: dict[Name, Factor] = Field(min_length=1)
 
     @model_validator(mode="after")
