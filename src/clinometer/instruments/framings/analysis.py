@@ -66,7 +66,8 @@ _OWN = {
     ),
     **of_kind(
         pl.Float64(),
-        framing_mean="mean score in a framing, or over framings; −1 to 1, neutral 0",
+        framing_mean="mean score in a framing, or over framings; neutral 0. What the words shown "
+        "do is taken out, so that it may lie beyond −1 to 1",
         framing_low="low end of its 95% interval: of one framing, over answers; of their mean, "
         "over framings",
         framing_high="high end of this interval",

@@ -55,7 +55,7 @@ _DEPENDS = (
 _NEXT = (
     f"Each interval, and what multiplies its width by {NARROWER:g} for the fewest tokens: more "
     "draws of words in the same framings (a larger --iterations), or a larger fraction, which has "
-    "other framings and is asked anew (`framings` in a copy of the study). Then the tokens until "
+    "other framings and is asked anew (“framings” in a copy of the study). Then the tokens until "
     "it would exclude 0, if the estimate stays; that is a price, and no reason to stop there. "
     "Tokens are reckoned from the length of the texts.",
 )
@@ -334,7 +334,7 @@ def _framing_section(results: InstrumentResults) -> Section | None:
         tokens=pl.col("tokens").first(),
     )
     columns = [
-        TableColumn("Framing", lambda r: r["framing"], "head"),
+        TableColumn("Framing", _levels, "head"),
         TableColumn("Variation", lambda r: r["variation"], "text"),
         *FROM,
         TableColumn("Mean", lambda r: number(r["mean"])),
@@ -342,7 +342,12 @@ def _framing_section(results: InstrumentResults) -> Section | None:
         TableColumn("Answers", lambda r: count(r["n_scored"])),
         TableColumn("Tokens", lambda r: f"{r['tokens']:.0f}"),
     ]
-    caption = "Mean score of all stereotypes in each framing, and of the lowest and the highest."
+    factors = ", ".join(level.partition(": ")[0] for level in rows["framing"][0].split(", "))
+    caption = (
+        "Mean score of all stereotypes in each framing, and of the lowest and the highest. What "
+        "the words shown do is taken out, so that a mean of few answers may lie beyond the scale. "
+        f"Levels in the order: {factors}."
+    )
     ordered = by_framing.sort("model", "mode", "mean", descending=[False, False, True])
     return Section(
         key="framings",
@@ -350,3 +355,8 @@ def _framing_section(results: InstrumentResults) -> Section | None:
         tables=(("Table of framings", render_table(ordered, caption, columns)),),
         place="before",
     )
+
+
+def _levels(row: Mapping[str, Any]) -> str:
+    """Write the levels of a framing, without their factors."""
+    return ", ".join(level.partition(": ")[2] for level in row["framing"].split(", "))
