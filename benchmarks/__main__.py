@@ -20,6 +20,7 @@ NAMES = (
         "doses",
         "planted_weights",
         "hiring",
+        "framings",
         "decisions",
         "planning",
         "plans",

@@ -265,6 +265,17 @@ def guises_by_text(row: Row, chosen: dict[str, str]) -> dict[str, str]:
     return dict(zip(row["attributes"], ends, strict=False))
 
 
+def framed(row: Row, consistent: bool) -> dict[str, str]:
+    """The word that goes with a group, or the group that goes with a word."""
+    fits = {"marginalized": "tied", "tied": "marginalized", "default": "counter",
+            "counter": "default"}  # fmt: skip
+    asked = row["version"] or "tied"  # of a sentence, which is about both words
+    fitting = row[fits[asked]]
+    others = {row[r] for r in (("tied", "counter") if fits[asked] in ("tied", "counter")
+                               else ("marginalized", "default"))} - {fitting}  # fmt: skip
+    return {"answer": fitting if consistent else others.pop()}
+
+
 #: Instrument → its choices, how free text says them, and which of two options each attribute gets.
 ANSWERS: dict[str, tuple[Any, Any, Any]] = {
     "word_association": (pairs, lines, lambda row, chosen: chosen),
@@ -312,6 +323,7 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         lambda row, chosen: f"My answer is {next(iter(chosen.values()))}.",
         invitation,
     ),
+    "framings": (framed, lambda _, chosen: f"{chosen['answer']}.", guises_by_text),
     "matched_guise": (guise_chosen, lambda _, chosen: f"{chosen['answer']}.", guises_by_text),
     "bbq": (answered, lambda row, chosen: f"It was {chosen['answer']}.", letter),
 }

@@ -24,6 +24,7 @@ from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
 from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.instruments.design import Design
+from clinometer.instruments.framings.analysis import EFFECT as OF_FRAMINGS
 from clinometer.instruments.matched_guise.associations import MEASURES as OF_GUISES
 from clinometer.results import COLUMNS, LEVELS, Schema, check, columns
 from clinometer.results.columns import may_lack
@@ -91,8 +92,12 @@ def selection(name: str) -> Selection:
     study = load_study(INSTRUMENTS[name].study)
     drawn = INSTRUMENTS[name].trials(study, Design("structured", 1))
     chosen = drawn["stereotype"].unique(maintain_order=True)[:2].to_list()
-    wording = drawn.filter(pl.col("stereotype").is_in(chosen))["variation"][0]
-    return Selection(study, chosen, [wording], instrument=name)
+    wordings = drawn.filter(pl.col("stereotype").is_in(chosen))["variation"].unique(
+        maintain_order=True
+    )
+    if name == "framings":  # its tables need all of them, each with two draws
+        return Selection(study, chosen, [*wordings], instrument=name, iterations=8)
+    return Selection(study, chosen, [wordings[0]], instrument=name)
 
 
 def answer(trial: dict[str, str], rng: random.Random) -> str:
@@ -148,6 +153,7 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
         *(one.name for one in (*SHARES.values(), FAR_UAR, CONSISTENT_SHARE, EXPLICIT_GAP)),
         *(name for one in INSTRUMENTS.values() for name in one.analysed),
         *OF_GUISES,
+        OF_FRAMINGS.name,
     }
     assert all(explained(one) for one in estimates["verdict"].drop_nulls().unique())
     judged = estimates.filter(pl.col("verdict").is_not_null())

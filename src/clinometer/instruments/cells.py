@@ -53,6 +53,8 @@ class Cell:
     numbers of trial (`iteration`, ascending) and `pair`."""
     dimension: str | None = None
     source_defect: str | None = None
+    system: str | None = None
+    """System prompt of the wording, which stands before that of a design."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class DesignedCells:
             "instrument": self.instrument,
             "mode": design.mode,
             "intervention": design.intervention,
-            "system": design.system,
+            "system": "\n\n".join(filter(None, (cell.system, design.system))) or None,
             "reasoning_effort": design.reasoning_effort,
             "temperature": design.temperature,
             "category": self.study.stereotypes[cell.stereotype].category,
