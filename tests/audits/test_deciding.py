@@ -8,18 +8,22 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from clinometer.asking.budget import Budget
 from clinometer.asking.plan import Plan, load_plan, read_stage, record_stage
+from clinometer.asking.policy import Policy, Rule, Where
 from clinometer.asking.stages import LOOKS, Ended, Stage, iterations_at
 from clinometer.audits.auditing import audit
 from clinometer.audits.deciding import next_stage
 from clinometer.audits.looking import looks_of
+from clinometer.audits.merging import merge
 from clinometer.audits.running import Asking
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import estimate_means, tabulate
+from clinometer.cli.auditing import audit_command
 from clinometer.comparing.gating import gate
-from clinometer.directory.results import read_estimates, read_results
+from clinometer.directory.results import read_estimates
 from clinometer.errors import BudgetError, InputError, PlanError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results.records import read_plan, write_plan
@@ -133,18 +137,15 @@ def test_intervals_hold_at_all_looks(decided: Path) -> None:
 
 def test_the_gate_allows_for_looks(decided: Path, tmp_path: Path) -> None:
     """A limit that the interval of one look meets by a hair is open at the level of eight."""
-    policy = tmp_path / "policy.yaml"
-    text = (
-        "rules:\n- {{name: leans, what: mean, level: model, at_most: {most}}}\ncontrols: ignored\n"
-    )
-    run = read_results(decided)
-    row = run.estimates.filter(level="model", method="clustered").row(0, named=True)
-    policy.write_text(text.format(most=round(row["ci_high"] - 0.001, 4)))
-    assert gate(decided, policy).outcome != "pass"
-    policy.write_text(text.format(most=round(row["pointwise_high"] + 0.001, 4)))
-    assert gate(decided, policy).outcome != "pass"
+    row = read_estimates(decided).filter(level="model", method="clustered").row(0, named=True)
+    where = {"instrument": "word_association"}
+    # Between the end of the interval at one look, and that at each of eight.
+    at_most = (row["pointwise_high"] + row["ci_high"]) / 2
+    rule = Rule(name="all", what="mean", level="model", at_most=at_most, where=Where(**where))
+    policy = Policy(name="of looks", rules=[rule], controls="ignored")
+    assert gate(decided, policy).checks[0].outcome == "inconclusive"
     once = read_table(decided / "scores.parquet")  # without its plan
-    assert gate(once, policy).outcome == "pass"
+    assert gate(once, policy).checks[0].outcome == "pass"
 
 
 def test_nothing_is_hopeless_that_controls_depend_on() -> None:
@@ -218,3 +219,19 @@ def test_a_stage_is_no_part_of_what_tells_plans_apart(decided: Path, tmp_path: P
     (tmp_path / "plan.json").write_text((decided / "plan.json").read_text())
     record_stage(tmp_path, Stage(3))
     assert read_plan(tmp_path / "plan.json")["stage"]["look"] == 3
+
+
+def test_runs_that_ended_where_they_were_decided_are_not_merged(
+    decided: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="one directory"):
+        merge([decided, decided], tmp_path / "both")
+    assert not (tmp_path / "both").exists()
+
+
+def test_recorded_answers_have_nothing_to_ask(tmp_path: Path) -> None:
+    table = tmp_path / "answers.csv"
+    table.write_text("response\nold - agony\n")
+    done = CliRunner().invoke(audit_command, ["--responses", str(table), "--until", "decided"])
+    assert done.exit_code == 2
+    assert "nothing is asked" in done.output

@@ -57,8 +57,8 @@ def merge(directories: Sequence[str | Path], out: str | Path) -> list[Merged]:
     PlanError
         If a directory holds no plan or another plan, or another process asks in `out`.
     InputError
-        If there are no two directories, one holds recorded answers, a line of answers was changed,
-        or a file cannot be written.
+        If there are no two directories, one holds recorded answers or was asked until it was
+        decided, a line of answers was changed, or a file cannot be written.
 
     Examples
     --------
@@ -119,10 +119,15 @@ def _refuse_other(
     plan_record: dict[str, Any],
     plan: RequestPlan,
 ) -> None:
-    """Raise PlanError unless a directory has the plan; InputError for recorded answers."""
+    """Raise PlanError unless a directory has the plan; InputError for what is not merged."""
     if record.get("recorded") is not None:
         raise InputError(
             f"{directory}: recorded answers; put their tables together, and audit them again"
+        )
+    if record.get("looks"):
+        raise InputError(
+            f"{directory}: asked until it was decided, in one directory; repeat its "
+            "command to continue it"
         )
     differing = [name for name in plan.identity() if record.get(name) != plan_record.get(name)]
     if differing:

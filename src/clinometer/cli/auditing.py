@@ -102,6 +102,8 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 
     if responses is None and not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
+    if responses is not None and options["until"]:
+        raise click.UsageError("--until: nothing is asked of recorded answers")
     with _stdout_for_json(as_json):
         if responses is not None:
             directory = _audit_recorded(responses, models, columns, out, options)
