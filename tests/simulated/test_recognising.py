@@ -22,6 +22,7 @@ STUDIES = {
     "affective_attribution": "mist2025",
     "bbq": "bbq",
     "bold": "control_insects",
+    "emergent": "emergent",
     "group_traits": "cao2022",
     "hiring": "hiring",
     "hypothetical_decision": "discrim_eval",

@@ -26,6 +26,7 @@ from typing import Any
 
 from clinometer.errors import InputError
 from clinometer.reading.cleaning import final_answer
+from clinometer.results.logprobs import read_steps
 
 __all__ = ["Episode", "Game", "replay"]
 
@@ -140,20 +141,6 @@ def _total(answers: Sequence[Answer], name: str) -> int | None:
 
 def replay(episode: Episode | None, trial: Trial, response: str) -> Game:
     """Play the episode of an answered trial again; of a malformed response, from its beginning."""
-    return Game(episode, trial, _parse_answers(response))
-
-
-def _parse_answers(response: str) -> list[Answer]:
-    """Return the answers in a response; none if it is no list of texts and stop reasons."""
-    try:
-        rows = json.loads(response)
-    except (ValueError, RecursionError):
-        return []
-    answers: list[Answer] = []
-    for row in rows if isinstance(rows, list) else ():
-        match row:
-            case [str(text), str() | None as stop_reason]:
-                answers.append({"response": text, "stop_reason": stop_reason})
-            case _:
-                return []
-    return answers
+    steps = read_steps(response)
+    answers = [{"response": text, "stop_reason": stop_reason} for text, stop_reason in steps]
+    return Game(episode, trial, answers)

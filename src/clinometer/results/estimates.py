@@ -168,6 +168,9 @@ class Measure:
         where nothing is asked.
     limits
         What values cannot show, a sentence or two each.
+    directed
+        Whether scores turn their sign where the two groups change places; without that there is no
+        stereotype for a target, and random splits of the group words tell nothing.
     """
 
     name: str
@@ -182,6 +185,7 @@ class Measure:
     explicit: bool = False
     asks: str = ""
     limits: tuple[str, ...] = ()
+    directed: bool = True
 
     def renamed(self, name: str, title: str, lead: str) -> Measure:
         """Return the measure under the name of a part of another instrument."""

@@ -115,6 +115,8 @@ def _row(
     at_random: Mapping[str, float],
 ) -> dict[str, Any]:
     estimate, low, high = numbers
+    least = -1.0 if quantity == "stratification" else 0.0
+    low = None if low is None else max(low, least)
     return {
         "agent": agent,
         "quantity": quantity,

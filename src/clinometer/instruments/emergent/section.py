@@ -10,8 +10,10 @@ import polars as pl
 from clinometer.instruments.emergent.agents import REFERENCE
 from clinometer.instruments.emergent.allocations import QUANTITIES
 from clinometer.report.answers.results import InstrumentResults
+from clinometer.report.drawing.charts import Row, measured
+from clinometer.report.drawing.intervals import around, forest, range_text
 from clinometer.report.prose import bracketed, number
-from clinometer.report.sections import Section
+from clinometer.report.sections import Figure, Section
 from clinometer.report.tables import ReportTable, TableColumn, count, render_table
 
 __all__ = ["agents_section"]
@@ -29,8 +31,8 @@ _TEXT = (
     "are the others at their ends: what an agent at random expects is beside them. Intervals of a "
     "model are over its episodes; the verdicts rest on intervals over names, settings and wordings "
     "too. Those of agents hold 95% of the means of as many episodes.",
-    "Figures for people: Wu et al. (2025) report that people stratify less than newer models. "
-    "Their figures are of another task, and are not set beside these.",
+    "Wu et al. (2025) report that models stratify more than people. Their figures for people are "
+    "of another task and not at hand, so that no figure of people stands here.",
 )
 
 
@@ -48,12 +50,15 @@ def agents_section(results: InstrumentResults) -> Section | None:
     ]
     if not tables:
         return None
+    rows_drawn = contrasts.filter(quantity="stratification")
     return Section(
         key="agents",
         title="Beside agents whose policy is known",
         short="Known agents",
         text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_TEXT),
+        figures=(_figure(rows_drawn),) if rows_drawn["model"].n_unique() <= MOST_SENTENCES else (),
         tables=tuple(tables),
+        open=True,
         place="before",
     )
 
@@ -77,6 +82,25 @@ def _sentences(results: InstrumentResults) -> Iterator[str]:
             f"{row['model']}, mode {row['mode']}: stratification {value} over "
             f"{row['n_episodes']} episodes, {' and '.join(places)}."
         )
+
+
+def _figure(rows: pl.DataFrame) -> Figure:
+    """Draw the stratification of models and agents, a column per model and mode."""
+    marks: list[Row] = []
+    for row in rows.iter_rows(named=True):
+        kind = "model" if row["agent"] is None else "agent"
+        panel = f"{row['model']}, {row['mode']}"
+        mark = {"label": row["agent"] or "the model", "category": kind, "block": "", "panel": panel}
+        marks.append({**measured(row), **mark})
+    caption = (
+        "Stratification of the model and of agents in the same task. Intervals: of the model, over "
+        "its episodes; of agents, 95% of the means of as many episodes. Neutral 0."
+    )
+    axis = around("Stratification", marks, 0.5)
+    return Figure("agents", caption, range_text(marks), forest(marks, axis, tips=_TIPS))
+
+
+_TIPS = (("Who", "label"), ("Mean", "shown"), ("Interval", "interval"))
 
 
 def _table(rows: pl.DataFrame, title: str) -> ReportTable:
