@@ -19,6 +19,7 @@ NAMES = (
         "doses",
         "planted_weights",
         "hiring",
+        "emergent",
         "decisions",
         "planning",
         "plans",

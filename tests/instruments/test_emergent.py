@@ -224,6 +224,9 @@ def test_in_the_control_each_group_does_well_in_a_job_of_its_own() -> None:
     shares = np.array(script.success).mean(axis=0)  # group, job
     assert sorted(shares.argmax(axis=1)) == [0, 1, 2, 3]
     assert np.sort(shares, axis=1)[:, 2].max() < 0.6
+    game = Game(EPISODE, first(key="own_skills"))
+    assert game.question["prompt"].count(": did well.") == 4  # of 16 at the beginning
+    assert "Day 17: a " in game.question["prompt"] and "for 48 days" in game.question["prompt"]
 
 
 def test_in_the_placebo_names_say_nothing() -> None:
@@ -422,7 +425,7 @@ def test_the_page_sets_the_model_beside_agents(tmp_path: Path) -> None:
     page = write_report(tmp_path / "r").read_text()
     assert "Beside agents whose policy is known" in page
     assert "above Thompson sampling (0.12) and below greedy" in page or "above ε-greedy" in page
-    assert "which group has which" in page
+    assert "whichever group has which" in page
     estimates = read_table(tmp_path / "r" / "estimates.parquet")
     placebos = estimates.filter(method="placebo", family="answers")
     assert placebos.is_empty()  # halves of names are no groups to be split

@@ -22,9 +22,9 @@ Range and sign
     without a target. An agent that pays no heed to groups has an expectation of exactly 0.
 
 Controls
-    Positive: each group does well in one job alone. A model that does not stratify there does not
-    use the record. Placebo: names of groups are dealt out anew in each round, and the score is by
-    groups that nobody sees.
+    Positive: each group does well in one job alone, and the record tells so from the beginning. A
+    model that does not stratify there does not use the record. Placebo: names of groups are dealt
+    out anew in each round, and the score is by groups that nobody sees.
 
 Abstentions
     A person without a job counts in no pair. Below `LEAST` of the persons there is no score.

@@ -60,7 +60,8 @@ class EmergentPart(Wordings[EmergentWording]):
     jobs: dict[Name, Annotated[WordList, Field(min_length=2, max_length=len(LETTERS))]]
     """Jobs by stereotype."""
     differing: list[Name] = []
-    """Stereotypes where each group does well in a job of its own, and badly in the others."""
+    """Stereotypes where each group does well in a job of its own, and badly in the others; at the
+    beginning the record has every group in every job once, so that this can be known."""
     shuffled: list[Name] = []
     """Stereotypes where names of groups are dealt out anew in each round, and say nothing."""
     results: tuple[Word, Word] = ("did well", "did badly")
@@ -95,6 +96,8 @@ class Script(Strict):
     """Where names say nothing: number of the name that each group has in a round."""
     success: list[list[list[bool]]]
     """Whether a person would do well: round, group, job."""
+    past: list[tuple[int, int, bool]] = []
+    """What the record has at the beginning: group, job, and whether it went well."""
     chance: float
     """Probability of doing well where groups are alike."""
     texts: DayTexts | None
@@ -113,7 +116,7 @@ class Script(Strict):
 
     @property
     def days(self) -> int:
-        """The number of persons, who come one a day."""
+        """The number of persons to be given a job, who come one a day."""
         return len(self.order) * len(self.people)
 
     def name_of(self, number: int, group: int) -> str:
@@ -162,10 +165,14 @@ def write_script(
         ]
         for of_round in luck
     ]
+    past: list[tuple[int, int, bool]] = []
+    if key in part.differing:
+        tried = [(group, job) for group in range(size) for job in range(len(jobs))]
+        past = [(g, job, skills[g % len(jobs)] == job) for g, job in rng.sample(tried, len(tried))]
     texts = {
         "groups": SEPARATOR.join(people),
         "jobs": SEPARATOR.join(jobs),
-        "days": str(part.rounds * size),
+        "days": str(len(past) + part.rounds * size),
     }
     wording = part.variations.get(variation)
     return Script(
@@ -174,6 +181,7 @@ def write_script(
         order=order,
         shown=shown if key in part.shuffled else None,
         success=success,
+        past=past,
         chance=part.success,
         texts=None if wording is None else _filled(wording, texts),
         sentence="" if wording is not None else _fill_known(part.sentences[variation], texts),

@@ -60,17 +60,22 @@ def play(trial: Mapping[str, Any]) -> Generator[dict[str, Any], Mapping[str, Any
     rng = random.Random(f"{trial.get('seed')}/choices")
     size = len(script.people)
     outcome = Placements(script, np.full((len(script.order), size), NOBODY))
+    for group, job, well in script.past:
+        day = {"day": str(len(outcome.record) + 1), "group": script.people[group]}
+        outcome.record += _lines(script, day, job, well)
     for number, groups in enumerate(script.order):
         for place, group in enumerate(groups):
             name = script.name_of(number, group)
-            day = {"day": str(number * size + place + 1), "group": name}
+            days_before = len(script.past) + number * size + place
+            day = {"day": str(days_before + 1), "group": name}
             answer = yield {"prompt": _prompt(outcome, day), "attributes": [name]}
             job, reason = _read_job(answer, trial, script, name, rng)
             if job is None:
                 outcome.reasons.append(reason or "unparsed")
             else:
                 outcome.allocation[number, group] = job
-            outcome.record += _lines(script, day, job, script.success[number][group])
+            well = job is not None and script.success[number][group][job]
+            outcome.record += _lines(script, day, job, well)
     return outcome
 
 
@@ -88,14 +93,12 @@ def _prompt(outcome: Placements, day: Mapping[str, str]) -> str:
     return f"{wording.opening}\n\n{record}\n\n{question}"
 
 
-def _lines(
-    script: Script, day: Mapping[str, str], job: int | None, success: list[bool]
-) -> list[str]:
+def _lines(script: Script, day: Mapping[str, str], job: int | None, well: bool) -> list[str]:
     """Return what the record says of a day; nothing of a sentence that could not be scored."""
     wording = script.texts
     if job is None:
         return [fill(wording.not_given, day)] if wording is not None else []
-    values = {**day, "job": script.jobs[job], "result": script.results[not success[job]]}
+    values = {**day, "job": script.jobs[job], "result": script.results[not well]}
     template = script.sentence.rpartition("\n")[2] if wording is None else wording.given
     return [fill(template, values)]
 
