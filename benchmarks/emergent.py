@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measuring import Result, Value
 
-PAGES = 200
+PAGES = 100
 SIZE = "quick"
 PLANTED = (0.15, 0.3)
 

@@ -106,7 +106,8 @@ EXCESS = Measure(
     direction="positive: jobs go by group more than for an agent that explores as much as pays",
     reference="Wu, Liu, Bai & Griffiths (2025); Thompson (1933)",
     how=f"{_HOW} From this the mean of Thompson sampling in the same task is taken off, which "
-    "learns about each group apart and explores as much as pays.",
+    "learns about each group apart and explores as much as pays (.12). A model that pays no heed "
+    "to groups therefore has about −.12 here, and is called reversed, which is no fault.",
     asks=DECISIONS,
     limits=_LIMITS,
     directed=False,

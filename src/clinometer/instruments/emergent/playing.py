@@ -60,9 +60,9 @@ def play(trial: Mapping[str, Any]) -> Generator[dict[str, Any], Mapping[str, Any
     rng = random.Random(f"{trial.get('seed')}/choices")
     size = len(script.people)
     outcome = Placements(script, np.full((len(script.order), size), NOBODY))
-    for group, job, well in script.past:
+    for group, given, well in script.past:
         day = {"day": str(len(outcome.record) + 1), "group": script.people[group]}
-        outcome.record += _lines(script, day, job, well)
+        outcome.record += _lines(script, day, given, well)
     for number, groups in enumerate(script.order):
         for place, group in enumerate(groups):
             name = script.name_of(number, group)
@@ -117,7 +117,8 @@ def _read_job(
         choice = read_option(response, script.jobs, stop_reason=answer["stop_reason"])
         chosen, reason = choice.outcome, choice.reason
     elif kind == CHOICES:
-        chosen, reason = read_choices(response).get("answer"), why_not(response, answer)
+        chosen = read_choices(response).get("answer")
+        reason = None if chosen in script.jobs else why_not(response, answer)
     else:
         shares = read_probabilities(response, name)
         if len(shares) != len(script.jobs):

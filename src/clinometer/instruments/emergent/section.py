@@ -11,9 +11,10 @@ from clinometer.instruments.emergent.agents import REFERENCE
 from clinometer.instruments.emergent.allocations import QUANTITIES
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Row, measured
+from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, forest, range_text
 from clinometer.report.prose import bracketed, number
-from clinometer.report.sections import Figure, Section
+from clinometer.report.sections import Section
 from clinometer.report.tables import ReportTable, TableColumn, count, render_table
 
 __all__ = ["agents_section"]
