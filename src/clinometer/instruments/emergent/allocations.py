@@ -115,8 +115,9 @@ def _row(
     at_random: Mapping[str, float],
 ) -> dict[str, Any]:
     estimate, low, high = numbers
-    least = -1.0 if quantity == "stratification" else 0.0
-    low = None if low is None else max(low, least)
+    if low is not None and high is not None:  # within the scale; entropies may be above 1
+        low = max(low, -1.0 if quantity == "stratification" else 0.0)
+        high = high if quantity == "entropy" else min(high, 1.0)
     return {
         "agent": agent,
         "quantity": quantity,
