@@ -21,6 +21,7 @@ NAMES = (
         "planted_weights",
         "hiring",
         "framings",
+        "emergent",
         "decisions",
         "planning",
         "plans",

@@ -119,7 +119,8 @@ def test_the_core_imports_no_family() -> None:
 
 
 #: Modules of `instruments` that are no instrument: what all of them have in common.
-COMMON = {"catalogue", "cells", "contract", "decision", "design", "instrument", "simulation"}
+COMMON = {"catalogue", "cells", "contract", "decision", "design", "episodes", "instrument",
+          "simulation"}  # fmt: skip
 
 #: Drafting writes studies of word associations, and reads answers as that instrument does.
 DRAFTS = SRC / "cli" / "draft.py"

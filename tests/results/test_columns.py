@@ -119,7 +119,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for model in MODELS:
         with closing(Journal(directory, model)) as journal:
             for trial in plan.trials().iter_rows(named=True):
-                given = {"response": answer(trial, rng), "stop_reason": "stop"}
+                steps = [[answer(trial, rng), "stop"] for _ in range(trial["steps"] or 0)]
+                response = json.dumps(steps) if steps else answer(trial, rng)
+                given = {"response": response, "stop_reason": "stop"}
                 journal.append({"trial_id": trial["trial_id"], **given})
     tabulate(directory)
     return directory

@@ -23,6 +23,7 @@ STUDIES = {
     "bbq": "bbq",
     "bold": "control_insects",
     "framings": "framings",
+    "emergent": "emergent",
     "group_traits": "cao2022",
     "hiring": "hiring",
     "hypothetical_decision": "discrim_eval",
@@ -59,7 +60,8 @@ def test_every_prompt_is_recognised(name: str, mode: str, recognition: Recogniti
         assert question is not None, row["prompt"]
         assert question.instrument == name
         named = {word for word, role in question.groups}
-        assert name in ("bbq", "bold", "absolute_decision") or named <= {
+        # A name of `emergent` is a part of a group word.
+        assert name in ("bbq", "bold", "absolute_decision", "emergent") or named <= {
             row["marginalized"], row["default"]
         } or name == "hypothetical_decision"  # fmt: skip
         if name not in ("hypothetical_decision", "bold"):

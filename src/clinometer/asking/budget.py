@@ -233,6 +233,10 @@ def _tokens(trials: pl.DataFrame, scored_at_once: bool) -> tuple[float, float, f
     ends = pl.col("options").list.len().fill_null(2) * words
     texts = pl.when(of_options).then(2).otherwise(1) if scored_at_once else ends
     questions = pl.when(sentences).then(texts).when(per_attribute).then(words).otherwise(1)
+    # The steps of an episode, whose prompts grow: on average by half of what they are at the end.
+    steps = pl.col("steps").fill_null(1)
+    of_step = {name: asks.episode.tokens for name, asks in INSTRUMENTS.items() if asks.episode}
+    grown = _per_instrument(of_step) * (steps - 1) / 2
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
     prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
@@ -248,9 +252,9 @@ def _tokens(trials: pl.DataFrame, scored_at_once: bool) -> tuple[float, float, f
     second = second_turns * (prompt + prose + followup)
     listed = pl.when(sentences).then(ends).when(per_attribute).then(words)
     calls, tokens_in, tokens_out = trials.select(
-        calls=(questions + second_turns).sum(),
-        input=(prompt * questions + second).sum(),
-        output=(listed.otherwise(answer + pair * words) + prose).sum(),
+        calls=(questions * steps + second_turns).sum(),
+        input=((prompt + grown) * questions * steps + second).sum(),
+        output=((listed.otherwise(answer + pair * words) + prose) * steps).sum(),
     ).row(0)
     return calls, tokens_in, tokens_out
 
@@ -366,6 +370,8 @@ class Ledger:
 
     def _spend(self, answer: dict[str, Any]) -> None:
         """Count what an answer used; as its provider states it, else as it was estimated."""
+        if answer.get("summed"):  # of its steps, which were counted
+            return
         used = usage_of(answer)
         rates = self._rates_of(answer)
         self.budget.spend(used, rates)

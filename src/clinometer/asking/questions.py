@@ -14,10 +14,12 @@ from clinometer.asking.plan import Plan
 from clinometer.asking.requests import Request, settings_of
 from clinometer.asking.shards import Answers
 from clinometer.errors import ModelError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.episodes import Game
 from clinometer.models.opening import Generation, sampling_config
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
-from clinometer.modes.mode import encodable
+from clinometer.modes.mode import Answer, encodable
 from clinometer.modes.needs import check_need
 from clinometer.results.records import Journal
 
@@ -63,14 +65,37 @@ class TrialQuestions:
             for trial in piece.iter_rows(named=True):
                 if trial["trial_id"] in self.done:
                     self.proven.add(trial["mode"])
-                elif requests := self._take(trial, answers):
+                elif requests := self._unanswered_of(trial, answers):
                     yield from requests
                     continue
                 self.answered += 1
         self.ledger.journal.close()
 
-    def _take(self, trial: Trial, answers: Answers) -> list[Request]:
-        """Record the answer if all calls of a trial have one; else return those that lack it."""
+    def _unanswered_of(self, trial: Trial, answers: Answers) -> list[Request]:
+        """Record the answer if all calls of a trial have one; else return those that lack it.
+
+        Of an episode these are the calls of its next question.
+        """
+        if not trial["steps"]:
+            answer, requests = self._take(trial, answers)
+            if answer is not None:
+                self._record(trial, answer)
+            return requests
+        game = Game(INSTRUMENTS[trial["instrument"]].episode, trial)
+        calls: list[Request] = []
+        while game.question is not None:
+            question = {**game.question, "call": f"{game.step}."}
+            answer, requests = self._take(question, answers)
+            if answer is None:
+                answers.keep(calls)
+                return requests
+            calls += self._requests(question, None)
+            game.take(answer)
+        self._record(trial, {**game.answer(), "calls": len(calls)})
+        return []
+
+    def _take(self, trial: Trial, answers: Answers) -> tuple[Answer | None, list[Request]]:
+        """Return the answer if all calls have one; else None and the calls that lack it."""
         requests = self._requests(trial, None)
         outputs = [answers.find(request) for request in requests]
         # The second turn quotes the profile, which is the answer to the first.
@@ -89,21 +114,20 @@ class TrialQuestions:
         errors = (answers.errors.get(request.custom_id) for request in unanswered)
         if first_error := next(filter(None, errors), None):
             self._record(trial, {"error": first_error}, self.lost)
-        return unanswered
+        return None, unanswered
 
     def _take_complete(
         self, trial: Trial, requests: list[Request], outputs: list[ModelOutput], answers: Answers
-    ) -> list[Request]:
-        """Record the answer to a trial; return all its requests if it cannot be read."""
+    ) -> tuple[Answer | None, list[Request]]:
+        """Return the answer to a trial; None and all its requests if it cannot be read."""
         try:
             answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
             check_need(trial, answer, self.model, self.proven)
         except ModelError as error:
             answers.errors[requests[-1].custom_id] = str(error)
             self._record(trial, {"error": f"{type(error).__name__}: {error}"})
-            return requests
-        self._record(trial, answer)
-        return []
+            return None, requests
+        return answer, []
 
     def _requests(self, trial: Trial, profile: str | None) -> list[Request]:
         """Return the calls of a trial; without its profile, if it has one, that of the profile."""
@@ -115,7 +139,7 @@ class TrialQuestions:
         requests = []
         for number, messages in enumerate(calls):
             settings = of_answer if number >= first else of_profile
-            name = (trial["trial_id"], str(number))
+            name = (trial["trial_id"], f"{trial.get('call', '')}{number}")
             requests.append(Request(self.model, *name, messages, settings))
         return requests
 

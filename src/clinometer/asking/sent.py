@@ -14,7 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.models.providers import find_provider
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.episodes import replay
+from clinometer.models.providers import Provider, find_provider
 from clinometer.modes import MODES
 from clinometer.modes.mode import Message
 from clinometer.results.records import Journal
@@ -37,8 +39,7 @@ def sent_messages(responses: pl.DataFrame, directory: Path, model: str) -> Itera
     to_text = render(identities[0]) if len(identities) == 1 else _no_text
     for trial in responses.filter(pl.col("error").is_null(), model=model).iter_rows(named=True):
         mode = MODES[trial["mode"]]
-        calls = mode.sent(trial, trial["profile"], provider)
-        for number, messages in enumerate(calls, 1):
+        for number, messages in enumerate(_calls(trial, provider), 1):
             row: dict[str, Any] = {"model": model, "trial_id": trial["trial_id"], "call": number}
             row["messages"] = messages
             if trial["schema"]:
@@ -46,6 +47,17 @@ def sent_messages(responses: pl.DataFrame, directory: Path, model: str) -> Itera
             # Sentences are scored as they are, without a template.
             text = messages[0]["content"] if mode.sentences else to_text(messages)
             yield row if text is None else {**row, "text": text}
+
+
+def _calls(trial: Mapping[str, Any], provider: Provider) -> Iterator[list[Message]]:
+    """Yield the messages of each call that a trial made."""
+    mode = MODES[trial["mode"]]
+    if not trial["steps"]:
+        yield from mode.sent(trial, trial["profile"], provider)
+        return
+    episode = INSTRUMENTS[trial["instrument"]].episode
+    for question in replay(episode, trial, trial["response"]).questions:
+        yield from mode.sent(question, None, provider)
 
 
 def _no_text(messages: Sequence[Message]) -> None:

@@ -9,7 +9,7 @@ again asks nothing.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -145,14 +145,22 @@ def _ask_piece(
     return interrupted or any(stopped), error
 
 
-def _replay(ledger: Ledger) -> set[str]:
-    """Return the ids with an answer; all calls and tokens so far count against the budget."""
+def _replay(ledger: Ledger) -> tuple[set[str], dict[str, list[dict[str, Any]]]]:
+    """Return the ids with an answer, and the answers of episodes that are not at their end.
+
+    All calls and tokens so far count against the budget.
+    """
     done = set()
+    begun = defaultdict[str, list[dict[str, Any]]](list)
     for answer in ledger.journal.lines():
         ledger.replay(answer)
-        if answer.get("error") is None and isinstance(answer.get("trial_id"), str):
-            done.add(answer["trial_id"])
-    return done
+        trial, episode = answer.get("trial_id"), answer.get("episode")
+        if isinstance(episode, str) and answer.get("step") == len(begun[episode]):
+            begun[episode].append(answer)
+        elif answer.get("error") is None and isinstance(trial, str):
+            done.add(trial)
+            begun.pop(trial, None)
+    return done, begun
 
 
 class _ModelRun:
@@ -164,7 +172,7 @@ class _ModelRun:
         self.model = model
         self.ledger = ledger
         self.on_progress = on_progress
-        self.done = _replay(ledger)
+        self.done, self.begun = _replay(ledger)
         #: Modes that the model is known to be able to do, and how many answers failed in others.
         self.able = proven
         self.unable = Counter[str]()
@@ -192,7 +200,7 @@ class _ModelRun:
         """Build the inspect task of trials."""
         from clinometer.asking.trials import ask, trials_task
 
-        solver = ask(self._recorder(trials), self.ledger, self.able)
+        solver = ask(self._recorder(trials), self.ledger, self.able, self.begun)
         return trials_task(trials, solver, model=self.model, name="clinometer")
 
     def ask_without_logs(self, trials: pl.DataFrame) -> bool:
@@ -201,7 +209,9 @@ class _ModelRun:
 
         on_answer = self._recorder(trials)
         try:
-            asyncio.run(ask_one_by_one(trials, self.model, on_answer, self.ledger, self.able))
+            asyncio.run(
+                ask_one_by_one(trials, self.model, on_answer, self.ledger, self.able, self.begun)
+            )
         except KeyboardInterrupt:
             return True
         return False
@@ -214,7 +224,7 @@ class _ModelRun:
 
         def on_answer(answer: dict[str, Any]) -> None:
             """Keep an answer, or the error that came instead."""
-            mode = modes[answer["trial_id"]]
+            mode = modes[answer.get("trial_id") or answer["episode"]]
             self.record(answer, mode, enough[mode])
 
         return on_answer
@@ -226,11 +236,13 @@ class _ModelRun:
             self._identify()
             self.able.add(mode)
         batch = {"batch": True} if self.model.config.batch else {}
-        self.ledger.record({**answer, **batch}, key=answer.get("trial_id"))
+        trial, episode = answer.get("trial_id"), answer.get("episode")
+        self.ledger.record({**answer, **batch}, key=trial or episode)
         self.unable[mode] += kind == ModelError.__name__
         if mode not in self.able and self.unable[mode] >= enough:
             self.ledger.fatal = self.ledger.fatal or ModelError(text)
-        self.on_progress(self.ledger.journal.model, answer)
+        # Of an episode the last line is an answer; the others are calls.
+        self.on_progress(self.ledger.journal.model, answer if trial else {**answer, "trials": 0})
 
 
 def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:

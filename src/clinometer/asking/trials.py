@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -28,6 +29,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from clinometer.asking.generating import forget_events
 from clinometer.errors import InputError
+from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.instruments.episodes import Game
 from clinometer.models.providers import Provider, find_provider
 from clinometer.models.retries import count_requests, retries
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LOG_LEVEL",
     "Answer",
+    "Begun",
     "ask",
     "ask_one_by_one",
     "ask_trial",
@@ -66,6 +70,10 @@ LOG_LEVEL = "error"
 
 #: Attributes that every record of a log has; the others came with its message.
 _OF_ANY_MESSAGE = frozenset(vars(logging.makeLogRecord({})))
+
+
+#: Episode, by the id of its trial → the answers to its first questions, of an earlier session.
+Begun = Mapping[str, Sequence[Answer]]
 
 
 def samples(trials: pl.DataFrame) -> list[Sample]:
@@ -88,6 +96,7 @@ def ask(
     on_answer: Callable[[Answer], None] | None = None,
     ledger: Ledger | None = None,
     proven: Iterable[str] = (),
+    begun: Begun = MappingProxyType({}),
 ) -> Solver:
     """Ask one trial in its response mode.
 
@@ -101,6 +110,8 @@ def ask(
         that a budget ends a run without an error.
     proven
         Modes that the model is known to be able to do, from earlier answers.
+    begun
+        Episodes that go on in the middle.
 
     Returns
     -------
@@ -112,12 +123,11 @@ def ask(
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         """Ask the trial of a sample, if its calls may be made."""
-        trial = state.metadata
-        if ledger is not None and not await _may_ask(trial, ledger):
+        answered = await _ask_within(state.metadata, get_model(), on_answer, able, ledger, begun)
+        if answered is None:
             state.metadata["unasked"] = True
-            return state
-        answer, outputs = await ask_trial(trial, get_model(), on_answer, able, ledger)
-        _log(state, answer, outputs)
+        else:
+            _log(state, *answered)
         return state
 
     return solve
@@ -129,6 +139,7 @@ async def ask_one_by_one(
     on_answer: Callable[[Answer], None],
     ledger: Ledger,
     proven: Iterable[str],
+    begun: Begun = MappingProxyType({}),
 ) -> None:
     """Ask trials without an evaluation of inspect's, of which a sample costs 16 ms.
 
@@ -138,11 +149,61 @@ async def ask_one_by_one(
     able = set(proven)
     async with model:
         for trial in trials.iter_rows(named=True):
-            if not await _may_ask(trial, ledger):
-                return
             forget_events()
             with suppress(Exception):  # was recorded
-                await ask_trial(trial, model, on_answer, able, ledger)
+                if await _ask_within(trial, model, on_answer, able, ledger, begun) is None:
+                    return
+
+
+async def _ask_within(
+    trial: Mapping[str, Any],
+    model: Model,
+    on_answer: Callable[[Answer], None] | None,
+    able: set[str],
+    ledger: Ledger | None,
+    begun: Begun,
+) -> tuple[Answer, list[ModelOutput]] | None:
+    """Ask a trial, or the steps of an episode; None where a limit lets its calls not be made."""
+    if trial.get("steps"):
+        return await _ask_episode(trial, model, on_answer, able, ledger, begun)
+    if ledger is not None and not await _may_ask(trial, ledger):
+        return None
+    return await ask_trial(trial, model, on_answer, able, ledger)
+
+
+async def _ask_episode(
+    trial: Mapping[str, Any],
+    model: Model,
+    on_answer: Callable[[Answer], None] | None,
+    able: set[str],
+    ledger: Ledger | None,
+    begun: Begun,
+) -> tuple[Answer, list[ModelOutput]] | None:
+    """Ask the questions of an episode that have no answer yet, one after another.
+
+    Each answer is passed on at once, as `episode` and `step`, then that of the whole trial.
+    """
+    keep = on_answer or (lambda _: None)
+    episode = trial["trial_id"]
+    game = Game(INSTRUMENTS[trial["instrument"]].episode, trial, begun.get(episode, ()))
+
+    def on_step(answer: Answer) -> None:
+        """Keep the answer to a step; an error is one of the trial, which goes on from here."""
+        if "error" not in answer:
+            answer = {**answer, "episode": episode, "step": game.step}
+            del answer["trial_id"]
+        keep(answer)
+
+    while game.question is not None:
+        if ledger is not None and not await _may_ask(game.question, ledger):
+            return None
+        answer, _ = await ask_trial(game.question, model, on_step, able, ledger)
+        game.take(answer)
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    answer = game.answer()
+    # Its calls and tokens were counted step by step.
+    keep({"trial_id": episode, "calls": 0, "at": time, "summed": True, **answer})
+    return answer, [ModelOutput.from_content(model=str(model), content=answer["response"])]
 
 
 async def _may_ask(trial: Mapping[str, Any], ledger: Ledger) -> bool:

@@ -157,12 +157,15 @@ def _append_answers(journal: Journal, target: Journal, source: Path) -> Merged:
     row = Merged(journal.model, str(source))
     # Trial, or repetition of a cue → whether all its lines in the target are errors.
     failed: dict[object, bool] = {}
+    # An episode goes on from its own steps alone, which those of another directory would mix up.
+    begun = set[object]()
     for line in target.lines():
         key = _answer_key(line)
+        begun.add(line.get("episode"))
         failed[key] = failed.get(key, True) and line.get("error") is not None
     for line in journal.lines():
         key, error = _answer_key(line), line.get("error")
-        if failed.get(key) is False:  # not None: it has an answer
+        if failed.get(key) is False or line.get("episode") in begun - {None}:
             row.repeated += error is None
         elif error is None or key not in failed:
             target.append(line)
@@ -175,5 +178,6 @@ def _append_answers(journal: Journal, target: Journal, source: Path) -> Merged:
 
 
 def _answer_key(line: dict[str, Any]) -> tuple[object, ...]:
-    """Return what a line is the answer to: a trial, or a repetition of a cue."""
-    return line.get("trial_id"), line.get("cue"), line.get("repetition")
+    """Return what a line is the answer to: a trial, a step of one, or a repetition of a cue."""
+    names = ("trial_id", "episode", "step", "cue", "repetition")
+    return tuple(line.get(name) for name in names)

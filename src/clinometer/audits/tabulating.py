@@ -405,8 +405,11 @@ def _estimate_instruments(
     for name in units["instrument"].cast(pl.String).unique(maintain_order=True):
         part = units.filter(pl.col("instrument") == name)
         variances = None if words is None else words.filter(instrument=name)
-        estimated = estimate_summaries(part, measure_of(name), inference, levels, variances)
-        estimates += [estimated.estimates, split_words(part, estimated.estimates)]
+        measure = measure_of(name)
+        estimated = estimate_summaries(part, measure, inference, levels, variances)
+        estimates.append(estimated.estimates)
+        if measure.directed:
+            estimates.append(split_words(part, estimated.estimates))
         orders.append(estimated.orders)
     return Estimated(pl.concat(estimates), pl.concat(orders))
 

@@ -16,6 +16,7 @@ import polars as pl
 from clinometer.errors import InputError, StudyError, as_names, unknown
 from clinometer.instruments.cells import Cell, DesignedCells, by_cell
 from clinometer.instruments.design import Design
+from clinometer.instruments.episodes import Episode
 from clinometer.instruments.simulation import (
     PlantedLean,
     RecognisedPrompt,
@@ -272,6 +273,9 @@ class Instrument:
     effect: str = ""
     """The one of `analysed` that is stated beside the mean over all stereotypes, by its largest
     value, because groups cancel in a mean."""
+    episode: Episode | None = None
+    """How a trial is asked that has several questions, each after the answer to the one before;
+    None: in one."""
     make_items: Callable[[Mapping[str, bytes]], bytes] | None = None
     """Name → content of released files → the table of items that a study names, as CSV; where the
     items may not come with Clinometer."""

@@ -88,13 +88,13 @@ COLUMNS: dict[str, Column] = {
         labels="forced mode: labels of the first and the second option; self-report: which end of "
         "the scale is number 1, low_first or high_first; BBQ: label of unknown",
         system="the system prompt",
-        prompt="the prompt",
+        prompt="the prompt; of an episode, its first",
         followup="the second prompt; with {response1} it is sent without the first exchange",
         schema="structured mode: JSON schema of the answer",
         opening="forced mode: how the answer is opened where a provider can",
         source_defect="a defect of the source wording that is kept verbatim",
         # answers
-        response="what the model answered",
+        response="what the model answered; of an episode, each answer and its stop reason, as JSON",
         baseline_response="what the baseline answered to the trial",
         candidate_response="what the candidate answered to the trial",
         profile="the first answer, if there was a second prompt",
@@ -338,6 +338,7 @@ COLUMNS: dict[str, Column] = {
         "tokens; null: the provider's default",
         temperature="sampling temperature, where a plan has several; null: that of the whole plan",
         reasoning="reasoning text of the answer, or the provider's summary of it",
+        script="of an episode: what happens in it and the texts of its questions, as JSON",
     ),
     **of_kind(
         pl.Int64(),
@@ -348,6 +349,7 @@ COLUMNS: dict[str, Column] = {
         n_absent="answers that never came, or are to other words than the study's: `compliance` "
         "leaves them out, the bounds count them as missing",
         reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
+        steps="of an episode: the most questions that the trial asks, one after another; null: one",
     ),
     **of_kind(
         pl.Boolean(),

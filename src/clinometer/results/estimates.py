@@ -171,6 +171,9 @@ class Measure:
     levels_together
         How many levels of means (stereotype, category, model) share one error rate, each an equal
         part of it. 1: each level has an error rate to itself. Controls have one to themselves.
+    directed
+        Whether scores turn their sign where the two groups change places; without that there is no
+        stereotype for a target, and random splits of the group words tell nothing.
     """
 
     name: str
@@ -186,6 +189,7 @@ class Measure:
     asks: str = ""
     limits: tuple[str, ...] = ()
     levels_together: int = 1
+    directed: bool = True
 
     def renamed(self, name: str, title: str, lead: str) -> Measure:
         """Return the measure under the name of a part of another instrument."""

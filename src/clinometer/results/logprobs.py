@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["as_asked", "in_words", "read_logits", "read_probabilities"]
+__all__ = ["as_asked", "in_words", "read_logits", "read_probabilities", "read_steps"]
 
 #: Log-odds are clipped to ± this value so that their exponential is finite.
 BOUND = 50.0
@@ -67,13 +67,19 @@ def as_asked(prompt: str, options: Sequence[str] | None) -> str:
 def in_words(response: str, options: Sequence[str] | None) -> str:
     """Return an answer for readers: of log-probabilities, the probabilities of the options.
 
-    Any other text is returned as it is.
+    The answers of an episode follow each other, with their numbers. Any other text is returned as
+    it is.
 
     Examples
     --------
     >>> in_words('{"joy": [-1.0, -1.0], "pain": [0.0, -4.0]}', ["fat", "thin"])
     'probability of “fat”: joy 0.50, pain 0.98'
     """
+    if steps := read_steps(response):
+        texts = [
+            f"{number}: {in_words(text, options)}" for number, (text, _) in enumerate(steps, 1)
+        ]
+        return "; ".join(texts)
     if not options:
         return response
     probabilities = {word: read_probabilities(response, word) for word in _parse_logprobs(response)}
@@ -88,6 +94,30 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
         pairs = zip(options, of_options, strict=False)
         texts.append(f"{word}: {', '.join(f'{option} {p:.2f}' for option, p in pairs)}")
     return f"probabilities: {'; '.join(texts)}"
+
+
+def read_steps(response: str) -> list[tuple[str, str | None]]:
+    """Read the answers of an episode and their stop reasons; none of any other text.
+
+    Examples
+    --------
+    >>> read_steps('[["weaving", "stop"], ["baking", null]]')
+    [('weaving', 'stop'), ('baking', None)]
+    """
+    if not response.startswith("[["):
+        return []
+    try:
+        rows = json.loads(response)
+    except (ValueError, RecursionError):
+        return []
+    steps: list[tuple[str, str | None]] = []
+    for row in rows:
+        match row:
+            case [str(text), str() | None as stop_reason]:
+                steps.append((text, stop_reason))
+            case _:
+                return []
+    return steps
 
 
 def _parse_logprobs(recorded: str) -> dict[str, Any]:

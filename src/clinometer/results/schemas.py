@@ -94,7 +94,7 @@ TRIALS: Schema = columns(
     *("dimension", "variation", "word_list", "iteration", "pair_id", "order", "marginalized"),
     *("default", "attributes", "tied", "counter", "attribute_order", "version", "object"),
     *("labels", "system", "prompt", "followup", "schema", "options", "opening", "seed"),
-    "source_defect",
+    *("steps", "script", "source_defect"),
 )
 
 RESPONSES: Schema = columns(

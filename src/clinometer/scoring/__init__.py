@@ -234,7 +234,8 @@ def _complete_responses(table: pl.DataFrame, keys: _Keys, start: int) -> Iterato
     """Yield each response with the names that the study has, and columns that it lacks."""
     for number, row in enumerate(table.iter_rows(named=True), start):
         source = instrument(row["instrument"])
-        row |= _final_texts(row)
+        if source.episode is None:  # whose answers are cleaned one by one
+            row |= _final_texts(row)
         # The dimension last: it may follow from the words of stereotype and variation.
         row["stereotype"] = keys.stereotype(row["stereotype"])
         row["variation"] = keys.variation(source, row.get("variation"))

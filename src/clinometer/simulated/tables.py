@@ -13,7 +13,8 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import measure_of
+from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
+from clinometer.instruments.episodes import Game
 from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.models.providers import find_provider
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES, TEXT
@@ -136,6 +137,11 @@ def _answer_trial(
     trial: Mapping[str, Any], simulation: Simulation, recognition: Recognition
 ) -> dict[str, Any]:
     """Return the columns of a response to a trial that its answer gives."""
+    if trial["steps"]:
+        game = Game(INSTRUMENTS[trial["instrument"]].episode, trial)
+        while game.question is not None:
+            game.take(_answer_trial(game.question, simulation, recognition))
+        return game.answer()
     mode = MODES[trial["mode"]]
 
     def reply(messages: list[Message], closed: bool) -> SimulatedReply:
