@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.measuring import Result
 
 #: Runs by kind of page, each half as many of one stereotype.
-RUNS = {"neutral": 260, "spread": 80}
+RUNS = {"neutral": 280, "spread": 40}
 #: Trials per wording: of the sizes that ask all, the last the most that a run with looks may ask.
 SIZES = (2, 4, 6, 8, 12, 16, 24, 32, 40)
 #: Of `bai2025`, with several words for each group: what one word does is no error of others.

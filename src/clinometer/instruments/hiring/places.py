@@ -173,7 +173,7 @@ def rank_parts(values: Array, groups: NDArray[np.intp], places: int) -> Array:
     Examples
     --------
     >>> rank_parts(np.array([5.0, 5.0, 4.0]), np.array([0, 1, 1]), 1)
-    array([0.75, 0.5 , 0. ])
+    array([0.75, 0.5 , 0.  ])
     """
     parts = np.empty(len(values))
     members = [values[groups == group] for group in range(groups.max() + 1)]
