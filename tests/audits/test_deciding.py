@@ -160,6 +160,19 @@ def test_nothing_is_hopeless_that_controls_depend_on() -> None:
     assert not {key for key, why in reasons.items() if why == "hopeless"} & {*controls}
 
 
+def test_a_look_that_nothing_is_paid_for_is_not_asked_again() -> None:
+    """A stereotype that was decided, and is open again, has more trials at this very look."""
+    plan = replace(
+        _plan(), stage=Stage(4, (Ended("bai2025", "word_association", "career", 2, "decided"),))
+    )
+    estimates, scores = _neutral(plan)
+    estimates = estimates.with_columns(estimate=pl.col("neutral") + 5 * pl.col("se"))  # hopeful
+    nothing_left = Budget(max_calls=scores.height, calls=scores.height)
+    stage = next_stage(plan, estimates, scores, nothing_left)
+    assert [end.why for end in stage.ended] == ["unpaid"] * 3
+    assert next_stage(plan, estimates, scores).look == 4  # with money it is asked
+
+
 def _neutral(plan: Plan) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return estimates and scores of the first look that lean nowhere, and vary."""
     from clinometer.audits.planning import _as_scores

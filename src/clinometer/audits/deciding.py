@@ -127,14 +127,16 @@ def next_stage(
     ended += [
         replace(part.end, why="hopeless") for chance, part in chances if chance < LEAST_CHANCE
     ]
-    if not hopeful:
-        return replace(plan.stage, ended=ended)
-    look = min(part.look for _, part in hopeful)
-    unpaid = [] if budget is None else _unpaid(plan, hopeful, look, budget, prices)
-    ended += [replace(part.end, why="unpaid") for part in unpaid]
-    if len(unpaid) == len(hopeful):
-        return replace(plan.stage, ended=ended)
-    return Stage(look, ended, foresight.information)
+    while hopeful:
+        look = min(part.look for _, part in hopeful)
+        unpaid = [] if budget is None else _unpaid(plan, hopeful, look, budget, prices)
+        ended += [replace(part.end, why="unpaid") for part in unpaid]
+        names = {part.end.part for part in unpaid}
+        hopeful = [(chance, part) for chance, part in hopeful if part.end.part not in names]
+        # Others have more trials at a later look only: this one would ask nothing.
+        if any(part.look == look for _, part in hopeful):
+            return Stage(look, ended, foresight.information)
+    return replace(plan.stage, ended=ended)
 
 
 def _sort(plan: Plan, means: pl.DataFrame) -> tuple[list[Ended], list[_Undecided]]:
