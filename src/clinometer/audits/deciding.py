@@ -85,6 +85,7 @@ class _Undecided(NamedTuple):
     selection: Selection
     rows: pl.DataFrame  # its means whose verdicts are open
     look: int  # the next at which it has more trials
+    most: int  # trials per wording at the last
 
     def at(self, iterations: int) -> Selection:
         """Return the part of a plan that is its own, with so many trials per wording."""
@@ -161,7 +162,7 @@ def _sort(plan: Plan, means: pl.DataFrame) -> tuple[list[Ended], list[_Undecided
             elif look is None:
                 ended.append(replace(end, why="last look"))
             else:
-                undecided.append(_Undecided(end, selection, open_rows, look))
+                undecided.append(_Undecided(end, selection, open_rows, look, most))
     return ended, undecided
 
 
@@ -218,9 +219,8 @@ class _Foresight:
         variances = None
         with suppress(InputError):  # too few stereotypes, or no variance
             variances = read_pilot(pilot)
-        most = {(part.study.name, part.instrument): n for part, n in _parts(plan)}
         asked = [part.at(part.end.iterations) for part in undecided]
-        whole = [part.at(most[part.end.study, part.end.instrument]) for part in undecided]
+        whole = [part.at(part.most) for part in undecided]
         so_far = _errors(plan, asked, variances)
         growth = {}
         for key, (error, df) in _errors(plan, whole, variances).items():
@@ -307,14 +307,13 @@ def _unpaid(
     used = (budget.calls, budget.tokens, budget.usd)
     if all(limit is None for limit in limits):
         return []
-    estimated = _price(plan, [part for part, _ in _parts(plan)], prices)
+    estimated = _price(plan, [*plan.parts()], prices)
     scales = [
         now / before if now and before else 1.0 for now, before in zip(used, estimated, strict=True)
     ]
     priced = []
-    most = {(part.study.name, part.instrument): n for part, n in _parts(plan)}
     for chance, part in hopeful:
-        later = iterations_at(plan.looks[look], most[part.end.study, part.end.instrument])
+        later = iterations_at(plan.looks[look], part.most)
         before = _price(plan, [part.at(part.end.iterations)], prices)
         after = _price(plan, [part.at(max(later, part.end.iterations))], prices)
         more = [scale * (b - a) for scale, a, b in zip(scales, before, after, strict=True)]

@@ -47,7 +47,8 @@ class Console(Watcher):
         for study in studies.values():
             for note in remarks(study):
                 remark(f"note: {study.name}: {note}")
-        self.announce(self.whole)
+        if not self.run.plan.looks:  # else what a design can tell depends on where it ends
+            self.announce(self.run.plan)
         connection = self.run.asking.connection
         say_cost(self.costs, batches=connection.batch)
         if self.run.plan.looks:
