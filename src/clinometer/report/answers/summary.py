@@ -354,18 +354,20 @@ def _figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
     if not rows:
         return None
     title = "share of the scale from neutral; right: as the stereotype says"
+    labels = max(_LABELS, _LETTER * max(len(row["label"]) for row in rows))
     summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
     return Figure(
         "summary",
         "Means with intervals, as shares of the way from neutral to the end of the scale. Those of "
         "the categories of an instrument hold for all of them at once.",
         summary,
-        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=_LABELS, width=_WIDTH),
+        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=labels, width=_WIDTH - labels),
     )
 
 
-#: Width of the labels and of what is drawn, in pixels: half a page, where letters keep their size.
-_LABELS, _WIDTH = 110, 400
+#: Least width of the labels, that of a letter, and that of the figure with its labels, in pixels:
+#: half a page, where letters keep their size.
+_LABELS, _LETTER, _WIDTH = 110, 7, 510
 
 
 #: Characters of the label of a mark.
