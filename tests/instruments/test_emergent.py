@@ -21,6 +21,8 @@ from scipy.spatial.distance import jensenshannon
 from clinometer import compare
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
+from clinometer.audits.planning import power
+from clinometer.audits.sizes import PlanOptions
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.design import Design
@@ -437,6 +439,22 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
         ask(plan(keys, 4), tmp_path / name, epsilon)
     (decision,) = compare(tmp_path / "random", tmp_path / "greedy").decisions()
     assert decision.verdict == "worse"
+
+
+def test_it_is_planned_with_agents_and_nothing_else_is() -> None:
+    options = {
+        name: PlanOptions(instruments=[name], modes=["structured"])
+        for name in ("emergent", "hiring")
+    }
+    told = power("openai/gpt-4o", size="quick", options=options["emergent"])
+    assert told["planned_from"].str.contains("Thompson sampling|epsilon-greedy agent").all()
+    stratified = told.filter(level="model", instrument="emergent_stratification")
+    smallest = stratified["smallest_effect"].drop_nulls().median()
+    # Of pages of size quick .56 find an index of .12, and .96 one of .3 (`benchmarks emergent`).
+    assert isinstance(smallest, float)
+    assert 0.12 < smallest < 0.3
+    others = power("openai/gpt-4o", size="quick", options=options["hiring"])
+    assert not others["planned_from"].str.contains("sampling|agent").any()
 
 
 # What a user brings

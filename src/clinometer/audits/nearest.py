@@ -1,7 +1,8 @@
 """The components of variance that are nearest to a run which has none of its own.
 
 The same kind of mode (sampled or not) first, then the measure, the pilot, the kind of model
-(embedded or not), mode, study and dimension; of several the largest.
+(embedded or not), mode, study and dimension; of several the largest. Those that come with an
+instrument are for itself alone.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.instruments.catalogue import instrument_of
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
-from clinometer.reference.components import load_components
+from clinometer.reference.components import load_components, read_components
 from clinometer.results import CONDITIONS
 from clinometer.statistics.summaries import NEVER_POOLED
 
@@ -43,11 +45,14 @@ def _nearest(
     run: dict[str, Any], pilot: pl.DataFrame | None, embedded: bool
 ) -> tuple[pl.DataFrame, str]:
     """Return the components that are nearest to a run, and whose they are."""
-    tables = {"shipped": load_components()}
+    tables = [("shipped", load_components())]
+    instrument = instrument_of(run["instrument"])
+    if instrument is not None and instrument.components is not None:
+        tables.append(("shipped", read_components(instrument.components())))
     if pilot is not None:
-        tables["pilot"] = pilot
+        tables.append(("pilot", pilot))
     candidates = []
-    for origin, components_of_origin in tables.items():
+    for origin, components_of_origin in tables:
         for key, table in components_of_origin.group_by(RUN, maintain_order=True):
             candidates.append((dict(zip(RUN, key, strict=True)), origin, table))
     # `max` keeps the first of equal ones: the order of the tables decides.

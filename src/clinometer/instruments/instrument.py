@@ -294,6 +294,9 @@ class Instrument:
     """Tokens around the choices in a free answer, for estimating cost."""
     first_answer: int = 0
     """Tokens of the first of two answers, if not `prose`, for estimating cost."""
+    components: Callable[[], bytes] | None = None
+    """Components of variance of its scores that come with it, for planning: a table as
+    `reference.components` reads it. Else it is planned with those that are nearest."""
     study: str = "bai2025"
     """Default of the inspect task."""
     iterations: int = 8

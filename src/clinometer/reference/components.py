@@ -13,7 +13,7 @@ import polars as pl
 from clinometer.results import check
 from clinometer.results.schemas import COMPONENTS
 
-__all__ = ["load_components"]
+__all__ = ["load_components", "read_components"]
 
 
 def load_components() -> pl.DataFrame:
@@ -30,7 +30,11 @@ def load_components() -> pl.DataFrame:
     >>> shipped["model"].unique().sort().to_list()
     ['clinometer/smollm2', 'gpt-4', 'gpt-4o']
     """
-    content = (files("clinometer.reference") / "components.csv").read_bytes()
+    return read_components((files("clinometer.reference") / "components.csv").read_bytes())
+
+
+def read_components(content: bytes) -> pl.DataFrame:
+    """Read components of variance from the content of a CSV file, with columns of `COMPONENTS`."""
     table = pl.read_csv(content, infer_schema=False).with_columns(
         pl.col(c).cast(t) for c, t in COMPONENTS.items() if t.is_numeric()
     )

@@ -37,6 +37,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from clinometer.instruments.cells import Cell
@@ -232,6 +233,11 @@ def _sections(results: InstrumentResults) -> Iterator[Section | None]:
     yield agents_section(results)
 
 
+def _components() -> bytes:
+    """Return the components of variance of known agents, which the column `source` names."""
+    return (files("clinometer.instruments.emergent") / "components.csv").read_bytes()
+
+
 #: How an episode is asked; a line of the record has about 15 tokens.
 EPISODE = Episode(play, tokens=15)
 
@@ -257,6 +263,7 @@ INSTRUMENT = Instrument(
         "paper": Size(18, by_name=True),
     },
     prose=20,
+    components=_components,
     iterations=6,
     options=("order",),
     study="emergent",
