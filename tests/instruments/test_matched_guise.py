@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import ttest_ind_from_stats
 
 from clinometer.audits.auditing import audit
 from clinometer.audits.sizes import PlanOptions
@@ -18,6 +19,7 @@ from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.instruments.design import Design
 from clinometer.instruments.matched_guise.part import SENTENCES, STATED, part_of, texts_of
+from clinometer.instruments.matched_guise.section import _beyond
 from clinometer.reference import load_published
 from clinometer.report import write_report
 from clinometer.scoring import score
@@ -258,6 +260,26 @@ def test_the_page_sets_the_dialect_beside_texts_of_no_dialect(tmp_path: Path) ->
     assert "What goes with the dialect" in page
     assert "the placebo that leans most is" in page
     assert "points after the dialect" in page
+
+
+@pytest.mark.parametrize(("lean", "beyond"), [(0.6, True), (0.4, False), (0.0, False)])
+def test_a_lean_lies_beyond_placebos_where_every_difference_does(lean: float, beyond: bool) -> None:
+    def row(mean: float, sd: float, n: int) -> dict[str, Any]:
+        return {"about": "Traits", "estimate": mean, "se": sd / n**0.5, "df": n - 1.0,
+                "confidence": 0.95}  # fmt: skip
+
+    # The second leans less, and is known less: both have to be left behind.
+    placebos = [row(0.0, 0.6, 7), row(0.1, 0.2, 20)]
+    text = _beyond(row(lean, 0.3, 12), placebos, 1)
+    welch = [
+        ttest_ind_from_stats(lean, 0.3, 12, mean, sd, n, equal_var=False, alternative="greater")
+        for mean, sd, n in ((0.0, 0.6, 7), (0.1, 0.2, 20))
+    ]
+    assert (text is not None) == beyond == all(test.pvalue < 0.025 for test in welch)
+    # With two means that are seen at once less is found.
+    assert _beyond(row(0.6, 0.3, 12), placebos, 200) is None
+    if text:
+        assert "leans by 0.50 [0.29 to 0.71]" in text.replace("−", "-")
 
 
 # Studies of others

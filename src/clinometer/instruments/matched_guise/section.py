@@ -5,10 +5,12 @@ Reference: Hofmann, Kalluri, Jurafsky & King 2024, Nature 633, 147–154.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
+from scipy.special import stdtrit
 
 from clinometer.instruments.matched_guise.associations import MEASURES
 from clinometer.report.answers.results import InstrumentResults
@@ -73,34 +75,59 @@ def _point_sentences(results: InstrumentResults) -> Iterator[str]:
 
 
 _ENDS = ("ci_low", "ci_high")
+_ERROR = (*_ENDS, "se", "df", "confidence")
 _RUN = ("model", "control_mode")
 
 
 def _beside_placebos(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield, for each model and mode, whether the dialect leans beyond every placebo.
 
-    The mean over traits is compared, as placebos are asked about these.
+    The means of traits are compared, as placebos are asked about these.
     """
-    placebos = results.controls.filter(control="negative").drop_nulls(_ENDS)
-    traits = results.by_stereotype.filter(category="character").drop_nulls(_ENDS)
+    placebos = results.controls.filter(control="negative").drop_nulls(_ERROR)
+    traits = results.by_stereotype.filter(category="character").drop_nulls(_ERROR)
     for keys, of_run in traits.group_by(*_RUN, maintain_order=True):
         run = dict(zip(_RUN, map(str, keys), strict=True))
-        greatest = placebos.filter(**run).sort("estimate").tail(1)
-        if greatest.is_empty():
+        of_placebos = [*placebos.filter(**run).sort("estimate").iter_rows(named=True)]
+        if not of_placebos:
             continue
-        (placebo,) = greatest.iter_rows(named=True)
-        beyond = of_run.filter(pl.col("ci_low") > placebo["ci_high"])["about"].to_list()
+        leaning = [_beyond(row, of_placebos, of_run.height) for row in of_run.iter_rows(named=True)]
+        beyond = [text for text in leaning if text]
         result = (
-            f"of the dialect, {' and '.join(beyond)} lean beyond it."
+            f"of the dialect, {' and '.join(beyond)} beyond every placebo."
             if beyond
             else "no lean of the dialect about traits lies beyond it. Dialect is not told from "
             "mere departure from the standard."
         )
-        text = bracketed(placebo["estimate"], placebo["ci_low"], placebo["ci_high"])
+        greatest = of_placebos[-1]
+        text = bracketed(greatest["estimate"], greatest["ci_low"], greatest["ci_high"])
         yield {
             "sentence": f"{run['model']}, mode {run['control_mode']}: the placebo that leans most "
-            f"is “{placebo['about']}”, {text}; {result}"
+            f"is “{greatest['about']}”, {text}; {result}"
         }
+
+
+def _beyond(
+    row: Mapping[str, Any], placebos: Sequence[Mapping[str, Any]], number: int
+) -> str | None:
+    """Say that a mean lies above every placebo, and by how much above the greatest; else None.
+
+    Each difference is tested (Welch), at the level of a row divided by the `number` of means that
+    are seen at once. All have to be significant, so that their number asks for no correction.
+    """
+    tail = (1.0 - row["confidence"]) / 2.0 / number
+    for placebo in placebos:
+        difference = row["estimate"] - placebo["estimate"]
+        variances = row["se"] ** 2, placebo["se"] ** 2
+        uncertain = variances[0] ** 2 / row["df"] + variances[1] ** 2 / placebo["df"]
+        df = sum(variances) ** 2 / uncertain if uncertain else math.inf
+        half = float(stdtrit(df, 1.0 - tail)) * sum(variances) ** 0.5
+        if difference <= half:
+            return None
+    # The last, which leans most.
+    return (
+        f"“{row['about']}” leans by {bracketed(difference, difference - half, difference + half)}"
+    )
 
 
 def _rating_table(rows: pl.DataFrame) -> ReportTable:
