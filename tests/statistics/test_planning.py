@@ -151,6 +151,12 @@ def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
     assert exact().equivalent(0.3, 0.05) == pytest.approx(told.mean(), abs=0.01)
 
 
+def test_a_mean_without_an_error_is_within_every_margin():
+    nothing = np.zeros(3)
+    exact_mean = PlannedMean(MEASURE, 8, 8, 0.0, nothing, nothing, np.full(3, 5.0))
+    assert exact_mean.equivalent(0.1, 0.05) == 1.0
+
+
 def test_more_means_tested_together_need_a_larger_effect():
     mean = exact()
     wide = PlannedMean(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)

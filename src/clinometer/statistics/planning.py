@@ -137,7 +137,7 @@ class PlannedMean:
         """Return the probability that a neutral mean is shown to be within the margin."""
         at_margin = self._relative(np.array([self.measure.neutral + margin]))[0]
         room = margin - stdtrit(self.df, 1.0 - level / 2.0) * self.estimated * at_margin
-        return float(np.maximum(2.0 * ndtr(room / self.se) - 1.0, 0.0).mean())
+        return float(np.maximum(2.0 * ndtr(room / max(self.se, 1e-12)) - 1.0, 0.0).mean())
 
     def smallest_change(self, power: float, level: float) -> float | None:
         """Return the smallest rise from neutral that two runs show; None if none on the scale."""
