@@ -262,6 +262,21 @@ def test_the_page_sets_the_dialect_beside_texts_of_no_dialect(tmp_path: Path) ->
     assert "points after the dialect" in page
 
 
+@pytest.mark.parametrize("mode", ["free", "forced"])
+@pytest.mark.parametrize("lean", [-0.8, 0.3, 0.8])
+def test_simulated_models_lean_by_what_is_planted_to_the_ends(
+    hofmann: Study, mode: str, lean: float
+) -> None:
+    trials = trials_of(hofmann, mode, 32)
+    planted = Simulation("planted", Truth.model_validate({"lean": {"default": lean}}), "")
+    scores = score(answer_trials(trials, planted, Recognition([hofmann])), hofmann).scores
+    by_kind = scores.group_by(pl.col("order").is_null()).agg(pl.col("score").mean())
+    # Texts alone, and side by side: 480 and 160 answers of standard deviation 1 at most.
+    assert by_kind.height == 2
+    for mean in by_kind["score"]:
+        assert mean == pytest.approx(lean, abs=0.15)
+
+
 @pytest.mark.parametrize(("lean", "beyond"), [(0.6, True), (0.4, False), (0.0, False)])
 def test_a_lean_lies_beyond_placebos_where_every_difference_does(lean: float, beyond: bool) -> None:
     def row(mean: float, sd: float, n: int) -> dict[str, Any]:

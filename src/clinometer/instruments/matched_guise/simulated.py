@@ -92,7 +92,7 @@ def _values(template: str, prompt: str) -> dict[str, str] | None:
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
-    """Lean toward the tied word, by twice the lean for the dialect and not at all for the standard.
+    """Lean toward the tied word after the dialect, and as much away from it after the standard.
 
     Side by side, the speaker of the dialect is the tied one by the lean.
     """
@@ -104,11 +104,10 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
         sign = _sign_of_first(question)
         p, options = lean.chance(sign, 1.0), SIDES
     else:
-        sign = 1.0 if question.groups[0][1] == "marginalized" else 0.0
+        sign = 1.0 if question.groups[0][1] == "marginalized" else -1.0
         tied, counter = sorted((role == "counter", word) for word, role in question.attributes)
         options = (tied[1], counter[1])
-        planted = replace(lean, score=max(-1.0, min(1.0, 2 * lean.score)) * sign)
-        p = planted.chance(1.0, 1.0 if question.attributes[0][0] == options[0] else -1.0)
+        p = lean.chance(sign, 1.0 if question.attributes[0][0] == options[0] else -1.0)
     if question.kind == LOGITS:
         p = jittered(p, lean.rng)
         return SimulatedAnswer(sign * (2 * p - 1), shares={options[0]: p, options[1]: 1 - p})
