@@ -7,6 +7,7 @@ refer to the rows by name, so that altair neither copies nor checks them one by 
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from clinometer.report.prose import interval, number, p_value
 from clinometer.results import Measure
 
 __all__ = ["LABELS", "TIPS", "Axis", "Row", "across", "apart", "banded", "bare", "blocks",
-           "down", "ground", "in_layers", "in_panels", "line_channels", "measured",
+           "down", "ground", "in_layers", "in_panels", "labels_width", "line_channels", "measured",
            "neutral_rule", "once", "ticks", "tooltips", "up", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
@@ -32,6 +33,8 @@ LABELS = 165
 _TITLED = 160
 #: The width of a letter of a column's name, and the lines that a name may take.
 _LETTER, _LINES = 8.0, 3
+#: The width of a letter of a label, and the most that labels take.
+_LABEL_LETTER, _LABELS_AT_MOST = 6.5, 300
 #: Panels side by side.
 COLUMNS = 3
 TIPS = (
@@ -174,6 +177,12 @@ def blocks(
         }
         blocks.append({**block, "title": name} if name else block)
     return vega_lite({"vconcat": blocks, "spacing": 4}, rows)
+
+
+def labels_width(rows: Sequence[Row], least: int = LABELS) -> int:
+    """Return the width that the labels of rows need, in pixels, within limits."""
+    longest = max((len(str(row["label"])) for row in rows), default=0)
+    return max(least, min(math.ceil(_LABEL_LETTER * longest), _LABELS_AT_MOST))
 
 
 def _column_width(columns: int, labels: int) -> int:

@@ -18,6 +18,7 @@ from clinometer.report.drawing.charts import (
     blocks,
     down,
     ground,
+    labels_width,
     line_channels,
     tooltips,
 )
@@ -53,6 +54,7 @@ def forest(
     Result: grey bars: placebos; thin grey lines: worst-case bounds; thick lines: intervals, thicker
         where they are of the row alone; dots: means.
     """
+    labels = labels_width(rows, labels)
     categories = list(dict.fromkeys(row["category"] for row in rows))
     color = apart(alt.Color, "category", category_colors(categories), legend=None)
     _, _, shape = line_channels("category", categories, legend=None)
