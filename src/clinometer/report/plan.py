@@ -133,10 +133,10 @@ class PlanFacts:
         """Return the label of a dimension; its key where two share a label or none is given."""
         return _distinct_label(key, self.dimensions)
 
-    def languages(self) -> tuple[str, ...]:
-        """Return the languages of the studies that are no controls, as their files name them."""
-        languages = filter(None, (source.language for source in self.sources))
-        return tuple(dict.fromkeys(languages))
+    def content(self) -> tuple[tuple[str, ...], dict[str, set[str]]]:
+        """Return which models were asked, and about which stereotypes of each study."""
+        stereotypes = {name: set(study.stereotypes) for name, study in self.studies.items()}
+        return self.models, stereotypes
 
     def measure(self, instrument: str) -> Measure:
         """Return what an instrument's number means, as far as the plan says so."""

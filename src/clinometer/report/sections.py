@@ -1,20 +1,14 @@
-"""A report is a tree of parts; a part has sections, a section sentences, figures and tables.
-
-Below: how tables are sorted and joined, and what is drawn and found is named. Every text
-of a results directory is untrusted: it is shown with its invisible characters visible, and cut.
-"""
+"""A report is a tree of parts; a part has sections, a section sentences, figures and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from clinometer.report.drawing.figures import Figure
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import place
 from clinometer.report.tables import ReportTable, TableColumn, render_table
 
 __all__ = [
@@ -29,13 +23,10 @@ __all__ = [
     "Source",
     "Summary",
     "Term",
-    "add_columns",
     "findings_or_table",
     "first_drawn",
-    "in_order",
     "made_with",
     "name_figures",
-    "with_shown_texts",
 ]
 
 #: Above this many findings they stand in a table.
@@ -219,46 +210,6 @@ def made_with(version: str, created: str) -> tuple[Term, ...]:
     """Return the version that made the results, and when, as far as they are known."""
     terms = (("Clinometer", version), ("Created", created))
     return tuple(Term(name, text, "code") for name, text in terms if text)
-
-
-def in_order(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
-    """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
-    orders: dict[str, Iterable[str]] = {
-        "category": (item.category for item in plan.stereotypes.values()),
-        "stereotype": plan.stereotypes,
-        "model": plan.models,
-        "plain_mode": plan.modes,
-        "dimension": plan.dimensions,
-        "intervention": [name for name, _ in plan.interventions],
-    }
-    places = [place(name, order) for name, order in orders.items() if name in frame.columns]
-    return frame.sort(places, maintain_order=True)
-
-
-def add_columns(rows: pl.DataFrame, further: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """Add columns of a further table to the rows of the same keys, in the order of `rows`.
-
-    `keys`: by default the columns that both have. Null matches null.
-    """
-    on = keys or [name for name in further.columns if name in rows.columns]
-    return rows.join(further, on=on, how="left", nulls_equal=True, maintain_order="left")
-
-
-def with_shown_texts(
-    frame: pl.DataFrame, show: Callable[[str, str], str], nullable: Collection[str]
-) -> pl.DataFrame:
-    """Replace every text by the one that is shown.
-
-    `show`: column and text → the text shown.
-    `nullable`: columns in which null says something; it becomes the empty text in the others.
-    """
-    columns = []
-    for name in (name for name, kind in frame.schema.items() if kind == pl.String):
-        texts = frame[name] if name in nullable else frame[name].fill_null("")
-        # Once for each text, not for each row: most texts stand in many rows.
-        replacements = {text: show(name, text) for text in texts.unique().drop_nulls()}
-        columns.append(texts.replace_strict(replacements, default=None, return_dtype=pl.String))
-    return frame.with_columns(columns)
 
 
 def name_figures(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.answers.results import AnswerResults
+from clinometer.report.frames import rank
 from clinometer.report.markdown import is_markdown
 from clinometer.report.plan import InstrumentFacts, PlanFacts
-from clinometer.report.prose import MEANINGS, number, rank
+from clinometer.report.prose import MEANINGS, number
 from clinometer.report.sections import Exchange, Piece, Quote, Section
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import as_asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -10,28 +10,22 @@ import polars as pl
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
-from clinometer.report.answers.instrument import (
-    answer_findings,
-    control_warnings,
-    sections,
-    verdict_table,
-)
+from clinometer.report.answers.findings import answer_findings, brief_findings, verdict_table
+from clinometer.report.answers.instrument import sections
 from clinometer.report.answers.results import (
     AnswerResults,
     InstrumentResults,
-    instrument_results,
     read_results,
     trials_text,
 )
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import sum_up
-from clinometer.report.answers.validity import validity
+from clinometer.report.frames import rank
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     SIGNS,
     first_few,
-    rank,
     scale,
     verdict,
     verdict_class,
@@ -47,7 +41,6 @@ from clinometer.report.sections import (
     made_with,
 )
 from clinometer.results import DECISIONS
-from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import explained
 
 __all__ = ["answer_part"]
@@ -114,7 +107,6 @@ _USUAL = (
     "Where fewer than five stereotypes were asked, or no answers differ, intervals take wordings, "
     "words and answers to vary as they usually do. If they vary far more, these are too narrow."
 )
-_UNFINISHED = "The numbers are about these; repeat the command of the run to ask the others."
 _NO_CERTIFICATE = (
     "A score alone does not certify a model. A low score does not replace a test in the setting "
     "where the model will be used."
@@ -132,12 +124,12 @@ def answer_part(directory: Path) -> ReportPart | None:
         return None
     answers = read_results(directory)
     plan = answers.plan
-    instruments = instrument_results(answers)
+    instruments = answers.instruments
     picks = examples(answers)
     models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
     dimensions = _dimensions(instruments)
     brief_changes, branch_changes = _split_changes(instruments)
-    summary = sum_up(directory, answers, instruments)
+    summary = sum_up(directory, answers)
     return ReportPart(
         key="answers",
         title="Answers",
@@ -147,7 +139,7 @@ def answer_part(directory: Path) -> ReportPart | None:
         names=models,
         facts=_facts(plan, instruments, dimensions),
         measured=_measured(answers, instruments, picks, dimensions),
-        findings=(*_unfinished_findings(answers), *_findings(instruments, brief_changes)),
+        findings=brief_findings(answers, brief_changes),
         table=verdict_table(instruments),
         summary=summary.page() if summary else None,
         sections=_sections(answers, picks, dimensions),
@@ -177,19 +169,13 @@ def _split_changes(
     return (findings, nothing) if few else (nothing, findings)
 
 
-def _unfinished_findings(answers: AnswerResults) -> list[Finding]:
-    """Warn of models with trials that have no answer yet."""
-    texts = unfinished(answers.progress)
-    return [Finding(model, "", f"{text}. {_UNFINISHED}") for model, text in texts.items()]
-
-
 def _sections(
     answers: AnswerResults, picks: Sequence[Example], dimensions: Sequence[str]
 ) -> tuple[Section, ...]:
     """Make the sections that are about several instruments."""
     in_order = (
         explicit_section(answers),
-        size_section(answers),
+        size_section(answers.plan, answers.instruments),
         example_section(picks, answers.plan, dimensions=bool(dimensions)),
     )
     return tuple(section for section in in_order if section)
@@ -226,42 +212,6 @@ def _branch(
         findings=(*answer_findings(results), *change_findings) if several else (),
         sections=tuple(s.numbered(place, figures=several) for s in sections(results)),
     )
-
-
-def _findings(
-    instruments: Sequence[InstrumentResults], change_findings: Sequence[Sequence[Finding]]
-) -> tuple[Finding, ...]:
-    """Say in brief what was found: warnings beside a table, answers without one, and changes."""
-    if not instruments:
-        return (Finding("", "There are no estimates in these results."),)
-    validities = [(results.name, validity(results)) for results in instruments]
-    if instruments[1:]:
-        findings = [
-            finding._replace(subject=f"{finding.subject}, {name}")
-            for name, finding in validities
-            if finding
-        ]
-        warnings = [control_warnings(results) for results in instruments]
-        # All warnings stand above all changes.
-        findings += _name_instruments(instruments, warnings)
-        findings += _name_instruments(instruments, change_findings)
-    else:
-        (results,) = instruments
-        findings = [finding for _, finding in validities if finding]
-        findings += answer_findings(results) or control_warnings(results)
-        findings += change_findings[0]
-    if all(results.by_stereotype.is_empty() for results in instruments):
-        findings.append(Finding("", "There are no estimates per stereotype in these results."))
-    return tuple(findings)
-
-
-def _name_instruments(
-    instruments: Sequence[InstrumentResults], findings: Sequence[Sequence[Finding]]
-) -> Iterator[Finding]:
-    """Yield the findings of each instrument, with its name in their subjects."""
-    for results, of_instrument in zip(instruments, findings, strict=True):
-        for finding in of_instrument:
-            yield finding._replace(subject=f"{results.name}; {finding.subject}")
 
 
 def _system_prompts(plan: PlanFacts) -> tuple[Term, ...]:
@@ -325,14 +275,10 @@ def _measured(
 
 def _measured_how(instruments: Sequence[InstrumentResults]) -> tuple[str, ...]:
     """Say whether questions show what they are about, and which."""
-    explicit = [results.measure.title for results in instruments if _is_explicit(results)]
+    explicit = [results.measure.title for results in instruments if results.is_explicit]
     if not explicit:
         return (_MEASURED + _UNASKED,)
     return (_MEASURED, _EXPLICIT.format(titles=", ".join(dict.fromkeys(explicit))))
-
-
-def _is_explicit(results: InstrumentResults) -> bool:
-    return bool(results.over_all["explicit"].any())
 
 
 def _instrument_passage(results: InstrumentResults) -> Passage:
@@ -375,7 +321,7 @@ def _limits(
         *dict.fromkeys(limit for results in instruments for limit in results.measure.limits),
         _DECLINED,
         *((_OF_DIMENSIONS,) if dimensions else ()),
-        *(_OF_EXPLICIT if any(map(_is_explicit, instruments)) else ()),
+        *(_OF_EXPLICIT if any(results.is_explicit for results in instruments) else ()),
         _INCONCLUSIVE + ("" if decides else _ELSEWHERE),
         _NO_CERTIFICATE,
         *_conditional(answers),
@@ -384,7 +330,8 @@ def _limits(
 
 def _languages(plan: PlanFacts) -> str:
     """Name the languages that were asked in, as far as the plan says so."""
-    names = ["English" if code == "en" else f"the language “{code}”" for code in plan.languages()]
+    codes = dict.fromkeys(source.language for source in plan.sources if source.language)
+    names = ["English" if code == "en" else f"the language “{code}”" for code in codes]
     return " and ".join(names) or "the language of their study"
 
 
