@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from clinometer.report.drawing.figures import Figure
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.tables import ReportTable, TableColumn, render_table
 
 __all__ = [
@@ -77,10 +78,10 @@ class Section:
 
     key: str
     title: str
-    text: tuple[str, ...] = ()
+    text: tuple[str, ...] | Paragraphs = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, ReportTable], ...] = ()
-    notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
+    notes: tuple[str, tuple[str, ...] | Paragraphs] = ("", ())  # what they are, and each
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
     short: str = ""  # for the contents; where empty, the title
     open: bool = False  # whether it is read without unfolding it
@@ -123,7 +124,7 @@ class Passage:
     """Text under a heading: paragraphs, terms, a quotation, and points."""
 
     title: str
-    text: tuple[str, ...] = ()
+    text: tuple[str, ...] | Paragraphs = ()
     terms: tuple[Term, ...] = ()
     quote: Quote | None = None
     points: tuple[str, ...] = ()
@@ -160,7 +161,7 @@ class ReportPart:
     table: ReportTable | None = None  # of the findings, where there are many
     summary: Summary | None = None  # what stands above them
     sections: tuple[Section, ...] = ()  # in the order of the page, after those of its branches
-    limits: tuple[str, ...] = ()  # what the numbers cannot show
+    limits: tuple[str, ...] | Paragraphs = ()  # what the numbers cannot show
     notes: tuple[Passage, ...] = ()  # notes and defects, each kind under its heading
     sources: tuple[Source, ...] = ()  # what to cite
     setting: tuple[Term, ...] = ()  # what it takes to reproduce it

@@ -121,26 +121,21 @@ def _read_trials(responses: pl.LazyFrame, scores: pl.LazyFrame, keys: pl.DataFra
     )
 
 
-def example_section(
-    picks: Sequence[Example], plan: PlanFacts, *, dimensions: bool
-) -> Section | None:
-    """Show examples under the labels of their stereotypes; None where there are none.
-
-    `dimensions`: whether these results have dimensions.
-    """
+def example_section(picks: Sequence[Example], answers: AnswerResults) -> Section | None:
+    """Show examples under the labels of their stereotypes; None where there are none."""
     if not picks:
         return None
     exchanges: dict[tuple[str, str], list[Exchange]] = {}
     for example in picks:
         exchanges.setdefault((example.study, example.stereotype), []).append(example.exchange)
-    labels = plan.labels(list(exchanges))
+    labels = answers.plan.labels(list(exchanges))
     return Section(
         key="examples",
         title="Prompts and answers",
         text=(
-            f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
-            "with a score and the first without one, by trial id. Control characters are shown by "
-            "their signs or numbers."
+            f"For each stereotype, {'dimension, ' * bool(answers.dimensions)}model and mode, the "
+            "first answers with a score and the first without one, by trial id. Control characters "
+            "are shown by their signs or numbers."
             f"{_MARKS * any(map(_has_mark, picks))} Of very many "
             "answers a few are shown; clinometer show has all. The words are stimuli of the study, "
             "not statements of its authors or of this tool.",

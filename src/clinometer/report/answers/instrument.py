@@ -20,6 +20,7 @@ from clinometer.report.answers.words import word_section
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import per_mode
 from clinometer.report.drawing.intervals import forest
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     WORST,
@@ -55,26 +56,6 @@ _CONTROLS = {
 }
 #: Summary of notes that unfold.
 HOW_TO_READ = "How to read this"
-
-_READING = (
-    "Intervals hold for all stereotypes of a run at once, and p (Bonferroni) is p times their "
-    "number: below .05 where the interval excludes neutral. The narrower interval of each alone is "
-    "in the estimates as pointwise_low and pointwise_high.{exact} d is Cohen’s d against neutral. "
-    "Random splits: the interval of the means of random splits of the group words, and the p of "
-    "the mean among them; “–” where there are few splits. Worst case: the mean with all missing "
-    "answers at one end of the scale; “–” where none is missing."
-)
-_EXACT = " Where all answers have the same score, p is an exact bound and there is no t."
-_TARGETS = (
-    "Verdicts and intervals are about these stereotypes, with other wordings, group words, draws "
-    "and answers. The column “Stereotypes like these” takes the stereotypes as a sample: it says "
-    "what is known of the category beyond this list."
-)
-_RANDOM = (
-    "Random splits assign the same group words to two groups at random (placebo; shown with "
-    f"{FEWEST_SPLITS} splits or more). A mean inside their interval is no larger than arbitrary "
-    "groups of these words have."
-)
 
 
 def sections(results: InstrumentResults) -> tuple[Section, ...]:
@@ -147,7 +128,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
         short="Verdicts",
         figures=per_mode("categories", caption, marks, draw) if runs > 1 else (),
         tables=tuple(tables),
-        notes=(HOW_TO_READ, (_TARGETS,)),
+        notes=(HOW_TO_READ, Paragraphs("verdicts")),
     )
 
 
@@ -176,7 +157,7 @@ def _estimate_section(results: InstrumentResults) -> Section:
     return Section(
         key="tables",
         title="All estimates",
-        text=(_READING.format(exact=_EXACT if "unanimous" in estimates["test"] else ""),),
+        text=Paragraphs("estimates", {"is_exact": "unanimous" in estimates["test"]}),
         tables=(
             ("", _estimate_table(estimates, plan, caption)),
             ("For contrast: the papers’ naive t test", _naive_table(estimates)),
@@ -226,6 +207,11 @@ def _stereotype_section(results: InstrumentResults) -> Section:
     axis = Axis.of(results.measure, plan.margin)
     marks, grey = _with_splits(results.by_stereotype, plan)
     shaded = f"; shaded: within ±{axis.margin:g} of neutral" if axis.margin else ""
+    reading = {
+        "direction": results.measure.direction,
+        "has_splits": bool(grey),
+        "fewest_splits": FEWEST_SPLITS,
+    }
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}, of all stereotypes at "
         f"once; thin line: {WORST}{grey}; dotted line: neutral{shaded}. {scale(results.measure)}"
@@ -236,19 +222,7 @@ def _stereotype_section(results: InstrumentResults) -> Section:
         title="Each stereotype",
         short="Stereotypes",
         figures=per_mode("stereotypes", caption, marks, partial(forest, axis=axis)),
-        notes=(
-            HOW_TO_READ,
-            (
-                "Right of the dotted line, scores are above neutral "
-                f"({results.measure.direction}). A mean whose interval crosses the line is not "
-                "distinguishable from neutral; one whose interval lies within the shaded band is "
-                "near neutral. The intervals hold for all stereotypes of a run at once. They "
-                "generalise over wordings, group words of the same kind, draws and answers, not "
-                "over languages or attribute words. Where a group has a single word, they are for "
-                "this word, as the verdict says.",
-                *([_RANDOM] if grey else []),
-            ),
-        ),
+        notes=(HOW_TO_READ, Paragraphs("stereotypes", reading)),
     )
 
 

@@ -96,6 +96,12 @@ class AnswerResults:
     unfinished: Mapping[str, str]  # model → how many of its trials have an answer
     instruments: tuple[InstrumentResults, ...]  # each with its part of these tables
 
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The dimensions of stereotype content that any instrument has, each once."""
+        names = [name for results in self.instruments for name in results.dimensions]
+        return tuple(dict.fromkeys(names))
+
     def of(self, study: str, instrument: str) -> AnswerResults:
         """Narrow the tables, but for the estimates, to one study and instrument.
 
@@ -268,11 +274,11 @@ def _read_tables(directory: Path) -> AnswerResults:
     scores = _scan(directory / "scores.parquet", SCORES)
     of_scores = _is_of_scores(rows)
     factors = varying_factors(rows.filter(of_scores, method="clustered"))
-    rows = name_rows(rows, factors, plan)
-    # After the rows are named, which keeps the order of rows that `of_scores` marks.
-    means = _clustered(rows.filter(of_scores))
     details["compliance"] = _compliance(details["compliance"], factors)
     tables = {name: name_rows(table, factors, plan) for name, table in details.items()}
+    # Naming keeps the order of rows, which `of_scores` marks.
+    rows = name_rows(rows, factors, plan)
+    means = _clustered(rows.filter(of_scores))
     return AnswerResults(
         plan=replace(plan, interval=interval_title(means)),
         rows=rows,
