@@ -248,11 +248,6 @@ def who(part: pl.DataFrame) -> str:
     return f"{part['model'][0]}, mode {part['mode'][0]}"
 
 
-def _add_measure(rows: pl.DataFrame, measure: pl.DataFrame, **columns: str) -> pl.DataFrame:
-    """Set columns of the estimates of a second measure beside those of the first."""
-    return add_columns(rows, measure.select(*_SUBJECT, **columns), *_SUBJECT)
-
-
 def read_results(directory: Path, model: str | None = None) -> AnswerResults:
     """Read a results directory: small tables in memory, those of single responses as scans.
 
@@ -303,35 +298,27 @@ def _is_of_scores(rows: pl.DataFrame) -> pl.Series:
 
 
 def _estimates(
-    rows: pl.DataFrame, scores: pl.DataFrame, orders: pl.DataFrame
+    rows: pl.DataFrame, means: pl.DataFrame, orders: pl.DataFrame
 ) -> dict[str, pl.DataFrame]:
     """Return the estimates of each kind, with what other rows and tables say of them."""
     effects = orders.select(
         *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
     )
     treated = rows.filter(pl.col("factor").is_in(CONDITIONS))
+    compliance = treated.filter(measure="compliance", method="clustered").select(
+        *_SUBJECT,
+        compliance_change="estimate",
+        compliance_low="ci_low",
+        compliance_high="ci_high",
+    )
+    spearman = rows.filter(measure="rank_correlation").select(*_SUBJECT, spearman="estimate")
+    ranked = means.select(*_SUBJECT, mean="estimate", mean_low="ci_low", mean_high="ci_high")
     return {
-        "estimates": add_columns(scores, effects, *_ORDER),
-        "contrasts": _add_measure(
-            _clustered(treated),
-            treated.filter(measure="compliance", method="clustered"),
-            compliance_change="estimate",
-            compliance_low="ci_low",
-            compliance_high="ci_high",
-        ),
-        "correlations": _add_measure(
-            rows.filter(measure="correlation"),
-            rows.filter(measure="rank_correlation"),
-            spearman="estimate",
-        ),
+        "estimates": add_columns(means, effects),
+        "contrasts": add_columns(_clustered(treated), compliance),
+        "correlations": add_columns(rows.filter(measure="correlation"), spearman),
         "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
-        "ranks": _add_measure(
-            rows.filter(measure="rank"),
-            scores,
-            mean="estimate",
-            mean_low="ci_low",
-            mean_high="ci_high",
-        ),
+        "ranks": add_columns(rows.filter(measure="rank"), ranked),
     }
 
 
