@@ -46,7 +46,8 @@ _SCALE = (
 
 def explicit_section(answers: AnswerResults) -> Section | None:
     """Set explicit beside implicit means, per category and over all; None without gaps."""
-    plan, gaps = answers.plan, answers.gaps
+    plan = answers.plan
+    gaps = answers.gaps
     measures = {*gaps["baseline"], *gaps["candidate"]}
     names = {name: name_in_text(name, plan.measure(name).title) for name in measures}
     over_all = gaps.filter(level="model")

@@ -45,7 +45,7 @@ from clinometer.report.tables import (
 from clinometer.results import CONDITIONS
 from clinometer.statistics.splits import FEWEST_SPLITS
 
-__all__ = ["sections"]
+__all__ = ["instrument_sections"]
 
 #: What a control is for, by its kind.
 _CONTROLS = {
@@ -58,7 +58,7 @@ _CONTROLS = {
 HOW_TO_READ = "How to read this"
 
 
-def sections(results: InstrumentResults) -> tuple[Section, ...]:
+def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
     """Make the sections in the order of the page; one without data is left out."""
     instrument = instrument_of(results.instrument)
     of_instrument = instrument.sections(results) if instrument else ()

@@ -11,7 +11,7 @@ from clinometer.report.answers.changes import changes
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.findings import answer_findings, brief_findings, verdict_table
-from clinometer.report.answers.instrument import sections
+from clinometer.report.answers.instrument import instrument_sections
 from clinometer.report.answers.results import (
     AnswerResults,
     InstrumentResults,
@@ -36,7 +36,6 @@ from clinometer.report.sections import (
     Finding,
     Passage,
     ReportPart,
-    Section,
     Source,
     Term,
     made_with,
@@ -60,11 +59,17 @@ def answer_part(directory: Path) -> ReportPart | None:
     if not (directory / "plan.json").is_file():
         return None
     answers = read_results(directory)
-    plan, instruments = answers.plan, answers.instruments
+    plan = answers.plan
+    instruments = answers.instruments
     picks = examples(answers)
-    models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
-    brief_changes, branch_changes = _split_changes(instruments)
     summary = sum_up(directory, answers)
+    brief_changes, branch_changes = _split_changes(instruments)
+    sections = (
+        explicit_section(answers),
+        size_section(plan, instruments),
+        example_section(picks, answers),
+    )
+    models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
     return ReportPart(
         key="answers",
         title="Answers",
@@ -72,17 +77,19 @@ def answer_part(directory: Path) -> ReportPart | None:
         version=plan.version,
         created=plan.created,
         names=models,
-        facts=_facts(answers),
-        measured=_measured(answers, picks),
+        # What was found.
+        summary=summary.page() if summary else None,
         findings=brief_findings(answers, brief_changes),
         table=verdict_table(instruments),
-        summary=summary.page() if summary else None,
-        sections=_sections(answers, picks),
+        sections=tuple(section for section in sections if section),
+        parts=_branches(instruments, branch_changes),
+        # What was asked, and what that cannot show.
+        facts=_facts(answers),
+        measured=_measured(answers, picks),
         limits=_limits(answers),
         notes=_notes(plan),
         sources=_sources(plan),
         setting=_setting(plan),
-        parts=_branches(instruments, branch_changes),
     )
 
 
@@ -97,16 +104,6 @@ def _split_changes(
     nothing: list[tuple[Finding, ...]] = [()] * len(instruments)
     few = sum(map(len, findings)) <= MOST_CHANGES
     return (findings, nothing) if few else (nothing, findings)
-
-
-def _sections(answers: AnswerResults, picks: Sequence[Example]) -> tuple[Section, ...]:
-    """Make the sections that are about several instruments."""
-    in_order = (
-        explicit_section(answers),
-        size_section(answers.plan, answers.instruments),
-        example_section(picks, answers),
-    )
-    return tuple(section for section in in_order if section)
 
 
 def _sources(plan: PlanFacts) -> tuple[Source, ...]:
@@ -138,7 +135,7 @@ def _branch(
         title=results.name,
         note=scale(results.measure),
         findings=(*answer_findings(results), *change_findings) if several else (),
-        sections=tuple(s.numbered(place, figures=several) for s in sections(results)),
+        sections=tuple(s.numbered(place, figures=several) for s in instrument_sections(results)),
     )
 
 

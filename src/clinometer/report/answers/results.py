@@ -28,7 +28,7 @@ from clinometer.report.frames import (
     varying_factors,
 )
 from clinometer.report.plan import InstrumentFacts, PlanFacts, read_plan
-from clinometer.report.prose import interval_title, name_in_text
+from clinometer.report.prose import interval_title, name_in_text, short_names
 from clinometer.results import (
     CONDITIONS,
     DECISIONS,
@@ -161,6 +161,11 @@ class InstrumentResults:
     def in_text(self) -> str:
         """Its name in running text."""
         return name_in_text(self.instrument, self.measure.title)
+
+    @property
+    def short_names(self) -> dict[str, str]:
+        """Its models by the names that tell them apart; "" stands for one without a name."""
+        return short_names(list(dict.fromkeys(model or "" for model, _ in self.validities)))
 
     @property
     def is_explicit(self) -> bool:

@@ -37,7 +37,6 @@ from clinometer.report.prose import (
     mean_leans,
     number,
     restriction_note,
-    short_names,
     verdict_counts,
     verdict_kind,
 )
@@ -167,11 +166,10 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
     runs_by_verdict: dict[str, list[str]] = {}
     failed = set()
     for name, results in instruments.items():
-        models = short_names(list(dict.fromkeys(model or "" for model, _ in results.validities)))
+        models = results.short_names
+        several_runs = len(results.validities) > 1
         for (model, mode), validity in results.validities.items():
-            run = (
-                f"{name} on {models[model or '']} ({mode})" if len(results.validities) > 1 else name
-            )
+            run = f"{name} on {models[model or '']} ({mode})" if several_runs else name
             reasons = validity.failed or "controls passed"
             verdict = f"{validity.verdict.capitalize()} here ({reasons})"
             runs_by_verdict.setdefault(verdict, []).append(run)
@@ -373,7 +371,7 @@ def _category_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
 
 def _run_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
     """Yield a mark for each model and mode of one instrument, over all stereotypes."""
-    models = short_names(list(results.over_all["model"].fill_null("").unique(maintain_order=True)))
+    models = results.short_names
     several_modes = results.over_all["mode"].n_unique() > 1
     for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
         model = models[row["model"] or ""] if len(models) > 1 else ""
