@@ -13,7 +13,6 @@ import polars as pl
 
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title
-from clinometer.results import CONDITIONS
 
 __all__ = [
     "add_columns",
@@ -22,19 +21,8 @@ __all__ = [
     "name_rows",
     "place",
     "rank",
-    "varying_factors",
     "with_shown_texts",
 ]
-
-#: Factors named beside the mode where there are several values of one.
-_FACTORS = (*CONDITIONS, "word_list", "scoring")
-
-
-def varying_factors(estimates: pl.DataFrame) -> list[str]:
-    """Return the factors to name beside the mode: those with several values."""
-    factors = (name for name in _FACTORS if name in estimates.columns)
-    return [name for name in factors if estimates[name].drop_nulls().n_unique() > 1]
-
 
 #: What a row may be about, and by which it is labelled.
 _LABELLED = ("study", "category", "stereotype", "dimension")

@@ -12,6 +12,7 @@ import polars as pl
 from clinometer.report.answers.results import AnswerResults
 from clinometer.report.frames import rank
 from clinometer.report.markdown import is_markdown
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import InstrumentFacts, PlanFacts
 from clinometer.report.prose import MEANINGS, number
 from clinometer.report.sections import Exchange, Piece, Quote, Section
@@ -52,8 +53,6 @@ _LABELS = {
 }
 #: Label of the answer where each word of a trial was asked for, and probabilities were read.
 _LOG_PROBABILITIES = "Log-probabilities read: marginalized, default"
-
-_MARKS = " The passage in which an answer was read is marked."
 
 
 @dataclass(frozen=True)
@@ -129,17 +128,14 @@ def example_section(picks: Sequence[Example], answers: AnswerResults) -> Section
     for example in picks:
         exchanges.setdefault((example.study, example.stereotype), []).append(example.exchange)
     labels = answers.plan.labels(list(exchanges))
+    values = {
+        "has_dimensions": bool(answers.dimensions),
+        "has_marks": any(map(_has_mark, picks)),
+    }
     return Section(
         key="examples",
         title="Prompts and answers",
-        text=(
-            f"For each stereotype, {'dimension, ' * bool(answers.dimensions)}model and mode, the "
-            "first answers with a score and the first without one, by trial id. Control characters "
-            "are shown by their signs or numbers."
-            f"{_MARKS * any(map(_has_mark, picks))} Of very many "
-            "answers a few are shown; clinometer show has all. The words are stimuli of the study, "
-            "not statements of its authors or of this tool.",
-        ),
+        text=Paragraphs("examples", values),
         examples=tuple(
             (f"{label} ({len(of_stereotype)})", tuple(of_stereotype))
             for label, of_stereotype in zip(labels, exchanges.values(), strict=True)

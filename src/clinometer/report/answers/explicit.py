@@ -18,6 +18,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.frames import in_order
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.prose import capital, chance_note, interval, name_in_text, number, p_value
 from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
@@ -30,18 +31,6 @@ LABELS_WIDE = 230
 
 #: Above this many gaps over all stereotypes there are no sentences.
 MOST_SENTENCES = 6
-
-_ARGUMENT = (
-    "Explicit measures show what they are about: a benchmark question names two groups, a scale "
-    "asks for an opinion. Implicit measures ask for a task. A model that leans in what it does but "
-    "not in what it says passes the explicit test and still makes biased associations."
-)
-_SCALE = (
-    "Each mean is a share of the way from neutral (0) to the stereotype-consistent end of its "
-    "scale (1). Gap: implicit − explicit, −2 to 2, neutral 0. The measures have other questions, "
-    "and benchmarks other groups: a gap is a difference of these measures, no proof that one of "
-    "them is wrong."
-)
 
 
 def explicit_section(answers: AnswerResults) -> Section | None:
@@ -56,6 +45,10 @@ def explicit_section(answers: AnswerResults) -> Section | None:
     pooled = pl.concat([over_all, gaps.filter(level="category")])
     single = gaps.filter(level="stereotype")
     sentences = [_sentence(row, names, plan.interval) for row in over_all.iter_rows(named=True)]
+    values = {
+        "sentences": sentences if len(sentences) <= MOST_SENTENCES else (),
+        "published": _published_ranges(over_all["baseline"]),
+    }
     tables = (
         ("", _table(pooled, names, plan.interval, "over all and per category")),
         ("Table per stereotype", _table(single, names, plan.interval, "per stereotype")),
@@ -64,12 +57,7 @@ def explicit_section(answers: AnswerResults) -> Section | None:
         key="explicit",
         title="Explicit beside implicit",
         short="Explicit, implicit",
-        text=(
-            _ARGUMENT,
-            *(sentences if len(sentences) <= MOST_SENTENCES else ()),
-            _SCALE,
-            *_published_ranges(over_all["baseline"]),
-        ),
+        text=Paragraphs("explicit", values),
         figures=_figures(answers, names),
         tables=tuple(table for table in tables if table[1].rows),
     )
@@ -85,7 +73,7 @@ def _sentence(row: Mapping[str, Any], names: Mapping[str, str], interval_title: 
     )
 
 
-def _published_ranges(explicit: Iterable[str]) -> tuple[str, ...]:
+def _published_ranges(explicit: Iterable[str]) -> list[str]:
     """State what GPT-4 answered to the same explicit instruments."""
     measures = set(explicit)
     sentences = []
@@ -95,9 +83,7 @@ def _published_ranges(explicit: Iterable[str]) -> tuple[str, ...]:
             table = load_published("bai2025", name)
             ranges = [_range(table[column]) for column in columns]
             sentences.append(text.format(*ranges))
-    if not sentences:
-        return ()
-    return (f"Published for GPT-4 (2023), as context: {'; '.join(sentences)}.",)
+    return sentences
 
 
 def _range(shares: pl.Series) -> str:

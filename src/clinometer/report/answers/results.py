@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.directory.results import read_details, read_estimates
+from clinometer.directory.results import read_details, read_estimates, scan_table
 from clinometer.report.answers.validity import Run, Validity, judge_runs
 from clinometer.report.frames import (
     add_columns,
@@ -25,7 +25,6 @@ from clinometer.report.frames import (
     mode_name,
     name_rows,
     rank,
-    varying_factors,
 )
 from clinometer.report.plan import InstrumentFacts, PlanFacts, read_plan
 from clinometer.report.prose import interval_title, name_in_text, short_names
@@ -34,14 +33,10 @@ from clinometer.results import (
     DECISIONS,
     LEVELS,
     REASONS,
-    RESPONSES,
-    SCORES,
     Measure,
-    Schema,
     join_methods,
 )
 from clinometer.results.estimates import KEYS
-from clinometer.results.parquet import scan_parquet
 from clinometer.results.progress import unfinished
 from clinometer.results.schemas import ORDERS
 from clinometer.statistics.explicitness import EXPLICIT_GAP
@@ -270,8 +265,8 @@ def _read_tables(directory: Path) -> AnswerResults:
     plan = read_plan(directory / "plan.json")
     rows = read_estimates(directory).filter(family="answers")
     details = read_details(directory, "answers")
-    responses = _scan(directory / "responses.parquet", RESPONSES)
-    scores = _scan(directory / "scores.parquet", SCORES)
+    responses = scan_table(directory, "responses")
+    scores = scan_table(directory, "scores")
     of_scores = _is_of_scores(rows)
     factors = varying_factors(rows.filter(of_scores, method="clustered"))
     details["compliance"] = _compliance(details["compliance"], factors)
@@ -291,6 +286,16 @@ def _read_tables(directory: Path) -> AnswerResults:
         unfinished=unfinished(details["progress"]),
         instruments=(),
     )
+
+
+#: Factors named beside the mode where there are several values of one.
+_FACTORS = (*CONDITIONS, "word_list", "scoring")
+
+
+def varying_factors(estimates: pl.DataFrame) -> list[str]:
+    """Return the factors to name beside the mode: those with several values."""
+    factors = (name for name in _FACTORS if name in estimates.columns)
+    return [name for name in factors if estimates[name].drop_nulls().n_unique() > 1]
 
 
 def _is_of_scores(rows: pl.DataFrame) -> pl.Series:
@@ -337,7 +342,3 @@ def _compliance(frame: pl.DataFrame, factors: Sequence[str]) -> pl.DataFrame:
     keys = [*_GROUPS, *factors]
     counts = ("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
     return frame.group_by(keys).agg(pl.col(counts).sum()).sort(keys)
-
-
-def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:
-    return scan_parquet(path, schema) if path.is_file() else None

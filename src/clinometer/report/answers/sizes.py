@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-import altair as alt
 import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing import charts
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.scatter import Panel, scatter
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import endings, interval, number, percent, scale, short_names
 from clinometer.report.sections import Section
@@ -20,14 +18,6 @@ from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.clustered import mean_of_clusters
 
 __all__ = ["size_section"]
-
-
-class _Panel(NamedTuple):
-    """One quantity against size: its axis, and a row per model and mode with mean and interval."""
-
-    axis: Axis
-    scale: str  # in words
-    rows: list[Row]
 
 
 def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> Section | None:
@@ -58,7 +48,7 @@ def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> S
     )
 
 
-def _narrow_to_mode(panels: Sequence[_Panel], mode: str) -> list[_Panel]:
+def _narrow_to_mode(panels: Sequence[Panel], mode: str) -> list[Panel]:
     """Keep the rows of one mode; a panel without any is left out."""
     narrowed = []
     for panel in panels:
@@ -68,11 +58,11 @@ def _narrow_to_mode(panels: Sequence[_Panel], mode: str) -> list[_Panel]:
     return narrowed
 
 
-def _models(panels: Sequence[_Panel]) -> list[str]:
+def _models(panels: Sequence[Panel]) -> list[str]:
     return sorted({row["model"] for panel in panels for row in panel.rows})
 
 
-def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[_Panel]:
+def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[Panel]:
     """Make a panel of the first instrument of each kind, and one of the share without a score."""
     sizes = {name: size for name, size in plan.sizes.items() if size > 0}  # the axis is logarithmic
     panels = []
@@ -80,7 +70,7 @@ def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[_
     for results in first:
         measure = results.measure
         means = _with_sizes(results.over_all, sizes).drop_nulls("estimate")
-        panels.append(_Panel(Axis.of(measure), scale(measure), _rows(means)))
+        panels.append(Panel(Axis.of(measure), scale(measure), _rows(means)))
     # Of the last: there may be none, and where both kinds were asked it asks for decisions.
     for results in first[-1:]:
         title = f"Share without a score: {results.measure.title}"
@@ -88,7 +78,7 @@ def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[_
         shares = _unscored(_with_sizes(results.by_stereotype, sizes))
         top = shares.select(pl.max_horizontal("estimate", "ci_high").max()).item() or 0
         reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
-        panels.append(_Panel(Axis(title, 0, reach, None), scale_text, _rows(shares)))
+        panels.append(Panel(Axis(title, 0, reach, None), scale_text, _rows(shares)))
     return panels
 
 
@@ -140,7 +130,7 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0))
 
 
-def _figure(panels: Sequence[_Panel], mode: str, name: str, interval_title: str) -> Figure:
+def _figure(panels: Sequence[Panel], mode: str, name: str, interval_title: str) -> Figure:
     short = short_names(_models(panels))
     scales = " ".join(f"{panel.axis.title}: {panel.scale}" for panel in panels)
     caption = (
@@ -152,10 +142,10 @@ def _figure(panels: Sequence[_Panel], mode: str, name: str, interval_title: str)
     for panel in panels:
         values = [f"{short[row['model']]} ({row['size']:g}) {row['shown']}" for row in panel.rows]
         summaries.append(f"{panel.axis.title}, by size: {', '.join(values)}.")
-    return Figure(name, caption, " ".join(summaries), _scatter(panels, short))
+    return Figure(name, caption, " ".join(summaries), scatter(panels, short))
 
 
-def _table(by_mode: Mapping[str, Sequence[_Panel]], interval_title: str) -> ReportTable:
+def _table(by_mode: Mapping[str, Sequence[Panel]], interval_title: str) -> ReportTable:
     """Set out the panels as columns, a row per model and mode."""
     rows: dict[tuple[str, str], Row] = {}
     all_panels = [panel for panels in by_mode.values() for panel in panels]
@@ -179,52 +169,3 @@ def _table(by_mode: Mapping[str, Sequence[_Panel]], interval_title: str) -> Repo
         *(TableColumn(title, cell(title)) for title in titles),
     ]
     return render_table(list(rows.values()), caption, columns)
-
-
-_TIPS = (
-    *(("Model", "model"), ("Billions of parameters", "size")),
-    *(("Mean", "shown"), ("Interval", "interval")),
-)
-
-
-def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
-    """Draw panels above each other, over one axis of sizes."""
-    rows: list[Row] = []
-    for panel in panels:
-        for row in panel.rows:
-            rows.append({**row, "panel": panel.axis.title, "label": short[row["model"]]})
-    sizes = [row["size"] for row in rows]
-    labels = list(dict.fromkeys(row["label"] for row in rows))
-    domain = (min(sizes) / 1.4, max(sizes) * 1.4)
-    blocks = [_block(panel, domain, labels, last=panel is panels[-1]) for panel in panels]
-    return charts.vega_lite({"vconcat": blocks, "spacing": 16}, rows)
-
-
-def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *, last: bool) -> Row:
-    axis = panel.axis
-    # Vega-Lite labels every tick of a logarithmic axis; these stay apart.
-    ticks = [step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5)]
-    values = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
-    title = "Billions of parameters" if last else None
-    place: dict[str, Row] = {
-        "x": {
-            "scale": {"type": "log", "domain": list(domain), "nice": False},
-            "axis": {"title": title, "labels": last, "ticks": last, "values": values,
-                     "format": "~g"},
-        },
-        "y": {
-            "scale": {"domain": [axis.low, axis.high], "nice": False, "clamp": True},
-            "axis": {"title": None, "tickCount": 5},
-        },
-    }  # fmt: skip
-    legend = alt.Legend(title="Model", columns=4)
-    color, _, shape = charts.line_channels("label", labels, legend=legend)
-    tips = charts.tooltips(panel.rows, *_TIPS)
-    chart = alt.Chart().encode(x=alt.X("size:Q"), y=alt.Y("mean:Q"), color=color, tooltip=tips)
-    marks = [
-        *([] if axis.neutral is None else [charts.neutral_rule(y=alt.Y(datum=axis.neutral))]),
-        chart.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
-        chart.mark_point(filled=True, size=70, opacity=1).encode(shape=shape),
-    ]
-    drawing = {**charts.only("panel", axis.title), **charts.in_layers(marks, place)}
-    return {"title": axis.title, **drawing, "width": 600, "height": 190}
