@@ -24,22 +24,8 @@ from clinometer.report.answers.summary import sum_up
 from clinometer.report.frames import rank
 from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts, SourceFacts
-from clinometer.report.prose import (
-    SIGNS,
-    first_few,
-    scale,
-    verdict,
-    verdict_class,
-    verdict_kind,
-)
-from clinometer.report.sections import (
-    Finding,
-    Passage,
-    ReportPart,
-    Source,
-    Term,
-    made_with,
-)
+from clinometer.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
+from clinometer.report.sections import Finding, Passage, ReportPart, Source, Term, made_with
 from clinometer.results import DECISIONS
 from clinometer.results.verdicts import explained
 

@@ -19,23 +19,10 @@ import polars as pl
 
 from clinometer.directory.results import read_details, read_estimates, scan_table
 from clinometer.report.answers.validity import Run, Validity, judge_runs
-from clinometer.report.frames import (
-    add_columns,
-    in_order,
-    mode_name,
-    name_rows,
-    rank,
-)
+from clinometer.report.frames import add_columns, in_order, mode_name, name_rows, rank
 from clinometer.report.plan import InstrumentFacts, PlanFacts, read_plan
 from clinometer.report.prose import interval_title, name_in_text, short_names
-from clinometer.results import (
-    CONDITIONS,
-    DECISIONS,
-    LEVELS,
-    REASONS,
-    Measure,
-    join_methods,
-)
+from clinometer.results import CONDITIONS, DECISIONS, LEVELS, REASONS, Measure, join_methods
 from clinometer.results.estimates import KEYS
 from clinometer.results.progress import unfinished
 from clinometer.results.schemas import ORDERS
