@@ -7,6 +7,7 @@ is left out.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -123,11 +124,11 @@ class PlanFacts:
     def labels(self, keys: Sequence[tuple[str | None, str]]) -> list[str]:
         """Return the labels of stereotypes by study and key; with the study where two share one."""
         labels = [self.of(study).label(key) for study, key in keys]
-        distinct = []
-        for label, (study, _) in zip(labels, keys, strict=True):
-            is_shared = labels.count(label) > 1
-            distinct.append(f"{label} ({study})" if is_shared and study else label)
-        return distinct
+        shared = {label for label, count in Counter(labels).items() if count > 1}
+        return [
+            f"{label} ({study})" if study and label in shared else label
+            for label, (study, _) in zip(labels, keys, strict=True)
+        ]
 
     def dimension(self, key: str) -> str:
         """Return the label of a dimension; its key where two share a label or none is given."""
