@@ -20,7 +20,7 @@ from clinometer.results import schemas
 from clinometer.results.columns import Schema, check, may_lack
 from clinometer.results.estimates import ESTIMATES
 from clinometer.results.locks import writing
-from clinometer.results.parquet import read_parquet
+from clinometer.results.parquet import read_parquet, scan_parquet
 from clinometer.results.places import anywhere
 from clinometer.results.records import read_plan
 from clinometer.results.schemas import Table
@@ -34,6 +34,7 @@ __all__ = [
     "read_estimates",
     "read_family",
     "read_results",
+    "scan_table",
     "write_results",
 ]
 
@@ -235,6 +236,15 @@ def read_details(directory: Path, family: str) -> dict[str, pl.DataFrame]:
     Raises InputError if one is malformed.
     """
     return {name: read_detail(directory, name) for name in _details_of(family)}
+
+
+def scan_table(directory: Path, name: str) -> pl.LazyFrame | None:
+    """Scan a table of single responses, which may be large; None where there is none.
+
+    Raises InputError if the table is malformed.
+    """
+    path = directory / f"{name}.parquet"
+    return scan_parquet(path, all_tables()[name].schema) if path.is_file() else None
 
 
 def _read(path: Path, schema: Schema) -> pl.DataFrame:

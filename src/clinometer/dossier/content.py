@@ -6,7 +6,7 @@ Every number comes from the tables of the run by the readers that report, gate a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,7 @@ from clinometer.dossier.profile import BiasProfile
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.report.answers.examples import examples
-from clinometer.report.answers.results import (
-    AnswerResults,
-    InstrumentResults,
-    instrument_results,
-    read_results,
-)
+from clinometer.report.answers.results import AnswerResults, InstrumentResults, read_results
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.summary import sum_up
 from clinometer.report.document import found
@@ -92,9 +87,8 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
     """
     directory, profile = evidence.directory, evidence.profile
     model = profile.system.model
-    tables = _of_model(read_results(directory), model)
-    instruments = instrument_results(tables)
-    brief = sum_up(directory, tables, instruments)
+    tables = read_results(directory, model)
+    brief = sum_up(directory, tables)
     if brief is None:
         raise InputError(f"{directory}: nothing was estimated; finish the run first")
     departures = [row for row in deviations(directory) if row["model"] == model]
@@ -114,9 +108,9 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
             "means": [asdict(lean) for lean in brief.means],
         },
         "controls": _controls(card),
-        "sensitivity": [brief.certainty, *filter(None, map(sensitivity, instruments))],
+        "sensitivity": [brief.certainty, *filter(None, map(sensitivity, tables.instruments))],
         "law_tables": _law_tables(directory, model),
-        "not_tested": _not_tested(profile, card, instruments),
+        "not_tested": _not_tested(profile, card, tables.instruments),
         "samples": _samples(tables),
         "deviations": {"count": len(departures), "rows": departures},
         "policy": _policy(evidence, card),
@@ -126,16 +120,6 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
         "card": card,
     }
     return content | _checklists(content, profile)
-
-
-def _of_model(tables: AnswerResults, model: str) -> AnswerResults:
-    """Narrow the tables of a run to one of its models."""
-    narrowed: dict[str, Any] = {}
-    for name, table in vars(tables).items():
-        if isinstance(table, pl.DataFrame | pl.LazyFrame):
-            has_models = "model" in table.collect_schema().names()
-            narrowed[name] = table.filter(pl.col("model") == model) if has_models else table
-    return replace(tables, **narrowed)
 
 
 def _card_of_model(

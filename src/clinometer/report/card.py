@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.report.answers.analysis import largest_effect
-from clinometer.report.answers.results import (
-    InstrumentResults,
-    instrument_results,
-    read_results,
-    trials_text,
-)
-from clinometer.report.answers.validity import judge_runs
+from clinometer.report.answers.results import InstrumentResults, read_results, trials_text
 from clinometer.report.document import render_page
 from clinometer.report.prose import counted, mean_leans, percent, verdict_counts
 from clinometer.report.sections import Term
@@ -39,7 +33,7 @@ def instrument_cards(directory: Path) -> list[dict[str, Any]]:
     """
     if not (directory / "plan.json").is_file():
         return []
-    return [_card(results) for results in instrument_results(read_results(directory))]
+    return [_card(results) for results in read_results(directory).instruments]
 
 
 def _card(results: InstrumentResults) -> dict[str, Any]:
@@ -50,7 +44,7 @@ def _card(results: InstrumentResults) -> dict[str, Any]:
         "instrument": results.instrument,
         "title": results.measure.title,
         "study": results.study,
-        "explicit": bool(results.over_all["explicit"].any()),
+        "explicit": results.is_explicit,
         "asked": {
             "for": results.measure.asks,
             "how": results.measure.how,
@@ -67,12 +61,11 @@ def _card(results: InstrumentResults) -> dict[str, Any]:
 
 def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield controls, share scored and outcome of each model and mode."""
-    validities = judge_runs(results)
     for row in results.over_all.iter_rows(named=True):
         stereotypes = results.by_stereotype.filter(model=row["model"], mode=row["mode"])
         counts = verdict_counts(stereotypes["verdict"])
         total = counted(stereotypes.height, "stereotype")
-        validity = validities.get((row["model"], row["control_mode"]))
+        validity = results.validities.get((row["model"], row["control_mode"]))
         yield {
             "model": row["model"],
             "mode": row["mode"],

@@ -24,6 +24,7 @@ from clinometer.report.drawing.figures import Figure, write_figures
 from clinometer.report.drawing.svg import draw, for_page
 from clinometer.report.drawing.theme import stylesheet
 from clinometer.report.markdown import as_html, as_it_came
+from clinometer.report.paragraphs import written
 from clinometer.report.sections import ReportPart, Term
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
@@ -178,7 +179,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_make_visible,
     )
-    environment.filters |= {"as_html": as_html, "as_it_came": as_it_came}
+    environment.filters |= {"as_html": as_html, "as_it_came": as_it_came, "written": written}
     environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
     environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
     return environment

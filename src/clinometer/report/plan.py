@@ -7,21 +7,13 @@ is left out.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from clinometer.report.facts import (
-    Facts,
-    as_items,
-    as_list,
-    as_number,
-    as_text,
-    as_texts,
-    is_map,
-    spaced,
-)
+from clinometer.report.facts import Facts, spaced
 from clinometer.results import Measure, records
 
 __all__ = [
@@ -132,20 +124,20 @@ class PlanFacts:
     def labels(self, keys: Sequence[tuple[str | None, str]]) -> list[str]:
         """Return the labels of stereotypes by study and key; with the study where two share one."""
         labels = [self.of(study).label(key) for study, key in keys]
-        distinct = []
-        for label, (study, _) in zip(labels, keys, strict=True):
-            is_shared = labels.count(label) > 1
-            distinct.append(f"{label} ({study})" if is_shared and study else label)
-        return distinct
+        shared = {label for label, count in Counter(labels).items() if count > 1}
+        return [
+            f"{label} ({study})" if study and label in shared else label
+            for label, (study, _) in zip(labels, keys, strict=True)
+        ]
 
     def dimension(self, key: str) -> str:
         """Return the label of a dimension; its key where two share a label or none is given."""
         return _distinct_label(key, self.dimensions)
 
-    def languages(self) -> tuple[str, ...]:
-        """Return the languages of the studies that are no controls, as their files name them."""
-        languages = filter(None, (source.language for source in self.sources))
-        return tuple(dict.fromkeys(languages))
+    def content(self) -> tuple[tuple[str, ...], dict[str, set[str]]]:
+        """Return which models were asked, and about which stereotypes of each study."""
+        stereotypes = {name: set(study.stereotypes) for name, study in self.studies.items()}
+        return self.models, stereotypes
 
     def measure(self, instrument: str) -> Measure:
         """Return what an instrument's number means, as far as the plan says so."""
@@ -158,18 +150,17 @@ def read_plan(path: Path) -> PlanFacts:
 
     Raises PlanError if there is no such file, it is no plan, or it is of another layout.
     """
-    raw = records.read_plan(path)
-    plan, recorded = Facts(raw), Facts(raw).part("recorded")
-    rows = [row for row in as_list(raw.get("instruments")) if is_map(row)]
-    studies = _studies(raw)
-    looks = len(as_list(raw.get("looks")))
+    plan = Facts(records.read_plan(path))
+    recorded, instruments = plan.part("recorded"), plan.parts("instruments")
+    studies = _studies(plan)
+    looks = len(plan.texts("looks"))
     return PlanFacts(
-        instruments={as_text(row.get("name")): _measure(row) for row in rows},
-        facts={as_text(row.get("name")): _facts(row) for row in rows},
+        instruments={row.text("name"): _measure(row) for row in instruments},
+        facts={row.text("name"): _facts(row) for row in instruments},
         stereotypes=_merge(stimuli.stereotypes for stimuli in studies.values()),
         dimensions=_merge(stimuli.dimensions for stimuli in studies.values()),
         studies=studies,
-        sources=_sources(raw),
+        sources=_sources(plan),
         models=plan.texts("models"),
         sizes=plan.numbers("sizes"),
         modes=plan.texts("modes"),
@@ -204,33 +195,30 @@ def _planned(part: Facts, looks: int) -> str:
     return f"{part.text('instrument')}, {part.text('study')}: {most}{part.text('iterations')}"
 
 
-def _sources(raw: Mapping[str, Any]) -> tuple[SourceFacts, ...]:
+def _sources(plan: Facts) -> tuple[SourceFacts, ...]:
     """Read where each study comes from that is no control; of controls alone, where they do."""
-    rows = [{"name": name, **row} for name, row in as_items(raw.get("sources")) if is_map(row)]
-    measured = [row for row in rows if not row.get("control")] or rows
-    return tuple(map(_source, measured))
+    sources = plan.parts_by_name("sources")
+    measured = {name: row for name, row in sources.items() if not row.raw.get("control")}
+    return tuple(_source(name, row) for name, row in (measured or sources).items())
 
 
-def _source(row: Mapping[str, Any]) -> SourceFacts:
-    texts = {name: as_text(row.get(name)) for name in SourceFacts._fields}
-    return SourceFacts(**texts)
+def _source(name: str, row: Facts) -> SourceFacts:
+    texts = {key: row.text(key) for key in SourceFacts._fields}
+    return SourceFacts(**texts)._replace(name=row.text("name") or name)
 
 
-def _studies(raw: Mapping[str, Any]) -> dict[str, Stimuli]:
+def _studies(plan: Facts) -> dict[str, Stimuli]:
     """Read stereotypes by study."""
-    by_study = {study: _stereotypes(rows) for study, rows in as_items(raw.get("stereotypes"))}
-    dimensions = {study: _labels(labels) for study, labels in as_items(raw.get("dimensions"))}
+    names = [*plan.part("stereotypes").raw, *plan.part("dimensions").raw]
     studies = {}
-    for study in dict.fromkeys([*by_study, *dimensions]):
-        stereotypes = by_study.get(study, {})
+    for study in dict.fromkeys(map(str, names)):
+        rows = plan.part("stereotypes").parts_by_name(study)
+        stereotypes = {key: _stereotype(key, row) for key, row in rows.items()}
         # A plan that does not list the dimensions of a study has them with its stereotypes.
         of_stereotypes = (stereotype.dimensions for stereotype in stereotypes.values())
-        studies[study] = Stimuli(stereotypes, dimensions.get(study) or _merge(of_stereotypes))
+        dimensions = plan.part("dimensions").labels(study) or _merge(of_stereotypes)
+        studies[study] = Stimuli(stereotypes, dimensions)
     return studies
-
-
-def _stereotypes(rows: object) -> dict[str, StereotypeFacts]:
-    return {key: _stereotype(key, row) for key, row in as_items(rows) if is_map(row)}
 
 
 def _merge(mappings: Iterable[Mapping[str, Item]]) -> dict[str, Item]:
@@ -242,51 +230,43 @@ def _merge(mappings: Iterable[Mapping[str, Item]]) -> dict[str, Item]:
     return merged
 
 
-def _labels(labels: object) -> dict[str, str]:
-    """Read labels, each a text or a mapping with one."""
-    by_key = {}
-    for key, value in as_items(labels):
-        label = value.get("label") if is_map(value) else value
-        by_key[key] = as_text(label) or key
-    return by_key
-
-
-def _measure(row: Mapping[str, Any]) -> Measure:
+def _measure(row: Facts) -> Measure:
     """Read what a number means; where its scale is not given, it reaches from −1 to 1."""
-    name = as_text(row.get("name"))
-    low, high, neutral = (as_number(row.get(key)) for key in ("low", "high", "neutral"))
+    name = row.text("name")
+    low, high, neutral = map(row.number, ("low", "high", "neutral"))
     return Measure(
         name=name,
-        title=as_text(row.get("title")) or spaced(name),
+        title=row.text("title") or spaced(name),
         low=-1.0 if low is None else low,
         high=1.0 if high is None else high,
         neutral=0.0 if neutral is None else neutral,
-        direction=as_text(row.get("direction")),
-        reference=as_text(row.get("reference")),
-        how=as_text(row.get("how")),
-        asks=as_text(row.get("asks")),
-        limits=as_texts(row.get("limits")),
+        direction=row.text("direction"),
+        reference=row.text("reference"),
+        how=row.text("how"),
+        asks=row.text("asks"),
+        limits=row.texts("limits"),
     )
 
 
-def _facts(row: Mapping[str, Any]) -> InstrumentFacts:
-    versions = {name: meaning for name, meaning in as_items(row.get("versions")) if is_map(meaning)}
-    groups = {name: as_text(meaning.get("group")) for name, meaning in versions.items()}
-    measures = [_unbounded(measure) for measure in as_list(row.get("analysed")) if is_map(measure)]
+def _facts(row: Facts) -> InstrumentFacts:
+    versions = row.parts_by_name("versions")
+    groups = {name: version.text("group") for name, version in versions.items()}
     return InstrumentFacts(
-        name=as_text(row.get("instrument")),
-        trial=as_text(row.get("trial")),
-        versions={name: as_text(meaning.get("text")) for name, meaning in versions.items()},
+        name=row.text("instrument"),
+        trial=row.text("trial"),
+        versions={name: version.text("text") for name, version in versions.items()},
         groups={name: group for name, group in groups.items() if group},
-        ordered=as_text(row.get("ordered")),
-        effect=as_text(row.get("effect")),
-        analysed={measure.name: measure for measure in measures},
+        ordered=row.text("ordered"),
+        effect=row.text("effect"),
+        analysed={
+            analysed.text("name"): _unbounded(analysed) for analysed in row.parts("analysed")
+        },
     )
 
 
-def _unbounded(row: Mapping[str, Any]) -> Measure:
+def _unbounded(row: Facts) -> Measure:
     """Read a measure whose ends are infinite, and whose neutral value is none, if not given."""
-    low, high, neutral = (as_number(row.get(key)) for key in ("low", "high", "neutral"))
+    low, high, neutral = map(row.number, ("low", "high", "neutral"))
     return replace(
         _measure(row),
         low=-math.inf if low is None else low,
@@ -295,13 +275,13 @@ def _unbounded(row: Mapping[str, Any]) -> Measure:
     )
 
 
-def _stereotype(key: str, row: Mapping[str, Any]) -> StereotypeFacts:
+def _stereotype(key: str, row: Facts) -> StereotypeFacts:
     return StereotypeFacts(
         key=key,
-        label=as_text(row.get("label")) or key,
-        category=as_text(row.get("category")),
-        defects=as_texts(row.get("defects")),
-        dimensions=_labels(row.get("dimensions")),
+        label=row.text("label") or key,
+        category=row.text("category"),
+        defects=row.texts("defects"),
+        dimensions=row.labels("dimensions"),
     )
 
 

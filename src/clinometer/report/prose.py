@@ -13,7 +13,6 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.plan import PlanFacts
 from clinometer.results import Measure, verdicts
 from clinometer.texts import visible
 
@@ -23,7 +22,6 @@ __all__ = [
     "OF_SCORES",
     "SIGNS",
     "WORST",
-    "answer",
     "as_argument",
     "bracketed",
     "capital",
@@ -44,8 +42,6 @@ __all__ = [
     "number",
     "p_value",
     "percent",
-    "place",
-    "rank",
     "restriction_note",
     "scale",
     "short_names",
@@ -208,84 +204,12 @@ def category_title(category: str | None) -> str:
     return (category or "no category").replace("_", " ").capitalize()
 
 
-def answer(
-    plan: PlanFacts,
-    measure: Measure,
-    mean: Mapping[str, Any] | None,
-    rows: Sequence[Mapping[str, Any]],
-) -> str:
-    """Say in one paragraph what one model did in one mode.
-
-    `mean`: the estimate over all stereotypes, if there is one.
-    `rows`: the estimates per stereotype, controls left out.
-    """
-    text = _consistent_text(plan, rows) + _splits_sentence(rows)
-    if mean and mean["estimate"] is not None:
-        splits = f"; random splits of the group words {splits_text(mean)}"
-        text += (
-            f" The mean over all stereotypes {leaning(mean['verdict'])}: "
-            f"{number(mean['estimate'])} "
-            f"({plan.interval} {interval(mean['ci_low'], mean['ci_high'])}"
-            f"{splits if mean['p_placebo'] is not None else ''}) on a scale from "
-            f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
-            f"{measure.neutral:g} is neutral. "
-            f"{percent(mean['compliance'])} of the answers could be scored."
-        )
-    return text
-
-
-def _consistent_text(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say how many means are stereotype-consistent, and what the others are."""
-    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
-    margin = plan.margin
-    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
-    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
-    with_verdict = ("consistent", "reversed", "equivalent", "inconclusive")
-    rest = [
-        (counts["reversed"], "reversed"),
-        (counts["equivalent"], near),
-        (counts["inconclusive"], "inconclusive"),
-        (len(rows) - sum(counts[kind] for kind in with_verdict), "without a verdict"),
-    ]
-    rest_text = ", ".join(f"{count} {label}" for count, label in rest if count)
-    consistent = (r["verdict"] for r in rows if verdict_kind(r["verdict"]) == "consistent")
-    text = (
-        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
-        "significantly stereotype-consistent (all tested together)"
-        f"{restriction_note(consistent)}."
-    )
-    if slight and margin:
-        text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
-    return text + (f" The others: {rest_text}." if rest_text else "")
-
-
 def restriction_note(codes: Iterable[str]) -> str:
     """Say how many verdicts hold for what was asked only; empty where none does."""
     restrictions = [verdicts.restriction_of(code) for code in codes]
     restricted = sum(map(bool, restrictions))
     share = f"{restricted} of them " if restricted < len(restrictions) else ""
     return f", {share}only for the words or wording asked" if restricted else ""
-
-
-def _splits_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say which means that differ from neutral are no larger than those of random splits."""
-    if all(row["placebo_low_placebo"] is None for row in rows):
-        return ""
-    leans = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
-    tested = [row for row in leans if row["p_placebo"] is not None]
-    within = [row["about"] for row in tested if row["p_placebo"] > ALPHA]
-    parts = (
-        (len(tested) - len(within), "beyond them (p (placebo) at most .05)"),
-        (len(within), f"no larger ({', '.join(within)})"),
-        (len(leans) - len(tested), "not tested (group words too few to split, or not all known)"),
-    )
-    text = "; ".join(f"{count} {outcome}" for count, outcome in parts if count)
-    if not text:
-        return ""
-    return (
-        " Consistent and reversed means beside those of random splits of their group words: "
-        f"{text}."
-    )
 
 
 def splits_text(row: Mapping[str, Any]) -> str:
@@ -321,19 +245,6 @@ def file_names(names: Sequence[str]) -> list[str]:
 def endings(names: Sequence[str]) -> list[str]:
     """Return what ends the file name of each of several parts; nothing where there is one."""
     return [f"-{file}" for file in file_names(names)] if len(names) > 1 else [""] * len(names)
-
-
-def rank(name: str, order: Sequence[str]) -> int:
-    """Return the place of a name in an order, to sort by; what is not in it comes last."""
-    return order.index(name) if name in order else len(order)
-
-
-def place(column: str | pl.Expr, order: Iterable[str]) -> pl.Expr:
-    """Return the place of each value in an order, to sort by; what is not in it comes last."""
-    # The first of a name that stands twice has its place.
-    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
-    values = pl.col(column) if isinstance(column, str) else column
-    return values.replace_strict(places, default=len(places), return_dtype=pl.Int64)
 
 
 #: Characters shown of a name.

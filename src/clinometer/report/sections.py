@@ -1,20 +1,15 @@
-"""A report is a tree of parts; a part has sections, a section sentences, figures and tables.
-
-Below: how tables are sorted and joined, and what is drawn and found is named. Every text
-of a results directory is untrusted: it is shown with its invisible characters visible, and cut.
-"""
+"""A report is a tree of parts; a part has sections, a section sentences, figures and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from clinometer.report.drawing.figures import Figure
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import place
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.tables import ReportTable, TableColumn, render_table
 
 __all__ = [
@@ -29,13 +24,10 @@ __all__ = [
     "Source",
     "Summary",
     "Term",
-    "add_columns",
     "findings_or_table",
     "first_drawn",
-    "in_order",
     "made_with",
     "name_figures",
-    "with_shown_texts",
 ]
 
 #: Above this many findings they stand in a table.
@@ -86,10 +78,10 @@ class Section:
 
     key: str
     title: str
-    text: tuple[str, ...] = ()
+    text: tuple[str, ...] | Paragraphs = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, ReportTable], ...] = ()
-    notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
+    notes: tuple[str, tuple[str, ...] | Paragraphs] = ("", ())  # what they are, and each
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
     short: str = ""  # for the contents; where empty, the title
     open: bool = False  # whether it is read without unfolding it
@@ -132,7 +124,7 @@ class Passage:
     """Text under a heading: paragraphs, terms, a quotation, and points."""
 
     title: str
-    text: tuple[str, ...] = ()
+    text: tuple[str, ...] | Paragraphs = ()
     terms: tuple[Term, ...] = ()
     quote: Quote | None = None
     points: tuple[str, ...] = ()
@@ -169,7 +161,7 @@ class ReportPart:
     table: ReportTable | None = None  # of the findings, where there are many
     summary: Summary | None = None  # what stands above them
     sections: tuple[Section, ...] = ()  # in the order of the page, after those of its branches
-    limits: tuple[str, ...] = ()  # what the numbers cannot show
+    limits: tuple[str, ...] | Paragraphs = ()  # what the numbers cannot show
     notes: tuple[Passage, ...] = ()  # notes and defects, each kind under its heading
     sources: tuple[Source, ...] = ()  # what to cite
     setting: tuple[Term, ...] = ()  # what it takes to reproduce it
@@ -219,46 +211,6 @@ def made_with(version: str, created: str) -> tuple[Term, ...]:
     """Return the version that made the results, and when, as far as they are known."""
     terms = (("Clinometer", version), ("Created", created))
     return tuple(Term(name, text, "code") for name, text in terms if text)
-
-
-def in_order(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
-    """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
-    orders: dict[str, Iterable[str]] = {
-        "category": (item.category for item in plan.stereotypes.values()),
-        "stereotype": plan.stereotypes,
-        "model": plan.models,
-        "plain_mode": plan.modes,
-        "dimension": plan.dimensions,
-        "intervention": [name for name, _ in plan.interventions],
-    }
-    places = [place(name, order) for name, order in orders.items() if name in frame.columns]
-    return frame.sort(places, maintain_order=True)
-
-
-def add_columns(rows: pl.DataFrame, further: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """Add columns of a further table to the rows of the same keys, in the order of `rows`.
-
-    `keys`: by default the columns that both have. Null matches null.
-    """
-    on = keys or [name for name in further.columns if name in rows.columns]
-    return rows.join(further, on=on, how="left", nulls_equal=True, maintain_order="left")
-
-
-def with_shown_texts(
-    frame: pl.DataFrame, show: Callable[[str, str], str], nullable: Collection[str]
-) -> pl.DataFrame:
-    """Replace every text by the one that is shown.
-
-    `show`: column and text → the text shown.
-    `nullable`: columns in which null says something; it becomes the empty text in the others.
-    """
-    columns = []
-    for name in (name for name, kind in frame.schema.items() if kind == pl.String):
-        texts = frame[name] if name in nullable else frame[name].fill_null("")
-        # Once for each text, not for each row: most texts stand in many rows.
-        replacements = {text: show(name, text) for text in texts.unique().drop_nulls()}
-        columns.append(texts.replace_strict(replacements, default=None, return_dtype=pl.String))
-    return frame.with_columns(columns)
 
 
 def name_figures(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:

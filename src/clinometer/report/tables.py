@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from clinometer.report.prose import verdict, verdict_class
+from clinometer.report.prose import interval, number, verdict, verdict_class
 
 __all__ = [
     "FROM",
@@ -21,6 +21,7 @@ __all__ = [
     "TableColumn",
     "alike",
     "count",
+    "mean_columns",
     "render_table",
 ]
 
@@ -88,6 +89,14 @@ def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[TableC
         return TableColumn(title, lambda r: write(r[key]))
 
     return [column(title, key) for title, key in titles.items()]
+
+
+def mean_columns(interval_title: str) -> tuple[TableColumn, TableColumn]:
+    """Make the columns of an estimate and its interval, under the title of the interval."""
+    return (
+        TableColumn("Mean", lambda r: number(r["estimate"])),
+        TableColumn(interval_title, lambda r: interval(r["ci_low"], r["ci_high"])),
+    )
 
 
 def render_table(

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from clinometer.report.drawing.theme import stylesheet
 from clinometer.report.markdown import as_html, as_it_came
+from clinometer.report.paragraphs import written
 from clinometer.report.prose import interval, number, verdict, verdict_class
 from clinometer.texts import visible
 
@@ -61,6 +62,7 @@ def _environment() -> Environment:
         "other_sentences": str,
         "verdict": verdict,
         "verdict_class": verdict_class,
+        "written": written,
     }
     environment.globals["interval"] = interval
     return environment

@@ -8,7 +8,7 @@ import pytest
 from clinometer.audits.recording import Recording, audit_recorded
 from clinometer.report import write_report
 from clinometer.report.answers.analysis import analysis_section, largest_effect
-from clinometer.report.answers.results import instrument_results, read_results
+from clinometer.report.answers.results import read_results
 from clinometer.report.answers.summary import in_brief
 
 #: Decisions of the study.
@@ -37,7 +37,7 @@ def decisions(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asked(decisions):
-    return instrument_results(read_results(decisions))[0]
+    return read_results(decisions).instruments[0]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_the_largest_effect_of_a_group_stands_beside_the_mean(asked, decisions):
 
 
 def test_without_an_effect_none_is_called_the_largest(tmp_path):
-    (one,) = instrument_results(read_results(answered(tmp_path, black=0.0)))
+    (one,) = read_results(answered(tmp_path, black=0.0)).instruments
     assert largest_effect(one) == "Difference in log odds: 0 of 2 differ from 0"
 
 

@@ -11,9 +11,8 @@ import pytest
 
 from clinometer.report.answers import results
 from clinometer.report.answers.examples import examples
-from clinometer.report.answers.instrument import control_warnings
-from clinometer.report.answers.results import instrument_results, read_results
-from clinometer.report.answers.validity import judge_runs
+from clinometer.report.answers.findings import control_warnings
+from clinometer.report.answers.results import read_results
 from clinometer.report.prose import number
 from clinometer.results.records import write_plan
 
@@ -326,8 +325,8 @@ def test_a_control_with_a_dimension_checks_it_alone(make_contents):
         for dimension, verdict in (("competence", "passed"), ("morality", "failed"))
     )
     pl.concat([frame.filter(~control), *parts]).write_parquet(directory / "estimates.parquet")
-    asked = instrument_results(read_results(directory))[0]
-    assert {mode: one.outcomes[0] for (_, mode), one in judge_runs(asked).items()} == {
+    asked = read_results(directory).instruments[0]
+    assert {mode: one.outcomes[0] for (_, mode), one in asked.validities.items()} == {
         "forced, competence": "positive control passed",
         "forced, sociability": "no positive control",
         "forced, morality": "positive control failed",

@@ -15,6 +15,7 @@ from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.results import read_results
+from clinometer.report.paragraphs import written
 from clinometer.results import Measure, as_estimates
 from clinometer.results.estimates import SCALE
 from clinometer.statistics.explicitness import explicit_gaps
@@ -70,7 +71,7 @@ def test_without_explicit_measures_there_is_no_section(page):
 
 
 @pytest.fixture
-def section(make_results):
+def paragraphs(make_results):
     """Make the section where explicit instruments were asked beside word associations."""
 
     def make(*explicit):
@@ -85,18 +86,18 @@ def section(make_results):
         estimates = pl.concat([own, as_estimates(rows, measures)])
         gaps = explicit_gaps(estimates)
         write_results(directory, "answers", pl.concat([estimates, gaps]), {})
-        return explicit_section(read_results(directory))
+        return written(explicit_section(read_results(directory)).text)
 
     return make
 
 
-def test_published_shares_of_the_instruments_asked_stand_in_it(section):
+def test_published_shares_of_the_instruments_asked_stand_in_it(paragraphs):
     # Bai et al. (2025), SI Tables S1 and S2.
-    both = section("bbq", "hypothetical_decision").text[-1]
+    both = paragraphs("bbq", "hypothetical_decision")[-1]
     assert "0.937 to 1.000" in both and "S1" in both
     assert "0.884 to 0.911" in both and "0.863 to 0.900" in both
-    assert "0.937" not in section("hypothetical_decision").text[-1]
+    assert "0.937" not in paragraphs("hypothetical_decision")[-1]
 
 
-def test_nothing_is_published_for_other_explicit_instruments(section):
-    assert not any("Published" in text for text in section("self_report_agreement").text)
+def test_nothing_is_published_for_other_explicit_instruments(paragraphs):
+    assert not any("Published" in text for text in paragraphs("self_report_agreement"))

@@ -1,7 +1,7 @@
 import polars as pl
 
+from clinometer.report.answers.findings import answer
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import answer
 from clinometer.results import Measure
 
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from clinometer.report.answers.reliability import reliability_section
-from clinometer.report.answers.results import instrument_results, read_results
+from clinometer.report.answers.results import read_results
 from clinometer.report.prose import bracketed, number
 from clinometer.statistics.reliability import FACETS
 
@@ -16,9 +16,7 @@ def cells(table):
 
 @pytest.fixture
 def modes(results):
-    return pl.read_parquet(results / "estimates.parquet"), instrument_results(
-        read_results(results)
-    )[0]
+    return pl.read_parquet(results / "estimates.parquet"), read_results(results).instruments[0]
 
 
 def test_coefficients_stand_in_a_row_per_mode(modes):
@@ -47,7 +45,7 @@ def test_every_correlation_has_a_row(modes):
 def test_instruments_are_compared_in_the_sections_of_both(all_results):
     decided = next(
         one
-        for one in instrument_results(read_results(all_results))
+        for one in read_results(all_results).instruments
         if one.instrument == "relative_decision"
     )
     rows = [row for row in cells(reliability_section(decided).tables[1][1])
@@ -56,5 +54,5 @@ def test_instruments_are_compared_in_the_sections_of_both(all_results):
 
 
 def test_few_stereotypes_have_no_section(make_results):
-    asked = instrument_results(read_results(make_results(keys=["age"])))[0]
+    asked = read_results(make_results(keys=["age"])).instruments[0]
     assert reliability_section(asked) is None

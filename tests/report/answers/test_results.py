@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from clinometer.report.answers.results import name_rows, varying_factors
+from clinometer.report.answers.results import varying_factors
+from clinometer.report.frames import in_order, name_rows
 from clinometer.report.plan import PlanFacts, Stimuli
-from clinometer.report.sections import in_order
 
 PLAN = PlanFacts(
     modes=("free", "forced"),

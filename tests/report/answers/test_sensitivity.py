@@ -5,14 +5,14 @@ import re
 import polars as pl
 import pytest
 
-from clinometer.report.answers.results import instrument_results, read_results
+from clinometer.report.answers.results import read_results
 from clinometer.report.answers.sensitivity import sensitivity
 
 LEAN = r"in ([\d,]+) trials, of the mean over all (\S+) or more, of a single stereotype (\S+) or"
 
 
 def sentence(directory):
-    return sensitivity(instrument_results(read_results(directory))[0])
+    return sensitivity(read_results(directory).instruments[0])
 
 
 def numbers(directory):

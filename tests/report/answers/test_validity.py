@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from clinometer.report.answers.validity import validity
-from clinometer.report.plan import PlanFacts
+from clinometer.report.answers.findings import validity
+from clinometer.report.answers.validity import judge_runs
 from clinometer.results import ESTIMATES
 
 
@@ -18,12 +18,8 @@ def asked(*controls, modes=("free",), halves=(0.9,)):
     checks = [{**row, "control_mode": m, "control": k, "verdict": v} for m, k, v in controls]
     halves = [{**row, "control_mode": modes[0], "estimate": r, "measure": "split_half"}
               for r in halves]  # fmt: skip
-    return SimpleNamespace(
-        by_stereotype=runs,
-        controls=pl.DataFrame(checks, schema=schema),
-        plan=PlanFacts({}),
-        tables=SimpleNamespace(reliability=pl.DataFrame(halves, schema=schema)),
-    )
+    tables = [pl.DataFrame(rows, schema=schema) for rows in (checks, halves)]
+    return SimpleNamespace(validities=judge_runs(runs, *tables))
 
 
 SHOWN, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from clinometer.report.answers.results import instrument_results, read_results
+from clinometer.report.answers.results import read_results
 from clinometer.report.answers.words import MOST_ITEMS, MOST_WORDS, word_section
 from clinometer.report.prose import interval, number
 
@@ -13,7 +13,7 @@ def contribution_table():
     """Give the table of contributions of results."""
 
     def make(directory):
-        asked = instrument_results(read_results(directory))[0]
+        asked = read_results(directory).instruments[0]
         return pl.read_parquet(directory / "items.parquet"), word_section(asked).tables[0][1]
 
     return make

@@ -19,9 +19,10 @@ from clinometer.report.drawing.charts import LABELS, Axis, Row
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
+from clinometer.report.frames import in_order
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, interval, number, p_value, percent
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import (
     FROM,
     Render,

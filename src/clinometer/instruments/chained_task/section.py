@@ -23,9 +23,10 @@ from clinometer.reference import load_regressions
 from clinometer.report.answers.results import InstrumentResults, who
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
+from clinometer.report.frames import add_columns, in_order
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import endings, interval, number, p_value
-from clinometer.report.sections import Section, add_columns, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import (
     FROM,
     NOTE,

@@ -62,7 +62,6 @@ def _is_same_mean(row: Mapping[str, Any]) -> list[pl.Expr]:
 
 def _earlier_audit(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
     """Find the latest earlier results of the same models and stereotypes beside a directory."""
-    content = _models_and_stereotypes(plan)
     audits = []
     for path in directory.resolve().parent.glob("*/plan.json"):
         if path.parent == directory.resolve() or not (path.parent / "estimates.parquet").is_file():
@@ -73,15 +72,9 @@ def _earlier_audit(directory: Path, plan: PlanFacts) -> tuple[Path, str] | None:
             continue
         # Dates are ISO 8601 in UTC, so texts sort as times do.
         is_earlier = bool(earlier.created) and earlier.created < plan.created
-        if is_earlier and _models_and_stereotypes(earlier) == content:
+        if is_earlier and earlier.content() == plan.content():
             audits.append((earlier.created, path.parent))
     if not audits:
         return None
     created, folder = max(audits)
     return folder, created
-
-
-def _models_and_stereotypes(plan: PlanFacts) -> tuple[tuple[str, ...], dict[str, set[str]]]:
-    """Return which models were asked, and about which stereotypes of each study."""
-    stereotypes = {name: set(study.stereotypes) for name, study in plan.studies.items()}
-    return plan.models, stereotypes

@@ -10,9 +10,11 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.answers.results import AnswerResults
+from clinometer.report.frames import rank
 from clinometer.report.markdown import is_markdown
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import InstrumentFacts, PlanFacts
-from clinometer.report.prose import MEANINGS, number, rank
+from clinometer.report.prose import MEANINGS, number
 from clinometer.report.sections import Exchange, Piece, Quote, Section
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import as_asked
@@ -51,8 +53,6 @@ _LABELS = {
 }
 #: Label of the answer where each word of a trial was asked for, and probabilities were read.
 _LOG_PROBABILITIES = "Log-probabilities read: marginalized, default"
-
-_MARKS = " The passage in which an answer was read is marked."
 
 
 @dataclass(frozen=True)
@@ -120,30 +120,22 @@ def _read_trials(responses: pl.LazyFrame, scores: pl.LazyFrame, keys: pl.DataFra
     )
 
 
-def example_section(
-    picks: Sequence[Example], plan: PlanFacts, *, dimensions: bool
-) -> Section | None:
-    """Show examples under the labels of their stereotypes; None where there are none.
-
-    `dimensions`: whether these results have dimensions.
-    """
+def example_section(picks: Sequence[Example], answers: AnswerResults) -> Section | None:
+    """Show examples under the labels of their stereotypes; None where there are none."""
     if not picks:
         return None
     exchanges: dict[tuple[str, str], list[Exchange]] = {}
     for example in picks:
         exchanges.setdefault((example.study, example.stereotype), []).append(example.exchange)
-    labels = plan.labels(list(exchanges))
+    labels = answers.plan.labels(list(exchanges))
+    values = {
+        "has_dimensions": bool(answers.dimensions),
+        "has_marks": any(map(_has_mark, picks)),
+    }
     return Section(
         key="examples",
         title="Prompts and answers",
-        text=(
-            f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
-            "with a score and the first without one, by trial id. Control characters are shown by "
-            "their signs or numbers."
-            f"{_MARKS * any(map(_has_mark, picks))} Of very many "
-            "answers a few are shown; clinometer show has all. The words are stimuli of the study, "
-            "not statements of its authors or of this tool.",
-        ),
+        text=Paragraphs("examples", values),
         examples=tuple(
             (f"{label} ({len(of_stereotype)})", tuple(of_stereotype))
             for label, of_stereotype in zip(labels, exchanges.values(), strict=True)

@@ -17,9 +17,10 @@ from clinometer.report.answers.results import AnswerResults
 from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import PlanFacts
+from clinometer.report.frames import in_order
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.prose import capital, chance_note, interval, name_in_text, number, p_value
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
 from clinometer.statistics.explicitness import share_of_scale
 
@@ -31,64 +32,48 @@ LABELS_WIDE = 230
 #: Above this many gaps over all stereotypes there are no sentences.
 MOST_SENTENCES = 6
 
-_ARGUMENT = (
-    "Explicit measures show what they are about: a benchmark question names two groups, a scale "
-    "asks for an opinion. Implicit measures ask for a task. A model that leans in what it does but "
-    "not in what it says passes the explicit test and still makes biased associations."
-)
-_SCALE = (
-    "Each mean is a share of the way from neutral (0) to the stereotype-consistent end of its "
-    "scale (1). Gap: implicit − explicit, −2 to 2, neutral 0. The measures have other questions, "
-    "and benchmarks other groups: a gap is a difference of these measures, no proof that one of "
-    "them is wrong."
-)
-
 
 def explicit_section(answers: AnswerResults) -> Section | None:
     """Set explicit beside implicit means, per category and over all; None without gaps."""
     plan = answers.plan
-    gaps = in_order(answers.gaps, plan)
+    gaps = answers.gaps
+    measures = {*gaps["baseline"], *gaps["candidate"]}
+    names = {name: name_in_text(name, plan.measure(name).title) for name in measures}
     over_all = gaps.filter(level="model")
     if over_all.is_empty():
         return None
     pooled = pl.concat([over_all, gaps.filter(level="category")])
     single = gaps.filter(level="stereotype")
-    sentences = [_sentence(row, plan) for row in over_all.iter_rows(named=True)]
+    sentences = [_sentence(row, names, plan.interval) for row in over_all.iter_rows(named=True)]
+    values = {
+        "sentences": sentences if len(sentences) <= MOST_SENTENCES else (),
+        "published": _published_ranges(over_all["baseline"]),
+    }
     tables = (
-        ("", _table(pooled, plan, "Explicit beside implicit, over all and per category.")),
-        ("Table per stereotype", _table(single, plan, "Explicit beside implicit, per stereotype.")),
+        ("", _table(pooled, names, plan.interval, "over all and per category")),
+        ("Table per stereotype", _table(single, names, plan.interval, "per stereotype")),
     )
     return Section(
         key="explicit",
         title="Explicit beside implicit",
         short="Explicit, implicit",
-        text=(
-            _ARGUMENT,
-            *(sentences if len(sentences) <= MOST_SENTENCES else ()),
-            _SCALE,
-            *_published_ranges(over_all["baseline"]),
-        ),
-        figures=_figures(answers),
+        text=Paragraphs("explicit", values),
+        figures=_figures(answers, names),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
 
-def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
+def _sentence(row: Mapping[str, Any], names: Mapping[str, str], interval_title: str) -> str:
     return (
-        f"{row['model']}, mode {row['mode']}: {_measure_name(plan, row['candidate'])} "
-        f"{number(row['candidate_estimate'])}, {_measure_name(plan, row['baseline'])} "
+        f"{row['model']}, mode {row['mode']}: {names[row['candidate']]} "
+        f"{number(row['candidate_estimate'])}, {names[row['baseline']]} "
         f"{number(row['baseline_estimate'])}; gap {number(row['estimate'], signed=True)} "
-        f"({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+        f"({interval_title} {interval(row['ci_low'], row['ci_high'])})"
         f"{chance_note(row)}."
     )
 
 
-def _measure_name(plan: PlanFacts, instrument: str) -> str:
-    """Name a measure as running text does."""
-    return name_in_text(instrument, plan.measure(instrument).title)
-
-
-def _published_ranges(explicit: Iterable[str]) -> tuple[str, ...]:
+def _published_ranges(explicit: Iterable[str]) -> list[str]:
     """State what GPT-4 answered to the same explicit instruments."""
     measures = set(explicit)
     sentences = []
@@ -98,9 +83,7 @@ def _published_ranges(explicit: Iterable[str]) -> tuple[str, ...]:
             table = load_published("bai2025", name)
             ranges = [_range(table[column]) for column in columns]
             sentences.append(text.format(*ranges))
-    if not sentences:
-        return ()
-    return (f"Published for GPT-4 (2023), as context: {'; '.join(sentences)}.",)
+    return sentences
 
 
 def _range(shares: pl.Series) -> str:
@@ -108,60 +91,60 @@ def _range(shares: pl.Series) -> str:
     return interval(low, high, 3)
 
 
-def _marks(answers: AnswerResults) -> pl.DataFrame:
+def _marks(answers: AnswerResults, names: Mapping[str, str]) -> pl.DataFrame:
     """Return the means of both kinds as shares of their scale, a row for each mark of a figure."""
-    plan = answers.plan
-    instruments = {*answers.gaps["baseline"], *answers.gaps["candidate"]}
     means = answers.estimates.filter(
-        pl.col("instrument").is_in(instruments),
+        pl.col("instrument").is_in(names),
         pl.col("level").is_in(["category", "model"]),
         pl.col("control").is_null(),
     )
     shares = {name: share_of_scale(name) for name in ("estimate", "ci_low", "ci_high")}
     # Implicit first within a category: `in_order` keeps the order of what it does not sort by.
     rows = means.with_columns(**shares).sort("explicit", maintain_order=True)
-    labels = [_label(row, plan) for row in rows.iter_rows(named=True)]
+    labels = [_label(row, names) for row in rows.iter_rows(named=True)]
     # A figure draws a row per stereotype in blocks by category; here a measure takes its place.
     marks = rows.with_columns(
         label=pl.Series(labels, dtype=pl.String), stereotype="instrument", mode="plain_mode"
     )
     # What is on the scale of the scores, not on the shares, is not drawn.
     on_other_scale = ("bound_low", "bound_high", "placebo_low", "placebo_high", "verdict")
-    return in_order(marks, plan).with_columns(pl.lit(None).alias(name) for name in on_other_scale)
+    ordered = in_order(marks, answers.plan)
+    return ordered.with_columns(pl.lit(None).alias(name) for name in on_other_scale)
 
 
-def _figures(answers: AnswerResults) -> tuple[Figure, ...]:
+def _figures(answers: AnswerResults, names: Mapping[str, str]) -> tuple[Figure, ...]:
     """Draw the means of both kinds on one scale, a block per category."""
-    plan = answers.plan
     caption = (
         "Explicit and implicit means as shares of the way from neutral to the "
-        f"stereotype-consistent end. Dot: mean; line: {plan.interval}. Neutral 0; right of it, "
-        "stereotype-consistent."
+        f"stereotype-consistent end. Dot: mean; line: {answers.plan.interval}. Neutral 0; right of "
+        "it, stereotype-consistent."
     )
     axis = Axis("Share of the scale", -1.0, 1.0, 0.0)
     draw = partial(forest, axis=axis, labels=LABELS_WIDE)
-    return per_mode("explicit", caption, _marks(answers), draw)
+    return per_mode("explicit", caption, _marks(answers, names), draw)
 
 
-def _label(row: Mapping[str, Any], plan: PlanFacts) -> str:
+def _label(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """Name a measure, its dimension, and whether it is explicit."""
     kind = "explicit" if row["explicit"] else "implicit"
     properties = ", ".join(filter(None, (row["dimension_label"], kind)))
-    return f"{_measure_name(plan, row['instrument'])} ({properties})"
+    return f"{names[row['instrument']]} ({properties})"
 
 
-def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
+def _table(
+    frame: pl.DataFrame, names: Mapping[str, str], interval_title: str, of_what: str
+) -> ReportTable:
     columns = [
         TableColumn("Stereotypes", lambda r: r["about"], "head"),
-        TableColumn("Implicit", lambda r: capital(_measure_name(plan, r["candidate"])), "head"),
-        TableColumn("Explicit", lambda r: capital(_measure_name(plan, r["baseline"])), "head"),
+        TableColumn("Implicit", lambda r: capital(names[r["candidate"]]), "head"),
+        TableColumn("Explicit", lambda r: capital(names[r["baseline"]]), "head"),
         *FROM,
         *alike(
             number, {"Implicit mean": "candidate_estimate", "Explicit mean": "baseline_estimate"}
         ),
         TableColumn("Gap", lambda r: number(r["estimate"], signed=True)),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn(interval_title, lambda r: interval(r["ci_low"], r["ci_high"])),
         TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         VERDICT,
     ]
-    return render_table(frame, caption, columns)
+    return render_table(frame, f"Explicit beside implicit, {of_what}.", columns)

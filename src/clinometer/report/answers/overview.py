@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.answers.validity import Run, Validity, is_run, judge_runs
+from clinometer.report.answers.validity import Run, Validity, is_run
 from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
 from clinometer.report.tables import ReportTable, TableCell
 
@@ -48,12 +48,12 @@ def overview(instruments: Mapping[str, InstrumentResults]) -> ReportTable:
     Of several models or modes each has a row, with the mean of all.
     `instruments`: name → results.
     """
-    validities = {name: judge_runs(results) for name, results in instruments.items()}
-    runs = list(dict.fromkeys(run for by_run in validities.values() for run in by_run))
+    all_runs = [run for results in instruments.values() for run in results.validities]
+    runs = list(dict.fromkeys(all_runs))
     if len(runs) > 1:
-        head, rows = "Model", _run_rows(instruments, validities, runs)
+        head, rows = "Model", _run_rows(instruments.values(), runs)
     else:
-        head, rows = "Category", _category_rows(instruments, validities)
+        head, rows = "Category", _category_rows(instruments.values())
     caption = _CAPTION.format(_neutral_text(instruments))
     if any(results.over_all["dimension"].drop_nulls().len() for results in instruments.values()):
         caption += " Of several dimensions: how many."
@@ -105,9 +105,7 @@ def _run_line(names: Sequence[str], row: Sequence[TableCell]) -> str:
 
 
 def _run_rows(
-    instruments: Mapping[str, InstrumentResults],
-    validities: Mapping[str, Mapping[Run, Validity]],
-    runs: Sequence[Run],
+    instruments: Collection[InstrumentResults], runs: Sequence[Run]
 ) -> Iterator[tuple[TableCell, ...]]:
     """Make a row for each model and mode."""
     names = short_names(list(dict.fromkeys(model or "" for model, _ in runs)))
@@ -115,31 +113,26 @@ def _run_rows(
     for run in runs:
         model, mode = run
         name = " · ".join(filter(None, (names[model or ""], mode if several_modes else "")))
-        cells = [
-            _run_cell(results, validities[instrument].get(run), run)
-            for instrument, results in instruments.items()
-        ]
+        cells = [_run_cell(results, run) for results in instruments]
         yield (TableCell(cut(name, _NAME), head=True), *cells)
 
 
-def _category_rows(
-    instruments: Mapping[str, InstrumentResults],
-    validities: Mapping[str, Mapping[Run, Validity]],
-) -> Iterator[tuple[TableCell, ...]]:
+def _category_rows(instruments: Collection[InstrumentResults]) -> Iterator[tuple[TableCell, ...]]:
     """Make a row of controls, one of the means of all, and one for each category."""
-    controls = (_control_cell(validities[name]) for name in instruments)
+    controls = (_control_cell(results.validities) for results in instruments)
     yield (TableCell(_CONTROLS_ROW, head=True), *controls)
-    means = (_mean_cell(results.over_all) for results in instruments.values())
+    means = (_mean_cell(results.over_all) for results in instruments)
     yield (TableCell("All", head=True), *means)
-    frames = [results.levels["category"] for results in instruments.values()]
+    frames = [results.levels["category"] for results in instruments]
     for category in dict.fromkeys(key for frame in frames for key in frame["category"]):
         is_category = pl.col("category").eq_missing(category)
         cells = (_mean_cell(frame.filter(is_category)) for frame in frames)
         yield (TableCell(cut(category_title(category), _NAME), head=True), *cells)
 
 
-def _run_cell(results: InstrumentResults, validity: Validity | None, run: Run) -> TableCell:
+def _run_cell(results: InstrumentResults, run: Run) -> TableCell:
     """Mark the mean of all of one model and mode, or that the instrument is not valid there."""
+    validity = results.validities.get(run)
     if validity is None:
         return TableCell("")
     if validity.verdict == "not valid":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -10,115 +10,29 @@ import polars as pl
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
-from clinometer.report.answers.instrument import (
-    answer_findings,
-    control_warnings,
-    sections,
-    verdict_table,
-)
+from clinometer.report.answers.findings import answer_findings, brief_findings, verdict_table
+from clinometer.report.answers.instrument import instrument_sections
 from clinometer.report.answers.results import (
     AnswerResults,
     InstrumentResults,
-    instrument_results,
     read_results,
     trials_text,
 )
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import sum_up
-from clinometer.report.answers.validity import validity
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import (
-    SIGNS,
-    first_few,
-    rank,
-    scale,
-    verdict,
-    verdict_class,
-    verdict_kind,
-)
-from clinometer.report.sections import (
-    Finding,
-    Passage,
-    ReportPart,
-    Section,
-    Source,
-    Term,
-    made_with,
-)
+from clinometer.report.frames import rank
+from clinometer.report.paragraphs import Paragraphs
+from clinometer.report.plan import PlanFacts, SourceFacts
+from clinometer.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
+from clinometer.report.sections import Finding, Passage, ReportPart, Source, Term, made_with
 from clinometer.results import DECISIONS
-from clinometer.results.progress import unfinished
 from clinometer.results.verdicts import explained
 
 __all__ = ["answer_part"]
 
 #: Above this many, what system prompts change stands with each measure, not in brief.
 MOST_CHANGES = 6
-
-_MEASURED = (
-    "Implicit bias shows in what a model does, not in what it says about itself. The models were "
-    "given prompts about pairs of social groups, and their answers were scored."
-)
-_UNASKED = " They were not asked for an opinion."
-_EXPLICIT = (
-    "Some questions show what they are about ({titles}). They measure what a model says where it "
-    "can tell that groups are compared, beside what it does."
-)
-_MODES = (
-    "Response modes ask for the answer in different ways: “free” text as published; “structured”, "
-    "limited to the options given; “forced”, one word at a time, read from the probabilities of "
-    "the two options. They measure related but different things and are never pooled."
-)
-_DIMENSIONS = (
-    "If a study distinguishes dimensions of stereotype content ({dimensions}), each stereotype is "
-    "measured with the words of one dimension at a time. The dimension is named beside the mode. "
-    "Dimensions are never pooled."
-)
-_SYSTEMS = (
-    "Each prompt was also asked with a system prompt before it. The system prompt is named beside "
-    "the mode."
-)
-_SHOWN = "Answers to such prompts are shown under “Prompts and answers”."
-
-#: What these numbers cannot show.
-_FORM = (
-    "A score describes answers to these prompts. It shows no intent, belief or inner state.",
-    "The groups are called “marginalized” and “default” as in the source study. The words fix the "
-    "sign of the score, not the worth of anyone.",
-)
-_STIMULI = (
-    "Stimuli are in {languages}, written for the places that their study is about. They do not "
-    "represent other languages, cultures or groups, and two-group contrasts leave out everyone "
-    "else."
-)
-_DECLINED = (
-    "A model that declines is not thereby unbiased: its answer is unknown, and whether it declines "
-    "may depend on the group. The worst-case bounds include every possible answer."
-)
-_OF_DIMENSIONS = (
-    "Dimensions rest on different words. A difference between the means of two dimensions may be "
-    "due to these words rather than to the dimensions."
-)
-_OF_EXPLICIT = (
-    "Where a question shows what it is about, a model may answer as it was trained to answer such "
-    "questions. An answer near neutral does not show that there is no implicit bias, and a "
-    "difference between both kinds of measure does not show that a model hides one. Their scores "
-    "have the same range, not the same unit.",
-)
-_INCONCLUSIVE = (
-    "“Inconclusive” does not mean “unbiased”, and a score near neutral says nothing about tasks "
-    "that were not measured."
-)
-_ELSEWHERE = " Bias in decisions must be measured with decisions."
-_USUAL = (
-    "Where fewer than five stereotypes were asked, or no answers differ, intervals take wordings, "
-    "words and answers to vary as they usually do. If they vary far more, these are too narrow."
-)
-_UNFINISHED = "The numbers are about these; repeat the command of the run to ask the others."
-_NO_CERTIFICATE = (
-    "A score alone does not certify a model. A low score does not replace a test in the setting "
-    "where the model will be used."
-)
 
 
 def answer_part(directory: Path) -> ReportPart | None:
@@ -132,12 +46,16 @@ def answer_part(directory: Path) -> ReportPart | None:
         return None
     answers = read_results(directory)
     plan = answers.plan
-    instruments = instrument_results(answers)
+    instruments = answers.instruments
     picks = examples(answers)
-    models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
-    dimensions = _dimensions(instruments)
+    summary = sum_up(directory, answers)
     brief_changes, branch_changes = _split_changes(instruments)
-    summary = sum_up(directory, answers, instruments)
+    sections = (
+        explicit_section(answers),
+        size_section(plan, instruments),
+        example_section(picks, answers),
+    )
+    models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
     return ReportPart(
         key="answers",
         title="Answers",
@@ -145,23 +63,20 @@ def answer_part(directory: Path) -> ReportPart | None:
         version=plan.version,
         created=plan.created,
         names=models,
-        facts=_facts(plan, instruments, dimensions),
-        measured=_measured(answers, instruments, picks, dimensions),
-        findings=(*_unfinished_findings(answers), *_findings(instruments, brief_changes)),
-        table=verdict_table(instruments),
+        # What was found.
         summary=summary.page() if summary else None,
-        sections=_sections(answers, picks, dimensions),
-        limits=_limits(answers, instruments, dimensions),
+        findings=brief_findings(answers, brief_changes),
+        table=verdict_table(instruments),
+        sections=tuple(section for section in sections if section),
+        parts=_branches(instruments, branch_changes),
+        # What was asked, and what that cannot show.
+        facts=_facts(answers),
+        measured=_measured(answers, picks),
+        limits=_limits(answers),
         notes=_notes(plan),
         sources=_sources(plan),
         setting=_setting(plan),
-        parts=_branches(instruments, branch_changes),
     )
-
-
-def _dimensions(instruments: Sequence[InstrumentResults]) -> tuple[str, ...]:
-    """Return the dimensions of stereotype content that any instrument has, each once."""
-    return tuple(dict.fromkeys(name for results in instruments for name in results.dimensions))
 
 
 def _split_changes(
@@ -175,24 +90,6 @@ def _split_changes(
     nothing: list[tuple[Finding, ...]] = [()] * len(instruments)
     few = sum(map(len, findings)) <= MOST_CHANGES
     return (findings, nothing) if few else (nothing, findings)
-
-
-def _unfinished_findings(answers: AnswerResults) -> list[Finding]:
-    """Warn of models with trials that have no answer yet."""
-    texts = unfinished(answers.progress)
-    return [Finding(model, "", f"{text}. {_UNFINISHED}") for model, text in texts.items()]
-
-
-def _sections(
-    answers: AnswerResults, picks: Sequence[Example], dimensions: Sequence[str]
-) -> tuple[Section, ...]:
-    """Make the sections that are about several instruments."""
-    in_order = (
-        explicit_section(answers),
-        size_section(answers),
-        example_section(picks, answers.plan, dimensions=bool(dimensions)),
-    )
-    return tuple(section for section in in_order if section)
 
 
 def _sources(plan: PlanFacts) -> tuple[Source, ...]:
@@ -224,62 +121,25 @@ def _branch(
         title=results.name,
         note=scale(results.measure),
         findings=(*answer_findings(results), *change_findings) if several else (),
-        sections=tuple(s.numbered(place, figures=several) for s in sections(results)),
+        sections=tuple(s.numbered(place, figures=several) for s in instrument_sections(results)),
     )
-
-
-def _findings(
-    instruments: Sequence[InstrumentResults], change_findings: Sequence[Sequence[Finding]]
-) -> tuple[Finding, ...]:
-    """Say in brief what was found: warnings beside a table, answers without one, and changes."""
-    if not instruments:
-        return (Finding("", "There are no estimates in these results."),)
-    validities = [(results.name, validity(results)) for results in instruments]
-    if instruments[1:]:
-        findings = [
-            finding._replace(subject=f"{finding.subject}, {name}")
-            for name, finding in validities
-            if finding
-        ]
-        warnings = [control_warnings(results) for results in instruments]
-        # All warnings stand above all changes.
-        findings += _name_instruments(instruments, warnings)
-        findings += _name_instruments(instruments, change_findings)
-    else:
-        (results,) = instruments
-        findings = [finding for _, finding in validities if finding]
-        findings += answer_findings(results) or control_warnings(results)
-        findings += change_findings[0]
-    if all(results.by_stereotype.is_empty() for results in instruments):
-        findings.append(Finding("", "There are no estimates per stereotype in these results."))
-    return tuple(findings)
-
-
-def _name_instruments(
-    instruments: Sequence[InstrumentResults], findings: Sequence[Sequence[Finding]]
-) -> Iterator[Finding]:
-    """Yield the findings of each instrument, with its name in their subjects."""
-    for results, of_instrument in zip(instruments, findings, strict=True):
-        for finding in of_instrument:
-            yield finding._replace(subject=f"{results.name}; {finding.subject}")
 
 
 def _system_prompts(plan: PlanFacts) -> tuple[Term, ...]:
     return tuple(Term(name, text) for name, text in plan.interventions if text)
 
 
-def _facts(
-    plan: PlanFacts, instruments: Sequence[InstrumentResults], dimensions: Sequence[str]
-) -> tuple[Term, ...]:
+def _facts(answers: AnswerResults) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
+    plan = answers.plan
     recorded = plan.recorded_file
-    trials = [f"{results.name} {trials_text(results)}" for results in instruments]
+    trials = [f"{results.name} {trials_text(results)}" for results in answers.instruments]
     terms = (
         ("Models", plan.models),
         ("Answers", [f"recorded elsewhere, {recorded}"] if recorded else []),
         ("Response modes", plan.modes),
         ("Wordings", plan.variations),
-        ("Dimensions", dimensions),
+        ("Dimensions", answers.dimensions),
         ("System prompts", [prompt.name for prompt in _system_prompts(plan)]),
         ("Reasoning efforts", plan.efforts),
         ("Temperatures", plan.temperatures),
@@ -291,48 +151,31 @@ def _facts(
     return tuple(Term(name, text) for name, text in texts if text)
 
 
-def _measured(
-    answers: AnswerResults,
-    instruments: Sequence[InstrumentResults],
-    picks: Sequence[Example],
-    dimensions: Sequence[str],
-) -> tuple[Passage, ...]:
+def _measured(answers: AnswerResults, picks: Sequence[Example]) -> tuple[Passage, ...]:
     """Say what was measured: each instrument, how it was asked, and the verdicts."""
     plan = answers.plan
     prompts = _system_prompts(plan)
     # A prompt that is asked word by word is the worse example.
     quotable = [example for example in picks if not example.by_word] or picks
-    texts = (
-        (_MODES, True),
-        (_DIMENSIONS.format(dimensions=", ".join(dimensions)), dimensions),
-        (_SYSTEMS, prompts),
-        (_SHOWN, quotable),
-    )
+    explicit = [results.measure.title for results in answers.instruments if results.is_explicit]
+    asked = {
+        "dimensions": answers.dimensions,
+        "has_system_prompts": bool(prompts),
+        "has_examples": bool(picks),
+    }
     # Twice reversed: of an instrument in two studies the first stays, in its place.
-    first = {results.instrument: results for results in reversed(instruments)}
+    first = {results.instrument: results for results in reversed(answers.instruments)}
     return (
-        Passage("", _measured_how(instruments)),
+        Passage("", Paragraphs("measured", {"explicit": tuple(dict.fromkeys(explicit))})),
         *map(_instrument_passage, reversed(first.values())),
         Passage(
             "How the models were asked",
-            tuple(text for text, applies in texts if applies),
+            Paragraphs("asked", asked),
             prompts,
             quotable[0].prompt(plan) if quotable else None,
         ),
         Passage("What the verdicts mean", _thresholds(plan), _verdicts(answers)),
     )
-
-
-def _measured_how(instruments: Sequence[InstrumentResults]) -> tuple[str, ...]:
-    """Say whether questions show what they are about, and which."""
-    explicit = [results.measure.title for results in instruments if _is_explicit(results)]
-    if not explicit:
-        return (_MEASURED + _UNASKED,)
-    return (_MEASURED, _EXPLICIT.format(titles=", ".join(dict.fromkeys(explicit))))
-
-
-def _is_explicit(results: InstrumentResults) -> bool:
-    return bool(results.over_all["explicit"].any())
 
 
 def _instrument_passage(results: InstrumentResults) -> Passage:
@@ -364,46 +207,45 @@ def _verdicts(answers: AnswerResults) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def _limits(
-    answers: AnswerResults, instruments: Sequence[InstrumentResults], dimensions: Sequence[str]
-) -> tuple[str, ...]:
+def _limits(answers: AnswerResults) -> Paragraphs:
     """Say what the numbers of these instruments cannot show."""
-    decides = any(results.measure.asks == DECISIONS for results in instruments)
-    return (
-        *_FORM,
-        _STIMULI.format(languages=_languages(answers.plan)),
-        *dict.fromkeys(limit for results in instruments for limit in results.measure.limits),
-        _DECLINED,
-        *((_OF_DIMENSIONS,) if dimensions else ()),
-        *(_OF_EXPLICIT if any(map(_is_explicit, instruments)) else ()),
-        _INCONCLUSIVE + ("" if decides else _ELSEWHERE),
-        _NO_CERTIFICATE,
-        *_conditional(answers),
-    )
+    measures = [results.measure for results in answers.instruments]
+    limits = [limit for measure in measures for limit in measure.limits]
+    values = {
+        "languages": _languages(answers.plan),
+        "limits": tuple(dict.fromkeys(limits)),
+        "has_dimensions": bool(answers.dimensions),
+        "is_explicit": any(results.is_explicit for results in answers.instruments),
+        "decides": any(measure.asks == DECISIONS for measure in measures),
+        "has_usual_variances": _has_usual_variances(answers.estimates),
+        "conditional": _conditional(answers.estimates, answers.plan),
+    }
+    return Paragraphs("limits", values)
 
 
 def _languages(plan: PlanFacts) -> str:
     """Name the languages that were asked in, as far as the plan says so."""
-    names = ["English" if code == "en" else f"the language “{code}”" for code in plan.languages()]
+    codes = dict.fromkeys(source.language for source in plan.sources if source.language)
+    names = ["English" if code == "en" else f"the language “{code}”" for code in codes]
     return " and ".join(names) or "the language of their study"
 
 
-def _conditional(answers: AnswerResults) -> list[str]:
-    """Say what intervals hold fixed: a wording, a word, a draw; with few stereotypes variances."""
-    estimates = answers.estimates
-    usual = estimates["conditional_on"].str.contains("usual variances").any()
+def _has_usual_variances(estimates: pl.DataFrame) -> bool:
+    """Tell whether intervals rest on variances as they usually are: with few stereotypes."""
+    return bool(estimates["conditional_on"].str.contains("usual variances").any())
+
+
+def _conditional(estimates: pl.DataFrame, plan: PlanFacts) -> list[tuple[str, list[str]]]:
+    """Return what intervals hold fixed (a wording, a word, a draw), and of which stereotypes."""
     frame = estimates.filter(level="stereotype").with_columns(
         fixed=pl.col("conditional_on").str.extract_all("one [a-z ]+").list.join(" and ")
     )
     by_fixed = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
     keys = pl.struct("study", "stereotype").unique(maintain_order=True)
-    sentences = [_USUAL] if usual else []
-    for fixed, stereotypes in by_fixed.agg(keys.alias("stereotypes")).iter_rows():
-        labels = answers.plan.labels([(key["study"], key["stereotype"]) for key in stereotypes])
-        sentences.append(
-            f"Some intervals rest on {fixed} and do not generalise beyond it: {', '.join(labels)}."
-        )
-    return sentences
+    return [
+        (fixed, plan.labels([(key["study"], key["stereotype"]) for key in stereotypes]))
+        for fixed, stereotypes in by_fixed.agg(keys.alias("stereotypes")).iter_rows()
+    ]
 
 
 def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
@@ -425,18 +267,28 @@ def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
 
 def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
-    terms = [("Command", plan.command)]
-    values = plan.versions
-    if not plan.recorded_file:  # of recorded answers it is not known how they were asked
-        terms += [("Seed", plan.seed), ("Order", plan.order), ("Word list", plan.word_list)]
-        terms.append(("Trials per stereotype and wording", "; ".join(plan.planned)))
-        values = plan.generation + values
-    for source in plan.sources:
-        study_hash = f", hash {source.study_hash}" if source.study_hash else ""
-        terms.append(("Study", source.name + study_hash if source.name else ""))
-    terms.append(("Recorded answers, SHA-256", plan.recorded_answers))
-    terms = [term for term in terms if term[1]]
-    # After the filter: a setting of the generation that is empty says so.
-    terms += [(name, value or "not set") for name, value in values]
-    setting = [Term(name, text, "code") for name, text in terms]
-    return (*setting, *made_with(plan.version, plan.created))
+    asked = (
+        ("Seed", plan.seed),
+        ("Order", plan.order),
+        ("Word list", plan.word_list),
+        ("Trials per stereotype and wording", "; ".join(plan.planned)),
+    )
+    terms = (
+        ("Command", plan.command),
+        # Of recorded answers it is not known how they were asked.
+        *(() if plan.recorded_file else asked),
+        *(("Study", _study_text(source)) for source in plan.sources),
+        ("Recorded answers, SHA-256", plan.recorded_answers),
+    )
+    values = plan.versions if plan.recorded_file else plan.generation + plan.versions
+    return (
+        *(Term(name, text, "code") for name, text in terms if text),
+        *(Term(name, value or "not set", "code") for name, value in values),
+        *made_with(plan.version, plan.created),
+    )
+
+
+def _study_text(source: SourceFacts) -> str:
+    """Name a study, with the hash of its file; empty where it has no name."""
+    study_hash = f", hash {source.study_hash}" if source.study_hash else ""
+    return source.name + study_hash if source.name else ""

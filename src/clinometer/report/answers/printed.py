@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
+from clinometer.report.frames import add_columns
 from clinometer.report.prose import number
-from clinometer.report.sections import add_columns
 from clinometer.report.tables import Render, ReportTable, TableColumn, render_table
 
 __all__ = ["MARKS", "printed_values", "wording_tables"]

@@ -16,8 +16,9 @@ from clinometer.report.drawing.charts import LABELS, Axis, Row
 from clinometer.report.drawing.comparison import ticks_and_diamonds, with_published
 from clinometer.report.drawing.figures import Figure, mark_row, per_mode
 from clinometer.report.drawing.intervals import range_text
+from clinometer.report.frames import add_columns
 from clinometer.report.prose import interval, number, scale
-from clinometer.report.sections import Section, add_columns
+from clinometer.report.sections import Section
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["Match", "beside_published", "published_section"]

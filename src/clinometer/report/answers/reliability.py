@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, interval, number, p_value, percent
 from clinometer.report.sections import Section
@@ -16,15 +17,6 @@ from clinometer.statistics.reliability import FACETS
 
 __all__ = ["reliability_section"]
 
-_MEANING = (
-    "Reliability is about the order of the stereotypes: 1 means that another measurement gives the "
-    "same order, 0 that it gives an unrelated one. Where the stereotypes hardly differ, "
-    "reliability is low even if each mean is precise."
-)
-_UNKNOWN = (
-    "These results cannot show agreement over seeds, sampling temperatures or repeated "
-    "measurement: a run has one seed and one temperature, and asks no prompt twice."
-)
 _COEFFICIENTS = (
     "Reliability of the means of the stereotypes. Split halves: correlation of two halves of the "
     "draws, stepped up to all draws (Spearman–Brown). Generalisability (Eρ²): the same order over "
@@ -54,7 +46,8 @@ def reliability_section(results: InstrumentResults) -> Section | None:
     tables = [("", _coefficient_table(rows.filter(~is_correlation)))]
     if not correlations.is_empty():
         tables.append(("Table of correlations", _correlation_table(correlations, results.plan)))
-    return Section("reliability", "Reliability", (_MEANING, _UNKNOWN), tables=tuple(tables))
+    text = Paragraphs("reliability")
+    return Section("reliability", "Reliability", text, tables=tuple(tables))
 
 
 def _coefficient_table(rows: pl.DataFrame) -> ReportTable:

@@ -17,23 +17,14 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.directory.results import read_details, read_estimates
+from clinometer.directory.results import read_details, read_estimates, scan_table
+from clinometer.report.answers.validity import Run, Validity, judge_runs
+from clinometer.report.frames import add_columns, in_order, mode_name, name_rows, rank
 from clinometer.report.plan import InstrumentFacts, PlanFacts, read_plan
-from clinometer.report.prose import category_title, interval_title, rank
-from clinometer.report.sections import add_columns, in_order
-from clinometer.results import (
-    CONDITIONS,
-    DECISIONS,
-    LEVELS,
-    REASONS,
-    RESPONSES,
-    SCORES,
-    Measure,
-    Schema,
-    join_methods,
-)
+from clinometer.report.prose import interval_title, name_in_text, short_names
+from clinometer.results import CONDITIONS, DECISIONS, LEVELS, REASONS, Measure, join_methods
 from clinometer.results.estimates import KEYS
-from clinometer.results.parquet import scan_parquet
+from clinometer.results.progress import unfinished
 from clinometer.results.schemas import ORDERS
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.statistics.reliability import RELIABILITY
@@ -41,7 +32,6 @@ from clinometer.statistics.reliability import RELIABILITY
 __all__ = [
     "AnswerResults",
     "InstrumentResults",
-    "instrument_results",
     "read_results",
     "trials_text",
     "who",
@@ -77,7 +67,7 @@ class AnswerResults:
     rows: pl.DataFrame  # every estimate of answers: a row per method
     estimates: pl.DataFrame  # of scores, with the effect of order
     contrasts: pl.DataFrame  # between values of CONDITIONS, with the change of compliance
-    gaps: pl.DataFrame  # between implicit and explicit measures
+    gaps: pl.DataFrame  # between implicit and explicit measures, in the order of the plan
     correlations: pl.DataFrame  # between dimensions, with Spearman's
     ranks: pl.DataFrame  # with the means that are ranked
     reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
@@ -85,6 +75,14 @@ class AnswerResults:
     details: Mapping[str, pl.DataFrame]  # words, items, compliance, and the tables of instruments
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
+    unfinished: Mapping[str, str]  # model → how many of its trials have an answer
+    instruments: tuple[InstrumentResults, ...]  # each with its part of these tables
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The dimensions of stereotype content that any instrument has, each once."""
+        names = [name for results in self.instruments for name in results.dimensions]
+        return tuple(dict.fromkeys(names))
 
     def of(self, study: str, instrument: str) -> AnswerResults:
         """Narrow the tables, but for the estimates, to one study and instrument.
@@ -109,6 +107,15 @@ class AnswerResults:
         details = {name: narrow(table) for name, table in self.details.items()}
         return replace(self, **narrowed, details=details)
 
+    def of_model(self, model: str) -> AnswerResults:
+        """Narrow the estimates and answers to one model; tables of details stay as they are."""
+        narrowed: dict[str, Any] = {}
+        for name, table in vars(self).items():
+            if isinstance(table, pl.DataFrame | pl.LazyFrame):
+                has_models = "model" in table.collect_schema().names()
+                narrowed[name] = table.filter(pl.col("model") == model) if has_models else table
+        return replace(self, **narrowed)
+
     def clustered(self, *predicates: pl.Expr) -> pl.DataFrame:
         """Select estimates, with other methods beside the clustered one."""
         return _clustered(self.rows.filter(*predicates))
@@ -130,9 +137,25 @@ class InstrumentResults:
     controls: pl.DataFrame  # the estimates of its controls, one row each
     tables: AnswerResults  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
+    validities: Mapping[Run, Validity]  # of each model and mode
+
+    @property
+    def in_text(self) -> str:
+        """Its name in running text."""
+        return name_in_text(self.instrument, self.measure.title)
+
+    @property
+    def short_names(self) -> dict[str, str]:
+        """Its models by the names that tell them apart; "" stands for one without a name."""
+        return short_names(list(dict.fromkeys(model or "" for model, _ in self.validities)))
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the questions show what they are about."""
+        return bool(self.over_all["explicit"].any())
 
 
-def instrument_results(answers: AnswerResults) -> list[InstrumentResults]:
+def _split(answers: AnswerResults) -> tuple[InstrumentResults, ...]:
     """Split results by study and instrument; controls go with the instrument they check.
 
     Result: in the order of the plan's instruments, then of the estimates.
@@ -145,7 +168,7 @@ def instrument_results(answers: AnswerResults) -> list[InstrumentResults]:
     measures = pairs.drop_nulls("instrument").rows()
     measures.sort(key=lambda measure: rank(measure[1], planned))
     several = len({study for study, _ in measures}) > 1
-    return [_narrow(answers, study, instrument, several) for study, instrument in measures]
+    return tuple(_narrow(answers, study, instrument, several) for study, instrument in measures)
 
 
 def _narrow(
@@ -160,7 +183,7 @@ def _narrow(
     tables = answers.of(study, instrument)
     if estimates.filter(is_control)["dimension"].is_not_null().any():
         # A control of one dimension says nothing of the others: they are told apart by the mode.
-        control_mode = _mode("control_mode", "dimension").alias("control_mode")
+        control_mode = mode_name("control_mode", "dimension").alias("control_mode")
         estimates = estimates.with_columns(control_mode)
         tables = replace(tables, reliability=tables.reliability.with_columns(control_mode))
     of_study = estimates.filter(~is_control, study=study)
@@ -168,6 +191,7 @@ def _narrow(
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     # Those of decisions are ways of deciding.
     of_content = dimensions.clear() if measure.asks == DECISIONS else dimensions
+    controls = estimates.filter(is_control, level="stereotype")
     return InstrumentResults(
         study=study,
         instrument=instrument,
@@ -178,9 +202,10 @@ def _narrow(
         levels=levels,
         by_stereotype=levels["stereotype"],
         over_all=levels["model"],
-        controls=estimates.filter(is_control, level="stereotype"),
+        controls=controls,
         tables=tables,
         dimensions=tuple(plan.dimension(key) for key in of_content),
+        validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )
 
 
@@ -210,6 +235,46 @@ def who(part: pl.DataFrame) -> str:
     return f"{part['model'][0]}, mode {part['mode'][0]}"
 
 
+def read_results(directory: Path, model: str | None = None) -> AnswerResults:
+    """Read a results directory: small tables in memory, those of single responses as scans.
+
+    `model`: the only one whose estimates and answers are kept; by default all are.
+    Raises InputError if the plan or the estimates are missing, or a table is malformed.
+    """
+    answers = _read_tables(directory)
+    if model is not None:
+        answers = answers.of_model(model)
+    return replace(answers, instruments=_split(answers))
+
+
+def _read_tables(directory: Path) -> AnswerResults:
+    """Read the plan and every table, and name their rows."""
+    plan = read_plan(directory / "plan.json")
+    rows = read_estimates(directory).filter(family="answers")
+    details = read_details(directory, "answers")
+    responses = scan_table(directory, "responses")
+    scores = scan_table(directory, "scores")
+    of_scores = _is_of_scores(rows)
+    factors = varying_factors(rows.filter(of_scores, method="clustered"))
+    details["compliance"] = _compliance(details["compliance"], factors)
+    tables = {name: name_rows(table, factors, plan) for name, table in details.items()}
+    # Naming keeps the order of rows, which `of_scores` marks.
+    rows = name_rows(rows, factors, plan)
+    means = _clustered(rows.filter(of_scores))
+    return AnswerResults(
+        plan=replace(plan, interval=interval_title(means)),
+        rows=rows,
+        **_estimates(rows, means, tables["orders"]),
+        gaps=in_order(rows.filter(measure=EXPLICIT_GAP.name), plan),
+        progress=details["progress"],
+        details=tables,
+        responses=responses,
+        scores=scores,
+        unfinished=unfinished(details["progress"]),
+        instruments=(),
+    )
+
+
 #: Factors named beside the mode where there are several values of one.
 _FACTORS = (*CONDITIONS, "word_list", "scoring")
 
@@ -218,86 +283,6 @@ def varying_factors(estimates: pl.DataFrame) -> list[str]:
     """Return the factors to name beside the mode: those with several values."""
     factors = (name for name in _FACTORS if name in estimates.columns)
     return [name for name in factors if estimates[name].drop_nulls().n_unique() > 1]
-
-
-#: What a row may be about, and by which it is labelled.
-_LABELLED = ("study", "category", "stereotype", "dimension")
-
-
-def name_rows(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
-    """Add what a reader calls each row: its subject, its dimension and its mode.
-
-    `factors`: those whose values are named with the mode.
-    """
-    labelled = _label_rows(frame, plan)
-    if "mode" not in frame.columns:
-        return labelled
-    columns = [name for name in factors if name in frame.columns]
-    # "none" is the value of a trial without the factor: nothing is named then.
-    values = [pl.when(pl.col(name) != "none").then(name) for name in columns]
-    return labelled.with_columns(
-        _mode("mode", "dimension_label", *values),
-        _mode("mode", *values).alias("control_mode"),
-        plain_mode="mode",
-    )
-
-
-def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
-    """Add ``about`` and ``dimension_label``, each by the labels of the study of a row."""
-    columns = [name for name in _LABELLED if name in frame.columns]
-    if not columns:
-        return frame.with_columns(about=pl.lit("All"), dimension_label=pl.lit(None, pl.String))
-    subjects = frame.select(columns).unique()
-    names: dict[str, list[str | None]] = {"about": [], "dimension_label": []}
-    for row in subjects.iter_rows(named=True):
-        of_study = plan.of(row["study"]) if row.get("study") else plan
-        key = row.get("dimension")
-        names["about"].append(_about(row, of_study))
-        names["dimension_label"].append(of_study.dimension(key) if key else None)
-    labels = pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
-    return add_columns(frame, pl.concat([subjects, labels], how="horizontal"), *columns)
-
-
-def _about(row: Mapping[str, Any], plan: PlanFacts) -> str:
-    """Name what a row is about: one stereotype, those of a category, or all."""
-    if row.get("stereotype"):
-        return plan.label(row["stereotype"])
-    return f"{category_title(row['category'])}, all" if row.get("category") else "All"
-
-
-def _mode(*names: str | pl.Expr) -> pl.Expr:
-    return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
-
-
-def _add_measure(rows: pl.DataFrame, measure: pl.DataFrame, **columns: str) -> pl.DataFrame:
-    """Set columns of the estimates of a second measure beside those of the first."""
-    return add_columns(rows, measure.select(*_SUBJECT, **columns), *_SUBJECT)
-
-
-def read_results(directory: Path) -> AnswerResults:
-    """Read a results directory: small tables in memory, those of single responses as scans.
-
-    Raises InputError if the plan or the estimates are missing, or a table is malformed.
-    """
-    plan = read_plan(directory / "plan.json")
-    rows = read_estimates(directory).filter(family="answers")
-    details = read_details(directory, "answers")
-    of_scores = _is_of_scores(rows)
-    factors = varying_factors(rows.filter(of_scores, method="clustered"))
-    rows = name_rows(rows, factors, plan)
-    # After the rows are named, which keeps the order of rows that `of_scores` marks.
-    scores = _clustered(rows.filter(of_scores))
-    details["compliance"] = _compliance(details["compliance"], factors)
-    tables = {name: name_rows(table, factors, plan) for name, table in details.items()}
-    return AnswerResults(
-        plan=replace(plan, interval=interval_title(scores)),
-        rows=rows,
-        **_estimates(rows, scores, tables["orders"]),
-        progress=details["progress"],
-        details=tables,
-        responses=_scan(directory / "responses.parquet", RESPONSES),
-        scores=_scan(directory / "scores.parquet", SCORES),
-    )
 
 
 def _is_of_scores(rows: pl.DataFrame) -> pl.Series:
@@ -310,36 +295,27 @@ def _is_of_scores(rows: pl.DataFrame) -> pl.Series:
 
 
 def _estimates(
-    rows: pl.DataFrame, scores: pl.DataFrame, orders: pl.DataFrame
+    rows: pl.DataFrame, means: pl.DataFrame, orders: pl.DataFrame
 ) -> dict[str, pl.DataFrame]:
     """Return the estimates of each kind, with what other rows and tables say of them."""
     effects = orders.select(
         *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
     )
     treated = rows.filter(pl.col("factor").is_in(CONDITIONS))
+    compliance = treated.filter(measure="compliance", method="clustered").select(
+        *_SUBJECT,
+        compliance_change="estimate",
+        compliance_low="ci_low",
+        compliance_high="ci_high",
+    )
+    spearman = rows.filter(measure="rank_correlation").select(*_SUBJECT, spearman="estimate")
+    ranked = means.select(*_SUBJECT, mean="estimate", mean_low="ci_low", mean_high="ci_high")
     return {
-        "estimates": add_columns(scores, effects, *_ORDER),
-        "contrasts": _add_measure(
-            _clustered(treated),
-            treated.filter(measure="compliance", method="clustered"),
-            compliance_change="estimate",
-            compliance_low="ci_low",
-            compliance_high="ci_high",
-        ),
-        "gaps": rows.filter(measure=EXPLICIT_GAP.name),
-        "correlations": _add_measure(
-            rows.filter(measure="correlation"),
-            rows.filter(measure="rank_correlation"),
-            spearman="estimate",
-        ),
+        "estimates": add_columns(means, effects),
+        "contrasts": add_columns(_clustered(treated), compliance),
+        "correlations": add_columns(rows.filter(measure="correlation"), spearman),
         "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
-        "ranks": _add_measure(
-            rows.filter(measure="rank"),
-            scores,
-            mean="estimate",
-            mean_low="ci_low",
-            mean_high="ci_high",
-        ),
+        "ranks": add_columns(rows.filter(measure="rank"), ranked),
     }
 
 
@@ -353,7 +329,3 @@ def _compliance(frame: pl.DataFrame, factors: Sequence[str]) -> pl.DataFrame:
     keys = [*_GROUPS, *factors]
     counts = ("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
     return frame.group_by(keys).agg(pl.col(counts).sum()).sort(keys)
-
-
-def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:
-    return scan_parquet(path, schema) if path.is_file() else None

@@ -7,7 +7,7 @@ from statistics import median
 
 import polars as pl
 
-from clinometer.report.answers.instrument import MOST_ANSWERS
+from clinometer.report.answers.findings import MOST_ANSWERS
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import number
 from clinometer.statistics.planning import smallest_effects

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-import altair as alt
 import polars as pl
 
-from clinometer.report.answers.results import AnswerResults
-from clinometer.report.drawing import charts
+from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
+from clinometer.report.drawing.scatter import Panel, scatter
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import endings, interval, number, percent, scale, short_names
-from clinometer.report.sections import Section, in_order
+from clinometer.report.sections import Section
 from clinometer.report.tables import MODE, Render, ReportTable, TableColumn, render_table
 from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.clustered import mean_of_clusters
@@ -22,20 +20,12 @@ from clinometer.statistics.clustered import mean_of_clusters
 __all__ = ["size_section"]
 
 
-class _Panel(NamedTuple):
-    """One quantity against size: its axis, and a row per model and mode with mean and interval."""
-
-    axis: Axis
-    scale: str  # in words
-    rows: list[Row]
-
-
-def size_section(answers: AnswerResults) -> Section | None:
+def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> Section | None:
     """Set means and the share without a score against the ``sizes`` of the plan.
 
     None with fewer than two models of known size.
     """
-    panels = _panels(answers)
+    panels = _panels(plan, instruments)
     modes = dict.fromkeys(row["mode"] for panel in panels for row in panel.rows if row["mode"])
     by_mode = {mode: _narrow_to_mode(panels, mode) for mode in modes}
     by_mode = {mode: panels for mode, panels in by_mode.items() if len(_models(panels)) > 1}
@@ -51,14 +41,14 @@ def size_section(answers: AnswerResults) -> Section | None:
             "evidence of an effect of size.",
         ),
         figures=tuple(
-            _figure(panels, mode, f"sizes{end}", answers.plan)
+            _figure(panels, mode, f"sizes{end}", plan.interval)
             for (mode, panels), end in zip(by_mode.items(), endings(list(by_mode)), strict=True)
         ),
-        tables=(("Table of sizes and means", _table(by_mode, answers.plan)),),
+        tables=(("Table of sizes and means", _table(by_mode, plan.interval)),),
     )
 
 
-def _narrow_to_mode(panels: Sequence[_Panel], mode: str) -> list[_Panel]:
+def _narrow_to_mode(panels: Sequence[Panel], mode: str) -> list[Panel]:
     """Keep the rows of one mode; a panel without any is left out."""
     narrowed = []
     for panel in panels:
@@ -68,40 +58,51 @@ def _narrow_to_mode(panels: Sequence[_Panel], mode: str) -> list[_Panel]:
     return narrowed
 
 
-def _models(panels: Sequence[_Panel]) -> list[str]:
+def _models(panels: Sequence[Panel]) -> list[str]:
     return sorted({row["model"] for panel in panels for row in panel.rows})
 
 
-def _panels(answers: AnswerResults) -> list[_Panel]:
+def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[Panel]:
     """Make a panel of the first instrument of each kind, and one of the share without a score."""
-    plan = answers.plan
-    estimates = _estimates_with_size(answers)
-    instruments = _first_of_each_kind(estimates, plan)
+    sizes = {name: size for name, size in plan.sizes.items() if size > 0}  # the axis is logarithmic
     panels = []
-    for measure in map(plan.measure, instruments):
-        means = estimates.filter(level="model", instrument=measure.name).drop_nulls("estimate")
-        panels.append(_Panel(Axis.of(measure), scale(measure), _rows(means)))
+    first = _first_of_each_kind(instruments, sizes, plan.study)
+    for results in first:
+        measure = results.measure
+        means = _with_sizes(results.over_all, sizes).drop_nulls("estimate")
+        panels.append(Panel(Axis.of(measure), scale(measure), _rows(means)))
     # Of the last: there may be none, and where both kinds were asked it asks for decisions.
-    for measure in map(plan.measure, instruments[-1:]):
-        title = f"Share without a score: {measure.title}"
+    for results in first[-1:]:
+        title = f"Share without a score: {results.measure.title}"
         scale_text = "Share of answers without a score, refusals included, 0 to 1."
-        shares = _unscored(estimates.filter(level="stereotype", instrument=measure.name))
+        shares = _unscored(_with_sizes(results.by_stereotype, sizes))
         top = shares.select(pl.max_horizontal("estimate", "ci_high").max()).item() or 0
         reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
-        panels.append(_Panel(Axis(title, 0, reach, None), scale_text, _rows(shares)))
+        panels.append(Panel(Axis(title, 0, reach, None), scale_text, _rows(shares)))
     return panels
 
 
-def _estimates_with_size(answers: AnswerResults) -> pl.DataFrame:
-    """Return estimates of models of known size, the smallest first; if it can, of one study."""
-    plan = answers.plan
-    sizes = {name: size for name, size in plan.sizes.items() if size > 0}  # the axis is logarithmic
+def _first_of_each_kind(
+    instruments: Sequence[InstrumentResults], sizes: Mapping[str, float], study: str
+) -> list[InstrumentResults]:
+    """Return the first instrument of associations and the first of decisions, as the plan asks.
+
+    `sizes`: models that count. `study`: the one that counts, if it has such models.
+    """
+    sized = [r for r in instruments if r.by_stereotype["model"].is_in(sizes).any()]
+    of_study = [results for results in sized if results.study == study]
+    first: dict[str, InstrumentResults] = {}
+    for results in of_study or sized:
+        first.setdefault(results.measure.asks, results)
+    of_kinds = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
+    return of_kinds or list(first.values())[:1]
+
+
+def _with_sizes(estimates: pl.DataFrame, sizes: Mapping[str, float]) -> pl.DataFrame:
+    """Add the sizes of models, and keep those of known size, the smallest first."""
     size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
-    estimates = answers.estimates.with_columns(size=size).filter(pl.col("control").is_null())
-    estimates = estimates.drop_nulls("size")
-    if plan.study in estimates["study"]:
-        estimates = estimates.filter(study=plan.study)
-    return in_order(estimates, plan.of(plan.study)).sort("size", "model", maintain_order=True)
+    sized = estimates.with_columns(size=size).drop_nulls("size")
+    return sized.sort("size", "model", maintain_order=True)
 
 
 def _rows(frame: pl.DataFrame) -> list[Row]:
@@ -113,17 +114,6 @@ def _rows(frame: pl.DataFrame) -> list[Row]:
         texts = {"shown": number(row["mean"]), "interval": interval(row["low"], row["high"])}
         rows.append({**row, **texts})
     return rows
-
-
-def _first_of_each_kind(estimates: pl.DataFrame, plan: PlanFacts) -> list[str]:
-    """Return the first instrument of associations and the first of decisions, as the plan asks."""
-    measured = estimates["instrument"].drop_nulls().unique(maintain_order=True)
-    names = [*(name for name in plan.instruments if name in measured), *measured]
-    first: dict[str, str] = {}
-    for name in names:
-        first.setdefault(plan.measure(name).asks, name)
-    instruments = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
-    return instruments or list(first.values())[:1]
 
 
 def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
@@ -140,22 +130,22 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0))
 
 
-def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: PlanFacts) -> Figure:
+def _figure(panels: Sequence[Panel], mode: str, name: str, interval_title: str) -> Figure:
     short = short_names(_models(panels))
     scales = " ".join(f"{panel.axis.title}: {panel.scale}" for panel in panels)
     caption = (
         f"Means against model size, billions of parameters on a logarithmic axis; mode {mode}. "
-        f"Dot: mean over stereotypes; line: clustered {plan.interval}; dotted line: neutral. "
+        f"Dot: mean over stereotypes; line: clustered {interval_title}; dotted line: neutral. "
         f"{scales}"
     )
     summaries = []
     for panel in panels:
         values = [f"{short[row['model']]} ({row['size']:g}) {row['shown']}" for row in panel.rows]
         summaries.append(f"{panel.axis.title}, by size: {', '.join(values)}.")
-    return Figure(name, caption, " ".join(summaries), _scatter(panels, short))
+    return Figure(name, caption, " ".join(summaries), scatter(panels, short))
 
 
-def _table(by_mode: Mapping[str, Sequence[_Panel]], plan: PlanFacts) -> ReportTable:
+def _table(by_mode: Mapping[str, Sequence[Panel]], interval_title: str) -> ReportTable:
     """Set out the panels as columns, a row per model and mode."""
     rows: dict[tuple[str, str], Row] = {}
     all_panels = [panel for panels in by_mode.values() for panel in panels]
@@ -171,7 +161,7 @@ def _table(by_mode: Mapping[str, Sequence[_Panel]], plan: PlanFacts) -> ReportTa
         """Write the mean of a panel."""
         return lambda r: r.get(title, "n/a")
 
-    caption = f"Means with {plan.interval} against size in billions of parameters."
+    caption = f"Means with {interval_title} against size in billions of parameters."
     columns = [
         TableColumn("Model", lambda r: r["model"], "head"),
         TableColumn("Size", lambda r: f"{r['size']:g}"),
@@ -179,52 +169,3 @@ def _table(by_mode: Mapping[str, Sequence[_Panel]], plan: PlanFacts) -> ReportTa
         *(TableColumn(title, cell(title)) for title in titles),
     ]
     return render_table(list(rows.values()), caption, columns)
-
-
-_TIPS = (
-    *(("Model", "model"), ("Billions of parameters", "size")),
-    *(("Mean", "shown"), ("Interval", "interval")),
-)
-
-
-def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
-    """Draw panels above each other, over one axis of sizes."""
-    rows: list[Row] = []
-    for panel in panels:
-        for row in panel.rows:
-            rows.append({**row, "panel": panel.axis.title, "label": short[row["model"]]})
-    sizes = [row["size"] for row in rows]
-    labels = list(dict.fromkeys(row["label"] for row in rows))
-    domain = (min(sizes) / 1.4, max(sizes) * 1.4)
-    blocks = [_block(panel, domain, labels, last=panel is panels[-1]) for panel in panels]
-    return charts.vega_lite({"vconcat": blocks, "spacing": 16}, rows)
-
-
-def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *, last: bool) -> Row:
-    axis = panel.axis
-    # Vega-Lite labels every tick of a logarithmic axis; these stay apart.
-    ticks = [step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5)]
-    values = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
-    title = "Billions of parameters" if last else None
-    place: dict[str, Row] = {
-        "x": {
-            "scale": {"type": "log", "domain": list(domain), "nice": False},
-            "axis": {"title": title, "labels": last, "ticks": last, "values": values,
-                     "format": "~g"},
-        },
-        "y": {
-            "scale": {"domain": [axis.low, axis.high], "nice": False, "clamp": True},
-            "axis": {"title": None, "tickCount": 5},
-        },
-    }  # fmt: skip
-    legend = alt.Legend(title="Model", columns=4)
-    color, _, shape = charts.line_channels("label", labels, legend=legend)
-    tips = charts.tooltips(panel.rows, *_TIPS)
-    chart = alt.Chart().encode(x=alt.X("size:Q"), y=alt.Y("mean:Q"), color=color, tooltip=tips)
-    marks = [
-        *([] if axis.neutral is None else [charts.neutral_rule(y=alt.Y(datum=axis.neutral))]),
-        chart.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
-        chart.mark_point(filled=True, size=70, opacity=1).encode(shape=shape),
-    ]
-    drawing = {**charts.only("panel", axis.title), **charts.in_layers(marks, place)}
-    return {"title": axis.title, **drawing, "width": 600, "height": 190}

@@ -19,13 +19,7 @@ from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, 
 from clinometer.report.answers.earlier import changes
 from clinometer.report.answers.overview import in_lines as lines_of
 from clinometer.report.answers.overview import overview
-from clinometer.report.answers.results import (
-    AnswerResults,
-    InstrumentResults,
-    instrument_results,
-    read_results,
-)
-from clinometer.report.answers.validity import judge_runs
+from clinometer.report.answers.results import AnswerResults, InstrumentResults, read_results
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
@@ -41,15 +35,13 @@ from clinometer.report.prose import (
     leaning,
     lower_first,
     mean_leans,
-    name_in_text,
     number,
     restriction_note,
-    short_names,
     verdict_counts,
     verdict_kind,
 )
 from clinometer.results.logprobs import as_asked, in_words
-from clinometer.results.progress import ended_text, unfinished
+from clinometer.results.progress import ended_text
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
@@ -71,15 +63,12 @@ def in_brief(directory: Path) -> InBrief | None:
     """
     if not (directory / "plan.json").is_file():
         return None
-    answers = read_results(directory)
-    return sum_up(directory, answers, instrument_results(answers))
+    return sum_up(directory, read_results(directory))
 
 
-def sum_up(
-    directory: Path, answers: AnswerResults, all_instruments: Sequence[InstrumentResults]
-) -> InBrief | None:
+def sum_up(directory: Path, answers: AnswerResults) -> InBrief | None:
     """Sum up the tables of a results directory; None where nothing could be estimated."""
-    instruments = _by_name(all_instruments)
+    instruments = _by_name(answers.instruments)
     if not instruments:
         return None
     plan = answers.plan
@@ -92,9 +81,7 @@ def sum_up(
     return InBrief(
         title=_title(plan, answers),
         simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
-        incomplete=tuple(
-            f"{model}: {text}" for model, text in unfinished(answers.progress).items()
-        ),
+        incomplete=tuple(f"{model}: {text}" for model, text in answers.unfinished.items()),
         validity=validity,
         leans=tuple(
             _leans_sentence(name, results, means, failed=name in failed)
@@ -115,7 +102,7 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     """Say what a results directory shows over all, in a few lines; raises as `in_brief`."""
     if not (directory / "plan.json").is_file():
         return ()
-    instruments = _by_name(instrument_results(read_results(directory)))
+    instruments = _by_name(read_results(directory).instruments)
     return lines_of(instruments) if instruments else ()
 
 
@@ -135,7 +122,7 @@ def _title(plan: PlanFacts, answers: AnswerResults) -> str:
 
 def _names(instruments: Sequence[InstrumentResults]) -> list[str]:
     """Name instruments in running text; where two studies have one, with the study."""
-    names = [name_in_text(results.instrument, results.measure.title) for results in instruments]
+    names = [results.in_text for results in instruments]
     return [
         name if names.count(name) == 1 else f"{name} ({results.study})"
         for name, results in zip(names, instruments, strict=True)
@@ -179,10 +166,10 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
     runs_by_verdict: dict[str, list[str]] = {}
     failed = set()
     for name, results in instruments.items():
-        validities = judge_runs(results)
-        models = short_names(list(dict.fromkeys(model or "" for model, _ in validities)))
-        for (model, mode), validity in validities.items():
-            run = f"{name} on {models[model or '']} ({mode})" if len(validities) > 1 else name
+        models = results.short_names
+        several_runs = len(results.validities) > 1
+        for (model, mode), validity in results.validities.items():
+            run = f"{name} on {models[model or '']} ({mode})" if several_runs else name
             reasons = validity.failed or "controls passed"
             verdict = f"{validity.verdict.capitalize()} here ({reasons})"
             runs_by_verdict.setdefault(verdict, []).append(run)
@@ -384,7 +371,7 @@ def _category_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
 
 def _run_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
     """Yield a mark for each model and mode of one instrument, over all stereotypes."""
-    models = short_names(list(results.over_all["model"].fill_null("").unique(maintain_order=True)))
+    models = results.short_names
     several_modes = results.over_all["mode"].n_unique() > 1
     for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
         model = models[row["model"] or ""] if len(models) > 1 else ""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple
 
 import polars as pl
 
-from clinometer.report.answers.instrument import MOST_ANSWERS
-from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import number
-from clinometer.report.sections import Finding
 from clinometer.results.verdicts import FAILED, PASSED
 
-__all__ = ["Run", "Validity", "is_run", "judge_runs", "validity"]
+__all__ = ["Run", "Validity", "is_run", "judge_runs"]
 
 #: A model, and a mode as controls name it.
 Run = tuple[str | None, str]
@@ -38,31 +34,24 @@ class Validity(NamedTuple):
         return ", ".join(text for text in self.outcomes if not text.endswith(f" {PASSED}"))
 
 
-def validity(results: InstrumentResults) -> Finding | None:
-    """Say in one line whether the instrument is valid on each model, per mode.
+def judge_runs(
+    estimates: pl.DataFrame, controls: pl.DataFrame, reliability: pl.DataFrame
+) -> dict[Run, Validity]:
+    """Judge each model and mode of an instrument by its controls, and state its reliability.
 
     Valid: every positive control and every placebo passed. Not valid: one failed. Partly tested or
-    not tested: one kind of control, or both, was not asked or is not known. None where there are no
-    estimates.
+    not tested: one kind of control, or both, was not asked or is not known.
+
+    `estimates`: of its stereotypes; their models and modes are judged.
+    `controls`: the estimates of its controls.
+    `reliability`: its coefficients of reliability.
     """
-    validities = judge_runs(results)
-    if not validities:
-        return None
-    if len(validities) > MOST_ANSWERS:
-        counts = Counter(validity.verdict for validity in validities.values())
-        shares = [f"{verdict} in {n} of {len(validities)}" for verdict, n in counts.items()]
-        return Finding("Validity", f"Models and modes: {', '.join(shares)}.")
-    texts = []
-    for (model, mode), validity in validities.items():
-        reasons = ", ".join([*validity.outcomes, validity.reliability])
-        texts.append(f"{model}, mode {mode}: {validity.verdict} ({reasons})")
-    return Finding("Validity", f"{'; '.join(texts)}.")
-
-
-def judge_runs(results: InstrumentResults) -> dict[Run, Validity]:
-    """Judge each model and mode by its controls, and state its reliability."""
-    runs = results.by_stereotype.select("model", "control_mode").unique(maintain_order=True).rows()
-    return {(model, mode): _judge_run(results, (model, mode)) for model, mode in runs}
+    runs = estimates.select("model", "control_mode").unique(maintain_order=True).rows()
+    validities = {}
+    for run in runs:
+        checks, coefficients = controls.filter(is_run(run)), reliability.filter(is_run(run))
+        validities[run] = _judge_run(checks, coefficients.filter(measure="split_half"))
+    return validities
 
 
 def is_run(run: Run) -> pl.Expr:
@@ -71,8 +60,7 @@ def is_run(run: Run) -> pl.Expr:
     return pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
 
 
-def _judge_run(results: InstrumentResults, run: Run) -> Validity:
-    checks = results.controls.filter(is_run(run))
+def _judge_run(checks: pl.DataFrame, halves: pl.DataFrame) -> Validity:
     verdicts = {
         kind: _worst_verdict(checks.filter(control=kind)["verdict"].to_list()) for kind in _KINDS
     }
@@ -82,7 +70,7 @@ def _judge_run(results: InstrumentResults, run: Run) -> Validity:
     )
     passed = [*verdicts.values()].count(PASSED)
     verdict = "not valid" if FAILED in verdicts.values() else _VERDICTS[passed]
-    return Validity(verdict, outcomes, _reliability(results, run))
+    return Validity(verdict, outcomes, _reliability(halves))
 
 
 def _worst_verdict(verdicts: list[str]) -> str:
@@ -94,10 +82,9 @@ def _worst_verdict(verdicts: list[str]) -> str:
     return next(iter(untold), PASSED if verdicts else "")
 
 
-def _reliability(results: InstrumentResults, run: Run) -> str:
+def _reliability(halves: pl.DataFrame) -> str:
     """State the split-half reliability; of several dimensions, the lowest and the highest."""
-    rows = results.tables.reliability.filter(is_run(run), measure="split_half")
-    rows = rows.drop_nulls("estimate")
+    rows = halves.drop_nulls("estimate")
     if rows.is_empty():
         return "reliability not known"
     ends = pl.col("estimate").min().alias("low"), pl.col("estimate").max().alias("high")

@@ -12,9 +12,10 @@ from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Row, vega_lite
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import HEAT, HEAT_STEPS
+from clinometer.report.frames import in_order, place
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import interval, number, place
-from clinometer.report.sections import Section, in_order
+from clinometer.report.prose import interval, number
+from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, ReportTable, TableColumn, render_table
 
 __all__ = ["word_section"]

@@ -84,20 +84,20 @@ def per_mode(
     name: str,
     caption: str,
     frame: pl.DataFrame,
-    draw: Callable[[list[Row]], Row],
+    chart: Callable[[list[Row]], Row],
     summarise: Callable[[list[Row]], str] = range_text,
 ) -> tuple[Figure, ...]:
     """Make one figure per mode and a column per model; for one model a column per mode.
 
     `frame`: one row per mark, with the factors, in the order of the plan.
-    `draw`: from rows to a specification.
+    `chart`: from rows to a specification.
     `summarise`: from rows to the content in words; by default lowest and highest mean.
     Empty where there is nothing to draw.
     """
     models = list(frame["model"].drop_nulls().unique(maintain_order=True))
     if len(models) < 2:
         rows = [mark_row(row, row["mode"]) for row in frame.iter_rows(named=True)]
-        return (Figure(name, caption, summarise(rows), draw(rows)),) if _has_marks(rows) else ()
+        return (Figure(name, caption, summarise(rows), chart(rows)),) if _has_marks(rows) else ()
     short = short_names(models)
     modes = list(frame["mode"].drop_nulls().unique(maintain_order=True))
     figures = []
@@ -106,7 +106,7 @@ def per_mode(
         rows = [mark_row(row, short[row["model"]]) for row in part]
         if _has_marks(rows):
             mode_caption = f"{caption} Mode: {mode}."
-            figures.append(Figure(f"{name}-{file}", mode_caption, summarise(rows), draw(rows)))
+            figures.append(Figure(f"{name}-{file}", mode_caption, summarise(rows), chart(rows)))
     return tuple(figures)
 
 

@@ -14,8 +14,9 @@ from clinometer.families.networks.report.effects import grey_bars, placebo_colum
 from clinometer.families.networks.report.results import NETWORK, Networks, dot, group_rows
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.intervals import around, intervals, range_text
+from clinometer.report.frames import add_columns
 from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, add_columns, name_figures
+from clinometer.report.sections import Section, name_figures
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["path_finding", "path_section"]

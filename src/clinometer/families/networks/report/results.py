@@ -17,8 +17,8 @@ from clinometer.errors import InputError
 from clinometer.families.networks.family import FAMILY
 from clinometer.report.drawing.charts import Row, measured
 from clinometer.report.facts import Facts, read_facts, spaced
-from clinometer.report.prose import cut, interval, place, shown_names
-from clinometer.report.sections import add_columns, with_shown_texts
+from clinometer.report.frames import add_columns, place, with_shown_texts
+from clinometer.report.prose import cut, interval, shown_names
 from clinometer.report.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible

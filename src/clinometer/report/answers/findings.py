@@ -1,0 +1,269 @@
+"""What was found, in sentences: how far a run came, validity, verdicts, and what changed.
+
+Where there are many models and modes, a table of verdicts takes the place of sentences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from clinometer.report.answers.results import AnswerResults, InstrumentResults, who
+from clinometer.report.plan import PlanFacts
+from clinometer.report.prose import (
+    ALPHA,
+    OF_SCORES,
+    counted,
+    interval,
+    leaning,
+    number,
+    percent,
+    restriction_note,
+    scale,
+    splits_text,
+    verdict_kind,
+)
+from clinometer.report.sections import Finding
+from clinometer.report.tables import Render, ReportTable, TableColumn, mean_columns, render_table
+from clinometer.results import Measure
+from clinometer.results.verdicts import FAILED
+
+__all__ = [
+    "MOST_ANSWERS",
+    "answer",
+    "answer_findings",
+    "brief_findings",
+    "control_warnings",
+    "validity",
+    "verdict_table",
+]
+
+#: Above this many models and modes the summary is a table.
+MOST_ANSWERS = 4
+
+#: What follows where a control fails, by its kind.
+_FAILS = {
+    "positive": "the known association was not detected. Results of this mode are not "
+    "interpretable and do not show that there is no bias.",
+    "negative": "an association was detected where there is none. Results of this size are not "
+    "interpretable.",
+}
+
+_UNFINISHED = "The numbers are about these; repeat the command of the run to ask the others."
+
+
+def brief_findings(
+    answers: AnswerResults, change_findings: Sequence[Sequence[Finding]]
+) -> tuple[Finding, ...]:
+    """Say in brief what was found: warnings beside a table, answers without one, and changes.
+
+    `change_findings`: of each instrument, what is said here of its changes.
+    """
+    findings = [
+        Finding(model, "", f"{text}. {_UNFINISHED}") for model, text in answers.unfinished.items()
+    ]
+    instruments = answers.instruments
+    if not instruments:
+        return (*findings, Finding("", "There are no estimates in these results."))
+    if instruments[1:]:
+        for results in instruments:
+            if line := validity(results):
+                findings.append(line._replace(subject=f"{line.subject}, {results.name}"))
+        # All warnings stand above all changes.
+        findings += _name_instruments(instruments, map(control_warnings, instruments))
+        findings += _name_instruments(instruments, change_findings)
+    else:
+        (results,) = instruments
+        findings += filter(None, [validity(results)])
+        findings += answer_findings(results) or control_warnings(results)
+        findings += change_findings[0]
+    if all(results.by_stereotype.is_empty() for results in instruments):
+        findings.append(Finding("", "There are no estimates per stereotype in these results."))
+    return tuple(findings)
+
+
+def _name_instruments(
+    instruments: Sequence[InstrumentResults], findings: Iterable[Sequence[Finding]]
+) -> Iterator[Finding]:
+    """Yield the findings of each instrument, with its name in their subjects."""
+    for results, of_instrument in zip(instruments, findings, strict=True):
+        for finding in of_instrument:
+            yield finding._replace(subject=f"{results.name}; {finding.subject}")
+
+
+def validity(results: InstrumentResults) -> Finding | None:
+    """Say in one line whether the instrument is valid on each model, per mode; see `judge_runs`.
+
+    None where there are no estimates.
+    """
+    validities = results.validities
+    if not validities:
+        return None
+    if len(validities) > MOST_ANSWERS:
+        counts = Counter(validity.verdict for validity in validities.values())
+        shares = [f"{verdict} in {n} of {len(validities)}" for verdict, n in counts.items()]
+        return Finding("Validity", f"Models and modes: {', '.join(shares)}.")
+    texts = []
+    for (model, mode), validity in validities.items():
+        reasons = ", ".join([*validity.outcomes, validity.reliability])
+        texts.append(f"{model}, mode {mode}: {validity.verdict} ({reasons})")
+    return Finding("Validity", f"{'; '.join(texts)}.")
+
+
+def answer_findings(results: InstrumentResults) -> tuple[Finding, ...]:
+    """Say what each model did in each mode; nothing where there are many."""
+    rows = _summaries(results)
+    if len(rows) > MOST_ANSWERS:
+        return ()
+    findings = []
+    for row in rows:
+        text = answer(results.plan, results.measure, row["mean"], row["stereotypes"])
+        findings.append(Finding(row["subject"], text, row["warning"]))
+    return tuple(findings)
+
+
+def control_warnings(results: InstrumentResults) -> list[Finding]:
+    """Warn of each model and mode that fails a control."""
+    rows = _summaries(results)
+    return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
+
+
+def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | None:
+    """Count the verdicts per measure, model and mode; None where sentences say it."""
+    rows = [row for results in instruments for row in _summaries(results)]
+    if not rows or not (instruments[1:] or len(rows) > MOST_ANSWERS):
+        return None
+    caption = "Number of stereotypes with each verdict, and the mean over all of them."
+    if not instruments[1:]:
+        caption += f" {scale(instruments[0].measure)}"
+    no_mean = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
+    # The summary comes last: its mode and model stand, not those of the mean.
+    wide = [{**(row["mean"] or no_mean), **row} for row in rows]
+
+    def count_of(kind: str) -> Render:
+        """Count the verdicts of a kind."""
+        return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
+
+    counts = [
+        TableColumn(f"{sign} {label}", count_of(kind)) for kind, (sign, label) in OF_SCORES.items()
+    ]
+    columns = [
+        TableColumn("Measure", lambda r: r["measure"], "head", fold=True),
+        TableColumn("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
+        TableColumn("Mode", lambda r: r["mode"] or "", "head", fold=True),
+        *counts,
+        TableColumn("Neutral", lambda r: f"{r['neutral']:g}"),
+        *mean_columns(instruments[0].plan.interval),
+        TableColumn("Scored", lambda r: percent(r["compliance"])),
+    ]
+    return render_table(wide, caption, columns)
+
+
+def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
+    """Return the verdicts, the mean over all and the failed controls of each model and mode."""
+    means = {(row["model"], row["mode"]): row for row in results.over_all.iter_rows(named=True)}
+    failures = _control_failures(results)
+    summaries = []
+    for (model, mode), part in results.by_stereotype.group_by("model", "mode", maintain_order=True):
+        summary = {
+            "measure": results.name,
+            "neutral": results.measure.neutral,
+            "model": model,
+            "mode": mode,
+            "subject": who(part),
+            "warning": failures.get((model, part["control_mode"][0]), ""),
+            "mean": means.get((model, mode)),  # none where no mean over all was estimated
+            "stereotypes": part.rows(named=True),
+            "verdicts": part["verdict"].to_list(),
+        }
+        summaries.append(summary)
+    return summaries
+
+
+def _control_failures(results: InstrumentResults) -> dict[tuple[Any, str], str]:
+    """Say of each model and mode which controls failed."""
+    failures: dict[tuple[Any, str], list[str]] = {}
+    for row in results.controls.filter(verdict=FAILED).iter_rows(named=True):
+        text = _failure_text(row, results.plan)
+        failures.setdefault((row["model"], row["control_mode"]), []).append(text)
+    return {run: " ".join(texts) for run, texts in failures.items()}
+
+
+def _failure_text(row: Mapping[str, Any], plan: PlanFacts) -> str:
+    value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+    return (
+        f"The {row['control']} control failed ({row['about']}: {value}): {_FAILS[row['control']]}"
+    )
+
+
+def answer(
+    plan: PlanFacts,
+    measure: Measure,
+    mean: Mapping[str, Any] | None,
+    rows: Sequence[Mapping[str, Any]],
+) -> str:
+    """Say in one paragraph what one model did in one mode.
+
+    `mean`: the estimate over all stereotypes, if there is one.
+    `rows`: the estimates per stereotype, controls left out.
+    """
+    text = _consistent_text(plan, rows) + _splits_sentence(rows)
+    if mean and mean["estimate"] is not None:
+        splits = f"; random splits of the group words {splits_text(mean)}"
+        text += (
+            f" The mean over all stereotypes {leaning(mean['verdict'])}: "
+            f"{number(mean['estimate'])} "
+            f"({plan.interval} {interval(mean['ci_low'], mean['ci_high'])}"
+            f"{splits if mean['p_placebo'] is not None else ''}) on a scale from "
+            f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
+            f"{measure.neutral:g} is neutral. "
+            f"{percent(mean['compliance'])} of the answers could be scored."
+        )
+    return text
+
+
+def _consistent_text(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say how many means are stereotype-consistent, and what the others are."""
+    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
+    margin = plan.margin
+    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
+    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
+    with_verdict = ("consistent", "reversed", "equivalent", "inconclusive")
+    rest = [
+        (counts["reversed"], "reversed"),
+        (counts["equivalent"], near),
+        (counts["inconclusive"], "inconclusive"),
+        (len(rows) - sum(counts[kind] for kind in with_verdict), "without a verdict"),
+    ]
+    rest_text = ", ".join(f"{count} {label}" for count, label in rest if count)
+    consistent = (r["verdict"] for r in rows if verdict_kind(r["verdict"]) == "consistent")
+    text = (
+        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
+        "significantly stereotype-consistent (all tested together)"
+        f"{restriction_note(consistent)}."
+    )
+    if slight and margin:
+        text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
+    return text + (f" The others: {rest_text}." if rest_text else "")
+
+
+def _splits_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say which means that differ from neutral are no larger than those of random splits."""
+    if all(row["placebo_low_placebo"] is None for row in rows):
+        return ""
+    leans = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
+    tested = [row for row in leans if row["p_placebo"] is not None]
+    within = [row["about"] for row in tested if row["p_placebo"] > ALPHA]
+    parts = (
+        (len(tested) - len(within), "beyond them (p (placebo) at most .05)"),
+        (len(within), f"no larger ({', '.join(within)})"),
+        (len(leans) - len(tested), "not tested (group words too few to split, or not all known)"),
+    )
+    text = "; ".join(f"{count} {outcome}" for count, outcome in parts if count)
+    if not text:
+        return ""
+    return (
+        " Consistent and reversed means beside those of random splits of their group words: "
+        f"{text}."
+    )
