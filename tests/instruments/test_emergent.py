@@ -428,6 +428,7 @@ def test_the_page_sets_the_model_beside_agents(tmp_path: Path) -> None:
     assert "Beside agents whose policy is known" in page
     assert "above Thompson sampling (0.12) and below greedy" in page or "above ε-greedy" in page
     assert "whichever group has which" in page
+    assert "as the stereotype says" not in page.partition("What was measured")[0]
     estimates = read_table(tmp_path / "r" / "estimates.parquet")
     placebos = estimates.filter(method="placebo", family="answers")
     assert placebos.is_empty()  # halves of names are no groups to be split

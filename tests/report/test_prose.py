@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from clinometer.report.prose import (
@@ -11,8 +13,10 @@ from clinometer.report.prose import (
     short_names,
     verdict,
     verdict_class,
+    verdict_counts,
     verdict_kind,
 )
+from clinometer.results import Measure
 from clinometer.results.verdicts import VERDICTS
 
 
@@ -54,16 +58,36 @@ def test_file_names_are_safe_and_differ():
     assert file_names(["../a", "a"]) == ["1", "2"] and file_names(["مرحبا"]) == ["1"]
 
 
+DIRECTED = Measure("m", "M", -1.0, 1.0, 0.0, "positive: with it", "")
+UNDIRECTED = replace(DIRECTED, directed=False)
+
+
 @pytest.mark.parametrize("code", [c for c in VERDICTS if verdict_kind(c) in OF_SCORES])
 def test_one_sentence_says_of_every_verdict_whether_the_mean_leans(code):
-    said = leaning(code)
+    said = leaning(code, DIRECTED)
     words = {"consistent": "as the stereotype", "reversed": "against", "equivalent": "near neutral",
              "inconclusive": "leaves open", "no verdict": "no verdict: "}  # fmt: skip
     assert words[verdict_kind(code)] in said
     assert ("within" in code) == ("less than the margin" in said)
     assert ("scored answers only" in code) == ("in the scored answers" in said)
+    without_direction = leaning(code, UNDIRECTED)
+    assert "stereotype" not in without_direction
+    words |= {"consistent": "lies above neutral", "reversed": "lies below neutral"}
+    assert words[verdict_kind(code)] in without_direction
+
+
+def test_means_are_counted_in_the_words_of_their_measure():
+    codes = ["consistent", "consistent, for these words", "reversed", "inconclusive", None]
+    counts = verdict_counts(codes, DIRECTED)
+    assert (
+        counts
+        == "2 leaning as the stereotype says, 1 leaning against it, 1 open, 1 without a verdict"
+    )
+    assert verdict_counts(codes[:3], UNDIRECTED) == "2 above neutral, 1 below neutral"
 
 
 def test_a_mean_without_a_verdict_does_not_lean():
-    assert leaning(None) == "has no verdict"
-    assert leaning("no verdict: compliance").startswith("has no verdict: too few responses")
+    assert leaning(None, DIRECTED) == "has no verdict"
+    assert leaning("no verdict: compliance", DIRECTED).startswith(
+        "has no verdict: too few responses"
+    )

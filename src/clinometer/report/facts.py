@@ -44,6 +44,10 @@ class Facts:
         numbers = {name: _as_number(value) for name, value in self._mapping(key).items()}
         return {name: number for name, number in numbers.items() if number is not None}
 
+    def is_false(self, key: str) -> bool:
+        """Return whether a fact is given and false."""
+        return self.raw.get(key) is False
+
     def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
         """Return a flat mapping as pairs of texts."""
         return tuple((name, _as_text(value)) for name, value in self._mapping(key).items())

@@ -245,6 +245,7 @@ def _measure(row: Facts) -> Measure:
         how=row.text("how"),
         asks=row.text("asks"),
         limits=row.texts("limits"),
+        directed=not row.is_false("directed"),
     )
 
 

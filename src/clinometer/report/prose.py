@@ -154,27 +154,47 @@ def verdict_class(code: str | None) -> str:
     return kind if kind in SIGNS and " " not in kind else ""
 
 
-#: What is said of a mean, by its verdict.
+#: In which direction means lean, by the kind of their verdict: of measures of which group is which,
+#: and of others, for which no stereotype has a direction.
+_DIRECTIONS = {
+    True: {"consistent": "as the stereotype says", "reversed": "against the stereotype"},
+    False: {"consistent": "above neutral", "reversed": "below neutral"},
+}
+_VERBS = {True: ("leans", "lean"), False: ("lies", "lie")}
+
+
+def lean_words(kind: str, measure: Measure, *, several: bool = False) -> str:
+    """Say in which direction a mean leans, or `several` do, by the kind of its verdict."""
+    verb = _VERBS[measure.directed][several]
+    return f"{verb} {_DIRECTIONS[measure.directed][kind]}"
+
+
+#: What follows the direction of a lean, by its verdict.
 _LEANS = {
-    verdicts.CONSISTENT: "leans as the stereotype says",
-    verdicts.CONSISTENT_WITHIN: "leans as the stereotype says, by less than the margin",
-    verdicts.CONSISTENT_SCORED: "leans as the stereotype says in the scored answers, which those "
-    "without a score could change",
-    verdicts.REVERSED: "leans against the stereotype",
-    verdicts.REVERSED_WITHIN: "leans against the stereotype, by less than the margin",
-    verdicts.REVERSED_SCORED: "leans against the stereotype in the scored answers, which those "
-    "without a score could change",
+    verdicts.CONSISTENT: "",
+    verdicts.CONSISTENT_WITHIN: ", by less than the margin",
+    verdicts.CONSISTENT_SCORED: " in the scored answers, which those without a score could change",
+    verdicts.REVERSED: "",
+    verdicts.REVERSED_WITHIN: ", by less than the margin",
+    verdicts.REVERSED_SCORED: " in the scored answers, which those without a score could change",
+}
+
+#: What is said of a mean that does not lean.
+_NO_LEAN = {
     verdicts.EQUIVALENT: "is near neutral",
     verdicts.INCONCLUSIVE: "leaves open whether it leans",
 }
 
 
-def leaning(code: str | None) -> str:
+def leaning(code: str | None, measure: Measure) -> str:
     """Say of a mean whether it leans, by its verdict; without one, why there is none."""
     restriction = verdicts.restriction_of(code or "")
     unrestricted = (code or "").removesuffix(restriction)
     if unrestricted in _LEANS:
-        return f"{_LEANS[unrestricted]}{restriction}"
+        direction = lean_words(verdict_kind(unrestricted), measure)
+        return f"{direction}{_LEANS[unrestricted]}{restriction}"
+    if unrestricted in _NO_LEAN:
+        return f"{_NO_LEAN[unrestricted]}{restriction}"
     reason = verdicts.explained(unrestricted).rstrip(".")
     return f"has no verdict: {lower_first(reason)}" if reason else "has no verdict"
 
@@ -273,29 +293,34 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-#: What is said of several means, by the kind of their verdict.
+#: What is said of several means, by the kind of their verdict: where groups have a direction, and
+#: where they have none.
 _MEANS = {
-    "consistent": "leaning as the stereotype says",
-    "reversed": "leaning against it",
-    "equivalent": "near neutral",
-    "inconclusive": "open",
-    "no verdict": "without a verdict",
+    "consistent": ("leaning as the stereotype says", "above neutral"),
+    "reversed": ("leaning against it", "below neutral"),
+    "equivalent": ("near neutral", "near neutral"),
+    "inconclusive": ("open", "open"),
+    "no verdict": ("without a verdict", "without a verdict"),
 }
 
 
-def verdict_counts(codes: Iterable[str | None]) -> str:
+def verdict_counts(codes: Iterable[str | None], measure: Measure) -> str:
     """Say how many means lean, and how many do not, by their verdicts."""
     kinds = Counter(verdict_kind(code) or "no verdict" for code in codes)
-    return ", ".join(f"{kinds[kind]} {text}" for kind, text in _MEANS.items() if kinds[kind])
+    counts = []
+    for kind, (directed, undirected) in _MEANS.items():
+        if kinds[kind]:
+            counts.append(f"{kinds[kind]} {directed if measure.directed else undirected}")
+    return ", ".join(counts)
 
 
 def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
     """Say of a mean over all stereotypes whether it leans."""
     if row["estimate"] is None:
-        return f"the mean over all {leaning(row['verdict'])}"
+        return f"the mean over all {leaning(row['verdict'], measure)}"
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
     neutral = f"neutral is {measure.neutral:g}"
-    return f"the mean over all, {value} ({neutral}), {leaning(row['verdict'])}"
+    return f"the mean over all, {value} ({neutral}), {leaning(row['verdict'], measure)}"
 
 
 def lower_first(text: str) -> str:

@@ -93,7 +93,8 @@ def _rank_rows(scored: pl.DataFrame, grouping: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of ranks in fields of one candidate of each group."""
     keys = GROUPINGS[grouping]
     k = scored.select(keys).n_unique()
-    fields = [_with_ranks(field, keys, k) for _, field in scored.group_by(_FIELD)]
+    by_field = scored.group_by(_FIELD, maintain_order=True)
+    fields = [_with_ranks(field, keys, k) for _, field in by_field]
     ranked = pl.concat(fields).drop_nulls("first")
     if ranked.is_empty():
         return

@@ -53,7 +53,9 @@ class Lean:
     def __str__(self) -> str:
         """Say what leans, and how much."""
         value = bracketed(self.mean, self.low, self.high)
-        where = ", ".join(filter(None, (self.instrument, self.about["dimension"], self.of)))
+        dimension = self.about["dimension"] or ""
+        parts = (self.instrument, "" if dimension in self.of else dimension, self.of)
+        where = ", ".join(filter(None, parts))
         return f"{self.stereotype} ({where}): {value}, {self.lean}"
 
 

@@ -212,7 +212,7 @@ def answer(
     if mean and mean["estimate"] is not None:
         splits = f"; random splits of the group words {splits_text(mean)}"
         text += (
-            f" The mean over all stereotypes {leaning(mean['verdict'])}: "
+            f" The mean over all stereotypes {leaning(mean['verdict'], measure)}: "
             f"{number(mean['estimate'])} "
             f"({plan.interval} {interval(mean['ci_low'], mean['ci_high'])}"
             f"{splits if mean['p_placebo'] is not None else ''}) on a scale from "

@@ -32,8 +32,7 @@ _CONTROLS = {
 }
 
 _CAPTION = (
-    "Means by category. ▲ leans as the stereotype says, ▼ against it; ■ near neutral; ○ open: too "
-    "few answers to tell which. Neutral: {}."
+    "Means by category. ▲ {}; ■ near neutral; ○ open: too few answers to tell which. Neutral: {}."
 )
 
 _CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
@@ -54,7 +53,11 @@ def overview(instruments: Mapping[str, InstrumentResults]) -> ReportTable:
         head, rows = "Model", _run_rows(instruments.values(), runs)
     else:
         head, rows = "Category", _category_rows(instruments.values())
-    caption = _CAPTION.format(_neutral_text(instruments))
+    directed = any(results.measure.directed for results in instruments.values())
+    direction = (
+        "leans as the stereotype says, ▼ against it" if directed else "above neutral, ▼ below"
+    )
+    caption = _CAPTION.format(direction, _neutral_text(instruments))
     if any(results.over_all["dimension"].drop_nulls().len() for results in instruments.values()):
         caption += " Of several dimensions: how many."
     heads = tuple(map(TableCell, (head, *map(capital, instruments))))

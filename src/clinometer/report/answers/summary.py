@@ -6,6 +6,7 @@ an answer; what changed since the last audit; what this does not show; what to d
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,7 @@ from clinometer.report.prose import (
     counted,
     cut,
     first_few,
+    lean_words,
     leaning,
     lower_first,
     mean_leans,
@@ -40,6 +42,7 @@ from clinometer.report.prose import (
     verdict_counts,
     verdict_kind,
 )
+from clinometer.results import Measure
 from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.progress import ended_text
 from clinometer.results.subjects import say_simulated
@@ -140,25 +143,30 @@ def _shares(results: InstrumentResults, *values: float | None) -> list[float | N
 def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
     """Yield the mean of every stereotype."""
     for name, results in instruments.items():
-        several_runs = _count_runs(results) > 1
         for row in results.by_stereotype.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
                 about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
                 stereotype=row["about"],
                 verdict=verdict_kind(row["verdict"]),
-                lean=leaning(row["verdict"]),
+                lean=leaning(row["verdict"], results.measure),
                 mean=row["estimate"],
                 low=row["ci_low"],
                 high=row["ci_high"],
                 strength=_shares(results, row["estimate"])[0] or 0.0,
-                of=f"{row['model']}, {row['mode']}" if several_runs else "",
+                of=_run_text(results, row),
             )
 
 
 def _count_runs(results: InstrumentResults) -> int:
     """Count the models and modes."""
     return results.by_stereotype.select("model", "mode").n_unique()
+
+
+def _run_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
+    """Name the model and the mode of a row, each where there are several; conditions are modes."""
+    runs = results.by_stereotype
+    return ", ".join(row[name] for name in ("model", "mode") if runs[name].n_unique() > 1)
 
 
 def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, ...], set[str]]:
@@ -194,8 +202,8 @@ def _leans_sentence(
     keys = {"study": results.study, "instrument": results.instrument}
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
     several_runs = _count_runs(results) > 1
-    consistent = _count_leans(of_instrument, "consistent", "as the stereotype says")
-    reverse = _count_leans(of_instrument, "reversed", "against it")
+    consistent = _count_leans(of_instrument, "consistent", results.measure)
+    reverse = _count_leans(of_instrument, "reversed", results.measure)
     leans = "; ".join(filter(None, (consistent, reverse)))
     if several_runs:
         total = f"{counted(len(of_instrument), 'mean')} of single stereotypes"
@@ -208,15 +216,15 @@ def _leans_sentence(
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
 
 
-def _count_leans(means: Sequence[Lean], verdict: str, direction: str) -> str:
+def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:
     """Say how many means have a verdict, and of which stereotypes; empty where none has."""
     leans = [lean for lean in means if lean.verdict == verdict]
     if not leans:
         return ""
     names = list(dict.fromkeys(lean.stereotype for lean in leans))
     restriction = restriction_note(lean.lean for lean in leans)
-    verb = "leans" if len(leans) == 1 else "lean"
-    return f"{len(leans)} {verb} {direction}{restriction} ({_first(names)})"
+    text = lean_words(verdict, measure, several=len(leans) > 1)
+    return f"{len(leans)} {text}{restriction} ({_first(names)})"
 
 
 def _overall(results: InstrumentResults) -> str:
@@ -229,16 +237,16 @@ def _overall(results: InstrumentResults) -> str:
         return ""
     if not rows[1:]:
         return mean_leans(rows[0], results.measure)
-    counts = verdict_counts(row["verdict"] for row in rows)
-    low, high = _run_mean_text(rows[0]), _run_mean_text(rows[-1])
+    counts = verdict_counts((row["verdict"] for row in rows), results.measure)
+    low, high = _run_mean_text(results, rows[0]), _run_mean_text(results, rows[-1])
     neutral = f"neutral is {results.measure.neutral:g}"
     return f"of {len(rows)} means over all, {counts}: from {low} to {high}; {neutral}"
 
 
-def _run_mean_text(row: Mapping[str, Any]) -> str:
+def _run_mean_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
     """State a mean over all stereotypes, and of which model and mode it is."""
-    run = f"{row['model']}, {row['mode']}"
-    return f"{number(row['estimate'])}, which {leaning(row['verdict'])} ({run})"
+    lean = leaning(row["verdict"], results.measure)
+    return f"{number(row['estimate'])}, which {lean} ({_run_text(results, row)})"
 
 
 def _looks(plan: PlanFacts) -> str:
@@ -305,8 +313,19 @@ def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
     return replace(
         lean,
         prompt=_line(as_asked(row["prompt"] or "", row["options"])),
-        answer=cut(as_line(in_words(row["response"] or "", row["options"])), SHOWN),
+        answer=cut(as_line(_closed(in_words(row["response"] or "", row["options"]))), SHOWN),
     )
+
+
+def _closed(answer: str) -> str:
+    """Return the fields of a closed answer in words; any other text as it is."""
+    try:
+        fields = json.loads(answer)
+    except (ValueError, RecursionError):
+        return answer
+    if not isinstance(fields, dict) or any(isinstance(v, dict | list) for v in fields.values()):
+        return answer
+    return "; ".join(f"{name}: {value}" for name, value in fields.items())
 
 
 def _line(text: str) -> str:
@@ -340,7 +359,9 @@ def _figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
         rows += _run_marks(name, results) if several_runs else _category_marks(name, results)
     if not rows:
         return None
-    title = "share of the scale from neutral; right: as the stereotype says"
+    title = "share of the scale from neutral"
+    if any(results.measure.directed for results in instruments.values()):
+        title += "; right: as the stereotype says"
     labels = max(_LABELS, _LETTER * max(len(row["label"]) for row in rows))
     summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
     return Figure(
