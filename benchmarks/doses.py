@@ -198,8 +198,8 @@ def do(name: str, mode: str, seeds: int) -> list[Row]:
 def _estimated(study: Any, trials: pl.DataFrame, seeds: int) -> pl.DataFrame:
     """Answer the trials as a model for each condition and seed, and estimate.
 
-    Returns estimates of categories with the columns `condition` (a number), `seed` and `wording`,
-    the departure of the one wording of a study that has one.
+    Returns estimates of categories with the columns `condition` (a number), `seed` and `held`, the
+    departures of what a category has one of.
     """
     import polars as pl
 
@@ -221,10 +221,10 @@ def _estimated(study: Any, trials: pl.DataFrame, seeds: int) -> pl.DataFrame:
             simulation = Simulation(f"{number}/{seed}", Truth.model_validate(planted), "")
             answers = answer_trials(trials, simulation, _recognition(study.name))
             scores.append(score(answers, study).scores)
-            wordings = trials["variation"].unique()
-            held = simulation._departure("wording", wordings[0]) if len(wordings) == 1 else 0.0
-            models.append((f"simulated/{number}/{seed}", number, seed, held))
-    facts = pl.DataFrame(models, ["model", "condition", "seed", "wording"], orient="row")
+            for category, held in _held(simulation, trials, study).items():
+                models.append((f"simulated/{number}/{seed}", number, seed, category, held))
+    columns = ["model", "condition", "seed", "category", "held"]
+    facts = pl.DataFrame(models, columns, orient="row")
     rows = clinometer.estimate(pl.concat(scores)).filter(
         pl.col("factor").is_null(),
         pl.col("control").is_null(),
@@ -232,7 +232,28 @@ def _estimated(study: Any, trials: pl.DataFrame, seeds: int) -> pl.DataFrame:
         method="clustered",
         target="these",
     )
-    return rows.join(facts, on="model")
+    return rows.join(facts, on=["model", "category"])
+
+
+def _held(simulation: Any, trials: pl.DataFrame, study: Any) -> dict[str, float]:
+    """Return the departures of what each category has one of, which its interval holds fixed.
+
+    The one wording of a study; of a category with one stereotype also the one word of a group.
+    """
+    wordings = trials["variation"].unique()
+    wording = simulation._departure("wording", wordings[0]) if len(wordings) == 1 else 0.0
+    held = dict.fromkeys(_categories(study), wording)
+    for category in held:
+        keys = [
+            k for k in trials["stereotype"].unique() if study.stereotypes[k].category == category
+        ]
+        if len(keys) == 1:
+            own = trials.filter(stereotype=keys[0])
+            words = [own[side].unique() for side in ("marginalized", "default")]
+            held[category] += sum(
+                simulation._departure("group", of_side[0]) for of_side in words if len(of_side) == 1
+            )
+    return held
 
 
 def _categories(study: Any) -> dict[str, None]:
@@ -282,7 +303,7 @@ def _found(estimated: pl.DataFrame, study: Any, measure: Any) -> Row:
         *((pl.col(name) - middle) / half for name in names),
         dose=dose,
         planted=planted,
-        truth=(planted + pl.col("wording")).clip(-1.0, 1.0),
+        truth=(planted + pl.col("held")).clip(-1.0, 1.0),
         false=leans & unrestricted,
         consistent=pl.col("verdict").str.starts_with("consistent"),
     )
