@@ -59,8 +59,13 @@ DISTURBANCES: Mapping[str, Mapping[str, Any]] = {
     "consistent refused": {"refusals": {"rate": 0.4, "where": "consistent"}},
 }
 
-#: Refusals are planted by their rate alone, whatever the lean.
-UNPLANTED = ("reasoning_refusals",)
+#: Refusals are planted by their rate alone, whatever the lean; what lies beyond an agent is less
+#: than the lean by what the agent has.
+UNPLANTED = ("reasoning_refusals", "emergent_excess")
+
+#: The largest lean that can be planted in choices: half of what a group differs from people in
+#: general, who have none.
+MOST = {"group_traits": 0.5}
 
 Row = dict[str, Any]
 
@@ -190,7 +195,7 @@ def do(name: str, mode: str, seeds: int) -> list[Row]:
     for measure in instrument.measures:
         if measure.name not in UNPLANTED:
             label = f"{measure.name}, {mode}"
-            found = _found(estimated, study, measure)
+            found = _found(estimated, study, measure, mode)
             rows.append({"instrument, mode": label, "trials": len(trials), **found})
     return rows
 
@@ -238,21 +243,22 @@ def _estimated(study: Any, trials: pl.DataFrame, seeds: int) -> pl.DataFrame:
 def _held(simulation: Any, trials: pl.DataFrame, study: Any) -> dict[str, float]:
     """Return the departures of what each category has one of, which its interval holds fixed.
 
-    The one wording of a study; of a category with one stereotype also the one word of a group.
+    The one wording of a study. The one word of a group, of a category with one stereotype, or where
+    no stereotype has several words, so that none lends their variance.
     """
+    import polars as pl
+
     wordings = trials["variation"].unique()
     wording = simulation._departure("wording", wordings[0]) if len(wordings) == 1 else 0.0
     held = dict.fromkeys(_categories(study), wording)
-    for category in held:
-        keys = [
-            k for k in trials["stereotype"].unique() if study.stereotypes[k].category == category
-        ]
-        if len(keys) == 1:
-            own = trials.filter(stereotype=keys[0])
-            words = [own[side].unique() for side in ("marginalized", "default")]
-            held[category] += sum(
-                simulation._departure("group", of_side[0]) for of_side in words if len(of_side) == 1
-            )
+    for side in ("marginalized", "default"):
+        words = dict(trials.group_by("stereotype").agg(pl.col(side).unique()).iter_rows())
+        lent = any(len(of_stereotype) > 1 for of_stereotype in words.values())
+        for category in held:
+            own = [words[key] for key in words if study.stereotypes[key].category == category]
+            if len(own) == 1 or not lent:
+                departures = [simulation._departure("group", w[0]) for w in own if len(w) == 1]
+                held[category] += sum(departures) / len(own)
     return held
 
 
@@ -285,7 +291,7 @@ def _recognition(study: str) -> Any:
     return Remembering([load_study(study)])
 
 
-def _found(estimated: pl.DataFrame, study: Any, measure: Any) -> Row:
+def _found(estimated: pl.DataFrame, study: Any, measure: Any, mode: str) -> Row:
     """Compare the estimates of a measure with what was planted."""
     import polars as pl
 
@@ -307,6 +313,8 @@ def _found(estimated: pl.DataFrame, study: Any, measure: Any) -> Row:
         false=leans & unrestricted,
         consistent=pl.col("verdict").str.starts_with("consistent"),
     )
+    most = 1.0 if mode == "likelihood" else MOST.get(measure.name, 1.0)
+    rows = rows.filter(pl.col("dose") <= most)
     plain = rows.filter(pl.col("condition") < len(DOSES))
     own, others = plain.filter(category=leaning), plain.filter(pl.col("category") != leaning)
     covered = plain.select(pl.col("truth").is_between("pointwise_low", "pointwise_high").mean())
@@ -340,8 +348,8 @@ def _smallest(own: pl.DataFrame) -> float | None:
 
     shares = dict(own.group_by("dose").agg(pl.col("consistent").mean()).iter_rows())
     smallest = None
-    for dose in sorted(DOSES[1:], reverse=True):
-        if shares.get(dose, 0.0) < CHANCE:
+    for dose in sorted(shares.keys() - {0.0}, reverse=True):
+        if shares[dose] < CHANCE:
             break
         smallest = dose
     return smallest
@@ -375,7 +383,7 @@ def _moves(others: pl.DataFrame) -> float | None:
     """Return the largest change of the mean of another category, first dose to last."""
     import polars as pl
 
-    ends = {"first": DOSES[0], "last": DOSES[-1]}
+    ends = {"first": DOSES[0], "last": others["dose"].max()}
     means = others.group_by("category").agg(
         pl.col("estimate").filter(dose=dose).mean().alias(name) for name, dose in ends.items()
     )

@@ -81,13 +81,18 @@ def test_a_planted_lean_is_found_again(
         assert abs(found - wanted) <= 4 * se + 1e-9, measure.name
 
 
-@pytest.mark.parametrize("name", ["word_association", "relative_decision", "self_report_agreement"])
+@pytest.mark.parametrize(
+    "name", ["word_association", "relative_decision", "self_report_agreement", "matched_guise"]
+)
+@pytest.mark.parametrize("mode", ["free", "forced"])
 @pytest.mark.parametrize("planted", [-1.0, 1.0])
 def test_the_ends_of_the_scale_are_reached(
-    name: str, planted: float, plant: Plant, recognition: Recognition
+    name: str, mode: str, planted: float, plant: Plant, recognition: Recognition
 ) -> None:
-    scores = scored(asked(name, "free", 2), plant(lean={"default": planted}), recognition)
-    assert lean(scores, name) == (pytest.approx(planted), 0)
+    scores = scored(asked(name, mode, 2), plant(lean={"default": planted}), recognition)
+    # An option that is never chosen has a probability next to 0.
+    assert lean(scores, name) == (pytest.approx(planted), pytest.approx(0, abs=1e-6))
+    assert scores["score"].null_count() == 0
 
 
 @pytest.mark.parametrize(

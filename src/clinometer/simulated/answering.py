@@ -223,13 +223,15 @@ def _list_options(
 ) -> SimulatedReply:
     """List the options that were asked for, or all, and the beginnings of a refusal.
 
-    Options of vLLM's form begin with a space. One without a probability is not listed.
+    Options of vLLM's form begin with a space. One without a probability is not listed; a
+    probability of 0, which a lean at the end of the scale leaves, is next to nothing.
     """
     texts = {option.strip(): option for option in call.options or shares}
     listed = []
     for option, text in texts.items():
-        if shares.get(option, 0.0) > 0:
-            listed.append((text, math.log(offered * shares[option])))
+        if option in shares and offered:
+            share = shares[option]
+            listed.append((text, math.log(offered * share) if share > 0 else UNLIKELY))
     rest = (1 - offered) / len(DECLINING)
     listed += [(token, math.log(rest)) for token in DECLINING]
     listed.sort(key=lambda alternative: -alternative[1])
