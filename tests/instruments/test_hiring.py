@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS
@@ -38,7 +38,6 @@ from clinometer.instruments.hiring.rates import (
     SelectionCounts,
     impact_ratios,
     share_intervals,
-    share_of_chance,
     shrink_intersections,
 )
 from clinometer.instruments.hiring.ratios import RatioTest
@@ -521,7 +520,7 @@ def test_intersections_that_add_up_stay_and_odd_ones_move() -> None:
 
 
 def test_one_departure_from_race_and_gender_is_not_shrunken() -> None:
-    """Of one number its variance is not known."""
+    """James and Stein: of two numbers or fewer, nothing is better than what was counted."""
     levels = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     of = counts([4, 4, 4, 5], 20)
     assert shrink_intersections(of, levels)[3] == pytest.approx(0.25, abs=0.01)
@@ -541,19 +540,6 @@ def test_shrunken_rates_are_no_further_from_the_truth(departure: float) -> None:
         raw = np.array([selected[group].mean() / 3 for group in groups])
         shrunken = shrink_intersections(of, LEVELS)
         errors += ((shrunken - truth) ** 2).sum(), ((raw - truth) ** 2).sum()
-    most = 0.85 if departure == 0 else 1.02
+    # Three of eight degrees of freedom are shrunken: all of them would leave 5 / 8 of the error.
+    most = 0.9 if departure == 0 else 1.0
     assert errors[0] / errors[1] <= most
-
-
-@pytest.mark.parametrize(("square", "degrees"), [(0.5, 2), (4.0, 3), (30.0, 3), (9.0, 8)])
-def test_the_share_of_chance_is_its_mean_over_standard_deviations(
-    square: float, degrees: int
-) -> None:
-    """By quadrature over τ itself, in units of V."""
-
-    def density(sd: float) -> float:
-        return float((1 + sd**2) ** (-degrees / 2) * np.exp(-square / 2 / (1 + sd**2)))
-
-    mean = integrate.quad(lambda sd: density(sd) / (1 + sd**2), 0, np.inf)[0]
-    mean /= integrate.quad(density, 0, np.inf)[0]
-    assert share_of_chance(square, degrees) == pytest.approx(mean, rel=1e-3)

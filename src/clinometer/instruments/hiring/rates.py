@@ -4,10 +4,9 @@ Reference
     Impact ratio and four-fifths rule: 29 CFR 1607.4 D; 6 RCNY 5-301 (Local Law 144). Logarithm of a
     rate with ½ added: Walter (1975), Biometrika 62, 371–374. Two crossed sources of variation:
     Cameron, Gelbach & Miller (2011), J. Business & Economic Statistics 29, 238–249, here with
-    variances of the jackknife. Shrinkage: Morris (1983), J. American Statistical Association 78,
-    47–55; uniform prior of a standard deviation: Gelman (2006), Bayesian Analysis 1, 515–534; no
-    worse than what is not shrunken: Strawderman (1971), Annals of Mathematical Statistics 42,
-    385–388.
+    variances of the jackknife. Shrinkage: James & Stein (1961), 4th Berkeley Symposium 1, 361–379;
+    positive part and toward a fit: Efron & Morris (1973), J. American Statistical Association 68,
+    117–130.
 
 Values
     Counts have the shape (names, occupations): selected, and decided about. A group is a set of
@@ -24,10 +23,10 @@ Shares
     Intervals take the quantiles of the error, in standard errors, from draws of counts (`draws`).
 
 Intersections
-    Log odds of race × gender are shrunken toward race + gender by B = V / (V + τ²): V is what
-    chance makes of a departure, at the rates that race + gender give, τ the standard deviation of
-    true departures. B is its mean where τ has a uniform prior: with n degrees of freedom and large
-    departures (n − 1) / χ², at which shrinking loses nothing on average from n = 3 on.
+    Log odds of race × gender are shrunken toward race + gender by min((n − 2) / χ², 1): χ² is the
+    sum of squared departures by the variances that chance makes, at the rates that race + gender
+    give, and n its degrees of freedom. Whatever the true departures are, that is no worse on
+    average than not to shrink. With n of 2 or less no rule is, and nothing is shrunken.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from clinometer.instruments.hiring.draws import log_rate, share_quantiles
 from clinometer.instruments.hiring.ratios import RatioTest
 
 __all__ = ["FOUR_FIFTHS", "ImpactRatio", "SelectionCounts", "impact_ratios", "share_intervals",
-           "share_of_chance", "shrink_intersections"]  # fmt: skip
+           "shrink_intersections"]  # fmt: skip
 
 Array = NDArray[np.float64]
 
@@ -58,9 +57,6 @@ FOUR_FIFTHS = 0.8
 
 #: Variances are those at fitted rates, which are fitted again with them.
 _REFITS = 3
-
-#: Points at which a share of chance is summed.
-_POINTS = 1000
 
 
 @dataclass(frozen=True)
@@ -267,23 +263,10 @@ def shrink_intersections(counts: SelectionCounts, levels: Sequence[tuple[str, st
         variances = binomial + counts.names.variance * counts.concentration
         fitted = _fit(design, logits, 1 / variances)
     square = float(((logits - fitted) ** 2 / variances).sum())
-    shrunken = logits - share_of_chance(square, n - k) * (logits - fitted)
+    # Positive part: none is shrunken beyond the fit, and with two departures or fewer none at all.
+    share = min(max(n - k - 2, 0) / square, 1.0) if square > 0 else 0.0
+    shrunken = logits - share * (logits - fitted)
     return np.asarray(1 / (1 + np.exp(-shrunken)))
-
-
-def share_of_chance(square: float, degrees: int) -> float:
-    """Return the mean of B = V / (V + τ²), where τ has a uniform prior.
-
-    Given that B × `square` is a chi-squared variable. With one degree of freedom there is no such
-    mean, and B is 0.
-    """
-    if degrees < 2:
-        return 0.0
-    # By B = cos² of an angle, whose tangent is τ / √V: dτ is the angle's by B.
-    angles = (np.arange(_POINTS) + 0.5) / _POINTS * np.pi / 2
-    shares = np.cos(angles) ** 2
-    density = shares ** (degrees / 2 - 1) * np.exp(-shares * square / 2)
-    return float((shares * density).sum() / density.sum())
 
 
 def _additive(levels: Sequence[tuple[str, str]]) -> Array:

@@ -44,8 +44,8 @@ __all__ = ["RatioTest"]
 
 Array = NDArray[np.float64]
 
-#: Draws, and their seed.
-DRAWS, SEED = 500, 0
+#: Draws, whose seed are the counts.
+DRAWS = 500
 
 #: Where an end lies is halved so many times on the scale of roots, and then interpolated.
 _HALVINGS = 5
@@ -93,7 +93,9 @@ class RatioTest:
         self.rates = selected / decided
         self.reference = int(self.rates.argmax())
         self.variances = (names.variance, interaction.variance, shared[0])
-        rng = np.random.default_rng(SEED)
+        # Draws of other counts err by chance in another way.
+        self.seed = [int(count) for count in (*selected, *decided)]
+        rng = np.random.default_rng([0, *self.seed])
         of_shared = shared[0] * rng.chisquare(shared[1], DRAWS) / shared[1]
         self.estimates = names.estimates(rng, DRAWS), interaction.estimates(rng, DRAWS), of_shared
         # The same errors of log odds in all draws: p-values are smooth in the ratio.
@@ -202,7 +204,7 @@ class RatioTest:
         """Draw rates of counts whose expected rates are these: (draws, groups)."""
         centres = centres.clip(_SMALLEST, _LARGEST)
         odds = centres / (1 - centres) * self.odds
-        rng = np.random.default_rng(SEED + 1)
+        rng = np.random.default_rng([1, *self.seed])
         counts = rng.binomial(self.decided.astype(np.int64), odds / (1 + odds))
         return np.asarray(counts / self.decided)
 
@@ -234,7 +236,7 @@ class RatioTest:
 
     def _alike_or_spread(self, places: NDArray[np.intp]) -> Array:
         """Draw the rates of some groups: alike in some draws, spread in the others."""
-        rng = np.random.default_rng(SEED + 2)
+        rng = np.random.default_rng([2, *self.seed])
         decided = self.decided[places]
         # With ½ added, as to other rates: there is a variance where all or none are selected.
         level = (self.selected[places].sum() + 0.5) / (decided.sum() + 1)
