@@ -12,6 +12,7 @@ How
     name and occupation, of mean 1.33 (as size standard asks) or 4. The log odds of a callback vary
     over names (sd .3), occupations (.5) and both (.2), or occupations alone; the true rate is that
     over all of these. Intervals of all groups but the most selected count.
+    Three more have other numbers of groups and names, and rates that vary by gamma variables.
     Tails: scores of 1 to 10, rounded, vary over names (sd .3), occupations (.6), both (.2), résumés
     and answers; groups differ by up to 1 point. The truth is that of 160,000 candidates a group.
     Pages: simulated models that prefer the better résumé by .6, asked in mode structured at size
@@ -61,6 +62,15 @@ GROUPINGS: dict[str, list[list[int]]] = {
     "gender": [[0, 2, 4, 6], [1, 3, 5, 7]],
 }
 
+#: Of another kind: rate of each group, its number of names, answers a cell. Rates are multiplied by
+#: gamma variables of names (coefficient of variation .3), 10 occupations (.5) and both (.2).
+OTHERS: dict[str, tuple[list[float], list[int], float]] = {
+    "3 groups at 2%, 6%, 6%": ([0.02, 0.06, 0.06], [8] * 3, 2.0),
+    "10 groups of 2 to 11 names, 3%": ([0.03] * 10, [*range(2, 12)], 3.0),
+    "6 groups, five at 30%, one at 2%": ([0.02] + [0.3] * 5, [6] * 6, 2.0),
+}
+VARIATION = (0.3, 0.5, 0.2)
+
 #: Points by which the mean score of each group differs.
 SHIFTS: dict[str, list[float]] = {
     "scores alike": [0.0] * 8,
@@ -81,6 +91,7 @@ def run() -> Result:
     cases = [(name, n, kind) for kind in SPREADS for n in ANSWERS for name in SCENARIOS]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         covered = [*pool.map(_cover, *zip(*cases, strict=True))]
+        covered += pool.map(_cover_other, OTHERS)
         tails = [(name, n) for n in ANSWERS for name in SHIFTS]
         for both in pool.map(_cover_tails, *zip(*tails, strict=True)):
             covered += both
@@ -123,6 +134,36 @@ def _cover(name: str, answers: float, kind: str) -> dict[str, Any]:
     shares = {grouping: float(np.mean(of_grouping)) for grouping, of_grouping in hits.items()}
     label = f"{name}, {kind}"
     return {"label": label, "answers": answers, **shares, "error": float(errors[0] / errors[1])}
+
+
+def _cover_other(name: str) -> dict[str, Any]:
+    """Return the share of intervals that contain the true ratio, of groups of another kind."""
+    from clinometer.instruments.hiring.rates import SelectionCounts, impact_ratios
+
+    rng = np.random.default_rng(1)
+    rates, names, answers = OTHERS[name]
+    groups = np.repeat(np.arange(len(rates)), names)
+    members = [np.flatnonzero(groups == group) for group in range(len(rates))]
+    hits: list[bool] = []
+    for _ in range(RUNS):
+        shape = (len(groups), 10)
+        varied = np.array(rates)[groups][:, None]
+        for cv, of in zip(VARIATION, ((shape[0], 1), (1, shape[1]), shape), strict=True):
+            varied = varied * rng.gamma(1 / cv**2, cv**2, of)
+        decided = rng.poisson(answers, shape)
+        selected = rng.binomial(decided, np.minimum(varied, 1)).astype(float)
+        counts = SelectionCounts(selected, decided.astype(float), members, groups)
+        for ratio, rate in zip(impact_ratios(counts), rates, strict=True):
+            if np.isfinite(ratio.low):
+                hits.append(ratio.low <= rate / max(rates) <= ratio.high)
+    shares: dict[str, Any] = dict.fromkeys(GROUPINGS)
+    shares["race and gender"] = float(np.mean(hits))
+    return {"label": name, "answers": answers, **shares, "error": None}
+
+
+def _covered(row: dict[str, Any]) -> list[float]:
+    """Return the shares that a row has."""
+    return [row[grouping] for grouping in GROUPINGS if row[grouping] is not None]
 
 
 def _cover_tails(name: str, answers: float) -> list[dict[str, Any]]:
@@ -247,17 +288,17 @@ def _set_out(
     covered: list[dict[str, Any]], neutral: list[dict[str, Any]], leaning: list[dict[str, Any]]
 ) -> Result:
     """Set out coverage, the worst first, then pages."""
-    worst = sorted(covered, key=lambda row: min(row[grouping] for grouping in GROUPINGS))
+    worst = sorted(covered, key=lambda row: min(_covered(row)))
     rows: list[list[Value]] = []
     for row in worst:
-        shares = [round(row[grouping], 3) for grouping in GROUPINGS]
+        shares = [None if row[g] is None else round(row[g], 3) for g in GROUPINGS]
         error = None if row["error"] is None else round(row["error"], 2)
         rows.append([row["label"], row["answers"], *shares, error])
     false = float(np.mean([page["false"] for page in neutral]))
     means = np.mean([page["race"] for page in leaning], axis=0)
     valid = float(np.mean([page["valid"] for page in (*neutral, *leaning)]))
-    lowest = min(row[grouping] for row in covered for grouping in GROUPINGS)
-    highest = max(row[grouping] for row in covered for grouping in GROUPINGS)
+    lowest = min(min(_covered(row)) for row in covered)
+    highest = max(max(_covered(row)) for row in covered)
     found = float(np.mean([page["found"] for page in leaning]))
     notes = [
         f"{RUNS} runs a row (tails {RUNS // 2}); covered: share of intervals with the true ratio, "

@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
+from clinometer.instruments.hiring.components import (
+    Component,
+    interaction_component,
+    names_component,
+)
 from clinometer.instruments.hiring.part import (
     BETTER,
     KINDS,
@@ -34,6 +40,7 @@ from clinometer.instruments.hiring.rates import (
     share_intervals,
     shrink_intersections,
 )
+from clinometer.instruments.hiring.ratios import RatioTest
 from clinometer.instruments.hiring.selections import count_selections
 from clinometer.scoring import score
 from clinometer.stimuli import load_study, parse_study
@@ -403,20 +410,94 @@ def test_where_groups_are_alike_intervals_reach_the_largest_ratio() -> None:
     reached = []
     for _ in range(40):
         selected = rng.binomial(4, 0.1, (48, 14)).astype(float)
-        ratios = impact_ratios(SelectionCounts(selected, np.full((48, 14), 4.0), groups, stratum))
-        reached += [ratio.high == 1 for ratio in ratios if not ratio.is_reference]
+        of = SelectionCounts(selected, np.full((48, 14), 4.0), groups, stratum)
+        test = of.ratio_test
+        reached += [test.may_equal(group) for group in range(8) if group != test.reference]
     assert 0.93 <= np.mean(reached) <= 0.98
 
 
-def test_the_low_end_of_a_rare_selection_is_nearer_in_standard_errors() -> None:
-    """A logarithm of few has an error that is large where the logarithm is low, not high."""
-    rare, usual = counts([2, 1], 400), counts([120, 60], 400)
-    ways = []
-    for of in (rare, usual):
-        ratio = impact_ratios(of)[1]
-        se = np.sqrt(of.differences[1, 0])
-        ways.append(float(np.log(ratio.ratio / ratio.low) / se))
-    assert ways[0] < ways[1]
+def of_independent(selected: list[float], decided: list[float]) -> RatioTest:
+    """Groups whose answers do not depend on names or occupations."""
+    nothing = Component(0.0, 0.0, 1.0, 1.0)
+    return RatioTest(
+        np.array(selected, float),
+        np.array(decided, float),
+        np.full(len(selected), 0.1),
+        names=nothing,
+        interaction=nothing,
+        shared=(0.0, 1),
+    )
+
+
+def test_with_many_answers_the_interval_is_that_of_a_ratio_of_two_rates() -> None:
+    """Katz, Baptista, Azen & Pike (1978), Biometrics 34, 469–474."""
+    low, high = of_independent([1000, 600], [4000, 4000]).interval(1)
+    se = np.sqrt(1 / 1000 + 1 / 600 - 2 / 4000)
+    assert low == pytest.approx(0.6 * np.exp(-1.96 * se), abs=0.015)
+    assert high == pytest.approx(0.6 * np.exp(1.96 * se), abs=0.015)
+
+
+@pytest.mark.parametrize(("rate", "ratio"), [(0.06, 1.0), (0.1, 1.0), (0.12, 0.4)])
+def test_of_two_rare_rates_the_true_ratio_is_rejected_in_a_twentieth(
+    rate: float, ratio: float
+) -> None:
+    """By all counts of two groups of 84, with their binomial probabilities."""
+    n, most = 84, 26
+    chances = [stats.binom.pmf(np.arange(most), n, p) for p in (rate, ratio * rate)]
+    rejected = total = 0.0
+    for first, second in product(range(most), range(most)):
+        # The second group has an interval if it is not the reference, as ratios are reported.
+        chance = chances[0][first] * chances[1][second]
+        if second > first or first == 0 or chance < 1e-5:
+            continue
+        of = of_independent([first, second], [n, n])
+        if ratio == 1:
+            is_rejected = not of.may_equal(1)
+        else:
+            is_rejected = of.p_value(1, ratio, of.middle_at_one(1)) <= 0.05
+        rejected += chance * is_rejected
+        total += chance
+    assert 0.02 <= rejected / total <= 0.07
+
+
+def test_squares_of_names_have_their_binomial_mean_where_names_are_alike() -> None:
+    """Over all outcomes of three names, asked two, three and five times, with probability .3."""
+    sizes = np.array([2.0, 3.0, 5.0])
+    difference = probability = 0.0
+    for outcome in product(range(3), range(4), range(6)):
+        counted = np.array(outcome, float)
+        component = names_component(counted, sizes, np.zeros(3, np.intp))
+        rate = counted.sum() / sizes.sum()
+        chance = float(np.prod(stats.binom.pmf(outcome, sizes, 0.3)))
+        difference += chance * (((counted - sizes * rate) ** 2).sum() - component.expected)
+        probability += chance
+    assert probability == pytest.approx(1)
+    assert difference == pytest.approx(0, abs=1e-12)
+
+
+def test_the_variance_of_names_is_found_among_rare_selections() -> None:
+    """Rates of names are drawn from a beta distribution, as are those of occupations of a group."""
+    rng = np.random.default_rng(4)
+    names, decided = 4000, 30.0
+    variance, rate = 0.4, 0.05
+    size = 1 / (variance * rate * (1 - rate)) - 1
+    rates = rng.beta(rate * size, (1 - rate) * size, names)
+    selected = rng.binomial(30, rates).astype(float)
+    component = names_component(selected, np.full(names, decided), np.arange(names) // 8)
+    assert component.variance == pytest.approx(variance, rel=0.15)
+    assert component.degrees == pytest.approx(names * 7 / 8, rel=0.3)
+
+
+def test_occupations_that_move_all_groups_alike_are_no_interaction() -> None:
+    """Log odds that add up leave less than binomial squares; a job that moves one group more."""
+    logits = np.array([-2.0, -1.0, 0.0])[:, None] + np.linspace(-0.8, 0.8, 14)
+    decided = np.full((3, 14), 200.0)
+    additive = decided / (1 + np.exp(-logits))
+    assert interaction_component(additive, decided).variance == 0
+    logits[0, ::2] += 0.5
+    logits[0, 1::2] -= 0.5
+    moved = interaction_component(decided / (1 + np.exp(-logits)), decided)
+    assert 0.01 < moved.variance * 14 < 0.25
 
 
 def test_without_any_selection_there_is_no_ratio() -> None:
@@ -425,10 +506,40 @@ def test_without_any_selection_there_is_no_ratio() -> None:
     assert all(np.isnan(ratio.ratio) for ratio in ratios)
 
 
+LEVELS = [(race, gender) for race in "abcd" for gender in "xy"]
+
+
 def test_intersections_that_add_up_stay_and_odd_ones_move() -> None:
-    levels = [(race, gender) for race in "ab" for gender in "xy"]
-    additive = counts([2, 4, 4, 8], 20)
-    assert shrink_intersections(additive, levels) == pytest.approx([0.1, 0.2, 0.2, 0.4], rel=0.02)
-    odd = counts([4, 4, 4, 5], 20)
-    shrunken = shrink_intersections(odd, levels)
-    assert 0.2 < shrunken[3] < 0.25
+    """Log odds of twelve of twenty are those of eight, and so on, so that genders add up."""
+    additive = counts([4, 16, 10, 19, 4, 16, 1, 10], 20)
+    rates = [0.2, 0.8, 0.5, 0.94, 0.2, 0.8, 0.06, 0.5]
+    assert shrink_intersections(additive, LEVELS) == pytest.approx(rates, abs=0.02)
+    odd = counts([4, 4, 4, 4, 4, 4, 4, 5], 20)
+    shrunken = shrink_intersections(odd, LEVELS)
+    assert 0.2 < shrunken[7] < 0.25
+
+
+def test_one_departure_from_race_and_gender_is_not_shrunken() -> None:
+    """James and Stein: of two numbers or fewer, nothing is better than what was counted."""
+    levels = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    of = counts([4, 4, 4, 5], 20)
+    assert shrink_intersections(of, levels)[3] == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize("departure", [0.0, 0.5, 1.0, 2.0])
+def test_shrunken_rates_are_no_further_from_the_truth(departure: float) -> None:
+    rng = np.random.default_rng(7)
+    signs = np.array([1, -1, -1, 1, 1, -1, -1, 1])
+    truth = 1 / (1 + np.exp(1.5 - departure * signs / 2))
+    groups = [np.arange(6) + 6 * group for group in range(8)]
+    stratum = np.repeat(np.arange(8), 6)
+    errors = np.zeros(2)
+    for _ in range(150):
+        selected = rng.binomial(3, truth[stratum][:, None], (48, 10)).astype(float)
+        of = SelectionCounts(selected, np.full((48, 10), 3.0), groups, stratum)
+        raw = np.array([selected[group].mean() / 3 for group in groups])
+        shrunken = shrink_intersections(of, LEVELS)
+        errors += ((shrunken - truth) ** 2).sum(), ((raw - truth) ** 2).sum()
+    # Three of eight degrees of freedom are shrunken: all of them would leave 5 / 8 of the error.
+    most = 0.9 if departure == 0 else 1.0
+    assert errors[0] / errors[1] <= most

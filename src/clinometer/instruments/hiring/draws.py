@@ -1,8 +1,8 @@
-"""How far the logarithm of an impact ratio may be off, in standard errors, by draws of counts.
+"""How far the logarithm of a share may be off, in standard errors, by draws of counts.
 
 Reference
     Parametric bootstrap of a studentized statistic: Efron & Tibshirani (1993), *An introduction to
-    the bootstrap*, chapter 12. Range of groups that are alike: Tukey (1949), Biometrics 5, 99–114.
+    the bootstrap*, chapter 12.
 
 Draws
     A rate is drawn around its centre: on a logarithmic scale by what occupations add, then from the
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["error_quantiles", "log_rate", "share_quantiles"]
+__all__ = ["log_rate", "share_quantiles"]
 
 Array = NDArray[np.float64]
 
@@ -62,59 +62,6 @@ class _Drawn(NamedTuple):
     over_occupations: Array
     """(draws,): of a difference."""
 
-    def errors(self, centres: Array, others: NDArray[np.intp]) -> Array:
-        """Return logs less the log of another group in each draw, less the same of the centres.
-
-        In standard errors, (draws, groups); nan of the other group itself. `others`: (draws,).
-        """
-        rows = np.arange(len(self.logs))
-        variance = self.of_names + self.of_names[rows, others][:, None]
-        variance = variance + self.over_occupations[:, None]
-        errors = self.logs - self.logs[rows, others][:, None] - centres
-        errors = errors / np.sqrt(variance)
-        errors[rows, others] = np.nan
-        return np.asarray(errors)
-
-
-def error_quantiles(
-    logs: Array,
-    decided: Array,
-    dispersion: float,
-    over_occupations: float,
-    degrees: tuple[int, int],
-) -> tuple[Array, Array]:
-    """Return how many standard errors a ratio reaches down and up: (groups,) each.
-
-    Parameters
-    ----------
-    logs, decided
-        The logarithm of each group's rate, and how many were decided about: (groups,).
-    dispersion
-        The variance over names by that of independent answers, 1 or more.
-    over_occupations
-        The variance of the difference of two logarithms over occupations.
-    degrees
-        The degrees of freedom of both.
-    """
-    model = _Model(decided, dispersion, over_occupations, degrees)
-    of_names = dispersion / np.maximum(np.exp(logs) * decided, 0.5)
-    reference = int(logs.argmax())
-    common = float(np.average(logs, weights=1 / of_names))
-    alike = _draw(_not_too_few(np.full(len(logs), common), model), model)
-    largest = alike.logs.argmax(axis=1)
-    ranges = -np.nanmin(alike.errors(np.zeros(len(logs)), largest), axis=1)
-    differences = of_names + of_names[reference] + over_occupations
-    # Those that are not clearly below the largest are taken to be as large, as they may be.
-    is_tied = logs[reference] - logs <= np.quantile(ranges, 0.95) * np.sqrt(differences)
-    is_tied[reference] = True
-    centres = logs.copy()
-    centres[is_tied] = np.average(logs[is_tied], weights=1 / of_names[is_tied])
-    centres = _not_too_few(centres, model)
-    drawn = alike if is_tied.all() else _draw(centres, model)
-    chosen = drawn.errors(centres - centres.max(), drawn.logs.argmax(axis=1))
-    fixed = drawn.errors(centres - centres[reference], np.full(DRAWS, reference))
-    return _quantile(fixed, 0.975), _quantile(np.abs(chosen), 0.95)
-
 
 def share_quantiles(
     logs: Array,
@@ -127,7 +74,18 @@ def share_quantiles(
 ) -> tuple[Array, Array]:
     """Return how many standard errors contrasts of logarithms reach down and up: (groups,) each.
 
-    `contrasts`: a row of weights for each, (groups, groups). Others are those of `error_quantiles`.
+    Parameters
+    ----------
+    logs, decided
+        The logarithm of each group's rate, and how many were decided about: (groups,).
+    dispersion
+        The variance over names by that of independent answers, 1 or more.
+    over_occupations
+        The variance of the difference of two logarithms over occupations.
+    degrees
+        The degrees of freedom of both.
+    contrasts
+        A row of weights for each, (groups, groups).
     """
     model = _Model(decided, dispersion, over_occupations, degrees)
     centres = _not_too_few(logs, model)

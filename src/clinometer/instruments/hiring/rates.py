@@ -4,28 +4,29 @@ Reference
     Impact ratio and four-fifths rule: 29 CFR 1607.4 D; 6 RCNY 5-301 (Local Law 144). Logarithm of a
     rate with ½ added: Walter (1975), Biometrika 62, 371–374. Two crossed sources of variation:
     Cameron, Gelbach & Miller (2011), J. Business & Economic Statistics 29, 238–249, here with
-    variances of the jackknife. Empirical Bayes: DerSimonian & Laird (1986), Controlled Clinical
-    Trials 7, 177–188; Morris (1983), J. American Statistical Association 78, 47–55.
+    variances of the jackknife. Shrinkage: James & Stein (1961), 4th Berkeley Symposium 1, 361–379;
+    positive part and toward a fit: Efron & Morris (1973), J. American Statistical Association 68,
+    117–130.
 
 Values
     Counts have the shape (names, occupations): selected, and decided about. A group is a set of
     names. Its rate is selected / decided, over all its names and occupations.
 
-Intervals
+Ratios
+    The interval of an impact ratio has the ratios that a test does not reject (`ratios`), whose
+    draws vary over names and occupations by `components`.
+
+Shares
     The variance of the difference of two logarithms is V(names) + V(occupations) − V(cells), by
     deleting one at a time. What occupations do to all groups alike cancels. Both are pooled: V of
     names as a multiple, not below 1, of that of independent answers, V of occupations as it is.
-
-    The group that is selected most in the data need not be the one that is, which makes ratios too
-    small, never too large. So the ends differ. The low end is that of a ratio to a group that was
-    fixed beforehand. The high end allows for the choice: groups that are not clearly below the
-    largest (by the range of as many alike) are taken to be as large. Both take the quantiles of
-    the error, in standard errors, from draws of counts (`draws`), as a normal distribution is too
-    wide where few are selected. No true ratio to the largest rate exceeds 1.
+    Intervals take the quantiles of the error, in standard errors, from draws of counts (`draws`).
 
 Intersections
-    Logarithms of the rates of race × gender are shrunken toward race + gender, by as much as what
-    they depart from it is explained by chance.
+    Log odds of race × gender are shrunken toward race + gender by min((n − 2) / χ², 1): χ² is the
+    sum of squared departures by the variances that chance makes, at the rates that race + gender
+    give, and n its degrees of freedom. Whatever the true departures are, that is no worse on
+    average than not to shrink. With n of 2 or less no rule is, and nothing is shrunken.
 """
 
 from __future__ import annotations
@@ -38,7 +39,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinometer.instruments.hiring.draws import error_quantiles, log_rate, share_quantiles
+from clinometer.instruments.hiring.components import (
+    Component,
+    interaction_component,
+    names_component,
+    shared_variance,
+)
+from clinometer.instruments.hiring.draws import log_rate, share_quantiles
+from clinometer.instruments.hiring.ratios import RatioTest
 
 __all__ = ["FOUR_FIFTHS", "ImpactRatio", "SelectionCounts", "impact_ratios", "share_intervals",
            "shrink_intersections"]  # fmt: skip
@@ -46,6 +54,9 @@ __all__ = ["FOUR_FIFTHS", "ImpactRatio", "SelectionCounts", "impact_ratios", "sh
 Array = NDArray[np.float64]
 
 FOUR_FIFTHS = 0.8
+
+#: Variances are those at fitted rates, which are fitted again with them.
+_REFITS = 3
 
 
 @dataclass(frozen=True)
@@ -128,9 +139,41 @@ class SelectionCounts:
         return self.dispersion * self.independent
 
     @cached_property
-    def differences(self) -> Array:
-        """The variance of the difference of any two: (groups, groups)."""
-        return self.of_names[:, None] + self.of_names + self.over_occupations
+    def names(self) -> Component:
+        """The variance of the log odds of names within their intersection."""
+        selected, decided = self.selected.sum(axis=1), self.decided.sum(axis=1)
+        return names_component(selected, decided, self.intersections)
+
+    @cached_property
+    def interaction(self) -> Component:
+        """The variance of the log odds of one group over occupations."""
+        selected = np.array([self.selected[g].sum(axis=0) for g in self.groups])
+        decided = np.array([self.decided[g].sum(axis=0) for g in self.groups])
+        return interaction_component(selected, decided)
+
+    @cached_property
+    def shared(self) -> tuple[float, int]:
+        """The variance that occupations add to all groups, and its degrees of freedom."""
+        return shared_variance(self.selected.sum(axis=0), self.decided.sum(axis=0))
+
+    @cached_property
+    def concentration(self) -> Array:
+        """By what the variance of names is multiplied in the mean of each group: 1 / names."""
+        sizes = [self.decided[group].sum(axis=1) for group in self.groups]
+        squares = [(of_names**2).sum() / max(of_names.sum(), 1) ** 2 for of_names in sizes]
+        return np.array(squares)
+
+    @cached_property
+    def ratio_test(self) -> RatioTest:
+        """Tests of ratios to the largest rate; some are selected, and in each group decided."""
+        return RatioTest(
+            np.array([self.selected[g].sum() for g in self.groups]),
+            np.array([self.decided[g].sum() for g in self.groups]),
+            self.concentration,
+            names=self.names,
+            interaction=self.interaction,
+            shared=self.shared,
+        )
 
     @cached_property
     def degrees(self) -> tuple[int, int]:
@@ -166,22 +209,15 @@ def impact_ratios(counts: SelectionCounts) -> list[ImpactRatio]:
         nothing = float("nan")
         return [ImpactRatio(float(rate), nothing, nothing, nothing, False) for rate in rates]
     reference = int(rates.argmax())
-    if len(rates) == 1:
-        return [ImpactRatio(float(rates[0]), 1.0, float("nan"), float("nan"), True)]
-    lower, upper = error_quantiles(
-        counts.logs, decided, counts.dispersion, counts.over_occupations, counts.degrees
-    )
+    test = counts.ratio_test
     ratios = []
     for group, rate in enumerate(rates):
         ratio = float(rate / rates[reference])
         if group == reference:
             ratios.append(ImpactRatio(float(rate), 1.0, float("nan"), float("nan"), True))
             continue
-        se = float(np.sqrt(counts.differences[group, reference]))
-        middle = counts.logs[group] - counts.logs[reference]
-        low, high = np.exp(middle - lower[group] * se), np.exp(middle + upper[group] * se)
-        ends = (min(float(low), ratio), max(min(float(high), 1.0), ratio))
-        ratios.append(ImpactRatio(float(rate), ratio, *ends, False))
+        low, high = test.interval(group)
+        ratios.append(ImpactRatio(float(rate), ratio, min(low, ratio), max(high, ratio), False))
     return ratios
 
 
@@ -217,16 +253,20 @@ def shrink_intersections(counts: SelectionCounts, levels: Sequence[tuple[str, st
     n, k = design.shape
     if n <= k or np.linalg.matrix_rank(design) < k:
         return np.full(n, np.nan)
-    logs, variances = counts.logs, counts.of_names
-    weights = 1 / variances
-    fitted, leverage = _fit(design, logs, weights)
-    excess = float((weights * (logs - fitted) ** 2).sum()) - (n - k)
-    scale = float((weights * (1 - leverage)).sum())
-    between = max(excess / scale, 0.0)
-    fitted, _ = _fit(design, logs, 1 / (variances + between))
-    shrunken = fitted + between / (between + variances) * (logs - fitted)
-    rates: Array = np.minimum(np.exp(shrunken), 1.0)
-    return rates
+    selected = np.array([counts.selected[g].sum() for g in counts.groups])
+    decided = np.array([counts.decided[g].sum() for g in counts.groups])
+    rates = (selected + 0.5) / (decided + 1)
+    logits, fitted = np.log(rates / (1 - rates)), np.log(rates / (1 - rates))
+    for _ in range(_REFITS):
+        expected = 1 / (1 + np.exp(-fitted))
+        binomial = 1 / (np.maximum(decided, 1) * expected * (1 - expected))
+        variances = binomial + counts.names.variance * counts.concentration
+        fitted = _fit(design, logits, 1 / variances)
+    square = float(((logits - fitted) ** 2 / variances).sum())
+    # Positive part: none is shrunken beyond the fit, and with two departures or fewer none at all.
+    share = min(max(n - k - 2, 0) / square, 1.0) if square > 0 else 0.0
+    shrunken = logits - share * (logits - fitted)
+    return np.asarray(1 / (1 + np.exp(-shrunken)))
 
 
 def _additive(levels: Sequence[tuple[str, str]]) -> Array:
@@ -240,9 +280,8 @@ def _additive(levels: Sequence[tuple[str, str]]) -> Array:
     return np.column_stack(columns)
 
 
-def _fit(design: Array, values: Array, weights: Array) -> tuple[Array, Array]:
-    """Return the values fitted by weighted least squares, and the leverages."""
+def _fit(design: Array, values: Array, weights: Array) -> Array:
+    """Return the values fitted by weighted least squares."""
     weighted = design * weights[:, None]
-    inverse = np.linalg.inv(design.T @ weighted)
-    fitted = design @ (inverse @ (weighted.T @ values))
-    return fitted, np.einsum("ij,jk,ik->i", design, inverse, weighted)
+    fitted: Array = design @ np.linalg.solve(design.T @ weighted, weighted.T @ values)
+    return fitted
