@@ -37,7 +37,7 @@ from benchmarks.measuring import Result, Value
 
 Array = NDArray[np.float64]
 
-RUNS, PAGES = 200, 48
+RUNS, PAGES = 500, 48
 NAMES, OCCUPATIONS = 6, 14
 LEVELS = [(race, gender) for race in "ABCD" for gender in ("man", "woman")]
 
