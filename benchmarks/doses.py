@@ -63,6 +63,9 @@ DISTURBANCES: Mapping[str, Mapping[str, Any]] = {
 #: than the lean by what the agent has.
 UNPLANTED = ("reasoning_refusals", "emergent_excess")
 
+#: Words for nobody's group: simulated models have no lean about them.
+WITHOUT_LEAN = ("people",)
+
 #: The largest lean that can be planted in choices: half of what a group differs from people in
 #: general, who have none.
 MOST = {"group_traits": 0.5}
@@ -257,7 +260,8 @@ def _held(simulation: Any, trials: pl.DataFrame, study: Any) -> dict[str, float]
         for category in held:
             own = [words[key] for key in words if study.stereotypes[key].category == category]
             if len(own) == 1 or not lent:
-                departures = [simulation._departure("group", w[0]) for w in own if len(w) == 1]
+                single = [w[0] for w in own if len(w) == 1 and w[0] not in WITHOUT_LEAN]
+                departures = [simulation._departure("group", word) for word in single]
                 held[category] += sum(departures) / len(own)
     return held
 
