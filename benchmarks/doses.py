@@ -66,6 +66,9 @@ UNPLANTED = ("reasoning_refusals", "emergent_excess")
 #: Words for nobody's group: simulated models have no lean about them.
 WITHOUT_LEAN = ("people",)
 
+#: Instruments and modes in which departures of words do not reach what a simulated model says.
+WORDS_ASIDE = (("framings", "likelihood"),)
+
 #: The largest lean that can be planted in choices: half of what a group differs from people in
 #: general, who have none.
 MOST = {"group_traits": 0.5}
@@ -254,6 +257,8 @@ def _held(simulation: Any, trials: pl.DataFrame, study: Any) -> dict[str, float]
     wordings = trials["variation"].unique()
     wording = simulation._departure("wording", wordings[0]) if len(wordings) == 1 else 0.0
     held = dict.fromkeys(_categories(study), wording)
+    if trials.select("instrument", "mode").row(0) in WORDS_ASIDE:
+        return held
     for side in ("marginalized", "default"):
         words = dict(trials.group_by("stereotype").agg(pl.col(side).unique()).iter_rows())
         lent = any(len(of_stereotype) > 1 for of_stereotype in words.values())
