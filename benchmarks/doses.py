@@ -175,7 +175,8 @@ def _claims(rows: Sequence[Row]) -> Mapping[str, bool | None]:
         >= 0.93,
         "and .9 in every instrument and mode": min(covered) >= 0.9,
         "at most .06 false verdicts in every instrument and mode": all(
-            row["false"] <= 0.06 for row in rows
+            (row["false"] or 0.0) <= 0.06
+            for row in rows  # None: there is no other category
         ),
         "no other category moves": all(abs(row["another moves"] or 0) < 0.005 for row in rows),
     }
