@@ -11,6 +11,8 @@ How
     controls), and their scores are estimated and judged as those of a model. A false page has a
     verdict of stratification at any level. *Blind*: ε-greedy over jobs, whoever comes. The long run
     is 40,000 episodes. Planted leans are those of simulated models, read from their answers.
+    ``python -m benchmarks.emergent components`` writes the components of variance that audits are
+    planned with, and measures nothing else.
 """
 
 from __future__ import annotations
@@ -62,13 +64,13 @@ def run() -> Result:
 
 
 @cache
-def _asked() -> tuple[Any, Any]:
-    """Return the study and its trials at the size."""
+def _asked(size_name: str) -> tuple[Any, Any]:
+    """Return the study and its trials at a size."""
     from clinometer.instruments.design import Design
     from clinometer.instruments.emergent import INSTRUMENT
     from clinometer.stimuli import load_study
 
-    study, size = load_study("emergent"), INSTRUMENT.sizes[SIZE]
+    study, size = load_study("emergent"), INSTRUMENT.sizes[size_name]
     assert size is not None
     return study, INSTRUMENT.trials(study, Design("structured", size.iterations))
 
@@ -101,11 +103,11 @@ def _page(name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def _scores(name: str, seed: int) -> Any:
+def _scores(name: str, seed: int, size_name: str = SIZE) -> Any:
     """Return the scores of an agent, or of a simulated model, in all trials."""
     from clinometer.scoring import score
 
-    study, trials = _asked()
+    study, trials = _asked(size_name)
     if name.startswith("planted"):
         from clinometer.simulated.recognising import Recognition
         from clinometer.simulated.tables import answer_trials
@@ -127,6 +129,45 @@ def _scores(name: str, seed: int) -> Any:
             stop_reason=pl.lit("stop"),
         )
     return score(answers, study).scores
+
+
+#: Agents whose components of variance are shipped, with the measure that they are for: one that
+#: explores as much as pays, and one whose index lies beyond that one's.
+SHIPPED = {"Thompson sampling": "emergent_stratification", "ε-greedy, ε = .1": "emergent_excess"}
+_RUNS_SHIPPED = 12
+
+
+def components() -> Any:
+    """Return the components of variance of agents, from runs of size standard."""
+    import polars as pl
+
+    from clinometer.instruments.catalogue import MEASURES
+    from clinometer.statistics import components as estimate_components
+
+    tables = []
+    for agent, measure in SHIPPED.items():
+        runs = []
+        for seed in range(_RUNS_SHIPPED):
+            scores = _scores(agent, seed, "standard").filter(
+                pl.col("control").is_null(), instrument=measure
+            )
+            # Episodes of several runs are those of one.
+            pair = pl.col("pair_id").cast(pl.String) + f"_{seed}"
+            iteration = pl.col("iteration") + 1000 * seed
+            runs.append(scores.with_columns(iteration=iteration, pair_id=pair))
+        found = estimate_components(pl.concat(runs), MEASURES[measure])
+        source = f"agent, {_RUNS_SHIPPED} runs of size standard"
+        # In forced mode, too, jobs are drawn.
+        for mode in ("structured", "forced"):
+            tables.append(
+                found.with_columns(
+                    pl.col("relative_variance").round(4),
+                    model=pl.lit(agent),
+                    mode=pl.lit(mode),
+                    source=pl.lit(source),
+                )
+            )
+    return pl.concat(tables)
 
 
 def _respond(trial: dict[str, Any], name: str, rng: np.random.Generator) -> str:
@@ -222,7 +263,12 @@ def _set_out(rows: list[dict[str, Any]], seconds: float) -> Result:
     )
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and "components" in sys.argv:
+    from importlib.resources import files
+
+    shipped = files("clinometer.instruments.emergent") / "components.csv"
+    components().write_csv(str(shipped))
+elif __name__ == "__main__":
     from rich.console import Console
 
     from benchmarks.measuring import show

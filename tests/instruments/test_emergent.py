@@ -448,14 +448,14 @@ def test_it_is_planned_with_agents_and_nothing_else_is() -> None:
         for name in ("emergent", "hiring")
     }
     told = power("openai/gpt-4o", size="quick", options=options["emergent"])
-    assert told["planned_from"].str.contains("Thompson sampling|epsilon-greedy agent").all()
+    assert told["planned_from"].str.contains("Thompson sampling|ε-greedy").all()
     stratified = told.filter(level="model", instrument="emergent_stratification")
     smallest = stratified["smallest_effect"].drop_nulls().median()
     # Of pages of size quick .56 find an index of .12, and .96 one of .3 (`benchmarks emergent`).
     assert isinstance(smallest, float)
     assert 0.12 < smallest < 0.3
     others = power("openai/gpt-4o", size="quick", options=options["hiring"])
-    assert not others["planned_from"].str.contains("sampling|agent").any()
+    assert not others["planned_from"].str.contains("sampling|greedy").any()
 
 
 # What a user brings

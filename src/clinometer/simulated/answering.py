@@ -139,9 +139,12 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
 def _listed_ends(call: SimulatedCall, shares: Mapping[str, float]) -> Iterator[tuple[str, float]]:
     """Yield each end of a sentence with its log-probability, which is never infinite."""
     for end in call.options or ():
-        share = shares[end.strip()]
-        # A lean at the end of the scale leaves nothing to one of two ends.
-        yield end, math.log(share) if share > 0 else UNLIKELY
+        yield end, _logarithm(shares[end.strip()])
+
+
+def _logarithm(share: float) -> float:
+    """Return a log-probability; a lean at the end of the scale leaves nothing to one of two."""
+    return math.log(share) if share > 0 else UNLIKELY
 
 
 def ask_about(recognition: Recognition, call: SimulatedCall) -> RecognisedPrompt | None:
@@ -223,15 +226,13 @@ def _list_options(
 ) -> SimulatedReply:
     """List the options that were asked for, or all, and the beginnings of a refusal.
 
-    Options of vLLM's form begin with a space. One without a probability is not listed; a
-    probability of 0, which a lean at the end of the scale leaves, is next to nothing.
+    Options of vLLM's form begin with a space. One without a probability is not listed.
     """
     texts = {option.strip(): option for option in call.options or shares}
     listed = []
     for option, text in texts.items():
-        if option in shares and offered:
-            share = shares[option]
-            listed.append((text, math.log(offered * share) if share > 0 else UNLIKELY))
+        if option in shares:
+            listed.append((text, _logarithm(offered * shares[option])))
     rest = (1 - offered) / len(DECLINING)
     listed += [(token, math.log(rest)) for token in DECLINING]
     listed.sort(key=lambda alternative: -alternative[1])

@@ -5,18 +5,17 @@ Reference: Hofmann, Kalluri, Jurafsky & King 2024, Nature 633, 147–154.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from scipy.special import stdtrit
 
 from clinometer.instruments.matched_guise.associations import MEASURES
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.prose import bracketed, interval, number, p_value
 from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, ReportTable, TableColumn, count, render_table
+from clinometer.statistics.clustered import ClusteredMean
 
 __all__ = ["words_section"]
 
@@ -85,7 +84,8 @@ def _beside_placebos(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     The means of traits are compared, as placebos are asked about these.
     """
     placebos = results.controls.filter(control="negative").drop_nulls(_ERROR)
-    traits = results.by_stereotype.filter(category="character").drop_nulls(_ERROR)
+    # A mean without an error is not tested.
+    traits = results.by_stereotype.filter(pl.col("se") > 0, category="character").drop_nulls(_ERROR)
     for keys, of_run in traits.group_by(*_RUN, maintain_order=True):
         run = dict(zip(_RUN, map(str, keys), strict=True))
         of_placebos = [*placebos.filter(**run).sort("estimate").iter_rows(named=True)]
@@ -115,19 +115,16 @@ def _beyond(
     Each difference is tested (Welch), at the level of a row divided by the `number` of means that
     are seen at once. All have to be significant, so that their number asks for no correction.
     """
-    tail = (1.0 - row["confidence"]) / 2.0 / number
+    confidence = 1.0 - (1.0 - row["confidence"]) / number
+    interval_text = ""
     for placebo in placebos:
         difference = row["estimate"] - placebo["estimate"]
-        variances = row["se"] ** 2, placebo["se"] ** 2
-        uncertain = variances[0] ** 2 / row["df"] + variances[1] ** 2 / placebo["df"]
-        df = sum(variances) ** 2 / uncertain if uncertain else math.inf
-        half = float(stdtrit(df, 1.0 - tail)) * sum(variances) ** 0.5
-        if difference <= half:
+        mean = ClusteredMean(0, 0, difference, row["se"], row["df"])
+        low, high = mean.plus(placebo["se"] ** 2, placebo["df"]).interval(confidence)
+        if low is None or low <= 0.0:
             return None
-    # The last, which leans most.
-    return (
-        f"“{row['about']}” leans by {bracketed(difference, difference - half, difference + half)}"
-    )
+        interval_text = bracketed(difference, low, high)  # at last of the one that leans most
+    return f"“{row['about']}” leans by {interval_text}"
 
 
 def _rating_table(rows: pl.DataFrame) -> ReportTable:

@@ -21,7 +21,7 @@ from clinometer.report.answers.earlier import changes
 from clinometer.report.answers.overview import in_lines as lines_of
 from clinometer.report.answers.overview import overview
 from clinometer.report.answers.results import AnswerResults, InstrumentResults, read_results
-from clinometer.report.drawing.charts import Axis, Row
+from clinometer.report.drawing.charts import Axis, Row, labels_width
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.markdown import as_line
@@ -362,7 +362,7 @@ def _figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
     title = "share of the scale from neutral"
     if any(results.measure.directed for results in instruments.values()):
         title += "; right: as the stereotype says"
-    labels = max(_LABELS, _LETTER * max(len(row["label"]) for row in rows))
+    labels = labels_width(rows, _LABELS)
     summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
     return Figure(
         "summary",
@@ -373,9 +373,9 @@ def _figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
     )
 
 
-#: Least width of the labels, that of a letter, and that of the figure with its labels, in pixels:
-#: half a page, where letters keep their size.
-_LABELS, _LETTER, _WIDTH = 110, 7, 510
+#: Least width of the labels, and that of the figure with its labels, in pixels: half a page, where
+#: letters keep their size.
+_LABELS, _WIDTH = 110, 510
 
 
 #: Characters of the label of a mark.
