@@ -148,9 +148,8 @@ def components() -> Any:
     for agent, measure in SHIPPED.items():
         runs = []
         for seed in range(_RUNS_SHIPPED):
-            scores = _scores(agent, seed, "standard").filter(
-                pl.col("control").is_null(), instrument=measure
-            )
+            scores = _scores(agent, seed, "standard")
+            scores = scores.filter(pl.col("control").is_null(), instrument=measure)
             # Episodes of several runs are those of one.
             pair = pl.col("pair_id").cast(pl.String) + f"_{seed}"
             iteration = pl.col("iteration") + 1000 * seed
