@@ -208,7 +208,7 @@ def answer(
     `mean`: the estimate over all stereotypes, if there is one.
     `rows`: the estimates per stereotype, controls left out.
     """
-    text = _consistent_text(plan, rows) + _splits_sentence(rows)
+    text = _consistent_text(plan, measure, rows) + _splits_sentence(rows)
     if mean and mean["estimate"] is not None:
         splits = f"; random splits of the group words {splits_text(mean)}"
         text += (
@@ -223,7 +223,7 @@ def answer(
     return text
 
 
-def _consistent_text(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
+def _consistent_text(plan: PlanFacts, measure: Measure, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say how many means are stereotype-consistent, and what the others are."""
     counts = Counter(verdict_kind(row["verdict"]) for row in rows)
     margin = plan.margin
@@ -231,7 +231,7 @@ def _consistent_text(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
     near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
     with_verdict = ("consistent", "reversed", "equivalent", "inconclusive")
     rest = [
-        (counts["reversed"], "reversed"),
+        (counts["reversed"], "reversed" if measure.directed else "below neutral"),
         (counts["equivalent"], near),
         (counts["inconclusive"], "inconclusive"),
         (len(rows) - sum(counts[kind] for kind in with_verdict), "without a verdict"),
@@ -240,7 +240,8 @@ def _consistent_text(plan: PlanFacts, rows: Sequence[Mapping[str, Any]]) -> str:
     consistent = (r["verdict"] for r in rows if verdict_kind(r["verdict"]) == "consistent")
     text = (
         f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
-        "significantly stereotype-consistent (all tested together)"
+        f"significantly {'stereotype-consistent' if measure.directed else 'above neutral'} (all "
+        "tested together)"
         f"{restriction_note(consistent)}."
     )
     if slight and margin:
