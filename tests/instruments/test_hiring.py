@@ -502,6 +502,29 @@ def test_occupations_that_move_all_groups_alike_are_no_interaction() -> None:
     assert 0.01 < moved.variance * 14 < 0.25
 
 
+def test_of_one_answer_each_nothing_is_known_of_occupations() -> None:
+    """One answer cannot vary, and a variance is not what rounding leaves of it."""
+    once = np.array([[0.0, 0.0], [1.0, 0.0]])
+    assert interaction_component(once, np.ones_like(once)).variance == 0
+    groups = [np.array([0]), np.array([1])]
+    (ratio, _) = impact_ratios(SelectionCounts(once, np.ones_like(once), groups, np.arange(2)))
+    assert (ratio.low, ratio.high) == (0, 1)
+
+
+@pytest.mark.parametrize("most", [1, 2, 8])
+def test_few_answers_have_intervals_around_what_was_counted(most: int) -> None:
+    rng = np.random.default_rng(most)
+    two_names = np.repeat(np.arange(3), 2)
+    groups = [np.flatnonzero(two_names == group) for group in range(3)]
+    for _ in range(60):
+        decided = rng.integers(0, most, (6, 2), endpoint=True).astype(float)
+        selected = rng.binomial(decided.astype(int), rng.choice([0.05, 0.5, 1.0])).astype(float)
+        few = SelectionCounts(selected, decided, groups, two_names)
+        for ratio in impact_ratios(few):
+            is_compared = not (ratio.is_reference or np.isnan(ratio.ratio))
+            assert not is_compared or 0 <= ratio.low <= ratio.ratio <= ratio.high <= 1
+
+
 def test_without_any_selection_there_is_no_ratio() -> None:
     nothing = counts([1, 1], 10)
     ratios = impact_ratios(replace(nothing, selected=np.zeros_like(nothing.selected)))

@@ -28,6 +28,10 @@ Array = NDArray[np.float64]
 #: Steps of Newton, by which the log odds of groups and occupations converge.
 _STEPS = 12
 
+#: Few answers may seem to vary without bound. At this variance, two standard deviations lie between
+#: rates of .05 and .95.
+_LARGEST_VARIANCE = 9.0
+
 
 class Component(NamedTuple):
     """A variance of log odds."""
@@ -43,13 +47,14 @@ class Component(NamedTuple):
         """Return what would be estimated in other data with this variance: (draws,)."""
         total = self.variance * self.signal + self.expected
         drawn = total * rng.chisquare(self.degrees, draws) / self.degrees
-        return np.asarray(np.maximum(drawn - self.expected, 0.0) / self.signal)
+        return ((drawn - self.expected) / self.signal).clip(0, _LARGEST_VARIANCE)
 
 
 def _component(total: float, expected: float, signal: float, degrees: float) -> Component:
     if not (expected > 0 and signal > 0):
         return Component(0.0, 0.0, 1.0, 1.0)
-    return Component(max(total - expected, 0.0) / signal, expected, signal, max(degrees, 1.0))
+    variance = min(max(total - expected, 0.0) / signal, _LARGEST_VARIANCE)
+    return Component(variance, expected, signal, max(degrees, 1.0))
 
 
 def names_component(selected: Array, decided: Array, intersections: NDArray[np.intp]) -> Component:
@@ -90,7 +95,8 @@ def interaction_component(selected: Array, decided: Array) -> Component:
     binomial = decided * rates * (1 - rates)
     # What is left of each square after groups and occupations are fitted.
     left = (groups - 1) * (n - 1) / (groups * n)
-    signal = float((binomial**2 - binomial * rates * (1 - rates)).sum()) * left * n
+    # Of one answer nothing is left: exactly 0, as a variance is divided by the sum.
+    signal = float((decided * (decided - 1) * (rates * (1 - rates)) ** 2).sum()) * left * n
     total = float(((selected - decided * rates) ** 2).sum())
     degrees = float(binomial.sum() ** 2 / (binomial**2).sum()) * left
     return _component(total, float(binomial.sum()) * left, signal, degrees)
@@ -110,7 +116,7 @@ def shared_variance(selected: Array, decided: Array) -> tuple[float, int]:
     logits = np.log(without[0] / without[1])[decided > 0]
     jackknife = (n - 1) / n * float(((logits - logits.mean()) ** 2).sum())
     binomial = 1 / (picked + 0.5) + 1 / (total - picked + 0.5)
-    return max(jackknife - float(binomial), 0.0), n - 1
+    return min(max(jackknife - float(binomial), 0.0), _LARGEST_VARIANCE), n - 1
 
 
 def _additive_rates(selected: Array, decided: Array) -> Array:
