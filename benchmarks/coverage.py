@@ -14,7 +14,8 @@ How
     `clinometer.estimate`; each run is a model of its own. Every condition on word associations in
     free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
     name. Other instruments and modes at the quick and standard size. Coverage is that of each
-    interval alone, ``together`` the share of runs in which all intervals of a level hold at once.
+    interval alone, ``together`` the share of runs in which all intervals of a level, or of a page
+    of stereotypes, categories and all, hold at once.
     Verdicts that are for one wording or these words only are no leans. Two processes.
     ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
     with a part in their name (by default word associations in free text), in one process, and
@@ -61,6 +62,8 @@ FEW_STEREOTYPES = {"one stereotype": 1, "three stereotypes": 3}
 ONE_WORDING = "one wording"
 TREATED = (FIRST, ("mist2025", "word_association", "free"))
 ONE_PAIR = "one pair of words"
+#: All levels together; a claim about a page is about them.
+PAGE, OF_A_PAGE = "page", ("leans", "together")
 TOLD = ("leans", "near", "shown")
 MEASURED = ("coverage", "together", "width", "exact", *TOLD)
 
@@ -175,7 +178,12 @@ def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
             for key, of_row in judged.group_by("level", "target"):
                 named = {"level": key[0], "target": key[1]}
                 rows.setdefault(key, named)[told] = share(of_row)
-    return list(rows.values())
+    page: Row = {"level": PAGE, "target": "these"}
+    if "neutral" in pages:
+        page["leans"] = _leans(pages["neutral"].filter(target="these").drop_nulls("verdict"))
+    if spread.height:
+        page["together"] = _together(spread.filter(target="these"))
+    return [*rows.values(), page]
 
 
 def _estimated(job: Job, simulation: Any, page: str, rng: Any) -> Iterator[Any]:
@@ -266,13 +274,10 @@ def _coverage(rows: Any) -> Row:
     error = pl.col("estimate") - pl.col("truth")
     rows = rows.with_columns(
         covered=pl.col("truth").is_between("pointwise_low", "pointwise_high").cast(pl.Float64),
-        together=pl.col("truth").is_between("ci_low", "ci_high"),
         width=pl.col("pointwise_high") - pl.col("pointwise_low"),
         error=error,
     )
-    of_runs = rows.group_by("model").agg(
-        pl.col("covered", "error").mean(), pl.col("together").all()
-    )
+    of_runs = rows.group_by("model").agg(pl.col("covered", "error").mean())
     runs = len(of_runs)
     oracle = rows.group_by("category", "stereotype", "dimension").agg(
         (pl.col("error") ** 2).mean().sqrt()
@@ -281,7 +286,7 @@ def _coverage(rows: Any) -> Row:
     spread = float(of_runs["error"].std()) / runs**0.5
     return {
         "coverage": rows["covered"].mean(),
-        "together": of_runs["together"].mean(),
+        "together": _together(rows),
         "coverage_se": float(of_runs["covered"].std() or 0.0) / runs**0.5,
         "width": rows["width"].mean() / known if known and rows["width"].count() else None,
         "untold": rows["width"].null_count() / len(rows),
@@ -304,6 +309,14 @@ def _exact(trials: Any, level: str, target: str) -> float | None:
     df = trials.group_by(keys).agg(n=known)["n"].to_numpy() - 1.0
     spread = np.sqrt(2.0 / df) * np.exp(gammaln((df + 1.0) / 2.0) - gammaln(df / 2.0))
     return float((stdtrit(df, 0.975) * spread / 1.96).mean())
+
+
+def _together(rows: Any) -> float:
+    """Return the share of runs of which all intervals hold."""
+    import polars as pl
+
+    holds = pl.col("truth").is_between("ci_low", "ci_high")
+    return float(rows.group_by("model").agg(holds.all())["truth"].mean())
 
 
 def _leans(rows: Any) -> float:
@@ -423,8 +436,8 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
         f"coverage of 'like these' is {low} or more in every row": all(
             low <= row["coverage"] + 2 * row["coverage_se"] for row in like
         ),
-        f"intervals of a level hold at once on {low} of pages or more, by condition": all(
-            low <= share + 2 * _error(share, runs) for share, runs in _told(covered, "together")
+        f"intervals of a page hold at once on {low} of pages or more, by condition": all(
+            low <= share + 2 * _error(share, runs) for share, runs in _told(done, "together")
         ),
         f"width of stereotypes is at most {WIDEST} times the oracle's, among five or more": (
             max(widths, default=0.0) <= WIDEST
@@ -455,10 +468,11 @@ def _error(share: float, runs: int) -> float:
 
 
 def _by_condition(done: Iterable[Row], told: str) -> dict[str, tuple[float, int]]:
-    """Return shares of stereotypes' rows, all sizes together, with the number of runs."""
+    """Return shares of pages, or of stereotypes' rows, all sizes together, with their runs."""
     shares: dict[str, list[float]] = {}
+    level = PAGE if told in OF_A_PAGE else "stereotype"
     for row in done:
-        if row["level"] == "stereotype" and row["target"] == "these" and row.get(told) is not None:
+        if row["level"] == level and row["target"] == "these" and row.get(told) is not None:
             shares.setdefault(row["name"], []).append(row[told])
     return {
         name: (
@@ -494,13 +508,14 @@ def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
         for level in ("stereotype", ONE_PAIR, "category", "model")
     }
     return [
-        "width, exact: by the oracle's; together: share of runs in which all intervals of a level "
-        "hold; leans: share of neutral pages with any lean that is not restricted; near: share "
-        "said to be near neutral where the mean is the margin; shown: share of treatments with "
-        "p < .05",
+        "width, exact: by the oracle's; together: share of runs in which all intervals of a level, "
+        "or of a page, hold; leans: share of neutral pages with any lean that is not restricted; "
+        "near: share said to be near neutral where the mean is the margin; shown: share of "
+        "treatments with p < .05",
         *(f"covered, {target}, {level}: {text}" for (target, level), text in ranges.items()),
         *(
-            f"{told}, stereotypes, by condition, all sizes, the most first: {_worst(done, told)}"
+            f"{told}, {PAGE if told in OF_A_PAGE else 'stereotypes'}, by condition, all sizes, the "
+            f"most first: {_worst(done, told)}"
             for told in TOLD
         ),
         f"processor time in ms an answer, one model: {_text(spent)}",

@@ -346,8 +346,7 @@ def _page_says(neutral: pl.DataFrame, measure: Any) -> float | None:
     """
     from clinometer.statistics.planning import smallest_effects
 
-    tests = len(neutral) // neutral["seed"].n_unique()
-    effects = smallest_effects(neutral, measure, tests)
+    effects = smallest_effects(neutral, measure)
     middle = median(inf if effect is None else effect for effect in effects)
     return middle * 2 / (measure.high - measure.low) if isfinite(middle) else None
 

@@ -58,6 +58,17 @@ def test_a_limit_of_the_mean_is_judged_on_its_interval(run_of, shift, at_most, e
     assert gated.outcome == expected
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.3, 0.8])
+def test_a_rule_of_one_mean_is_judged_by_the_interval_of_it_alone(run_of, shift):
+    """Also near the end of the scale, and whatever else the page shows."""
+    run = run_of("a", shift)
+    mean = estimate(run).filter(level="model", method="clustered").row(0, named=True)
+    assert mean["ci_low"] < mean["pointwise_low"] and mean["test"] == "t"
+    low, high = (f"{mean[f'pointwise_{end}']:.2f}" for end in ("low", "high"))
+    (check,) = gate(run, policy(rule(level="model", at_most=0.4))).checks[:1]
+    assert f"[{low}, {high}]" in check.reason
+
+
 @pytest.mark.parametrize(("at_most", "outcome"), [(0.9, "pass"), (0.05, "fail")])
 def test_an_outcome_says_for_what_it_holds(run_of, at_most, outcome):
     scores = run_of("a", 0.4)

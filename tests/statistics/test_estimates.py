@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -132,14 +130,27 @@ def test_families_are_model_and_level(drawn, measure):
     assert cells["p_bh"][-1] == pytest.approx(p[-1])
 
 
-def test_levels_that_share_an_error_rate_have_equal_parts_of_it(drawn, measure):
-    scores = drawn(0.02)
-    apart = only(estimate_measure(scores, measure), "model")
-    together = only(estimate_measure(scores, replace(measure, levels_together=3)), "model")
-    assert together["p"] == apart["p"]
-    assert together["p_bonferroni"] == pytest.approx(min(1, 3 * apart["p_bonferroni"]))
-    assert together["ci_low"] < apart["ci_low"] and apart["ci_high"] < together["ci_high"]
-    assert together["pointwise_low"] == apart["pointwise_low"]
+@pytest.mark.parametrize(
+    ("categories", "numbers"),
+    [
+        ("a", {"stereotype": 1, "category": 1, "model": 1}),
+        ("aaa", {"stereotype": 6, "category": 2, "model": 2}),  # the category is all
+        ("abc", {"stereotype": 6, "category": 6, "model": 2}),  # each is its stereotype
+        ("aab", {"stereotype": 12, "category": 8, "model": 2}),
+    ],
+)
+def test_levels_of_a_page_have_parts_of_one_error_rate(drawn, measure, categories, numbers):
+    scores = pl.concat(
+        drawn(0.02, stereotype=f"s{place}", category=name, seed=place)
+        for place, name in enumerate(categories)
+    )
+    rows = estimate_measure(scores, measure).filter(method="clustered")
+    assert rows.filter(level="cell")["n_tests"].unique().to_list() == [3 * len(categories)]
+    rows = rows.filter(pl.col("level").is_in([*numbers]))
+    for row in rows.iter_rows(named=True):
+        assert row["n_tests"] == numbers[row["level"]]
+        assert row["p_bonferroni"] == pytest.approx(min(1, row["n_tests"] * row["p"]))
+        assert (row["ci_low"] < row["pointwise_low"]) == (row["n_tests"] > 1)
 
 
 def test_missing_scores_bound_the_mean(scores_of, measure):

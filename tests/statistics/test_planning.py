@@ -251,7 +251,7 @@ def test_the_dimensions_of_a_study_are_tested_together():
     runs = {(*RUN[:6], d, *RUN[7:]): known() for d in ("a", "b")}
     told = plan_power([PlannedRuns(dims, runs, MEASURE)], runs=5)
     assert dict(told.select("level", "n_tests").unique().rows()) == {
-        "stereotype": 16, "category": 2, "model": 2
+        "stereotype": 32, "category": 4, "model": 4
     }  # fmt: skip
 
 
@@ -282,25 +282,25 @@ def test_what_is_asked_of_no_run_is_refused():
 
 def measured(**row) -> pl.DataFrame:
     """Return a mean as it stands in the table of estimates."""
-    of_row = {"estimate": 0.2, "statistic": 20.0, "se": 0.005, "df": 1e6, "n": 80}
+    of_row = {"estimate": 0.2, "statistic": 20.0, "se": 0.005, "df": 1e6, "n": 80, "n_tests": 1}
     return pl.DataFrame([{**of_row, "confidence": 0.95, **row}])
 
 
 def test_an_effect_that_was_in_reach_is_2_8_errors_of_a_neutral_mean():
     """Cohen (1988), table 2.4.1: z of .975 and of .8 together."""
-    (effect,) = smallest_effects(measured(), MEASURE, 1)
+    (effect,) = smallest_effects(measured(), MEASURE)
     assert effect == pytest.approx((1.95996 + 0.84162) * 0.01, abs=0.002)  # a step of the grid
 
 
 def test_few_degrees_of_freedom_and_many_tests_need_a_larger_effect():
-    (one,) = smallest_effects(measured(), MEASURE, 1)
-    (many,) = smallest_effects(measured(), MEASURE, 21)
-    (rough,) = smallest_effects(measured(df=2.0), MEASURE, 1)
+    (one,) = smallest_effects(measured(), MEASURE)
+    (many,) = smallest_effects(measured(n_tests=21), MEASURE)
+    (rough,) = smallest_effects(measured(df=2.0), MEASURE)
     assert one < many and rough == pytest.approx((4.30265 + 0.84162) * 0.01, abs=0.002)
 
 
 def test_without_an_error_no_effect_is_named():
-    assert smallest_effects(measured(se=None, df=None), MEASURE, 1) == [None]
-    assert smallest_effects(measured(se=0.0, statistic=None), MEASURE, 1) == [None]
-    assert smallest_effects(measured(estimate=None), MEASURE, 1) == [None]
-    assert smallest_effects(measured(df=1.0), MEASURE, 10_000) == [None]
+    assert smallest_effects(measured(se=None, df=None), MEASURE) == [None]
+    assert smallest_effects(measured(se=0.0, statistic=None), MEASURE) == [None]
+    assert smallest_effects(measured(estimate=None), MEASURE) == [None]
+    assert smallest_effects(measured(df=1.0, n_tests=10_000), MEASURE) == [None]

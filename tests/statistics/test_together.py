@@ -61,26 +61,30 @@ def test_near_neutral_is_said_only_where_the_interval_lies_within_the_margin(
     assert 0 < near.sum() < len(judged)
 
 
-def test_the_interval_of_a_mean_alone_is_at_its_own_confidence(judged: pl.DataFrame) -> None:
-    """That of a family of one is the one that is drawn; else it lies within it."""
-    alone = judged.filter(level="model")
-    assert alone["ci_low"].to_list() == alone["pointwise_low"].to_list()
+def test_the_interval_of_a_mean_alone_is_at_its_own_confidence(
+    pages: pl.DataFrame, judged: pl.DataFrame, measure: Any
+) -> None:
+    """That of a lone stereotype is the one that is drawn; else it lies within it."""
+    lone = estimate_measure(pages.filter(stereotype="s05"), measure).filter(method="clustered")
+    lone = lone.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
+    assert lone["n_tests"].to_list() == [1] * len(lone)
+    assert lone["ci_low"].to_list() == lone["pointwise_low"].to_list()
     among = judged.filter(level="stereotype")
     assert (among["ci_low"] < among["pointwise_low"]).all()
     assert (among["ci_high"] > among["pointwise_high"]).all()
     assert among["p_bonferroni"].to_list() == pytest.approx(
-        [min(9 * p, 1.0) for p in among["p"].to_list()]
+        [min(18 * p, 1.0) for p in among["p"].to_list()]  # with the mean of all
     )
 
 
 def test_a_run_of_fewer_stereotypes_is_adjusted_for_fewer(
     pages: pl.DataFrame, measure: Any
 ) -> None:
-    """Dimensions are seen together; another model, or a control, is not."""
+    """Dimensions and the mean of all are seen together; another model, or a control, is not."""
     one = pages.filter(model="m00")
     twice = pl.concat([one, one.with_columns(dimension=pl.lit("competence"))])
     control = one.filter(stereotype="s08").with_columns(control=pl.lit("positive"))
-    for scores, number in ((one, 9), (twice, 18), (pl.concat([one, control]), 9)):
+    for scores, number in ((one, 18), (twice, 36), (pl.concat([one, control]), 18)):
         rows = estimate_measure(scores, measure).filter(
             pl.col("control").is_null(), level="stereotype", method="clustered"
         )
@@ -114,3 +118,9 @@ def test_intervals_hold_at_once() -> None:
             intervals = [clustered_mean(one, range(6)).interval(level) for one in run]
             held += all(low <= 0 <= high for low, high in intervals)  # type: ignore[operator]
     assert 0.88 < held / 2000 < 0.94
+
+
+def test_a_control_is_judged_as_a_stereotype_alone(pages: pl.DataFrame, measure: Any) -> None:
+    controls = pages.filter(model="m00").with_columns(control=pl.lit("positive"))
+    rows = estimate_measure(controls, measure).filter(level="stereotype", method="clustered")
+    assert set(rows["n_tests"]) == {9}

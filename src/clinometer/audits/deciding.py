@@ -45,7 +45,7 @@ from clinometer.asking.stages import Ended, Information, Stage, iterations_at
 from clinometer.audits.looking import looks_of
 from clinometer.audits.planning import Pilot, power_of_plan, read_pilot
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
+from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import (
     INCONCLUSIVE,
@@ -55,7 +55,6 @@ from clinometer.results.verdicts import (
     unrestricted,
 )
 from clinometer.statistics.looks import Looks
-from clinometer.statistics.summaries import SEEN_TOGETHER
 
 __all__ = ["LEAST_CHANCE", "next_stage"]
 
@@ -183,18 +182,14 @@ def _look_after(plan: Plan, iterations: int, most: int) -> int | None:
 
 
 def _judged_means(estimates: pl.DataFrame) -> pl.DataFrame:
-    """Return the judged means of stereotypes; `open`: more answers may change the verdict.
-
-    `seen` is the number of means that a verdict allows for.
-    """
+    """Return the judged means of stereotypes; `open`: more answers may change the verdict."""
     rows = estimates.filter(
         pl.col("factor").is_null() & pl.col("verdict").is_not_null(),
         level="stereotype",
         method="clustered",
     )
     is_open = unrestricted(pl.col("verdict")).is_in(_OPEN)
-    seen = pl.col("p").count().over("model", *SEEN_TOGETHER)
-    return rows.with_columns(open=is_open, seen=seen)
+    return rows.with_columns(open=is_open)
 
 
 def _rows_of(means: pl.DataFrame, end: Ended) -> pl.DataFrame:
@@ -243,8 +238,8 @@ class _Foresight:
         error, df = growth[0] * row["se"], growth[1] * row["df"]
         spread = max((row["se"] ** 2 - error**2) ** 0.5, 1e-12)
         level = 1.0 - row["confidence"]
-        number = row["seen"] * MEASURES[row["instrument"]].levels_together
-        tests = self.looks.tests(number, level, (row["study"], row["instrument"], row["mode"]))
+        run = row["study"], row["instrument"], row["mode"]
+        tests = self.looks.tests(row["n_tests"], level, run)
         half = error * float(stdtrit(df, 1.0 - level / tests / 2.0))
         distance = row["estimate"] - row["neutral"]
         leans = ndtr((distance - half) / spread) + ndtr((-distance - half) / spread)

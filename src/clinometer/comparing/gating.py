@@ -263,12 +263,12 @@ def _judge_limit(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Out
     if judged:
         outcome, _, worst = judged[0]
         if outcome == "pass" and unknown.is_empty():
-            return "pass", f"largest: {_estimate_text(worst)}{_restriction(rows)}"
+            return "pass", f"largest: {_judged_text(worst, confidence)}{_restriction(rows)}"
         if outcome != "pass":
             alike = sum(row_outcome == outcome for row_outcome, _, _ in judged)
             more = f" and {alike - 1} more" if alike > 1 else ""
             restriction = _restriction(pl.DataFrame([worst], schema=rows.schema))
-            return outcome, f"{_estimate_text(worst)}{restriction}{more}"
+            return outcome, f"{_judged_text(worst, confidence)}{restriction}{more}"
     return (
         "inconclusive",
         f"{unknown.height} without an interval: {_row_name(unknown.row(0, named=True))}",
@@ -320,11 +320,28 @@ def _joint_interval(row: dict[str, Any], confidence: float) -> tuple[float, floa
         df=row["df"],
         unanimous=row["test"] == UNANIMOUS,
         bounds=(row["range_low"], row["range_high"]),
+        scale=_scale(row),
     )
     low, high = mean.interval(confidence)
     assert low is not None and high is not None
     which = "ci" if row["pointwise_low"] is None else "pointwise"
     return min(low, row[f"{which}_low"]), max(high, row[f"{which}_high"])
+
+
+def _scale(row: Mapping[str, Any]) -> float | None:
+    """Return the scale of a mean's variance (`ClusteredMean`), from its test against neutral.
+
+    Where there is no t of these scores it is (mean − low)(high − mean), that of many answers.
+    """
+    low, high, neutral = row["range_low"], row["range_high"], row["neutral"]
+    if row["factor"] or not row["se"] or None in (low, high, neutral):
+        return None
+    at_mean = (row["estimate"] - low) * (high - row["estimate"])
+    distance = row["estimate"] - neutral
+    if row["test"] != "t" or not row["statistic"] or not distance:
+        return at_mean or None
+    at_neutral = (neutral - low) * (high - neutral)
+    return float(at_neutral * (row["statistic"] * row["se"] / distance) ** 2)
 
 
 def _compliance_checks(
@@ -374,8 +391,8 @@ def _distances_toward_worse(
     neutral = row["neutral"] or 0.0
     sign = -1.0 if row["direction"] == "below" else 1.0
     bounds = row["bound_ci_low"], row["bound_ci_high"]
-    if None in bounds:  # no answer is missing
-        bounds = row["ci_low"], row["ci_high"]
+    if None in bounds or bounds == (row["ci_low"], row["ci_high"]):  # no answer is missing
+        bounds = interval
     # Sorted anew, because a change of sign turns an interval round.
     low, high = sorted(sign * (end - neutral) for end in interval)
     least, most = sorted(sign * (end - neutral) for end in bounds)
@@ -389,6 +406,12 @@ def _condition_text(row: Mapping[str, Any]) -> str:
 def _row_name(row: Mapping[str, Any]) -> str:
     subject = row["stereotype"] or row["category"] or "all stereotypes"
     return f"{subject} ({_condition_text(row)})"
+
+
+def _judged_text(row: dict[str, Any], confidence: float) -> str:
+    """Name an estimate with the interval that a limit is judged by."""
+    low, high = _joint_interval(row, confidence)
+    return _estimate_text(row if row["factor"] else {**row, "ci_low": low, "ci_high": high})
 
 
 def _estimate_text(row: Mapping[str, Any]) -> str:

@@ -193,7 +193,6 @@ COLUMNS: dict[str, Column] = {
         n_pairs="mirrored pairs scored in both orders",
         n_more="further trials of each run, asked like these, that would give a verdict if the "
         "estimate stays; null: there is a verdict, or more wordings are needed",
-        n_tests="means that are tested together, by whose number the level is divided",
         n_calls="calls of the model",
         n_variations="wordings asked",
         n_iterations="trials per stereotype, dimension and wording",
@@ -348,6 +347,8 @@ COLUMNS: dict[str, Column] = {
         n_other_words="answers without a score because they are to other words than the study's",
         n_absent="answers that never came, or are to other words than the study's: `compliance` "
         "leaves them out, the bounds count them as missing",
+        n_tests="by what the level of a test is divided: the means of a level that are seen "
+        "together, by the part that the level has of the error rate of a page",
         reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
         steps="of an episode: the most questions that the trial asks, one after another; null: one",
     ),

@@ -45,7 +45,7 @@ ESTIMATES: Schema = {
     **columns(
         *("estimate", "baseline_estimate", "candidate_estimate"),
         *("method", "target", "test", "alternative", "sd", "se", "df", "statistic"),
-        *("p", "p_bonferroni", "p_holm", "p_bh", "adjusted_over"),
+        *("p", "p_bonferroni", "p_holm", "p_bh", "adjusted_over", "n_tests"),
         *("confidence", "ci_low", "ci_high", "pointwise_low", "pointwise_high"),
         *("effect_size", "n", "n_scored", "n_absent", "compliance", "n_stereotypes"),
         *("n_clusters", "clustered_by"),
@@ -168,9 +168,6 @@ class Measure:
         where nothing is asked.
     limits
         What values cannot show, a sentence or two each.
-    levels_together
-        How many levels of means (stereotype, category, model) share one error rate, each an equal
-        part of it. 1: each level has an error rate to itself. Controls have one to themselves.
     directed
         Whether scores turn their sign where the two groups change places; without that there is no
         stereotype for a target, and random splits of the group words tell nothing.
@@ -188,7 +185,6 @@ class Measure:
     explicit: bool = False
     asks: str = ""
     limits: tuple[str, ...] = ()
-    levels_together: int = 1
     directed: bool = True
 
     def renamed(self, name: str, title: str, lead: str) -> Measure:

@@ -14,13 +14,14 @@ Inference
     papers' t test is a row of its own, method ``published``. `results.verdicts` says what follows.
 
 Adjustment
-    Over what a reader sees at once: the m means of a level of a model, study, instrument, mode,
-    word list and scoring, with all dimensions. Each interval is at 1 − α / m, so that all hold at
-    once (Bonferroni), and is all that a verdict rests on: a lean where it excludes neutral, none
-    where it lies within the margin. Holm's steps find a little more, but leave intervals that
-    contradict them. The interval of each mean alone stands beside. Where a measure's levels share
-    one error rate (`Measure.levels_together`), m is multiplied by their number, but for controls:
-    they are judged at one level.
+    Over what a reader sees at once: the stereotypes, categories and mean of a model, study,
+    instrument, mode, word list and scoring, with all dimensions. The mean has half of the
+    error rate, the other levels equal parts of the rest, and the m means of a level parts of these
+    (`tests_seen`): with three levels the interval of a stereotype is at 1 − α / 4m, so that all
+    hold at once (Bonferroni). It is all that a verdict rests on: a lean where it excludes neutral,
+    none where it lies within the margin. Holm's steps find a little
+    more, but leave intervals that contradict them. The interval of each mean alone stands beside.
+    Controls are judged as stereotypes alone.
 
 Order effect
     The mean, over mirrored pairs scored in both orders, of the difference between the orders,
@@ -56,6 +57,7 @@ from clinometer.statistics.looks import Looks
 from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
+    LEVELS_OF_A_PAGE,
     NEVER_POOLED,
     SEEN_TOGETHER,
     UNBALANCED,
@@ -63,6 +65,7 @@ from clinometer.statistics.summaries import (
     fill_missing,
     keys_of,
     summarise,
+    tests_seen,
     unbalanced,
     unbalanced_text,
 )
@@ -87,7 +90,7 @@ _GROUP_COLUMNS = (
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
 #: What is said of both targets.
-_TARGET_SCHEMA: Schema = {**OF_TARGET, **AMONG, **columns("tost_margin", "tost_p")}
+_TARGET_SCHEMA: Schema = {**OF_TARGET, **AMONG, **columns("n_tests", "tost_margin", "tost_p")}
 
 #: The effect of order.
 _ORDER_SCHEMA: Schema = {
@@ -242,6 +245,7 @@ def estimate_summaries(
 
 def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Set out each estimate by method, one row under the other."""
+    shared = pl.col("control").is_null() & pl.col("level").is_in(LEVELS_OF_A_PAGE)
     numbered = rows.with_row_index("row").with_columns(
         subject="model",
         measure=pl.lit(measure.name),
@@ -250,9 +254,7 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "{} estimates of a model, study, instrument, mode, intervention, word list and "
             "scoring, over dimensions{}",
             "level",
-            pl.when(pl.col("control").is_null())
-            .then(pl.lit(_levels_text(measure)))
-            .otherwise(pl.lit("")),
+            pl.when(shared).then(pl.lit("; levels share the error rate")).otherwise(pl.lit("")),
         ),
     )
     these = _adjusted(numbered).drop("like_these")
@@ -271,12 +273,6 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
 
 
-def _levels_text(measure: Measure) -> str:
-    """Say that levels share their error rate, where they do."""
-    n = measure.levels_together
-    return "" if n == 1 else f", with the error rate of {n} levels shared equally"
-
-
 def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
     """Adjust the tests of each family for the share of false ones among those found."""
     return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
@@ -290,27 +286,28 @@ class _Tests:
     ) -> None:
         self._inference = inference
         self._number = Counter[_Key]()
-        self._levels = measure.levels_together
         for key, targets in scores.items():
             for target in (THESE, LIKE_THESE):
                 if targets.mean(target).p(measure.neutral) is not None:
                     self._number[target, *self._family(key)] += 1
 
-    def number(self, key: _Key, target: str = THESE) -> float:
-        """Return the number, with that of `key`, times the levels that share their error rate.
+    def number(self, key: _Key, target: str = THESE) -> int:
+        """Return by what the level of a test is divided, looked at once."""
+        level, *family = self._family(key)
+        levels = (level,) if self._named(key)["control"] else (level, *LEVELS_OF_A_PAGE)
+        return tests_seen(level, {name: self._number[target, name, *family] for name in levels})
 
-        It is larger where results are looked at several times.
-        """
+    def at_any_look(self, key: _Key, target: str = THESE) -> float:
+        """Return the same where results may be looked at several times."""
         named = self._named(key)
-        levels = self._levels if named.get("control") is None else 1
-        number = max(self._number[target, *self._family(key)], 1) * levels
         study, instrument, mode = (str(named[name]) for name in ("study", "instrument", "mode"))
         level = 1.0 - self._inference.confidence
-        return self._inference.looks.tests(number, level, (study, instrument, mode))
+        run = study, instrument, mode
+        return self._inference.looks.tests(self.number(key, target), level, run)
 
-    def _family(self, key: _Key) -> _Key:
+    def _family(self, key: _Key) -> tuple[str, *tuple[Any, ...]]:
         by_name = self._named(key)
-        return (key[0], *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
+        return (str(key[0]), *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
 
     @staticmethod
     def _named(key: _Key) -> dict[str, Any]:
@@ -355,10 +352,13 @@ def _add_inference(
     rows_for_these: list[Row] = []
     rows_like_these: list[Row] = []
     for key, (score, order) in zip(keys, targets, strict=True):
-        row = _target_row(score, THESE, tests.number(key), measure, inference)
+        row, like_these = (
+            _target_row(score, target, tests.at_any_look(key, target), measure, inference)
+            | {"n_tests": tests.number(key, target) if score else None}
+            for target in (THESE, LIKE_THESE)
+        )
         rows_for_these.append({**row, **_order_row(order, inference)})
-        n_tests = tests.number(key, LIKE_THESE)
-        rows_like_these.append(_target_row(score, LIKE_THESE, n_tests, measure, inference))
+        rows_like_these.append(like_these)
     return described.hstack(
         pl.DataFrame(rows_for_these, schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
     ).with_columns(
@@ -419,7 +419,7 @@ def _worst_ends(
     highest = means(units, bounds, "high_value", "high_weight", levels, neutral=neutral)
     ends: dict[_Key, _Ends] = {}
     for key in lowest:
-        confidence = together(inference.confidence, tests.number(key))
+        confidence = together(inference.confidence, tests.at_any_look(key))
         low, _ = lowest[key].these.interval(confidence, neutral)
         _, high = highest[key].these.interval(confidence, neutral)
         ends[key] = low, high

@@ -13,7 +13,7 @@ Measures
     se                  error of the mean where it is neutral, exact for these components
     df                  median degrees of freedom of its estimate
     half_width          median of half the width of the interval where the mean is neutral, of one
-                        that holds for all means of its level at once
+                        that holds for all means of the page at once
     smallest_effect     distance from neutral of the nearest mean above it that the two-sided test
                         finds with the stated power
     smallest_beyond     the same for a mean whose interval lies above the margin of equivalence, as
@@ -39,9 +39,10 @@ How
     low − high to high − low, where the error is larger than that of the change itself.
 
 Tests
-    Tests and intervals are at α / m, α = 1 − confidence, for the m means of a level that are seen
-    together, those of all dimensions. Changes are adjusted over all that a comparison of two runs
-    decides about, of every instrument and study that is neither a control nor explicit.
+    Tests and intervals are at α / n_tests, α = 1 − confidence: for the means of a level that are
+    seen together, those of all dimensions, and the levels of a page. Changes are adjusted over all
+    that a comparison of two runs decides about, of every instrument and study that is neither a
+    control nor explicit.
 
 Target
     *These*: other wordings, group words, draws and answers; the same stereotypes and attributes.
@@ -72,7 +73,7 @@ from clinometer.statistics.estimates import Inference
 from clinometer.statistics.settings import FEWEST
 from clinometer.statistics.shared import SHARED
 from clinometer.statistics.sources import ERRORS, Sources
-from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of
+from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of, tests_seen
 from clinometer.statistics.targets import means
 
 __all__ = ["RUNS", "PlannedRuns", "PlannedMean", "foresee", "plan_power", "smallest_effects"]
@@ -206,12 +207,11 @@ def plan_power(
             row = {"level": level, **dict(zip(_KEYS[level], key, strict=True))}
             planned_means.append((row, mean))
     # Over all runs before the first row: tests are adjusted for the number of each family.
-    tests = Counter(_family(row) for row, _ in planned_means)
+    tests = Counter((row["level"], *_family(row)) for row, _ in planned_means)
     decided = Counter(row["level"] for row, mean in planned_means if _decides(row, mean))
     rows = []
     for row, mean in planned_means:
-        levels = mean.measure.levels_together if row["control"] is None else 1
-        n_tests = tests[_family(row)] * levels
+        n_tests = _number_of_tests(row, tests)
         predicted = {"n_tests": n_tests, **_power_row(mean, n_tests, inference, power)}
         if len(mean.df) and _decides(row, mean):
             level = (1.0 - inference.confidence) / decided[row["level"]]
@@ -223,7 +223,13 @@ def plan_power(
 
 def _family(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what means share that are seen together."""
-    return tuple(row[c] for c in ("level", *SEEN_TOGETHER))
+    return tuple(row[c] for c in SEEN_TOGETHER)
+
+
+def _number_of_tests(row: Mapping[str, Any], means: Mapping[tuple[Any, ...], int]) -> int:
+    """Return by what the level of a test is divided; `means`: how many a level and family has."""
+    levels = LEVELS if row["control"] is None else (row["level"],)
+    return tests_seen(row["level"], {name: means[name, *_family(row)] for name in levels})
 
 
 def _decides(row: Mapping[str, Any], mean: PlannedMean) -> bool:
@@ -254,7 +260,7 @@ def _power_row(mean: PlannedMean, tests: int, inference: Inference, power: float
 
 
 def smallest_effects(
-    estimates: pl.DataFrame, measure: Measure, tests: int, power: float = 0.8
+    estimates: pl.DataFrame, measure: Measure, power: float = 0.8
 ) -> list[float | None]:
     """Return what the tests of measured means would have found, from their own errors.
 
@@ -264,10 +270,8 @@ def smallest_effects(
         Means of a measure: rows of ``clustered`` in columns of `results.ESTIMATES`.
     measure
         Its scale.
-    tests
-        Means that are seen together: the level of a test is 1 − confidence, divided by these.
     power
-        Probability with which an effect is to be found.
+        Probability with which an effect is to be found, by tests at the level of the estimates.
 
     Returns
     -------
@@ -278,12 +282,12 @@ def smallest_effects(
     effects: list[float | None] = []
     for row in estimates.iter_rows(named=True):
         se = _null_error(row, measure)
-        if se is None or row["df"] is None:
+        if se is None or row["df"] is None or row["n_tests"] is None:
             effects.append(None)
             continue
         error, df = np.array([se]), np.array([row["df"]])
         mean = PlannedMean(measure, row["n"], 0, se, error, error, df)
-        effects.append(mean.smallest_effect(power, (1.0 - row["confidence"]) / tests))
+        effects.append(mean.smallest_effect(power, (1.0 - row["confidence"]) / row["n_tests"]))
     return effects
 
 

@@ -113,7 +113,6 @@ MEASURE = Measure(
         "religion. The Asian names are Vietnamese.",
     ),
     # A page shows contrasts, categories and the mean of all; a lean in any of them is a finding.
-    levels_together=3,
 )
 
 LETTERS = ("A", "B", "C")

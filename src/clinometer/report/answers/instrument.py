@@ -114,7 +114,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
         tables.append(("Controls", _estimate_table(results.controls, plan, caption)))
     marks, grey = _with_splits(pooled, plan)
     caption = (
-        f"Mean score per category and over all, with {plan.interval}, of all categories at once"
+        f"Mean score per category and over all, with {plan.interval}, of all of them at once"
         f"{grey}. {scale(results.measure)}"
     )
     draw = partial(forest, axis=Axis.of(results.measure, plan.margin))

@@ -24,7 +24,8 @@ def sensitivity(results: InstrumentResults) -> str:
     Of many, of the least and the most sensitive by the mean over all.
     """
     runs = []
-    for (model, mode), rows in results.over_all.group_by("model", "mode", maintain_order=True):
+    tested = results.over_all.drop_nulls("n_tests")
+    for (model, mode), rows in tested.group_by("model", "mode", maintain_order=True):
         # A model that recorded answers do not name is null, and a run of its own.
         same = [
             pl.col(name).eq_missing(pl.lit(value, pl.String))
@@ -50,6 +51,5 @@ def sensitivity(results: InstrumentResults) -> str:
 
 def _smallest(rows: pl.DataFrame, results: InstrumentResults) -> float:
     """Return the median of the smallest effects that are found; infinite where most are none."""
-    tests = len(rows) * results.measure.levels_together
-    effects = smallest_effects(rows, results.measure, tests, _CHANCE)
+    effects = smallest_effects(rows, results.measure, _CHANCE)
     return median(inf if effect is None else effect for effect in effects) if effects else inf

@@ -367,7 +367,7 @@ def _figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
     return Figure(
         "summary",
         "Means with intervals, as shares of the way from neutral to the end of the scale. Those of "
-        "the categories of an instrument hold for all of them at once.",
+        "all stereotypes, categories and the mean of an instrument hold at once.",
         summary,
         forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=labels, width=_WIDTH - labels),
     )
