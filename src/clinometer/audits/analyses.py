@@ -29,9 +29,13 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
     tables: dict[str, list[pl.DataFrame]] = {"matches": [pl.DataFrame(schema=MATCHES)]}
     asked = scores.select("model", "instrument").unique().collect().sort("model")
     for instrument in INSTRUMENTS.values():
+        if instrument.analyse is None and instrument.analyse_study is None:
+            continue
         measures = [measure.name for measure in instrument.measures]
         # Models without scores of the instrument itself are not analysed.
         models = asked.filter(pl.col("instrument").is_in(measures))["model"]
+        if models.is_empty():
+            continue
         used_scores = scores.filter(
             pl.col("instrument").is_in([*measures, *instrument.analysed_with])
         )

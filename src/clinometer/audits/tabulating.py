@@ -346,7 +346,8 @@ def _estimate_model(scores: pl.LazyFrame, inference: Inference) -> _ModelTables:
     del reductions  # they take as much memory as the tables
     refuse_split(units)
     units = units.drop("unit")
-    estimated = _estimate_instruments(units, inference, LEVELS[:-1], word_variance(items))
+    words = None if items.is_empty() else word_variance(items)
+    estimated = _estimate_instruments(units, inference, LEVELS[:-1], words)
     return _ModelTables(
         estimated.estimates,
         estimated.orders,

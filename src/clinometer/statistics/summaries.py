@@ -366,8 +366,11 @@ def _counts() -> list[pl.Expr]:
 
 def _check_scores(scores: pl.DataFrame) -> pl.DataFrame:
     """Return scores; raises InputError if one is not finite, or is missing without a reason."""
-    if not scores.filter(_SCORED & ~pl.col("score").is_finite()).is_empty():
+    score = scores["score"]
+    if np.isfinite(score.to_numpy()).sum() + score.null_count() < len(score):
         raise InputError("scores: score is nan or infinite; a missing score is null with a reason")
+    if not score.null_count():
+        return scores
     unexplained = scores.filter(~_SCORED & ~pl.col("reason").is_in(REASONS).fill_null(False))
     if not unexplained.is_empty():
         reason, trial = unexplained.select("reason", "trial_id").row(0)
