@@ -11,8 +11,8 @@ import polars as pl
 from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.instrument import Instrument
-from clinometer.results import ESTIMATES
-from clinometer.results.schemas import MATCHES, Tables
+from clinometer.results import NO_ESTIMATES
+from clinometer.results.schemas import NO_MATCHES, Tables
 from clinometer.statistics.reliability import USED, estimate_reliability
 from clinometer.stimuli import Study, load_study
 
@@ -25,8 +25,8 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
     `scores`: columns of `results.SCORES`. `studies`, by name: those that scores are of; others are
     looked for by their names. Tables of instruments that were not asked are left out.
     """
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
-    tables: dict[str, list[pl.DataFrame]] = {"matches": [pl.DataFrame(schema=MATCHES)]}
+    estimates = [NO_ESTIMATES]
+    tables: dict[str, list[pl.DataFrame]] = {"matches": [NO_MATCHES]}
     asked = scores.select("model", "instrument").unique().collect().sort("model")
     for instrument in INSTRUMENTS.values():
         if instrument.analyse is None and instrument.analyse_study is None:
@@ -77,7 +77,7 @@ def estimate_reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:
     Columns of `results.ESTIMATES`; see `statistics.reliability.estimate_reliability`.
     """
     used_columns = scores.select(USED)
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    estimates = [NO_ESTIMATES]
     for model in _models(scores):
         scores_of_model = used_columns.filter(_is_of(model)).collect()
         estimates.append(estimate_reliability(scores_of_model))

@@ -22,10 +22,8 @@ from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
 from clinometer.modes.mode import encodable
 from clinometer.results import (
-    COMPLIANCE,
-    ESTIMATES,
     LEVELS,
-    ORDERS,
+    NO_ESTIMATES,
     RESPONSES,
     SCORES,
     TRIALS,
@@ -38,7 +36,7 @@ from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubtful
 from clinometer.results.records import Journal, read_plan
-from clinometer.results.schemas import ITEMS, PROGRESS, Tables
+from clinometer.results.schemas import PROGRESS, Tables
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
 from clinometer.statistics.contrasts import DRAWN, TRIAL
@@ -300,11 +298,7 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
 
 def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
     """Estimate the scores of each model, then of all; with items, order effects and compliance."""
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
-    orders = [pl.DataFrame(schema=ORDERS)]
-    pairs = []
-    items = [pl.DataFrame(schema=ITEMS)]
-    compliances = [pl.DataFrame(schema=COMPLIANCE)]
+    estimates, orders, pairs, items, compliances = [], [], [], [], []
     for model in frame.select(pl.col("model").unique().sort()).collect()["model"]:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
         tables = _estimate_model(of_model, inference)
@@ -313,6 +307,8 @@ def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
         pairs.append(tables.pairs)
         items.append(tables.items)
         compliances.append(tables.compliance)
+    if not estimates:
+        return Tables(NO_ESTIMATES, {})
     if len(pairs) > 1:
         overall = _estimate_instruments(pl.concat(pairs), inference, LEVELS[-1:])
         estimates.append(overall.estimates)
@@ -401,8 +397,7 @@ def _estimate_instruments(
     words: pl.DataFrame | None = None,
 ) -> Estimated:
     """Estimate each instrument separately, with its own measure, placebos beside."""
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
-    orders = [pl.DataFrame(schema=ORDERS)]
+    estimates, orders = [], []
     for name in units["instrument"].cast(pl.String).unique(maintain_order=True):
         part = units.filter(pl.col("instrument") == name)
         variances = None if words is None else words.filter(instrument=name)

@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri, stdtr
 
-from clinometer.results import CONDITIONS, ESTIMATES, as_estimates, check
+from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, as_estimates, check
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.statistics.clustered import Array
 
@@ -55,7 +55,7 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
     """
     frame = check(estimates, ESTIMATES, "estimates")
     if frame["dimension"].drop_nulls().n_unique() < 2:
-        return pl.DataFrame(schema=ESTIMATES)
+        return NO_ESTIMATES
     frame = _scores(frame).drop_nulls(["dimension", "estimate"])
     rows: list[dict[str, Any]] = []
     for level, keys in (("stereotype", (*_RUN, "model")), ("model", _RUN)):
@@ -126,7 +126,7 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
     """
     frame = _scores(estimates).filter(level="model")
     if frame.height < 2:
-        return pl.DataFrame(schema=ESTIMATES)
+        return NO_ESTIMATES
     keys = [*_RUN, "dimension"]
     ranked = []
     for _, part in frame.filter(pl.len().over(keys) > 1).group_by(keys, maintain_order=True):
@@ -148,7 +148,7 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
             )
         )
     if not ranked:
-        return pl.DataFrame(schema=ESTIMATES)
+        return NO_ESTIMATES
     return as_estimates(pl.concat(ranked).sort(*keys, "estimate"), OTHER_MEASURES)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr, stdtrit
 
-from clinometer.results import CONDITIONS, ESTIMATES, Measure, as_estimates, check
+from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, Measure, as_estimates, check
 from clinometer.statistics.clustered import Array, adjusted, benjamini_hochberg
 from clinometer.statistics.pooling import THESE
 
@@ -82,12 +82,12 @@ def explicit_gaps(estimates: pl.DataFrame, confidence: float = 0.95) -> pl.DataF
     """
     frame = check(estimates, ESTIMATES, "estimates")
     if not frame["explicit"].any():
-        return pl.DataFrame(schema=ESTIMATES)
+        return NO_ESTIMATES
     means = _means(frame)
     implicit, explicit = means.filter(~pl.col("explicit")), means.filter(pl.col("explicit"))
     tables = [_pair_means(implicit, explicit, level, keys) for level, keys in _LEVELS.items()]
     pairs = pl.concat(tables)
-    return pl.DataFrame(schema=ESTIMATES) if pairs.is_empty() else _as_estimates(pairs, confidence)
+    return NO_ESTIMATES if pairs.is_empty() else _as_estimates(pairs, confidence)
 
 
 def share_of_scale(column: str) -> pl.Expr:
