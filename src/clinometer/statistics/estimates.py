@@ -226,15 +226,16 @@ def estimate_summaries(
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     order_effects = means(paired, (-span, span), "difference", "order_n", levels)
-    tables = []
+    tables: list[pl.DataFrame] = []
+    keys: list[_Key] = []
     for level in levels:
-        frame = by_cell if level == "cell" else by_stereotype
-        described = _describe_level(frame, level, measure)
-        keys = [(level, *key) for key in described.select(keys_of(level)).rows()]
-        targets = [(scores.get(key), order_effects.get(key)) for key in keys]
-        inferred = _add_inference(described, keys, targets, measure, inference, tests)
-        tables.append(_add_bounds(inferred, [worst.get(key, (None, None)) for key in keys]))
-    groups = pl.concat(tables, how="diagonal")
+        described = _describe_level(by_cell if level == "cell" else by_stereotype, level, measure)
+        tables.append(described)
+        keys += [(level, *key) for key in described.select(keys_of(level)).rows()]
+    targets = [(scores.get(key), order_effects.get(key)) for key in keys]
+    described = pl.concat(tables, how="diagonal")
+    inferred = _add_inference(described, keys, targets, measure, inference, tests)
+    groups = _add_bounds(inferred, [worst.get(key, (None, None)) for key in keys])
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
     orders = groups.drop(interval_columns.values()).rename(interval_columns)
     return Estimated(_as_estimates(groups, measure), check(orders, ORDERS, "orders"))
@@ -339,8 +340,10 @@ def _describe_level(units: pl.DataFrame, level: str, measure: Measure) -> pl.Dat
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
     keys = keys_of(level)
     pooled = [pl.lit(None, pl.String).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
-    described = with_texts(_describe(units, keys, measure)).sort(keys)
-    return described.with_columns(*pooled, level=pl.lit(level))
+    described = with_texts(_describe(units, keys, measure)).with_columns(
+        *pooled, level=pl.lit(level)
+    )
+    return described.sort(keys)
 
 
 def _add_inference(
@@ -359,10 +362,11 @@ def _add_inference(
         rows_for_these.append({**row, **_order_row(order, inference)})
         n_tests = tests.number(key, LIKE_THESE)
         rows_like_these.append(_target_row(score, LIKE_THESE, n_tests, measure, inference))
+    like_these = pl.DataFrame(rows_like_these, schema=_TARGET_SCHEMA).to_struct("like_these")
     return described.hstack(
         pl.DataFrame(rows_for_these, schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
     ).with_columns(
-        like_these=pl.Series(rows_like_these, dtype=pl.Struct(_TARGET_SCHEMA)),
+        like_these,
         conditional_on=pl.col("conditional_on") + unbalanced_text(),
     )
 
