@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
@@ -27,14 +27,14 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
     """
     estimates = [NO_ESTIMATES]
     tables: dict[str, list[pl.DataFrame]] = {"matches": [NO_MATCHES]}
-    asked = scores.select("model", "instrument").unique().collect().sort("model")
+    asked = scores.select("model", "instrument").unique().collect().sort("model").rows()
     for instrument in INSTRUMENTS.values():
         if instrument.analyse is None and instrument.analyse_study is None:
             continue
         measures = [measure.name for measure in instrument.measures]
         # Models without scores of the instrument itself are not analysed.
-        models = asked.filter(pl.col("instrument").is_in(measures))["model"]
-        if models.is_empty():
+        models = dict.fromkeys(model for model, measure in asked if measure in measures)
+        if not models:
             continue
         used_scores = scores.filter(
             pl.col("instrument").is_in([*measures, *instrument.analysed_with])
@@ -49,11 +49,11 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
 def _analyses(
     instrument: Instrument,
     scores: pl.LazyFrame,
-    models: pl.Series,
+    models: Iterable[str | None],
     studies: Mapping[str, Study],
 ) -> Iterator[Tables]:
     """Yield what one instrument makes of the scores of each model."""
-    for model in models.unique(maintain_order=True):
+    for model in models:
         of_model = scores.filter(_is_of(model))
         if instrument.analyse is not None:
             yield instrument.analyse(of_model)

@@ -299,17 +299,19 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
 def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
     """Estimate the scores of each model, then of all; with items, order effects and compliance."""
     estimates, orders, pairs, items, compliances = [], [], [], [], []
-    for model in frame.select(pl.col("model").unique().sort()).collect()["model"]:
+    models = frame.select(pl.col("model").unique().sort()).collect()["model"].to_list()
+    for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
-        tables = _estimate_model(of_model, inference)
+        tables = _estimate_model(of_model, inference, alone=len(models) == 1)
         estimates.append(tables.estimates)
         orders.append(tables.orders)
-        pairs.append(tables.pairs)
+        if tables.pairs is not None:
+            pairs.append(tables.pairs)
         items.append(tables.items)
         compliances.append(tables.compliance)
-    if not estimates:
+    if not models:
         return Tables(NO_ESTIMATES, {})
-    if len(pairs) > 1:
+    if pairs:
         overall = _estimate_instruments(pl.concat(pairs), inference, LEVELS[-1:])
         estimates.append(overall.estimates)
         orders.append(overall.orders)
@@ -330,13 +332,13 @@ class _ModelTables(NamedTuple):
 
     estimates: pl.DataFrame
     orders: pl.DataFrame
-    pairs: pl.DataFrame
+    pairs: pl.DataFrame | None  # for means over models; none of a model alone
     items: pl.DataFrame
     compliance: pl.DataFrame
 
 
-def _estimate_model(scores: pl.LazyFrame, inference: Inference) -> _ModelTables:
-    """Estimate the scores of a model, whole stereotypes in memory at a time."""
+def _estimate_model(scores: pl.LazyFrame, inference: Inference, *, alone: bool) -> _ModelTables:
+    """Estimate the scores of a model, `alone` or of several; whole stereotypes at a time."""
     reductions = [_reduce(part) for part in _split_stereotypes(scores)]
     units, items, counts = (pl.concat(tables) for tables in zip(*reductions, strict=True))
     del reductions  # they take as much memory as the tables
@@ -347,7 +349,7 @@ def _estimate_model(scores: pl.LazyFrame, inference: Inference) -> _ModelTables:
     return _ModelTables(
         estimated.estimates,
         estimated.orders,
-        pool_pairs(units),
+        None if alone else pool_pairs(units),
         items.sort(ITEMS_BY),
         counts.sort(COUNTED_BY),
     )
