@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -447,15 +448,9 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
 
     In means and bounds each stereotype counts once; in `estimate_of_answers` each answer does.
     """
-    n, scored, unit_mean = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
-    mean = pl.when(scored.sum() > 0).then((scored * unit_mean).sum() / scored.sum())
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
-    by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(
-        _weighted("value", "weight").alias("estimate"),
-        *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
-        *unbalanced(),
-    )
+    by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(_stereotype_means())
     over_stereotypes = by_stereotype.group_by(keys).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
         pl.col(*UNBALANCED).any(),
@@ -466,12 +461,30 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         bound_low=pl.min_horizontal("bound_low", "estimate"),
         bound_high=pl.max_horizontal("bound_high", "estimate"),
     )
+    counts = units.group_by(keys).agg(_counts(_ROUNDING * (measure.high - measure.low)))
+    return counts.join(over_stereotypes, on=keys, nulls_equal=True)
+
+
+@cache
+def _stereotype_means() -> tuple[pl.Expr, ...]:
+    """Return mean, bounds and flags of each stereotype of a group."""
+    return (
+        _weighted("value", "weight").alias("estimate"),
+        *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
+        *unbalanced(),
+    )
+
+
+@cache
+def _counts(rounding: float) -> tuple[pl.Expr, ...]:
+    """Return the counts of a group, and means and spread of its answers, 0 within `rounding`."""
+    n, scored, unit_mean = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
+    mean = pl.when(scored.sum() > 0).then((scored * unit_mean).sum() / scored.sum())
     # Around the mean of all: those within units, and those of the units' means.
     squares = pl.col("m2").sum() + (scored * (unit_mean - mean) ** 2).sum()
     sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
-    rounding = _ROUNDING * (measure.high - measure.low)
     absent = pl.sum_horizontal(pl.col(f"n_{reason}") for reason in ABSENT).sum()
-    counts = units.group_by(keys).agg(
+    return (
         pl.col("n", "n_scored").sum(),
         absent.alias("n_absent"),
         pl.when(n > absent).then(scored.sum() / (n - absent)).alias("compliance"),
@@ -480,7 +493,6 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         mean.alias("estimate_of_answers"),
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
     )
-    return counts.join(over_stereotypes, on=keys, nulls_equal=True)
 
 
 def _weighted(value: str, weight: str) -> pl.Expr:
