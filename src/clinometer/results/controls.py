@@ -101,6 +101,8 @@ def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
 
     Without one, whether none is `needed`. Rows of all models together need it of each model.
     """
+    if judged["control"].null_count() == judged.height:  # no control at all
+        return pl.lit(not needed)
     rows = control_rows(judged, kind)
     failed = rows.filter(pl.col("verdict") != PASSED)
     none_failed = ~_has_control(failed)

@@ -88,18 +88,14 @@ def as_estimates(
         raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/reference/columns.md")
     if rows.is_empty():
         return NO_ESTIMATES
-    given = set(rows.columns)
-    table = rows.with_columns(family=pl.lit(family)).select(
-        _cast(name, lacks=name not in given and name != "family") for name in ESTIMATES
-    )
+    given = rows.with_columns(family=pl.lit(family))
+    table = pl.concat([NO_ESTIMATES, given.select(map(_cast, given.columns))], how="diagonal")
     return _fill_scale(table, measures)
 
 
 @cache
-def _cast(name: str, *, lacks: bool) -> pl.Expr:
-    """Return a column of `ESTIMATES`, without values if the rows lack it; no number is nan."""
-    if lacks:
-        return pl.lit(None, ESTIMATES[name]).alias(name)
+def _cast(name: str) -> pl.Expr:
+    """Return a column of `ESTIMATES` in its type; no number is nan."""
     column = pl.col(name).cast(ESTIMATES[name])
     return column.fill_nan(None) if ESTIMATES[name].is_float() else column
 

@@ -173,10 +173,11 @@ def _is_strongest(
     deviations = stratum.weights * (values - mean)
     of_factors, by_factors = 0.0, np.zeros(stratum.size)
     for weight, codes in zip(of_mean.weights[:-1], stratum.members, strict=True):
-        has = codes >= 0
-        totals = np.bincount(codes[has], deviations[has])
+        levels = codes + 1  # 0: none
+        totals = np.bincount(levels, deviations)
+        totals[0] = 0.0
         of_factors += float(weight * (totals @ totals))
-        by_factors[has] += weight * totals[codes[has]]
+        by_factors += weight * totals[levels]
     of_responses = float(of_mean.weights[-1] * (deviations @ deviations))
     scale = scale_of(mean, stratum.size, bounds)
     noise = scale * of_mean.noise

@@ -152,7 +152,8 @@ def shared_component(
     levels, columns = np.unique(
         np.concatenate([codes for _, (codes, _, _) in used]), return_inverse=True
     )
-    if not 1 < len(levels) <= MOST_LEVELS:
+    no_level_is_shared = len(levels) == len(columns)
+    if no_level_is_shared or not 1 < len(levels) <= MOST_LEVELS:
         return 0.0, 0.0, 0.0
     rows = np.repeat(np.arange(len(used)), [len(codes) for _, (codes, _, _) in used])
     sums, counts = np.zeros((2, len(used), len(levels)))

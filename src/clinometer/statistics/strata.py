@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -83,7 +84,8 @@ def _leave_out_other_group(factors: dict[str, Codes], strata: Codes) -> None:
 def _levels(stratum: StratumSquares) -> tuple[dict[str, int], set[str]]:
     """Return the number of levels of each factor, and the factors without a known one."""
     levels = {f: codes for f, (codes, *_) in stratum.totals.items()}  # code 0: not recorded
-    unrecorded = {f for f, codes in levels.items() if not codes.any()}
+    # They are in order, so that the last is the greatest.
+    unrecorded = {f for f, codes in levels.items() if not len(codes) or codes[-1] == 0}
     return {f: len(codes) for f, codes in levels.items()}, unrecorded
 
 
@@ -98,7 +100,7 @@ def scale_of(mean: float, size: int, bounds: tuple[float, float]) -> float:
     The added unit keeps it above 0 where all scores are at one end.
     """
     low, high = bounds
-    if not np.isfinite(high - low):
+    if not math.isfinite(high - low):
         return 1.0
     shrunken = (size * min(max(mean, low), high) + (low + high) / 2.0) / (size + 1)
     return (shrunken - low) * (high - shrunken)
