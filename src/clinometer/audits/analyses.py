@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
@@ -11,8 +11,8 @@ import polars as pl
 from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.instrument import Instrument
-from clinometer.results import ESTIMATES
-from clinometer.results.schemas import MATCHES, Tables
+from clinometer.results import NO_ESTIMATES
+from clinometer.results.schemas import NO_MATCHES, Tables
 from clinometer.statistics.reliability import USED, estimate_reliability
 from clinometer.stimuli import Study, load_study
 
@@ -25,13 +25,17 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
     `scores`: columns of `results.SCORES`. `studies`, by name: those that scores are of; others are
     looked for by their names. Tables of instruments that were not asked are left out.
     """
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
-    tables: dict[str, list[pl.DataFrame]] = {"matches": [pl.DataFrame(schema=MATCHES)]}
-    asked = scores.select("model", "instrument").unique().collect().sort("model")
+    estimates = [NO_ESTIMATES]
+    tables: dict[str, list[pl.DataFrame]] = {"matches": [NO_MATCHES]}
+    asked = scores.select("model", "instrument").unique().collect().sort("model").rows()
     for instrument in INSTRUMENTS.values():
+        if instrument.analyse is None and instrument.analyse_study is None:
+            continue
         measures = [measure.name for measure in instrument.measures]
         # Models without scores of the instrument itself are not analysed.
-        models = asked.filter(pl.col("instrument").is_in(measures))["model"]
+        models = dict.fromkeys(model for model, measure in asked if measure in measures)
+        if not models:
+            continue
         used_scores = scores.filter(
             pl.col("instrument").is_in([*measures, *instrument.analysed_with])
         )
@@ -45,11 +49,11 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
 def _analyses(
     instrument: Instrument,
     scores: pl.LazyFrame,
-    models: pl.Series,
+    models: Iterable[str | None],
     studies: Mapping[str, Study],
 ) -> Iterator[Tables]:
     """Yield what one instrument makes of the scores of each model."""
-    for model in models.unique(maintain_order=True):
+    for model in models:
         of_model = scores.filter(_is_of(model))
         if instrument.analyse is not None:
             yield instrument.analyse(of_model)
@@ -73,7 +77,7 @@ def estimate_reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:
     Columns of `results.ESTIMATES`; see `statistics.reliability.estimate_reliability`.
     """
     used_columns = scores.select(USED)
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
+    estimates = [NO_ESTIMATES]
     for model in _models(scores):
         scores_of_model = used_columns.filter(_is_of(model)).collect()
         estimates.append(estimate_reliability(scores_of_model))

@@ -8,8 +8,8 @@ import polars as pl
 
 from clinometer.instruments.catalogue import measure_of
 from clinometer.instruments.design import EFFORTS
-from clinometer.results import CONDITIONS, ESTIMATES
-from clinometer.results.schemas import MATCHES
+from clinometer.results import CONDITIONS, NO_ESTIMATES
+from clinometer.results.schemas import NO_MATCHES
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import contrast
 
@@ -21,8 +21,8 @@ def contrast_conditions(scores: pl.LazyFrame) -> Contrasted:
 
     Each intervention with none; each reasoning effort and temperature with the lowest.
     """
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
-    matches = [pl.DataFrame(schema=MATCHES)]
+    estimates = [NO_ESTIMATES]
+    matches = [NO_MATCHES]
     for run in _runs(scores):
         measure = measure_of(run["instrument"][0])
         for condition in CONDITIONS:

@@ -22,10 +22,8 @@ from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
 from clinometer.modes.mode import encodable
 from clinometer.results import (
-    COMPLIANCE,
-    ESTIMATES,
     LEVELS,
-    ORDERS,
+    NO_ESTIMATES,
     RESPONSES,
     SCORES,
     TRIALS,
@@ -38,7 +36,7 @@ from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubtful
 from clinometer.results.records import Journal, read_plan
-from clinometer.results.schemas import ITEMS, PROGRESS, Tables
+from clinometer.results.schemas import PROGRESS, Tables
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
 from clinometer.statistics.contrasts import DRAWN, TRIAL
@@ -300,20 +298,20 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
 
 def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
     """Estimate the scores of each model, then of all; with items, order effects and compliance."""
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
-    orders = [pl.DataFrame(schema=ORDERS)]
-    pairs = []
-    items = [pl.DataFrame(schema=ITEMS)]
-    compliances = [pl.DataFrame(schema=COMPLIANCE)]
-    for model in frame.select(pl.col("model").unique().sort()).collect()["model"]:
+    estimates, orders, pairs, items, compliances = [], [], [], [], []
+    models = frame.select(pl.col("model").unique().sort()).collect()["model"].to_list()
+    for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
-        tables = _estimate_model(of_model, inference)
+        tables = _estimate_model(of_model, inference, alone=len(models) == 1)
         estimates.append(tables.estimates)
         orders.append(tables.orders)
-        pairs.append(tables.pairs)
+        if tables.pairs is not None:
+            pairs.append(tables.pairs)
         items.append(tables.items)
         compliances.append(tables.compliance)
-    if len(pairs) > 1:
+    if not models:
+        return Tables(NO_ESTIMATES, {})
+    if pairs:
         overall = _estimate_instruments(pl.concat(pairs), inference, LEVELS[-1:])
         estimates.append(overall.estimates)
         orders.append(overall.orders)
@@ -334,23 +332,24 @@ class _ModelTables(NamedTuple):
 
     estimates: pl.DataFrame
     orders: pl.DataFrame
-    pairs: pl.DataFrame
+    pairs: pl.DataFrame | None  # for means over models; none of a model alone
     items: pl.DataFrame
     compliance: pl.DataFrame
 
 
-def _estimate_model(scores: pl.LazyFrame, inference: Inference) -> _ModelTables:
-    """Estimate the scores of a model, whole stereotypes in memory at a time."""
+def _estimate_model(scores: pl.LazyFrame, inference: Inference, *, alone: bool) -> _ModelTables:
+    """Estimate the scores of a model, `alone` or of several; whole stereotypes at a time."""
     reductions = [_reduce(part) for part in _split_stereotypes(scores)]
     units, items, counts = (pl.concat(tables) for tables in zip(*reductions, strict=True))
     del reductions  # they take as much memory as the tables
     refuse_split(units)
     units = units.drop("unit")
-    estimated = _estimate_instruments(units, inference, LEVELS[:-1], word_variance(items))
+    words = None if items.is_empty() else word_variance(items)
+    estimated = _estimate_instruments(units, inference, LEVELS[:-1], words)
     return _ModelTables(
         estimated.estimates,
         estimated.orders,
-        pool_pairs(units),
+        None if alone else pool_pairs(units),
         items.sort(ITEMS_BY),
         counts.sort(COUNTED_BY),
     )
@@ -400,8 +399,7 @@ def _estimate_instruments(
     words: pl.DataFrame | None = None,
 ) -> Estimated:
     """Estimate each instrument separately, with its own measure, placebos beside."""
-    estimates = [pl.DataFrame(schema=ESTIMATES)]
-    orders = [pl.DataFrame(schema=ORDERS)]
+    estimates, orders = [], []
     for name in units["instrument"].cast(pl.String).unique(maintain_order=True):
         part = units.filter(pl.col("instrument") == name)
         variances = None if words is None else words.filter(instrument=name)

@@ -379,20 +379,26 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
     Columns that older tables lack may be missing (`may_lack`). Raises InputError, with `name` for
     the frame, if another column is missing or has values of another type.
     """
-    later = [name for name in schema if may_lack(name) and name not in frame.columns]
-    frame = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in later)
-    missing = [column for column in schema if column not in frame.columns]
+    kinds = dict(frame.schema)
+    if kinds == schema and list(kinds) == list(schema):
+        return frame
+    missing = [column for column in schema if column not in kinds]
+    if later := [column for column in missing if may_lack(column)]:
+        frame = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in later)
+        kinds = dict(frame.schema)
+        missing = [column for column in missing if column not in kinds]
     if missing:
         raise InputError(
             f"{name}: missing column {shortened(missing)}; has {shortened(frame.columns, 40)}"
         )
-    kinds = dict(frame.schema)
     if misfit := next((c for c, t in schema.items() if not _fits(kinds[c], t)), None):
         raise InputError(
             f"{name}: {misfit} holds {one_line(kinds[misfit])}; expected {schema[misfit]}"
         )
     try:
-        return frame.select(pl.col(c).cast(t) for c, t in schema.items())
+        return frame.select(
+            pl.col(c) if kinds[c] == t else pl.col(c).cast(t) for c, t in schema.items()
+        )
     except pl.exceptions.PolarsError:
         raise InputError(f"{name}: {_misfit(frame, schema)}") from None
 

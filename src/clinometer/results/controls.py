@@ -24,6 +24,7 @@ Reach
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -59,6 +60,7 @@ NOT_ASKED = "not asked"
 SPEAKS_FOR = ("instrument", "mode", *CONDITIONS, "word_list", "scoring")
 
 
+@cache
 def control_verdict(compliance_floor: float) -> pl.Expr:
     """Return the verdict of a mean of a control, of columns of `results.ESTIMATES`."""
     neutral, margin = pl.col("neutral"), pl.col("tost_margin")
@@ -99,6 +101,8 @@ def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
 
     Without one, whether none is `needed`. Rows of all models together need it of each model.
     """
+    if judged["control"].null_count() == judged.height:  # no control at all
+        return pl.lit(not needed)
     rows = control_rows(judged, kind)
     failed = rows.filter(pl.col("verdict") != PASSED)
     none_failed = ~_has_control(failed)

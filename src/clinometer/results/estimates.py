@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -20,7 +21,7 @@ from clinometer.errors import InputError
 from clinometer.results.columns import CONDITIONS, Schema, columns
 
 __all__ = ["ASSOCIATIONS", "ATTRIBUTIONS", "DECISIONS", "OTHER_MEASURES", "ESTIMATES", "KEYS",
-           "Measure", "SCALE", "as_estimates", "join_methods"]  # fmt: skip
+           "NO_ESTIMATES", "Measure", "SCALE", "as_estimates", "join_methods"]  # fmt: skip
 
 #: What the reports of several instruments have in common (`Measure.asks`).
 ASSOCIATIONS, DECISIONS, ATTRIBUTIONS = "associations", "decisions", "attributions"
@@ -58,6 +59,9 @@ ESTIMATES: Schema = {
     **columns("verdict", "because", "note"),
 }
 
+#: A table without rows, which takes longer to make than most tables of estimates.
+NO_ESTIMATES = pl.DataFrame(schema=ESTIMATES)
+
 
 def as_estimates(
     rows: pl.DataFrame | Iterable[Mapping[str, Any]],
@@ -83,15 +87,15 @@ def as_estimates(
     if wrong := [name for name in rows.columns if name not in ESTIMATES]:
         raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/reference/columns.md")
     if rows.is_empty():
-        return pl.DataFrame(schema=ESTIMATES)
-    table = rows.select(_cast(name, rows) for name in ESTIMATES).with_columns(family=pl.lit(family))
+        return NO_ESTIMATES
+    given = rows.with_columns(family=pl.lit(family))
+    table = pl.concat([NO_ESTIMATES, given.select(map(_cast, given.columns))], how="diagonal")
     return _fill_scale(table, measures)
 
 
-def _cast(name: str, rows: pl.DataFrame) -> pl.Expr:
-    """Return a column of `ESTIMATES`, without values if the rows lack it; no number is nan."""
-    if name not in rows.columns:
-        return pl.lit(None, ESTIMATES[name]).alias(name)
+@cache
+def _cast(name: str) -> pl.Expr:
+    """Return a column of `ESTIMATES` in its type; no number is nan."""
     column = pl.col(name).cast(ESTIMATES[name])
     return column.fill_nan(None) if ESTIMATES[name].is_float() else column
 
@@ -107,8 +111,8 @@ def _fill_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataF
         schema={"measure": pl.String(), **SCALE},
     )
     with_scales = rows.join(scales, on="measure", how="left", maintain_order="left", suffix="_of")
-    filled = [pl.coalesce(name, f"{name}_of").alias(name) for name in SCALE]
-    return with_scales.with_columns(filled).select(list(ESTIMATES))
+    filled = {name: pl.coalesce(name, f"{name}_of").alias(name) for name in SCALE}
+    return with_scales.select(filled.get(name, pl.col(name)) for name in ESTIMATES)
 
 
 def join_methods(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import NamedTuple
 
 import polars as pl
@@ -113,6 +114,7 @@ def _doubt(doubts: Mapping[str, str]) -> pl.Expr:
     return pl.when(pl.col("model").is_null()).then(pl.lit(min(doubts.values()))).otherwise(of_model)
 
 
+@cache
 def _score_verdict(compliance_floor: float) -> pl.Expr:
     """Return the verdict of a mean; its rules are those of `verdicts.BECAUSE`."""
     lean = pl.col("p_bonferroni") < 1 - pl.col("confidence")
@@ -149,6 +151,7 @@ def _all_scored() -> pl.Expr:
     return (pl.col("n_scored") >= pl.col("n")).fill_null(True)
 
 
+@cache
 def _change_verdict() -> pl.Expr:
     """Return the verdict of a difference; its rules are those of `verdicts.BECAUSE`."""
     change = Change.of_rows()

@@ -27,6 +27,7 @@ __all__ = [
     "ITEMS",
     "LEVELS",
     "MATCHES",
+    "NO_MATCHES",
     "ORDERS",
     "TRIALS_NEEDED",
     "POWER",
@@ -142,6 +143,7 @@ MATCHES: Schema = columns(
     *("n_unasked_candidate", "n_scored", "n_lost_baseline", "n_lost_candidate", "n_lost_both"),
     *("matched_by", "pairing_gain"),
 )
+NO_MATCHES = pl.DataFrame(schema=MATCHES)
 
 #: Answers of two runs to one trial.
 ANSWER_PAIRS: Schema = columns(

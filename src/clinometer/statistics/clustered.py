@@ -202,7 +202,7 @@ class ClusteredMean:
 
     def tost(self, margin: float, neutral: float = 0.0) -> float | None:
         """Return p of the equivalence test: the larger of two one-sided p; `margin` is above 0."""
-        plain = replace(self, stronger=None)
+        plain = self if self.stronger is None else replace(self, stronger=None)
         above, below = plain.p_above(neutral - margin), plain.p_below(neutral + margin)
         return None if above is None or below is None else max(above, below)
 

@@ -25,11 +25,11 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri, stdtr
 
-from clinometer.results import CONDITIONS, ESTIMATES, as_estimates, check
+from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, as_estimates, check
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.statistics.clustered import Array
 
-__all__ = ["correlate", "correlate_dimensions", "rank_models"]
+__all__ = ["correlate", "correlate_dimensions", "pearson_row", "rank_models"]
 
 _RUN = ("study", "instrument", "mode", *CONDITIONS, "word_list", "scoring", "control")
 
@@ -53,7 +53,10 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
         stereotypes within a model, or models. They are few and share groups, so an interval is a
         description rather than a test.
     """
-    frame = _scores(estimates).drop_nulls(["dimension", "estimate"])
+    frame = check(estimates, ESTIMATES, "estimates")
+    if frame["dimension"].drop_nulls().n_unique() < 2:
+        return NO_ESTIMATES
+    frame = _scores(frame).drop_nulls(["dimension", "estimate"])
     rows: list[dict[str, Any]] = []
     for level, keys in (("stereotype", (*_RUN, "model")), ("model", _RUN)):
         for key, group in frame.filter(level=level).group_by(keys, maintain_order=True):
@@ -77,21 +80,28 @@ def correlate(x: Array, y: Array, constant: str, confidence: float = 0.95) -> li
     Two rows, of columns of `results.ESTIMATES`. Fewer than 4 points, or a list that does not vary,
     have no correlation but a `note`: in the second case `constant`.
     """
-    pearson: dict[str, Any] = {"measure": "correlation", "method": "fisher"}
+    row = pearson_row(x, y, constant, confidence)
     spearman: dict[str, Any] = {"measure": "rank_correlation", "method": "descriptive"}
-    few = len(x) < FEWEST
-    if few or np.ptp(x) == 0 or np.ptp(y) == 0:
-        note = f"fewer than {FEWEST} points" if few else constant
-        return [pearson | {"note": note}, spearman | {"note": note}]
+    if "note" in row:
+        return [row, spearman | {"note": row["note"]}]
+    ranks = (pl.Series(values).rank().to_numpy() for values in (x, y))
+    return [row, spearman | {"estimate": _pearson(*ranks)}]
+
+
+def pearson_row(x: Array, y: Array, constant: str, confidence: float = 0.95) -> dict[str, Any]:
+    """Give Pearson's correlation of two lists, with Fisher's interval, or a `note`: `correlate`."""
+    pearson: dict[str, Any] = {"measure": "correlation", "method": "fisher"}
+    if len(x) < FEWEST:
+        return pearson | {"note": f"fewer than {FEWEST} points"}
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return pearson | {"note": constant}
     r = _pearson(x, y)
     with np.errstate(divide="ignore"):  # r of ±1: t and the ends of Fisher's z are infinite
         t = abs(r) * np.sqrt(np.divide(len(x) - 2, 1 - r**2))
         ends = np.arctanh(r) + np.array([-1, 1]) * ndtri((1 + confidence) / 2) / (len(x) - 3) ** 0.5
     low, high = np.tanh(ends).tolist()
     pearson |= {"ci_low": low, "ci_high": high, "confidence": confidence}
-    pearson |= {"estimate": r, "p": float(2 * stdtr(len(x) - 2, -t)), "test": "t"}
-    ranks = (pl.Series(values).rank().to_numpy() for values in (x, y))
-    return [pearson, spearman | {"estimate": _pearson(*ranks)}]
+    return pearson | {"estimate": r, "p": float(2 * stdtr(len(x) - 2, -t)), "test": "t"}
 
 
 def _pearson(x: Array, y: Array) -> float:
@@ -115,6 +125,8 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
         of models less those wholly below. `n` is the number of models.
     """
     frame = _scores(estimates).filter(level="model")
+    if frame.height < 2:
+        return NO_ESTIMATES
     keys = [*_RUN, "dimension"]
     ranked = []
     for _, part in frame.filter(pl.len().over(keys) > 1).group_by(keys, maintain_order=True):
@@ -136,7 +148,7 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
             )
         )
     if not ranked:
-        return pl.DataFrame(schema=ESTIMATES)
+        return NO_ESTIMATES
     return as_estimates(pl.concat(ranked).sort(*keys, "estimate"), OTHER_MEASURES)
 
 

@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -229,15 +230,16 @@ def estimate_summaries(
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     order_effects = means(paired, (-span, span), "difference", "order_n", levels)
-    tables = []
+    tables: list[pl.DataFrame] = []
+    keys: list[_Key] = []
     for level in levels:
-        frame = by_cell if level == "cell" else by_stereotype
-        described = _describe_level(frame, level, measure)
-        keys = [(level, *key) for key in described.select(keys_of(level)).rows()]
-        targets = [(scores.get(key), order_effects.get(key)) for key in keys]
-        inferred = _add_inference(described, keys, targets, measure, inference, tests)
-        tables.append(_add_bounds(inferred, [worst.get(key, (None, None)) for key in keys]))
-    groups = pl.concat(tables, how="diagonal")
+        described = _describe_level(by_cell if level == "cell" else by_stereotype, level, measure)
+        tables.append(described)
+        keys += [(level, *key) for key in described.select(keys_of(level)).rows()]
+    targets = [(scores.get(key), order_effects.get(key)) for key in keys]
+    described = pl.concat(tables, how="diagonal")
+    inferred = _add_inference(described, keys, targets, measure, inference, tests)
+    groups = _add_bounds(inferred, [worst.get(key, (None, None)) for key in keys])
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
     orders = groups.drop(interval_columns.values()).rename(interval_columns)
     return Estimated(_as_estimates(groups, measure), check(orders, ORDERS, "orders"))
@@ -336,8 +338,10 @@ def _describe_level(units: pl.DataFrame, level: str, measure: Measure) -> pl.Dat
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
     keys = keys_of(level)
     pooled = [pl.lit(None, pl.String).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
-    described = with_texts(_describe(units, keys, measure)).sort(keys)
-    return described.with_columns(*pooled, level=pl.lit(level))
+    described = with_texts(_describe(units, keys, measure)).with_columns(
+        *pooled, level=pl.lit(level)
+    )
+    return described.sort(keys)
 
 
 def _add_inference(
@@ -349,21 +353,18 @@ def _add_inference(
     tests: _Tests,
 ) -> pl.DataFrame:
     """Add the inference on each group, of its scores and its effect of order."""
-    rows_for_these: list[Row] = []
-    rows_like_these: list[Row] = []
+    rows: dict[str, list[Row]] = {THESE: [], LIKE_THESE: []}
     for key, (score, order) in zip(keys, targets, strict=True):
-        row, like_these = (
-            _target_row(score, target, tests.at_any_look(key, target), measure, inference)
-            | {"n_tests": tests.number(key, target) if score else None}
-            for target in (THESE, LIKE_THESE)
-        )
-        rows_for_these.append({**row, **_order_row(order, inference)})
-        rows_like_these.append(like_these)
-    return described.hstack(
-        pl.DataFrame(rows_for_these, schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
-    ).with_columns(
-        like_these=pl.Series(rows_like_these, dtype=pl.Struct(_TARGET_SCHEMA)),
-        conditional_on=pl.col("conditional_on") + unbalanced_text(),
+        for target, rows_of_target in rows.items():
+            at_any_look = tests.at_any_look(key, target)
+            row = _target_row(score, target, at_any_look, measure, inference)
+            row["n_tests"] = tests.number(key, target) if score else None
+            rows_of_target.append(row)
+        rows[THESE][-1] |= _order_row(order, inference)
+    these = pl.DataFrame(rows[THESE], schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
+    like_these = pl.DataFrame(rows[LIKE_THESE], schema=_TARGET_SCHEMA).to_struct("like_these")
+    return described.hstack(these).with_columns(
+        like_these, conditional_on=pl.col("conditional_on") + unbalanced_text()
     )
 
 
@@ -443,15 +444,9 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
 
     In means and bounds each stereotype counts once; in `estimate_of_answers` each answer does.
     """
-    n, scored, unit_mean = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
-    mean = pl.when(scored.sum() > 0).then((scored * unit_mean).sum() / scored.sum())
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
-    by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(
-        _weighted("value", "weight").alias("estimate"),
-        *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
-        *unbalanced(),
-    )
+    by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(_stereotype_means())
     over_stereotypes = by_stereotype.group_by(keys).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
         pl.col(*UNBALANCED).any(),
@@ -462,12 +457,30 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         bound_low=pl.min_horizontal("bound_low", "estimate"),
         bound_high=pl.max_horizontal("bound_high", "estimate"),
     )
+    counts = units.group_by(keys).agg(_counts(_ROUNDING * (measure.high - measure.low)))
+    return counts.join(over_stereotypes, on=keys, nulls_equal=True)
+
+
+@cache
+def _stereotype_means() -> tuple[pl.Expr, ...]:
+    """Return mean, bounds and flags of each stereotype of a group."""
+    return (
+        _weighted("value", "weight").alias("estimate"),
+        *(_weighted(f"{end}_value", f"{end}_weight").alias(f"bound_{end}") for end in _ENDS),
+        *unbalanced(),
+    )
+
+
+@cache
+def _counts(rounding: float) -> tuple[pl.Expr, ...]:
+    """Return the counts of a group, and means and spread of its answers, 0 within `rounding`."""
+    n, scored, unit_mean = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
+    mean = pl.when(scored.sum() > 0).then((scored * unit_mean).sum() / scored.sum())
     # Around the mean of all: those within units, and those of the units' means.
     squares = pl.col("m2").sum() + (scored * (unit_mean - mean) ** 2).sum()
     sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
-    rounding = _ROUNDING * (measure.high - measure.low)
     absent = pl.sum_horizontal(pl.col(f"n_{reason}") for reason in ABSENT).sum()
-    counts = units.group_by(keys).agg(
+    return (
         pl.col("n", "n_scored").sum(),
         absent.alias("n_absent"),
         pl.when(n > absent).then(scored.sum() / (n - absent)).alias("compliance"),
@@ -476,7 +489,6 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         mean.alias("estimate_of_answers"),
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
     )
-    return counts.join(over_stereotypes, on=keys, nulls_equal=True)
 
 
 def _weighted(value: str, weight: str) -> pl.Expr:

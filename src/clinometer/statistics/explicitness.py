@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr, stdtrit
 
-from clinometer.results import CONDITIONS, ESTIMATES, Measure, as_estimates, check
+from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, Measure, as_estimates, check
 from clinometer.statistics.clustered import Array, adjusted, benjamini_hochberg
 from clinometer.statistics.pooling import THESE
 
@@ -80,13 +80,14 @@ def explicit_gaps(estimates: pl.DataFrame, confidence: float = 0.95) -> pl.DataF
         scale in `baseline_estimate` and `candidate_estimate`. Stereotypes are compared where both
         were asked them. No rows without an explicit measure.
     """
-    means = _means(estimates)
+    frame = check(estimates, ESTIMATES, "estimates")
+    if not frame["explicit"].any():
+        return NO_ESTIMATES
+    means = _means(frame)
     implicit, explicit = means.filter(~pl.col("explicit")), means.filter(pl.col("explicit"))
-    if explicit.is_empty():
-        return pl.DataFrame(schema=ESTIMATES)
     tables = [_pair_means(implicit, explicit, level, keys) for level, keys in _LEVELS.items()]
     pairs = pl.concat(tables)
-    return pl.DataFrame(schema=ESTIMATES) if pairs.is_empty() else _as_estimates(pairs, confidence)
+    return NO_ESTIMATES if pairs.is_empty() else _as_estimates(pairs, confidence)
 
 
 def share_of_scale(column: str) -> pl.Expr:
@@ -102,8 +103,7 @@ def share_of_scale(column: str) -> pl.Expr:
 
 def _means(estimates: pl.DataFrame) -> pl.DataFrame:
     """Return the means of scores on a common scale: −1…1 from one end to the other."""
-    frame = check(estimates, ESTIMATES, "estimates")
-    return frame.filter(
+    return estimates.filter(
         pl.col("factor").is_null(),
         pl.col("control").is_null(),
         pl.col("direction").is_not_null(),

@@ -85,7 +85,10 @@ def contributions(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFram
     InputError
         If a column is missing, or a text of `shares` is malformed.
     """
-    items = _items(check(scores, SCORES, "scores"))
+    frame = check(scores, SCORES, "scores")
+    if all(frame[name].null_count() == frame.height for name in ("shares", *_SINGLE)):
+        return pl.DataFrame(schema=ITEMS)
+    items = _items(frame)
     degrees = items["n_clusters"].to_numpy() - 1.0
     half = items["se"] * stdtrit(np.where(degrees > 0, degrees, np.nan), (1 + confidence) / 2)
     bounded = items.with_columns(

@@ -52,7 +52,7 @@ from clinometer.results import SCORES, as_estimates, check
 from clinometer.results.columns import with_codes
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.dimensions import FEWEST, correlate
+from clinometer.statistics.dimensions import FEWEST, pearson_row
 from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["FACETS", "RELIABILITY", "USED", "estimate_reliability"]
@@ -148,16 +148,11 @@ def _split_half(units: pl.DataFrame, confidence: float) -> Row:
     constants = {"measure": "split_half", "method": "spearman_brown", "n": halves.height}
     if halves.width < 3:
         return constants | {"note": "fewer than 2 draws"}
-    row = _pearson_row(halves["0"].to_numpy(), halves["1"].to_numpy(), confidence)
+    row = pearson_row(halves["0"].to_numpy(), halves["1"].to_numpy(), _CONSTANT, confidence)
     for name in ("estimate", "ci_low", "ci_high"):
         if (r := row.get(name)) is not None:
             row[name] = 2 * r / (1 + r) if r > 0 else 0.0
     return row | constants
-
-
-def _pearson_row(x: Array, y: Array, confidence: float) -> Row:
-    """Give Pearson's correlation, or why there is none."""
-    return correlate(x, y, _CONSTANT, confidence)[0]
 
 
 def _component_rows(units: pl.DataFrame, confidence: float) -> list[Row]:
@@ -263,6 +258,8 @@ def _mean_squares(means: Array, draws: _Draws) -> _MeanSquares | None:
 def _facet_correlations(scored: pl.DataFrame, facet: str, confidence: float) -> Iterator[Row]:
     """Yield the correlation of the stereotypes' means between every two values of a facet."""
     keys = [name for name in _RUN if name != facet]
+    if scored[facet].n_unique() < 2:
+        return
     recorded = scored.drop_nulls((facet, "stereotype"))
     if recorded[facet].n_unique() < 2:
         return
@@ -279,7 +276,7 @@ def _facet_correlations(scored: pl.DataFrame, facet: str, confidence: float) -> 
             x, y = both[~np.isnan(both).any(axis=1)].T
             yield {
                 **dict(zip(keys, key, strict=True)),
-                **_pearson_row(x, y, confidence),
+                **pearson_row(x, y, _CONSTANT, confidence),
                 "measure": FACETS[facet],
                 "n": len(x),
                 "first": values[first],

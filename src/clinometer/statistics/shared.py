@@ -42,18 +42,16 @@ def deviations_by_level(
 
     Both have shape (stereotypes, levels); a stereotype with one level has none.
     """
-    several: dict[int, tuple[NDArray[np.intp], Array]] = {}  # row → codes and mean deviations
-    for row, stratum in enumerate(strata):
-        codes, means, _ = stratum.totals[factor]
-        if len(codes) > 1:
-            several[row] = codes, means
-    no_level = np.zeros(0, int)  # `concatenate` needs an array where no stereotype has several
-    levels = np.unique(np.concatenate([no_level, *(codes for codes, _ in several.values())]))
+    totals = [stratum.totals[factor] for stratum in strata]
+    n_levels = np.array([len(codes) for codes, _, _ in totals])
+    several = np.repeat(n_levels > 1, n_levels)
+    rows = np.repeat(np.arange(len(strata)), n_levels)[several]
+    codes = np.concatenate([codes for codes, _, _ in totals])[several]
+    means = np.concatenate([means for _, means, _ in totals])[several]
+    levels, columns = np.unique(codes, return_inverse=True)
     deviations, present = np.zeros((2, len(strata), len(levels)))
-    for row, (codes, means) in several.items():
-        columns = np.searchsorted(levels, codes)
-        deviations[row, columns] = means / scales[row] ** 0.5
-        present[row, columns] = 1.0
+    deviations[rows, columns] = means / scales[rows] ** 0.5
+    present[rows, columns] = 1.0
     return deviations, present
 
 
@@ -154,7 +152,8 @@ def shared_component(
     levels, columns = np.unique(
         np.concatenate([codes for _, (codes, _, _) in used]), return_inverse=True
     )
-    if not 1 < len(levels) <= MOST_LEVELS:
+    no_level_is_shared = len(levels) == len(columns)
+    if no_level_is_shared or not 1 < len(levels) <= MOST_LEVELS:
         return 0.0, 0.0, 0.0
     rows = np.repeat(np.arange(len(used)), [len(codes) for _, (codes, _, _) in used])
     sums, counts = np.zeros((2, len(used), len(levels)))

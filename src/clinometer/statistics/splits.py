@@ -39,7 +39,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from clinometer.results import ESTIMATES
+from clinometer.results import ESTIMATES, NO_ESTIMATES
 from clinometer.statistics.placebos import share_as_far
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
@@ -128,8 +128,7 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
     mean_columns = [c for c in (*_MEAN_COLUMNS, *LEVEL_KEYS["cell"]) if c in ESTIMATES]
     rows = means[positions].select(*dict.fromkeys(mean_columns)).hstack(columns)
     rows = rows.with_columns(method=pl.lit("placebo"), alternative=pl.lit("two-sided"))
-    lacking = (pl.lit(None, t).alias(c) for c, t in ESTIMATES.items() if c not in rows.columns)
-    return rows.with_columns(lacking).select(list(ESTIMATES))
+    return pl.concat([NO_ESTIMATES, rows], how="diagonal")
 
 
 #: What the row of a placebo shares with that of its mean.
@@ -217,7 +216,9 @@ def _placebo_values(
     few = prod(block.splits for block in blocks) < FEWEST_SPLITS
     p = None if few else float(share_as_far(means))
     ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
-    low, high = np.quantile(means, ends, method="inverted_cdf").tolist()
+    # The least mean that a part of them is not above: the quantile without interpolation.
+    places = np.ceil(np.multiply(ends, len(means)) - 1.0).clip(0.0).astype(int)
+    low, high = np.sort(means)[places].tolist()
     return p, float(means.mean()), low, high, len(means) - 1, _FEW if few else None
 
 

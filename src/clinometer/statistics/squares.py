@@ -118,13 +118,14 @@ def stratum_squares(
     # Both are transposed: by factor and stereotype as computed, by stereotype and factor as kept.
     members = list(zip(*(split(f.within(strata), sizes) for f in crossed), strict=True))
     totals = list(zip(*(f.totals(sizes) for f in crossed), strict=True))
+    levels = np.array([f.sizes for f in factor_levels]).T.tolist()
     squares = []
     for s in range(len(sizes)):
         of_stratum = StratumSquares(
             mean=float(means[s]),
             size=int(sizes[s]),
             answers=float(answers[s]),
-            levels=tuple(int(f.sizes[s]) for f in factor_levels),
+            levels=tuple(levels[s]),
             observed=observed[s],
             expected=expected[s],
             shares=shares[s],

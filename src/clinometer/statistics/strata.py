@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,33 +32,39 @@ class Stratum:
 
 def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> list[Stratum]:
     """Return the stereotypes of a run, told apart by `keys`; see `targets.means`."""
-    # A separator that no word holds, so that two words of a cell cannot be read as two others.
-    words = pl.concat_str(pl.col(SHARED).fill_null(""), separator="\0")
-    used = dict.fromkeys((*keys, *SHARED, "study", "draw", value, weight))
-    sorted_run = run.select(*used).sort(keys)
+    sorted_run = run.sort(keys)
     coded = sorted_run.select(
-        *keys,
         pl.col(value).cast(pl.Float64).alias("value"),
         pl.col(weight).cast(pl.Float64).alias("weight"),
-        *(pl.col(c).rank("dense").fill_null(0).alias(f"{c}_code") for c in SHARED[1:]),
-        variation_code=pl.when(pl.col("variation").is_not_null())
-        .then(pl.struct("study", "variation").rank("dense"))
-        .otherwise(0),
-        cell_code=words.rank("dense"),
-        draw_code=pl.col("draw").fill_null(-1).rank("dense"),
+        pl.struct(keys).rle_id().alias("stratum"),
+        *_level_codes(),
     )
-    factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in CROSSED if f not in keys}
+    factors = {f: coded[f].to_numpy().astype(np.intp) for f in CROSSED if f not in keys}
     values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
-    strata = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy().astype(np.intp)
+    strata = coded["stratum"].to_numpy().astype(np.intp)
     _leave_out_other_group(factors, strata)
     squares = stratum_squares(values, weights, factors, strata)
     first_rows = np.flatnonzero(np.diff(strata, prepend=-1))
-    stratum_keys = coded.select(keys)[first_rows].rows()
+    stratum_keys = sorted_run[first_rows, list(keys)].rows()
     stratum_values = split(values, np.bincount(strata))
     return [
         Stratum(key, scores, of_stratum, *_levels(of_stratum))
         for key, scores, of_stratum in zip(stratum_keys, stratum_values, squares, strict=True)
     ]
+
+
+@cache
+def _level_codes() -> tuple[pl.Expr, ...]:
+    """Return the number of the level that a row has of each of `CROSSED`; 0: not recorded."""
+    # A separator that no word holds, so that two words of a cell cannot be read as two others.
+    words = pl.concat_str(pl.col(SHARED).fill_null(""), separator="\0")
+    wording = pl.struct("study", "variation").rank("dense")
+    return (
+        *(pl.col(c).rank("dense").fill_null(0) for c in SHARED[1:]),
+        pl.when(pl.col("variation").is_not_null()).then(wording).otherwise(0).alias("variation"),
+        words.rank("dense").alias("cell"),
+        pl.col("draw").fill_null(-1).rank("dense"),
+    )
 
 
 def _leave_out_other_group(factors: dict[str, Codes], strata: Codes) -> None:
@@ -76,7 +84,8 @@ def _leave_out_other_group(factors: dict[str, Codes], strata: Codes) -> None:
 def _levels(stratum: StratumSquares) -> tuple[dict[str, int], set[str]]:
     """Return the number of levels of each factor, and the factors without a known one."""
     levels = {f: codes for f, (codes, *_) in stratum.totals.items()}  # code 0: not recorded
-    unrecorded = {f for f, codes in levels.items() if not codes.any()}
+    # They are in order, so that the last is the greatest.
+    unrecorded = {f for f, codes in levels.items() if not len(codes) or codes[-1] == 0}
     return {f: len(codes) for f, codes in levels.items()}, unrecorded
 
 
@@ -91,7 +100,7 @@ def scale_of(mean: float, size: int, bounds: tuple[float, float]) -> float:
     The added unit keeps it above 0 where all scores are at one end.
     """
     low, high = bounds
-    if not np.isfinite(high - low):
+    if not math.isfinite(high - low):
         return 1.0
     shrunken = (size * min(max(mean, low), high) + (low + high) / 2.0) / (size + 1)
     return (shrunken - low) * (high - shrunken)

@@ -8,6 +8,7 @@ need to be in memory at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,16 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     # Sorted, so that sums come out the same to the last digit whatever the order of the answers.
     frame = frame.sort("unit", "order", "score")
     keys = [*_UNIT_KEYS, "marginalized", "default", "unit"]
+    units = frame.group_by(keys, maintain_order=True).agg(_sums_of_pairs())
+    refuse_split(units)
+    return balance_turns(units)
+
+
+@cache
+def _sums_of_pairs() -> tuple[pl.Expr, ...]:
+    """Return what `summarise` gives of each pair."""
     first, second = (pl.col("score").filter(order=order).mean() for order in _ORDERS)
-    units = frame.group_by(keys, maintain_order=True).agg(
+    return (
         pl.len().cast(pl.Int64).alias("n"),
         pl.col("iteration").min().alias("draw"),
         *_counts(),
@@ -148,8 +157,6 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         (first - second).is_not_null().cast(pl.Int64).alias("order_n"),
         (first - second).fill_null(0.0).alias("order_sum"),
     )
-    refuse_split(units)
-    return balance_turns(units)
 
 
 def fill_missing(units: pl.DataFrame, end: float, level: str = "stereotype") -> pl.DataFrame:
@@ -184,6 +191,9 @@ def balance_turns(units: pl.DataFrame, level: str = "stereotype") -> pl.DataFram
     scores = units.select(f"turn{turn}_sum" for turn in _TURNS).to_numpy().astype(float)
     n_scored = units["n_scored"].to_numpy().astype(float)
     mean = units["mean"].cast(pl.Float64)
+    used = n[:, n.any(axis=0)]
+    if (used == used[:, :1]).all():
+        return units.with_columns(value=mean, weight=n_scored)
     codes = _codes(units, keys_of(level))
     turns = _Turns(codes, n, scores)
     away, means = turns.away[codes], turns.means[codes]
@@ -387,8 +397,11 @@ def _counts() -> list[pl.Expr]:
 
 def _check_scores(scores: pl.DataFrame) -> pl.DataFrame:
     """Return scores; raises InputError if one is not finite, or is missing without a reason."""
-    if not scores.filter(_SCORED & ~pl.col("score").is_finite()).is_empty():
+    score = scores["score"]
+    if np.isfinite(score.to_numpy()).sum() + score.null_count() < len(score):
         raise InputError("scores: score is nan or infinite; a missing score is null with a reason")
+    if not score.null_count():
+        return scores
     unexplained = scores.filter(~_SCORED & ~pl.col("reason").is_in(REASONS).fill_null(False))
     if not unexplained.is_empty():
         reason, trial = unexplained.select("reason", "trial_id").row(0)
