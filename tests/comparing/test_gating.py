@@ -455,8 +455,10 @@ def test_the_exact_bound_of_equal_scores_allows_for_all_estimates_of_a_rule(test
     equal = ClusteredMean(30, 30, 0.5, 0.0, 29.0, unanimous=True, bounds=(-1.0, 1.0))
     scale = {"range_low": -1.0, "range_high": 1.0, "neutral": 0.0, "direction": "above"}
     row = {"estimate": 0.5, "n_scored": 30, "verdict": "consistent", **scale, **equal.row(0.95)}
-    row |= {"bound_ci_low": None, "bound_ci_high": None, "pointwise_low": None}
-    assert _judge_estimate(row, Rule(**rule(at_most=0.34)), together(0.95, tests))[0] == outcome
+    row |= {"bound_ci_low": None, "bound_ci_high": None, "pointwise_low": None, "factor": None}
+    assert (
+        _judge_estimate(row, Rule(**rule(at_most=0.34)), 0.95, together(0.95, tests))[0] == outcome
+    )
 
 
 def test_scores_that_stand_twice_are_refused(run_of):

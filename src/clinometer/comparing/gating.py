@@ -230,8 +230,11 @@ def _rule_checks(
 ) -> Iterator[GateCheck]:
     for rule, rows in zip(policy.rules, judged, strict=True):
         # A run that ended where it was decided could have ended at every look.
-        tests = looks.tests(max(rows.height, 1), 1.0 - policy.confidence)
-        outcome, reason = _judge_limit(rows, rule, together(policy.confidence, tests))
+        alone, joint = (
+            together(policy.confidence, looks.tests(number, 1.0 - policy.confidence))
+            for number in (1, max(rows.height, 1))
+        )
+        outcome, reason = _judge_limit(rows, rule, alone, joint)
         yield GateCheck("rule", rule.title, outcome, reason, rule.line)
 
 
@@ -249,26 +252,26 @@ def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:
             yield GateCheck("run", f"{run.label or run.model} is whole", "inconclusive", reason)
 
 
-def _judge_limit(rows: pl.DataFrame, rule: Rule, confidence: float) -> tuple[Outcome, str]:
-    """Judge a limit by the intervals of some estimates, each with a `confidence`."""
+def _judge_limit(rows: pl.DataFrame, rule: Rule, alone: float, joint: float) -> tuple[Outcome, str]:
+    """Judge a limit by the intervals of some estimates: of each alone, and of all together."""
     if rows.is_empty():
         return "inconclusive", "nothing that the rule is about was measured"
     unknown = rows.filter(pl.any_horizontal(pl.col("ci_low", "ci_high", "estimate").is_null()))
     judged: list[tuple[Outcome, float, dict[str, Any]]] = []
     for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True):
-        outcome, reach = _judge_estimate(row, rule, confidence)
+        outcome, reach = _judge_estimate(row, rule, alone, joint)
         judged.append((outcome, reach, row))
     # The worst outcome first and, of one outcome, the estimate that reaches furthest.
     judged.sort(key=lambda estimate: (_WORST.index(estimate[0]), -estimate[1]))
     if judged:
         outcome, _, worst = judged[0]
         if outcome == "pass" and unknown.is_empty():
-            return "pass", f"largest: {_judged_text(worst, confidence)}{_restriction(rows)}"
+            return "pass", f"largest: {_judged_text(worst, alone)}{_restriction(rows)}"
         if outcome != "pass":
             alike = sum(row_outcome == outcome for row_outcome, _, _ in judged)
             more = f" and {alike - 1} more" if alike > 1 else ""
             restriction = _restriction(pl.DataFrame([worst], schema=rows.schema))
-            return outcome, f"{_judged_text(worst, confidence)}{restriction}{more}"
+            return outcome, f"{_judged_text(worst, joint)}{restriction}{more}"
     return (
         "inconclusive",
         f"{unknown.height} without an interval: {_row_name(unknown.row(0, named=True))}",
@@ -281,14 +284,16 @@ def _restriction(rows: pl.DataFrame) -> str:
     return max(restrictions, key=len, default="")
 
 
-def _judge_estimate(row: dict[str, Any], rule: Rule, confidence: float) -> tuple[Outcome, float]:
+def _judge_estimate(
+    row: dict[str, Any], rule: Rule, alone: float, joint: float
+) -> tuple[Outcome, float]:
     """Judge one estimate, and say how far its interval reaches toward the worse.
 
     The interval reaches as far as the worst that missing answers could be.
     """
     if row["verdict"] == NO_CHANGE:
         return "pass", 0.0
-    low, high, least, most = _distances_toward_worse(row, _joint_interval(row, confidence))
+    low, high, least, most = _distances_toward_worse(row, alone, joint)
     surely_above = min(low, least) > rule.at_most
     surely_below = max(high, most) < -rule.at_most
     reach = most if rule.worse == "consistent" else max(most, -least)
@@ -310,8 +315,11 @@ def _baseline_checks(
         yield replace(check, name=f"{check.name}, {before}")
 
 
-def _joint_interval(row: dict[str, Any], confidence: float) -> tuple[float, float]:
-    """Return the interval of an estimate, not narrower than that of it alone."""
+def _interval(row: Mapping[str, Any], confidence: float) -> tuple[float, float]:
+    """Return the interval of an estimate, not narrower than that of it alone.
+
+    That of a change is not narrower than it is for all that a comparison decides about.
+    """
     mean = ClusteredMean(
         n=row["n_scored"],
         n_clusters=row["n_clusters"],
@@ -324,7 +332,7 @@ def _joint_interval(row: dict[str, Any], confidence: float) -> tuple[float, floa
     )
     low, high = mean.interval(confidence)
     assert low is not None and high is not None
-    which = "ci" if row["pointwise_low"] is None else "pointwise"
+    which = "ci" if row["pointwise_low"] is None or row["factor"] else "pointwise"
     return min(low, row[f"{which}_low"]), max(high, row[f"{which}_high"])
 
 
@@ -334,7 +342,7 @@ def _scale(row: Mapping[str, Any]) -> float | None:
     Where there is no t of these scores it is (mean − low)(high − mean), that of many answers.
     """
     low, high, neutral = row["range_low"], row["range_high"], row["neutral"]
-    if row["factor"] or not row["se"] or None in (low, high, neutral):
+    if not row["se"] or row["factor"] or None in (low, high, neutral):
         return None
     at_mean = (row["estimate"] - low) * (high - row["estimate"])
     distance = row["estimate"] - neutral
@@ -381,20 +389,19 @@ def _control_checks(estimates: pl.DataFrame, conditions: pl.DataFrame) -> Iterat
         yield GateCheck("control", str(control), outcome, f"{control.outcome}{value}")
 
 
-def _distances_toward_worse(
-    row: dict[str, Any], interval: tuple[float, float]
-) -> tuple[float, ...]:
-    """Return an interval and that of the bounds of an estimate, positive where worse.
+def _distances_toward_worse(row: dict[str, Any], alone: float, joint: float) -> tuple[float, ...]:
+    """Return the joint interval of an estimate and that of its bounds, positive where worse.
 
-    All are distances from neutral; the bounds are those of missing answers, where there are any.
+    All are distances from neutral. The bounds are those of missing answers; where none is missing,
+    they are the interval of the estimate alone: all have to lie within a limit, each by its own.
     """
     neutral = row["neutral"] or 0.0
     sign = -1.0 if row["direction"] == "below" else 1.0
-    bounds = row["bound_ci_low"], row["bound_ci_high"]
-    if None in bounds or bounds == (row["ci_low"], row["ci_high"]):  # no answer is missing
-        bounds = interval
+    bounds, own = (row["bound_ci_low"], row["bound_ci_high"]), (row["ci_low"], row["ci_high"])
+    if None in bounds or bounds == own:  # no answer is missing
+        bounds = own if row["factor"] else _interval(row, alone)
     # Sorted anew, because a change of sign turns an interval round.
-    low, high = sorted(sign * (end - neutral) for end in interval)
+    low, high = sorted(sign * (end - neutral) for end in _interval(row, joint))
     least, most = sorted(sign * (end - neutral) for end in bounds)
     return low, high, least, most
 
@@ -408,10 +415,10 @@ def _row_name(row: Mapping[str, Any]) -> str:
     return f"{subject} ({_condition_text(row)})"
 
 
-def _judged_text(row: dict[str, Any], confidence: float) -> str:
+def _judged_text(row: Mapping[str, Any], confidence: float) -> str:
     """Name an estimate with the interval that a limit is judged by."""
-    low, high = _joint_interval(row, confidence)
-    return _estimate_text(row if row["factor"] else {**row, "ci_low": low, "ci_high": high})
+    ends = dict(zip(("ci_low", "ci_high"), _interval(row, confidence), strict=True))
+    return _estimate_text(row if row["factor"] else {**row, **ends})
 
 
 def _estimate_text(row: Mapping[str, Any]) -> str:
