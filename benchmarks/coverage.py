@@ -356,7 +356,8 @@ def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
 def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
     """Return how far estimates from answers as text are from those of their scores, at most.
 
-    Text also tells the share of each word, and so gives rows that scores alone do not give.
+    Text also tells the share of each word, and so gives rows that scores alone do not give: the
+    intervals of each mean alone are compared.
     """
     import clinometer
     from benchmarks.simulated_scores import CONDITIONS
@@ -370,7 +371,9 @@ def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
     )
     keys = [*KEYS, "method", "alternative"]
     both = of_scores.join(of_text, on=keys, how="left", nulls_equal=True, suffix="_text")
-    apart = both.select(_apart(name) for name in ("estimate", "ci_low", "ci_high", "p"))
+    apart = both.select(
+        _apart(name) for name in ("estimate", "pointwise_low", "pointwise_high", "p")
+    )
     return [{"level": "all", "target": "text", "apart": max(*apart.max().row(0))}]
 
 

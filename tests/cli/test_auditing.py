@@ -405,7 +405,7 @@ def test_power_says_what_a_design_can_tell_and_asks_nothing(run: Run) -> None:
 def test_an_audit_says_which_levels_it_can_tell(capsys: pytest.CaptureFixture[str]) -> None:
     say_power(planned("openai/x", "--instrument", "relative_decision"))
     told, control = capsys.readouterr().out.splitlines()[1:]
-    assert re.search(r": model 0\.\d\d; category 0\.\d\d.*; stereotype none$", told)
+    assert re.search(r": model 0\.\d\d; category none \(from 0\.\d\d.*; stereotype none$", told)
     assert "control_insects" in control and "beyond the margin from 0." in control
 
 
