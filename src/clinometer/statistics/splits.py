@@ -216,9 +216,7 @@ def _placebo_values(
     few = prod(block.splits for block in blocks) < FEWEST_SPLITS
     p = None if few else float(share_as_far(means))
     ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
-    # The least mean that a part of them is not above: the quantile without interpolation.
-    places = np.ceil(np.multiply(ends, len(means)) - 1.0).clip(0.0).astype(int)
-    low, high = np.sort(means)[places].tolist()
+    low, high = np.quantile(means, ends, method="inverted_cdf").tolist()
     return p, float(means.mean()), low, high, len(means) - 1, _FEW if few else None
 
 
