@@ -137,11 +137,9 @@ def _strongest_above(
     values: Array, stratum: StratumSquares, of_mean: OfMean, bounds: tuple[float, float]
 ) -> Case | None:
     """Do the same for values whose mean is above 0, which is neutral."""
-    mean = float(stratum.weights @ values) / stratum.size
-    # Neutral but for rounding, or no score lies far enough above the others.
-    if mean <= 0.0 or _is_strongest(values, stratum, of_mean, bounds):
-        return None
     scores = _Lowered(values, stratum, of_mean, bounds)
+    if scores.mean <= 0.0:  # neutral but for rounding
+        return None
     lowered = np.zeros(len(scores.mean_by_column))
     best = unlowered = scores.case(lowered)
     better = True
@@ -158,36 +156,6 @@ def _strongest_above(
                 lowered = lowered + step * direction
                 break
     return None if best is unlowered else best
-
-
-def _is_strongest(
-    values: Array, stratum: StratumSquares, of_mean: OfMean, bounds: tuple[float, float]
-) -> bool:
-    """Say whether t falls where any of the scores is lowered, as for most stereotypes.
-
-    It does where no part of the gradient of |Lx|² is above the multiplier times that of the mean:
-    `_Lowered.towards` then lowers nothing.
-    """
-    shares = stratum.weights / stratum.size
-    mean = float(shares @ values)
-    deviations = stratum.weights * (values - mean)
-    of_factors, by_factors = 0.0, np.zeros(stratum.size)
-    for weight, codes in zip(of_mean.weights[:-1], stratum.members, strict=True):
-        levels = codes + 1  # 0: none
-        totals = np.bincount(levels, deviations)
-        totals[0] = 0.0
-        of_factors += float(weight * (totals @ totals))
-        by_factors += weight * totals[levels]
-    of_responses = float(of_mean.weights[-1] * (deviations @ deviations))
-    scale = scale_of(mean, stratum.size, bounds)
-    noise = scale * of_mean.noise
-    slope = slope_of_excess(of_factors, noise)
-    variance = scale * of_mean.floor + of_responses + float(excess(of_factors, noise))
-    of_squares = of_responses + slope * of_factors
-    multiplier = _multiplier(Case(mean, variance, scale), of_squares, stratum.size, bounds)
-    raised = of_mean.weights[-1] * deviations + slope * by_factors
-    gradient = stratum.weights * (raised - shares @ raised)
-    return bool((gradient <= multiplier / 2.0 * shares).all())
 
 
 def _multiplier(case: Case, of_squares: float, size: int, bounds: tuple[float, float]) -> float:
