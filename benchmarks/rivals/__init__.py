@@ -5,7 +5,8 @@ Question
     one? What can it not express, and how long does it take?
 Peer
     vfairness, fairpipe, fairlms, LangFair, BiasScope, the standard error of lm-eval, a t test of
-    answers and one of name means; for power, an oracle that knows the error of the estimate.
+    answers and one of name means, a mixed model of R; for power, an oracle that knows the error of
+    the estimate.
 How
     `scenarios` draws answers of known truth (200 runs each, seeds kept), `recorded` takes released
     answers of GPT-4o with labels of known truth (100 runs; left out where they are not there).
@@ -252,7 +253,8 @@ def _legends(runs: int, recorded_runs: int) -> list[str]:
     error = (0.05 * 0.95 / runs) ** 0.5
     return [
         f"{runs} runs of simulated answers, {recorded_runs} of GPT-4o's; the first 100 at most for "
-        "Clinometer, 40 for vfairness's interval and verdict, 20 for single persons",
+        "Clinometer and the mixed model, 40 for vfairness's interval and verdict, 20 for single "
+        "persons",
         f"a share of .05 of {runs} runs has a standard error of {error:.3f}",
         "–: no decision is made, or it cannot be expressed",
         "seconds are of the processor; vfairness's verdict is of the same call as its interval",

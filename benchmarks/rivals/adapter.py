@@ -6,7 +6,7 @@ Needs nothing but the standard library and the tool.
 
 A file of `tools/` has
 
-    DISTRIBUTION  what pip calls it
+    DISTRIBUTION  what pip calls it; `version`, a function, says it of what pip does not know
     CALLS         row of the table → kind of answers → function: run → (finding, number)
     CANNOT        kind of answers that it cannot express → why
     MOST_RUNS     row of the table → runs of a scenario, where a call takes long
@@ -21,8 +21,8 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import os
 import sys
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +34,7 @@ def main(tool: str, runs: str, out: str) -> None:
     with warnings.catch_warnings(), Path(out).open("w", encoding="utf-8") as file:
         warnings.simplefilter("ignore")
         module = _load(Path(tool))
-        version = importlib.metadata.version(module.DISTRIBUTION)
+        version = _version(module)
         cannot = getattr(module, "CANNOT", {})
         print(json.dumps({"version": version, "cannot": cannot}), file=file)
         for finding in put(module, [json.loads(line) for line in lines]):
@@ -56,12 +56,12 @@ def _say(
     call: str, function: Any, runs: list[dict[str, Any]], together: int
 ) -> Iterator[dict[str, Any]]:
     """Call a function with one run, or a list; yield a row for each."""
-    start, error, results = time.process_time(), None, [(None, None)] * len(runs)
+    start, error, results = _processor_time(), None, [(None, None)] * len(runs)
     try:
         results = function(runs) if together > 1 else [function(runs[0])]
     except Exception as raised:
         error = f"{type(raised).__name__}: {raised}".splitlines()[0][:200]
-    seconds = (time.process_time() - start) / len(runs)
+    seconds = (_processor_time() - start) / len(runs)
     for run, (found, number) in zip(runs, results, strict=True):
         yield {
             "call": call,
@@ -72,6 +72,17 @@ def _say(
             "s": seconds,
             "error": error,
         }
+
+
+def _processor_time() -> float:
+    """Return the seconds of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
+def _version(module: Any) -> str:
+    if hasattr(module, "version"):
+        return str(module.version())
+    return importlib.metadata.version(module.DISTRIBUTION)
 
 
 def _load(path: Path) -> Any:

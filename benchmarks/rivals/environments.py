@@ -38,7 +38,7 @@ class ToolFailed(Exception):
 
 @dataclass(frozen=True)
 class Tool:
-    """An adapter of `tools/`, and the requirements of its environment (None: this one)."""
+    """An adapter of `tools/`, and the requirements of its environment (None: this one, or R)."""
 
     name: str
     requirements: str | None = "requirements.txt"
@@ -47,6 +47,7 @@ class Tool:
 TOOLS = (
     Tool("clinometer", None),
     Tool("t_test"),
+    Tool("mixed_model", None),
     Tool("lm_eval"),
     Tool("vfairness"),
     Tool("fairpipe"),

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import benchmarks.rivals
 import numpy as np
@@ -101,6 +102,46 @@ def test_released_answers_have_the_labels_that_are_stated(shared_data, name):
         sizes.append(np.mean(np.abs(read)))
     planted = recorded.PLANTED if name == recorded.RECORDED[2] else 0.0
     assert is_near(np.array(means) - planted * np.array(sizes), 0.0)
+
+
+@pytest.fixture
+def mixed_model():
+    tool = adapter._load(Path(adapter.__file__).parent / "tools" / "mixed_model.py")
+    try:
+        tool.version()
+    except RuntimeError:
+        pytest.skip("needs R with lme4 and lmerTest")
+    return tool
+
+
+def test_the_mixed_model_estimates_the_gap_where_all_are_asked_alike(mixed_model):
+    large = next(s for s in DECISIONS if s.name.startswith("a large lean"))
+    runs = [scenarios.draw(scenario, 0) for scenario in (DECISIONS[0], large)]
+    found, gaps = zip(*mixed_model.decisions(runs), strict=True)
+    assert found == (False, True)
+    assert gaps == pytest.approx([gap(run["answers"]) for run in runs], abs=1e-6)
+
+
+def test_the_mixed_model_lets_both_orders_count_alike(mixed_model):
+    runs = [scenarios.draw(scenario, 0) for scenario in CHOICES]
+    found, leans = zip(*mixed_model.choices(runs), strict=True)
+    assert found == (False, True)
+    for lean, run in zip(leans, runs, strict=True):
+        order = np.array(run["answers"]["order"])
+        first = share(run["answers"]["consistent"], order == "marginalized_first")
+        assert lean == pytest.approx(
+            (first + share(run["answers"]["consistent"], order == "default_first")) / 2 - 0.5,
+            abs=0.02,  # names are not asked as often in both orders
+        )
+
+
+def test_the_mixed_model_needs_no_variance_of_what_has_one_level(mixed_model):
+    """One name a side, one template: its test is the t test of the scores."""
+    scores = [0.2, 0.5, 0.1, -0.1, 0.4, 0.3]
+    names = {name: [name] * len(scores) for name in ("template", "marginalized")}
+    table = {**names, "default": ["a", "b"] * 3, "score": scores}
+    ((found, mean),) = mixed_model.associations([{"answers": table}])
+    assert (found, mean) == (True, pytest.approx(np.mean(scores)))
 
 
 FAILING = """
