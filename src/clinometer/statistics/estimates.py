@@ -31,9 +31,10 @@ Order effect
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -230,14 +231,15 @@ def estimate_summaries(
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     order_effects = means(paired, (-span, span), "difference", "order_n", levels)
-    tables: list[pl.DataFrame] = []
-    keys: list[_Key] = []
-    for level in levels:
-        described = _describe_level(by_cell if level == "cell" else by_stereotype, level, measure)
-        tables.append(described)
-        keys += [(level, *key) for key in described.select(keys_of(level)).rows()]
+    tables = []
+    for frame, frame_levels in frames:
+        tables += [_describe_level(frame, level, measure) for level in frame_levels]
+    described = with_texts(pl.concat(tables, how="diagonal"))
+    # What a level pools is null in all of its rows.
+    described = described.sort(pl.col("level").cast(pl.Enum(LEVELS)), *keys_of("cell"))
+    named_keys = described.select("level", *keys_of("cell")).iter_rows(named=True)
+    keys = [(row["level"], *(row[name] for name in keys_of(row["level"]))) for row in named_keys]
     targets = [(scores.get(key), order_effects.get(key)) for key in keys]
-    described = pl.concat(tables, how="diagonal")
     inferred = _add_inference(described, keys, targets, measure, inference, tests)
     groups = _add_bounds(inferred, [worst.get(key, (None, None)) for key in keys])
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
@@ -296,26 +298,27 @@ class _Tests:
     def number(self, key: _Key, target: str = THESE) -> int:
         """Return by what the level of a test is divided, looked at once."""
         level, *family = self._family(key)
-        levels = (level,) if self._named(key)["control"] else (level, *LEVELS_OF_A_PAGE)
+        *_, control = family
+        levels = (level,) if control else (level, *LEVELS_OF_A_PAGE)
         return tests_seen(level, {name: self._number[target, name, *family] for name in levels})
 
-    def at_any_look(self, key: _Key, target: str = THESE) -> float:
+    def at_any_look(self, number: int, key: _Key) -> float:
         """Return the same where results may be looked at several times."""
-        named = self._named(key)
-        study, instrument, mode = (str(named[name]) for name in ("study", "instrument", "mode"))
+        study, instrument, mode = map(str, _places(key[0], "study", "instrument", "mode")(key))
         level = 1.0 - self._inference.confidence
-        run = study, instrument, mode
-        return self._inference.looks.tests(self.number(key, target), level, run)
-
-    def _family(self, key: _Key) -> tuple[str, *tuple[Any, ...]]:
-        by_name = self._named(key)
-        return (str(key[0]), *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
+        return self._inference.looks.tests(number, level, (study, instrument, mode))
 
     @staticmethod
-    def _named(key: _Key) -> dict[str, Any]:
-        """Return the keys of a level by their names."""
-        level, *values = key
-        return dict(zip(keys_of(str(level)), values, strict=True))
+    def _family(key: _Key) -> _Key:
+        """Return the level, what is seen together, and the control, which is the last of it."""
+        return key[0], *_places(key[0], "model", *SEEN_TOGETHER)(key)
+
+
+@cache
+def _places(level: str, *names: str) -> Callable[[_Key], tuple[Any, ...]]:
+    """Return what takes the values of some columns, as far as a level has them, from a key."""
+    columns_of_key = ["level", *keys_of(level)]
+    return itemgetter(*(columns_of_key.index(name) for name in names if name in columns_of_key))
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:
@@ -337,11 +340,8 @@ def _describe_level(units: pl.DataFrame, level: str, measure: Measure) -> pl.Dat
     if level == "overall":
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
     keys = keys_of(level)
-    pooled = [pl.lit(None, pl.String).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
-    described = with_texts(_describe(units, keys, measure)).with_columns(
-        *pooled, level=pl.lit(level)
-    )
-    return described.sort(keys)
+    pooled = [pl.lit(None, units.schema[c]).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
+    return _describe(units, keys, measure).with_columns(*pooled, level=pl.lit(level))
 
 
 def _add_inference(
@@ -356,9 +356,10 @@ def _add_inference(
     rows: dict[str, list[Row]] = {THESE: [], LIKE_THESE: []}
     for key, (score, order) in zip(keys, targets, strict=True):
         for target, rows_of_target in rows.items():
-            at_any_look = tests.at_any_look(key, target)
+            number = tests.number(key, target)
+            at_any_look = tests.at_any_look(number, key)
             row = _target_row(score, target, at_any_look, measure, inference)
-            row["n_tests"] = tests.number(key, target) if score else None
+            row["n_tests"] = number if score else None
             rows_of_target.append(row)
         rows[THESE][-1] |= _order_row(order, inference)
     these = pl.DataFrame(rows[THESE], schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
@@ -420,7 +421,7 @@ def _worst_ends(
     highest = means(units, bounds, "high_value", "high_weight", levels, neutral=neutral)
     ends: dict[_Key, _Ends] = {}
     for key in lowest:
-        confidence = together(inference.confidence, tests.at_any_look(key))
+        confidence = together(inference.confidence, tests.at_any_look(tests.number(key), key))
         low, _ = lowest[key].these.interval(confidence, neutral)
         _, high = highest[key].these.interval(confidence, neutral)
         ends[key] = low, high
@@ -447,7 +448,7 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
     by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(_stereotype_means())
-    over_stereotypes = by_stereotype.group_by(keys).agg(
+    over_stereotypes = by_stereotype.group_by(keys, maintain_order=True).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
         pl.col(*UNBALANCED).any(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
@@ -457,8 +458,10 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         bound_low=pl.min_horizontal("bound_low", "estimate"),
         bound_high=pl.max_horizontal("bound_high", "estimate"),
     )
-    counts = units.group_by(keys).agg(_counts(_ROUNDING * (measure.high - measure.low)))
-    return counts.join(over_stereotypes, on=keys, nulls_equal=True)
+    rounding = _ROUNDING * (measure.high - measure.low)
+    counts = units.group_by(keys, maintain_order=True).agg(_counts(rounding))
+    # The groups of both stand in the order of their first units.
+    return counts.hstack(over_stereotypes.drop(keys))
 
 
 @cache
