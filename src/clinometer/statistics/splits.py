@@ -81,6 +81,11 @@ class _Block:
         return comb(len(self.words), self.n_marginalized)
 
     @cached_property
+    def share(self) -> float:
+        """The part of the answers, added up over stereotypes."""
+        return float(self.answers.clip(0).sum())
+
+    @cached_property
     def even(self) -> bool:
         """Whether all words of a side have as many answers."""
         sides = self.answers[:, : self.n_marginalized], self.answers[:, self.n_marginalized :]
@@ -110,9 +115,11 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
         answers all name their group words. `n_resamples` is the number of other splits; with fewer
         than `FEWEST_SPLITS` in all, p is null and the note says so.
     """
-    means = estimates.filter(pl.col("method") == "clustered", pl.col("level").is_in(SPLIT_LEVELS))
+    means = estimates.filter(
+        pl.col("method") == "clustered", pl.col("level").is_in(SPLIT_LEVELS)
+    ).select(_MEAN_COLUMNS)
     if means.is_empty():
-        return means
+        return NO_ESTIMATES
     scored = units.filter(pl.col("n_scored") > 0)
     blocks = _all_blocks(scored.with_columns(pl.col("mean") - means["neutral"][0]))
     positions, placebo_rows = [], []
@@ -125,8 +132,7 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
             )
     schema = {name: ESTIMATES[name] for name in _PLACEBO_COLUMNS}
     columns = pl.DataFrame(placebo_rows, schema=schema, orient="row")
-    mean_columns = [c for c in (*_MEAN_COLUMNS, *LEVEL_KEYS["cell"]) if c in ESTIMATES]
-    rows = means[positions].select(*dict.fromkeys(mean_columns)).hstack(columns)
+    rows = means[positions].hstack(columns)
     rows = rows.with_columns(method=pl.lit("placebo"), alternative=pl.lit("two-sided"))
     return pl.concat([NO_ESTIMATES, rows], how="diagonal")
 
@@ -135,6 +141,7 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
 _MEAN_COLUMNS = (
     *("family", "subject", "measure", "level", *NEVER_POOLED, "n", "n_scored", "compliance"),
     *("estimate", "confidence", "range_low", "range_high", "neutral", "direction"),
+    *LEVEL_KEYS["cell"],
 )
 
 
@@ -165,8 +172,8 @@ def _all_blocks(scored: pl.DataFrame) -> dict[tuple[Any, ...], list[_Block]]:
 
 def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
     """Estimate the effects of the words of one stereotype, block by block."""
-    marginalized, first = np.unique(pairs["marginalized"], return_inverse=True)
-    default, second = np.unique(pairs["default"], return_inverse=True)
+    marginalized, first = _number_words(pairs["marginalized"])
+    default, second = _number_words(pairs["default"])
     n = len(marginalized)
     second = second + n  # words of both sides are numbered on, the marginalized ones first
     words = [*(f"marginalized {w}" for w in marginalized), *(f"default {w}" for w in default)]
@@ -182,6 +189,13 @@ def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
         yield _Block(
             names, int((members < n).sum()), effects[None, members], answers[None, members]
         )
+
+
+def _number_words(words: Sequence[str]) -> tuple[list[str], Codes]:
+    """Return the different words, in order, and the place of each word among them."""
+    different = sorted(set(words))
+    places = {word: place for place, word in enumerate(different)}
+    return different, np.array([places[word] for word in words])
 
 
 def _effects(first: Codes, second: Codes, values: Array, weights: Array, n: int) -> Array:
@@ -249,10 +263,10 @@ def _means(blocks: Sequence[_Block], seed: int) -> Array:
         rng = np.random.default_rng(seed)
         sums = np.zeros(DRAWS + 1)
         for block in blocks:
-            places = np.tile(np.arange(len(block.words)), (DRAWS + 1, 1))
+            places = np.arange(len(block.words)) + np.zeros((DRAWS + 1, 1), np.intp)
             rng.permuted(places[1:], axis=1, out=places[1:])  # the first row stays: the groups
             sums += block.sums(places)
-    return np.asarray(sums / sum(block.answers.clip(0).sum() for block in blocks))
+    return np.asarray(sums / sum(block.share for block in blocks))
 
 
 @cache
