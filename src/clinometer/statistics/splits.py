@@ -122,17 +122,16 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
         return NO_ESTIMATES
     scored = units.filter(pl.col("n_scored") > 0)
     blocks = _all_blocks(scored.with_columns(pl.col("mean") - means["neutral"][0]))
-    positions, placebo_rows = [], []
+    positions, splits, few = [], [], []
     for position, row in enumerate(means.iter_rows(named=True)):
         row_blocks = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
         if row_blocks:
             positions.append(position)
-            placebo_rows.append(
-                _placebo_values(row_blocks, row["neutral"], row["confidence"], seed)
-            )
-    schema = {name: ESTIMATES[name] for name in _PLACEBO_COLUMNS}
-    columns = pl.DataFrame(placebo_rows, schema=schema, orient="row")
-    rows = means[positions].hstack(columns)
+            splits.append(row["neutral"] + _means(_join_blocks(row_blocks), seed))
+            few.append(prod(block.splits for block in row_blocks) < FEWEST_SPLITS)
+    # One confidence: that of the intervals, null where no answer has a score.
+    placebos = _find_among_splits(splits, few, means.select(pl.max("confidence")).item())
+    rows = means[positions].hstack(placebos)
     rows = rows.with_columns(method=pl.lit("placebo"), alternative=pl.lit("two-sided"))
     return pl.concat([NO_ESTIMATES, rows], how="diagonal")
 
@@ -222,16 +221,29 @@ def _labels(first: Codes, second: Codes, n: int) -> Codes:
         labels = after
 
 
-def _placebo_values(
-    blocks: Sequence[_Block], neutral: float, confidence: float, seed: int
-) -> tuple[float | int | str | None, ...]:
-    """Find a mean among those of its splits; the values of `_PLACEBO_COLUMNS`."""
-    means = neutral + _means(_join_blocks(blocks), seed)
-    few = prod(block.splits for block in blocks) < FEWEST_SPLITS
-    p = None if few else float(share_as_far(means))
-    ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
-    low, high = np.quantile(means, ends, method="inverted_cdf").tolist()
-    return p, float(means.mean()), low, high, len(means) - 1, _FEW if few else None
+def _find_among_splits(
+    splits: Sequence[Array], few: Sequence[bool], confidence: float
+) -> pl.DataFrame:
+    """Find means, each the first of its splits, among these; columns `_PLACEBO_COLUMNS`.
+
+    With `few` splits there is no p.
+    """
+    sizes = np.array([len(means) for means in splits], int)
+    numbers = np.empty((len(splits), 4))
+    for size in np.unique(sizes):  # all with as many splits at once
+        table = np.array([means for means in splits if len(means) == size])
+        ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
+        low, high = np.quantile(table, ends, axis=1, method="inverted_cdf")
+        numbers[sizes == size] = np.column_stack(
+            [share_as_far(table), table.mean(axis=1), low, high]
+        )
+    numbers[np.array(few, bool), 0] = np.nan
+    notes = [_FEW if is_few else None for is_few in few]
+    return pl.DataFrame(
+        dict(zip(_PLACEBO_COLUMNS, (*numbers.T, sizes - 1, notes), strict=True)),
+        schema={name: ESTIMATES[name] for name in _PLACEBO_COLUMNS},
+        nan_to_null=True,
+    )
 
 
 def _join_blocks(blocks: Iterable[_Block]) -> list[_Block]:
