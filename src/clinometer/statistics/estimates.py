@@ -37,6 +37,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from clinometer.errors import InputError
@@ -47,7 +48,6 @@ from clinometer.results.judging import judge
 from clinometer.statistics.clustered import (
     AMONG,
     Row,
-    adjusted,
     benjamini_hochberg,
     by_method,
     check_confidence,
@@ -92,7 +92,11 @@ _GROUP_COLUMNS = (
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
 #: What is said of both targets.
-_TARGET_SCHEMA: Schema = {**OF_TARGET, **AMONG, **columns("n_tests", "tost_margin", "tost_p")}
+_TARGET_SCHEMA: Schema = {
+    **OF_TARGET,
+    **AMONG,
+    **columns("n_tests", "p_bh", "tost_margin", "tost_p"),
+}
 
 #: The effect of order.
 _ORDER_SCHEMA: Schema = {
@@ -261,13 +265,11 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             pl.when(shared).then(pl.lit("; levels share the error rate")).otherwise(pl.lit("")),
         ),
     )
-    these = _adjusted(numbered).drop("like_these")
+    these = numbered.drop("like_these")
     # Columns of *these* make room for those of the same names in the struct.
     like_these = numbered.drop(_TARGET_SCHEMA).unnest("like_these").drop_nulls("se")
-    like_these = _adjusted(like_these).select(
-        *(*_GROUP_COLUMNS, "p_bh", "adjusted_over"),
-        *_TARGET_SCHEMA,
-        method=pl.lit("generalised"),
+    like_these = like_these.select(
+        *(*_GROUP_COLUMNS, "adjusted_over"), *_TARGET_SCHEMA, method=pl.lit("generalised")
     )
     logits = numbered.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
@@ -275,11 +277,6 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     logits = logits.select(*_GROUP_COLUMNS, "method")
     rows = by_method(these, _GROUP_COLUMNS, like_these, logits, neutral=measure.neutral)
     return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
-
-
-def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adjust the tests of each family for the share of false ones among those found."""
-    return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
 
 
 class _Tests:
@@ -293,11 +290,11 @@ class _Tests:
         for key, targets in scores.items():
             for target in (THESE, LIKE_THESE):
                 if targets.mean(target).p(measure.neutral) is not None:
-                    self._number[target, *self._family(key)] += 1
+                    self._number[target, *self.family(key)] += 1
 
     def number(self, key: _Key, target: str = THESE) -> int:
         """Return by what the level of a test is divided, looked at once."""
-        level, *family = self._family(key)
+        level, *family = self.family(key)
         *_, control = family
         levels = (level,) if control else (level, *LEVELS_OF_A_PAGE)
         return tests_seen(level, {name: self._number[target, name, *family] for name in levels})
@@ -309,7 +306,7 @@ class _Tests:
         return self._inference.looks.tests(number, level, (study, instrument, mode))
 
     @staticmethod
-    def _family(key: _Key) -> _Key:
+    def family(key: _Key) -> _Key:
         """Return the level, what is seen together, and the control, which is the last of it."""
         return key[0], *_places(key[0], "model", *SEEN_TOGETHER)(key)
 
@@ -362,11 +359,26 @@ def _add_inference(
             row["n_tests"] = number if score else None
             rows_of_target.append(row)
         rows[THESE][-1] |= _order_row(order, inference)
+    families = [tests.family(key) for key in keys]
+    for rows_of_target in rows.values():
+        _adjust(rows_of_target, families)
     these = pl.DataFrame(rows[THESE], schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
     like_these = pl.DataFrame(rows[LIKE_THESE], schema=_TARGET_SCHEMA).to_struct("like_these")
     return described.hstack(these).with_columns(
         like_these, conditional_on=pl.col("conditional_on") + unbalanced_text()
     )
+
+
+def _adjust(rows: Sequence[Row], families: Sequence[_Key]) -> None:
+    """Adjust the tests of each family for the share of false ones among those found."""
+    tested: dict[_Key, list[Row]] = {}
+    for row, family in zip(rows, families, strict=True):
+        if row.get("p") is not None:
+            tested.setdefault(family, []).append(row)
+    for of_family in tested.values():
+        p_values = np.array([row["p"] for row in of_family], float)
+        for row, p in zip(of_family, benjamini_hochberg(p_values).tolist(), strict=True):
+            row["p_bh"] = p
 
 
 def _word_variances(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
