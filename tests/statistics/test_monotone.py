@@ -12,12 +12,12 @@ from scipy.optimize import minimize
 from clinometer.results import SCORES, Measure
 from clinometer.results.judging import judge
 from clinometer.statistics import estimate_measure
-from clinometer.statistics.crossed import OfMean
+from clinometer.statistics.crossed import OfMean, Strata, moderate
 from clinometer.statistics.estimates import Inference, estimate_summaries
-from clinometer.statistics.monotone import strongest
+from clinometer.statistics.monotone import lowering_helps, strongest
 from clinometer.statistics.settings import CORNER, FEWEST
 from clinometer.statistics.squares import stratum_squares
-from clinometer.statistics.strata import Stratum
+from clinometer.statistics.strata import Stratum, scales_of
 from clinometer.statistics.summaries import summarise
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
@@ -131,6 +131,32 @@ def test_even_scores_are_their_own_strongest_case():
     y = np.full(12, 0.2) + 0.01 * np.arange(12)
     even = Stratum((), y, stratum_squares(y, np.ones(12), factors)[0], {}, set())
     assert strongest(even, OfMean(0.05, np.ones(6) / 12**2, 0.0), 0.0, SIDES) is None
+
+
+def test_lowering_helps_where_there_is_a_stronger_case():
+    """Of scores of either side, with outliers of several sizes; some have one, some have none."""
+    strata = []
+    for seed in range(40):
+        one, factors = scores_of_one(seed)
+        y = (-1.0) ** seed * (0.3 + seed / 40 * (one.values - 0.3))
+        strata.append(
+            Stratum((), y, stratum_squares(y, one.squares.weights, factors)[0], {}, set())
+        )
+    of_mean = OfMean(0.03, np.array([2.0, 1, 0, 0.5, 0, 1]) / 12**2, 0.0)
+    page = Strata(
+        [one.squares for one in strata], scales_of([one.squares for one in strata], SIDES)
+    )
+    n = len(strata)
+    moderated = replace(
+        moderate(page.strata, page.scales),
+        floors=np.full(n, of_mean.floor),
+        weights=np.tile(of_mean.weights, (n, 1)),
+        variances=page.variances(np.full(n, of_mean.floor), of_mean.weights, np.zeros(n)),
+    )
+    helps = lowering_helps(strata, moderated, 0.0, SIDES)
+    found = [strongest(one, of_mean, 0.0, SIDES) is not None for one in strata]
+    assert helps.tolist() == found
+    assert 5 < sum(found) < 35
 
 
 # Whole pages

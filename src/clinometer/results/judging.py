@@ -72,16 +72,15 @@ def judge(
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
     change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
     # Controls first: the verdicts of other scores follow from theirs.
-    rows = estimates.with_columns(
-        verdict=pl.when(score & pl.col("control").is_not_null())
-        .then(control_verdict(compliance_floor))
-        .when(score)
-        .then(_score_verdict(compliance_floor))
-        .when(change & pl.col("candidate").is_in(list(unchanged)))
-        .then(pl.lit(NO_CHANGE))
-        .when(change)
-        .then(_change_verdict())
-    )
+    verdict: pl.Expr = pl.when(score).then(_score_verdict(compliance_floor))
+    if estimates["control"].count():  # these rules take long, and most tables have no use for them
+        of_control = pl.when(score & pl.col("control").is_not_null())
+        verdict = of_control.then(control_verdict(compliance_floor)).otherwise(verdict)
+    if estimates["factor"].count():
+        is_unchanged = pl.col("candidate").is_in(list(unchanged))
+        of_change = pl.when(is_unchanged).then(pl.lit(NO_CHANGE)).otherwise(_change_verdict())
+        verdict = pl.when(change).then(of_change).otherwise(verdict)
+    rows = estimates.with_columns(verdict=verdict)
     rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
     restrictable = verdict_kind(pl.col("verdict")).is_in(_RESTRICTABLE)

@@ -187,16 +187,16 @@ def unrestricted(verdict: pl.Expr) -> pl.Expr:
 
 def restricted(verdict: pl.Expr, conditional_on: pl.Expr) -> pl.Expr:
     """Add to verdicts what they are restricted to: "consistent, for this wording"."""
-    conditions = conditional_on.fill_null("").str.split(", ")
+    conditions = pl.format(", {}, ", conditional_on.fill_null(""))
     parts = []
     for restriction in _RESTRICTED:
         applies = pl.any_horizontal(
-            conditions.list.contains(condition)
+            conditions.str.contains(f", {condition}, ", literal=True)
             for condition, restricted_to in RESTRICTIONS.items()
             if restricted_to == restriction
         )
         parts.append(pl.when(applies).then(pl.lit(restriction)))
-    text = pl.concat_list(parts).list.drop_nulls().list.join(" and ")
+    text = pl.concat_str(parts, separator=" and ", ignore_nulls=True)
     return verdict + pl.when(text == "").then(pl.lit("")).otherwise(pl.lit(_FOR) + text)
 
 

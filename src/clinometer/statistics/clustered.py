@@ -186,11 +186,10 @@ class ClusteredMean:
 
     def p(self, null: float = 0.0) -> float | None:
         """Two-sided p of the hypothesis that the mean is `null`."""
-        above, below = self.p_above(null), self.p_below(null)
-        if above is None or below is None:
-            return None
+        # The smaller one-sided p is that of the side on which the mean lies.
+        p = self._one_sided(null, 1.0 if self.mean is not None and self.mean > null else -1.0)
         # The exact bound of unanimous clusters has nothing on its other side to add.
-        return min(above, below) if self.unanimous else 2.0 * min(above, below)
+        return p if p is None or self.unanimous else 2.0 * p
 
     def p_above(self, null: float = 0.0) -> float | None:
         """One-sided p; small where the mean lies above `null`."""

@@ -31,11 +31,13 @@ Order effect
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from clinometer.errors import InputError
@@ -46,7 +48,6 @@ from clinometer.results.judging import judge
 from clinometer.statistics.clustered import (
     AMONG,
     Row,
-    adjusted,
     benjamini_hochberg,
     by_method,
     check_confidence,
@@ -91,7 +92,11 @@ _GROUP_COLUMNS = (
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
 #: What is said of both targets.
-_TARGET_SCHEMA: Schema = {**OF_TARGET, **AMONG, **columns("n_tests", "tost_margin", "tost_p")}
+_TARGET_SCHEMA: Schema = {
+    **OF_TARGET,
+    **AMONG,
+    **columns("n_tests", "p_bh", "tost_margin", "tost_p"),
+}
 
 #: The effect of order.
 _ORDER_SCHEMA: Schema = {
@@ -230,14 +235,15 @@ def estimate_summaries(
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     order_effects = means(paired, (-span, span), "difference", "order_n", levels)
-    tables: list[pl.DataFrame] = []
-    keys: list[_Key] = []
-    for level in levels:
-        described = _describe_level(by_cell if level == "cell" else by_stereotype, level, measure)
-        tables.append(described)
-        keys += [(level, *key) for key in described.select(keys_of(level)).rows()]
+    tables = []
+    for frame, frame_levels in frames:
+        tables += [_describe_level(frame, level, measure) for level in frame_levels]
+    described = with_texts(pl.concat(tables, how="diagonal"))
+    # What a level pools is null in all of its rows.
+    described = described.sort(pl.col("level").cast(pl.Enum(LEVELS)), *keys_of("cell"))
+    named_keys = described.select("level", *keys_of("cell")).iter_rows(named=True)
+    keys = [(row["level"], *(row[name] for name in keys_of(row["level"]))) for row in named_keys]
     targets = [(scores.get(key), order_effects.get(key)) for key in keys]
-    described = pl.concat(tables, how="diagonal")
     inferred = _add_inference(described, keys, targets, measure, inference, tests)
     groups = _add_bounds(inferred, [worst.get(key, (None, None)) for key in keys])
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
@@ -259,13 +265,11 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             pl.when(shared).then(pl.lit("; levels share the error rate")).otherwise(pl.lit("")),
         ),
     )
-    these = _adjusted(numbered).drop("like_these")
+    these = numbered.drop("like_these")
     # Columns of *these* make room for those of the same names in the struct.
     like_these = numbered.drop(_TARGET_SCHEMA).unnest("like_these").drop_nulls("se")
-    like_these = _adjusted(like_these).select(
-        *(*_GROUP_COLUMNS, "p_bh", "adjusted_over"),
-        *_TARGET_SCHEMA,
-        method=pl.lit("generalised"),
+    like_these = like_these.select(
+        *(*_GROUP_COLUMNS, "adjusted_over"), *_TARGET_SCHEMA, method=pl.lit("generalised")
     )
     logits = numbered.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
@@ -273,11 +277,6 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     logits = logits.select(*_GROUP_COLUMNS, "method")
     rows = by_method(these, _GROUP_COLUMNS, like_these, logits, neutral=measure.neutral)
     return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
-
-
-def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adjust the tests of each family for the share of false ones among those found."""
-    return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
 
 
 class _Tests:
@@ -291,31 +290,32 @@ class _Tests:
         for key, targets in scores.items():
             for target in (THESE, LIKE_THESE):
                 if targets.mean(target).p(measure.neutral) is not None:
-                    self._number[target, *self._family(key)] += 1
+                    self._number[target, *self.family(key)] += 1
 
     def number(self, key: _Key, target: str = THESE) -> int:
         """Return by what the level of a test is divided, looked at once."""
-        level, *family = self._family(key)
-        levels = (level,) if self._named(key)["control"] else (level, *LEVELS_OF_A_PAGE)
+        level, *family = self.family(key)
+        *_, control = family
+        levels = (level,) if control else (level, *LEVELS_OF_A_PAGE)
         return tests_seen(level, {name: self._number[target, name, *family] for name in levels})
 
-    def at_any_look(self, key: _Key, target: str = THESE) -> float:
+    def at_any_look(self, number: int, key: _Key) -> float:
         """Return the same where results may be looked at several times."""
-        named = self._named(key)
-        study, instrument, mode = (str(named[name]) for name in ("study", "instrument", "mode"))
+        study, instrument, mode = map(str, _places(key[0], "study", "instrument", "mode")(key))
         level = 1.0 - self._inference.confidence
-        run = study, instrument, mode
-        return self._inference.looks.tests(self.number(key, target), level, run)
-
-    def _family(self, key: _Key) -> tuple[str, *tuple[Any, ...]]:
-        by_name = self._named(key)
-        return (str(key[0]), *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
+        return self._inference.looks.tests(number, level, (study, instrument, mode))
 
     @staticmethod
-    def _named(key: _Key) -> dict[str, Any]:
-        """Return the keys of a level by their names."""
-        level, *values = key
-        return dict(zip(keys_of(str(level)), values, strict=True))
+    def family(key: _Key) -> _Key:
+        """Return the level, what is seen together, and the control, which is the last of it."""
+        return key[0], *_places(key[0], "model", *SEEN_TOGETHER)(key)
+
+
+@cache
+def _places(level: str, *names: str) -> Callable[[_Key], tuple[Any, ...]]:
+    """Return what takes the values of some columns, as far as a level has them, from a key."""
+    columns_of_key = ["level", *keys_of(level)]
+    return itemgetter(*(columns_of_key.index(name) for name in names if name in columns_of_key))
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:
@@ -337,11 +337,8 @@ def _describe_level(units: pl.DataFrame, level: str, measure: Measure) -> pl.Dat
     if level == "overall":
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
     keys = keys_of(level)
-    pooled = [pl.lit(None, pl.String).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
-    described = with_texts(_describe(units, keys, measure)).with_columns(
-        *pooled, level=pl.lit(level)
-    )
-    return described.sort(keys)
+    pooled = [pl.lit(None, units.schema[c]).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
+    return _describe(units, keys, measure).with_columns(*pooled, level=pl.lit(level))
 
 
 def _add_inference(
@@ -356,16 +353,32 @@ def _add_inference(
     rows: dict[str, list[Row]] = {THESE: [], LIKE_THESE: []}
     for key, (score, order) in zip(keys, targets, strict=True):
         for target, rows_of_target in rows.items():
-            at_any_look = tests.at_any_look(key, target)
+            number = tests.number(key, target)
+            at_any_look = tests.at_any_look(number, key)
             row = _target_row(score, target, at_any_look, measure, inference)
-            row["n_tests"] = tests.number(key, target) if score else None
+            row["n_tests"] = number if score else None
             rows_of_target.append(row)
         rows[THESE][-1] |= _order_row(order, inference)
+    families = [tests.family(key) for key in keys]
+    for rows_of_target in rows.values():
+        _adjust(rows_of_target, families)
     these = pl.DataFrame(rows[THESE], schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
     like_these = pl.DataFrame(rows[LIKE_THESE], schema=_TARGET_SCHEMA).to_struct("like_these")
     return described.hstack(these).with_columns(
         like_these, conditional_on=pl.col("conditional_on") + unbalanced_text()
     )
+
+
+def _adjust(rows: Sequence[Row], families: Sequence[_Key]) -> None:
+    """Adjust the tests of each family for the share of false ones among those found."""
+    tested: dict[_Key, list[Row]] = {}
+    for row, family in zip(rows, families, strict=True):
+        if row.get("p") is not None:
+            tested.setdefault(family, []).append(row)
+    for of_family in tested.values():
+        p_values = np.array([row["p"] for row in of_family], float)
+        for row, p in zip(of_family, benjamini_hochberg(p_values).tolist(), strict=True):
+            row["p_bh"] = p
 
 
 def _word_variances(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
@@ -420,7 +433,7 @@ def _worst_ends(
     highest = means(units, bounds, "high_value", "high_weight", levels, neutral=neutral)
     ends: dict[_Key, _Ends] = {}
     for key in lowest:
-        confidence = together(inference.confidence, tests.at_any_look(key))
+        confidence = together(inference.confidence, tests.at_any_look(tests.number(key), key))
         low, _ = lowest[key].these.interval(confidence, neutral)
         _, high = highest[key].these.interval(confidence, neutral)
         ends[key] = low, high
@@ -447,7 +460,7 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
     by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(_stereotype_means())
-    over_stereotypes = by_stereotype.group_by(keys).agg(
+    over_stereotypes = by_stereotype.group_by(keys, maintain_order=True).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
         pl.col(*UNBALANCED).any(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
@@ -457,8 +470,10 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         bound_low=pl.min_horizontal("bound_low", "estimate"),
         bound_high=pl.max_horizontal("bound_high", "estimate"),
     )
-    counts = units.group_by(keys).agg(_counts(_ROUNDING * (measure.high - measure.low)))
-    return counts.join(over_stereotypes, on=keys, nulls_equal=True)
+    rounding = _ROUNDING * (measure.high - measure.low)
+    counts = units.group_by(keys, maintain_order=True).agg(_counts(rounding))
+    # The groups of both stand in the order of their first units.
+    return counts.hstack(over_stereotypes.drop(keys))
 
 
 @cache

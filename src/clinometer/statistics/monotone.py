@@ -19,18 +19,20 @@ Method
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from clinometer.statistics.clustered import Array, ClusteredMean
-from clinometer.statistics.crossed import OfMean, excess, slope_of_excess
+from clinometer.statistics.crossed import Moderated, OfMean, excess, slope_of_excess
 from clinometer.statistics.shared import SHARED
-from clinometer.statistics.squares import StratumSquares
+from clinometer.statistics.squares import Codes, StratumSquares
 from clinometer.statistics.strata import Stratum, scale_of
 
-__all__ = ["Case", "strongest", "with_strongest"]
+__all__ = ["Case", "lowering_helps", "strongest", "with_strongest"]
 
 #: A smaller p is told without a stronger case; no test is at a lower level.
 _CLEAR = 1e-4
@@ -43,6 +45,12 @@ _STEPS = (1.0, 0.25, 0.06, 0.015)
 
 #: How far the mean is drawn, as a multiple of its distance from neutral.
 _FAR = 100.0
+
+#: Of one stereotype, or of several.
+Number = float | Array | Codes
+
+#: A mean nearer to neutral differs from it by rounding.
+_NOTHING = 1e-14
 
 #: An improvement of t² below this part is none.
 _ENOUGH = 1e-9
@@ -73,6 +81,41 @@ def with_strongest(
         return mean
     se = case.variance**0.5
     return replace(mean, stronger=replace(mean, mean=case.mean, se=se, scale=case.scale))
+
+
+def lowering_helps(
+    strata: Sequence[Stratum],
+    moderated: Moderated,
+    neutral: float,
+    bounds: tuple[float, float],
+) -> NDArray[np.bool_]:
+    """Return which stereotypes have a score that makes t larger when it is lowered, (strata,).
+
+    Only they may have a stronger case, and few do. Of all at once, by the gradient of t at the
+    scores seen; where noise is taken off the squares it is not looked at, and all may have one.
+    """
+    squares = [stratum.squares for stratum in strata]
+    sizes = np.array([stratum.size for stratum in squares])
+    means = np.array([stratum.mean for stratum in squares])
+    weights = np.concatenate([stratum.weights for stratum in squares])
+    of = np.repeat(np.arange(len(strata)), sizes)
+    deviations = weights * (np.concatenate([stratum.values for stratum in strata]) - means[of])
+    # L'Lx by the weight of a score: of each factor the total of its level, of the response its own.
+    pulls = moderated.weights[of, -1] * deviations
+    for f, members in enumerate(zip(*(stratum.members for stratum in squares), strict=True)):
+        n_levels = np.array([stratum.levels[f] for stratum in squares])
+        member = np.concatenate(members)
+        levels = np.maximum(member, 0) + (np.cumsum(n_levels) - n_levels)[of]
+        totals = np.bincount(levels, np.where(member < 0, 0.0, deviations))
+        pulls += moderated.weights[of, f] * np.where(member < 0, 0.0, totals[levels])
+    pulls -= (np.bincount(of, weights * pulls) / sizes)[of]
+    side = np.where(means > neutral, 1.0, -1.0)
+    distance = np.maximum(np.abs(means - neutral), _NOTHING)
+    middle = side * (sum(bounds) / 2.0 - neutral)
+    of_squares = moderated.variances - moderated.scales * moderated.floors
+    case = distance, moderated.variances, moderated.scales
+    limit = _multiplier(*case, of_squares, sizes, middle) / (2.0 * sizes)
+    return (moderated.noise > 0) | (np.bincount(of, side[of] * pulls > limit[of]) > 0)
 
 
 def strongest(
@@ -125,8 +168,9 @@ class _Lowered:
         of_squares = of_responses + slope * of_factors
         # One row more pulls the mean far up, with the weight of the multiplier: least squares with
         # a linear term, which `nnls` has no place for.
-        multiplier = _multiplier(best, of_squares, self.size, self.bounds)
-        pull = (multiplier / (2.0 * _FAR * best.mean)) ** 0.5
+        case = best.mean, best.variance, best.scale
+        multiplier = _multiplier(*case, of_squares, self.size, sum(self.bounds) / 2.0)
+        pull = (float(multiplier) / (2.0 * _FAR * best.mean)) ** 0.5
         counted = np.where(np.arange(len(self.root)) < self.size, 1.0, slope**0.5)
         rows = np.vstack([counted[:, None] * self.root_by_column, pull * self.mean_by_column])
         target = np.append(counted * self.root, pull * (self.mean - (1.0 + _FAR) * best.mean))
@@ -158,16 +202,16 @@ def _strongest_above(
     return None if best is unlowered else best
 
 
-def _multiplier(case: Case, of_squares: float, size: int, bounds: tuple[float, float]) -> float:
+def _multiplier(
+    mean: Number, variance: Number, scale: Number, of_squares: Number, size: Number, middle: Number
+) -> Array:
     """Return the ratio of the gradients of |Lx|² and of the mean where t is largest.
 
-    `of_squares` is |Lx|², where noise is taken off it by slopes of what is left.
+    `of_squares` is |Lx|², where noise is taken off it by slopes of what is left; `middle` that of
+    the scale. Numbers, or arrays of one number per stereotype.
     """
-    slope = 0.0
-    if np.isfinite(sum(bounds)):
-        middle = sum(bounds) / 2.0
-        slope = 2.0 * (middle - case.mean) * (size / (size + 1.0)) ** 2
-    return max(2.0 * case.variance / case.mean + slope * of_squares / case.scale, 0.0)
+    slope = 2.0 * (middle - mean) * (size / (size + 1.0)) ** 2
+    return np.maximum(2.0 * variance / mean + slope * of_squares / scale, 0.0)
 
 
 def _columns(stratum: StratumSquares, of_mean: OfMean) -> Array:

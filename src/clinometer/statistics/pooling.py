@@ -134,10 +134,12 @@ def pooled(
             error = members.unbiased(error, moderated)
             like_these = members.like_these(empty, added, runs)
         these = _mean_for_these(empty, error, added)
+        if like_these.se is not None:
+            like_these = _no_surer(like_these, these)
         targets.append(
             Targets(
                 these=these,
-                like_these=_no_surer(like_these, these),
+                like_these=like_these,
                 over=over,
                 fixed=f"{'these stereotypes' if several else 'this stereotype'}, {fixed}",
                 wider="stereotypes" if several else "attribute words",

@@ -81,6 +81,11 @@ class _Block:
         return comb(len(self.words), self.n_marginalized)
 
     @cached_property
+    def share(self) -> float:
+        """The part of the answers, added up over stereotypes."""
+        return float(self.answers.clip(0).sum())
+
+    @cached_property
     def even(self) -> bool:
         """Whether all words of a side have as many answers."""
         sides = self.answers[:, : self.n_marginalized], self.answers[:, self.n_marginalized :]
@@ -110,23 +115,23 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
         answers all name their group words. `n_resamples` is the number of other splits; with fewer
         than `FEWEST_SPLITS` in all, p is null and the note says so.
     """
-    means = estimates.filter(pl.col("method") == "clustered", pl.col("level").is_in(SPLIT_LEVELS))
+    means = estimates.filter(
+        pl.col("method") == "clustered", pl.col("level").is_in(SPLIT_LEVELS)
+    ).select(_MEAN_COLUMNS)
     if means.is_empty():
-        return means
+        return NO_ESTIMATES
     scored = units.filter(pl.col("n_scored") > 0)
     blocks = _all_blocks(scored.with_columns(pl.col("mean") - means["neutral"][0]))
-    positions, placebo_rows = [], []
+    positions, splits, few = [], [], []
     for position, row in enumerate(means.iter_rows(named=True)):
         row_blocks = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
         if row_blocks:
             positions.append(position)
-            placebo_rows.append(
-                _placebo_values(row_blocks, row["neutral"], row["confidence"], seed)
-            )
-    schema = {name: ESTIMATES[name] for name in _PLACEBO_COLUMNS}
-    columns = pl.DataFrame(placebo_rows, schema=schema, orient="row")
-    mean_columns = [c for c in (*_MEAN_COLUMNS, *LEVEL_KEYS["cell"]) if c in ESTIMATES]
-    rows = means[positions].select(*dict.fromkeys(mean_columns)).hstack(columns)
+            splits.append(row["neutral"] + _means(_join_blocks(row_blocks), seed))
+            few.append(prod(block.splits for block in row_blocks) < FEWEST_SPLITS)
+    # One confidence: that of the intervals, null where no answer has a score.
+    placebos = _find_among_splits(splits, few, means.select(pl.max("confidence")).item())
+    rows = means[positions].hstack(placebos)
     rows = rows.with_columns(method=pl.lit("placebo"), alternative=pl.lit("two-sided"))
     return pl.concat([NO_ESTIMATES, rows], how="diagonal")
 
@@ -135,6 +140,7 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
 _MEAN_COLUMNS = (
     *("family", "subject", "measure", "level", *NEVER_POOLED, "n", "n_scored", "compliance"),
     *("estimate", "confidence", "range_low", "range_high", "neutral", "direction"),
+    *LEVEL_KEYS["cell"],
 )
 
 
@@ -165,8 +171,8 @@ def _all_blocks(scored: pl.DataFrame) -> dict[tuple[Any, ...], list[_Block]]:
 
 def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
     """Estimate the effects of the words of one stereotype, block by block."""
-    marginalized, first = np.unique(pairs["marginalized"], return_inverse=True)
-    default, second = np.unique(pairs["default"], return_inverse=True)
+    marginalized, first = _number_words(pairs["marginalized"])
+    default, second = _number_words(pairs["default"])
     n = len(marginalized)
     second = second + n  # words of both sides are numbered on, the marginalized ones first
     words = [*(f"marginalized {w}" for w in marginalized), *(f"default {w}" for w in default)]
@@ -182,6 +188,13 @@ def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
         yield _Block(
             names, int((members < n).sum()), effects[None, members], answers[None, members]
         )
+
+
+def _number_words(words: Sequence[str]) -> tuple[list[str], Codes]:
+    """Return the different words, in order, and the place of each word among them."""
+    different = sorted(set(words))
+    places = {word: place for place, word in enumerate(different)}
+    return different, np.array([places[word] for word in words])
 
 
 def _effects(first: Codes, second: Codes, values: Array, weights: Array, n: int) -> Array:
@@ -208,16 +221,29 @@ def _labels(first: Codes, second: Codes, n: int) -> Codes:
         labels = after
 
 
-def _placebo_values(
-    blocks: Sequence[_Block], neutral: float, confidence: float, seed: int
-) -> tuple[float | int | str | None, ...]:
-    """Find a mean among those of its splits; the values of `_PLACEBO_COLUMNS`."""
-    means = neutral + _means(_join_blocks(blocks), seed)
-    few = prod(block.splits for block in blocks) < FEWEST_SPLITS
-    p = None if few else float(share_as_far(means))
-    ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
-    low, high = np.quantile(means, ends, method="inverted_cdf").tolist()
-    return p, float(means.mean()), low, high, len(means) - 1, _FEW if few else None
+def _find_among_splits(
+    splits: Sequence[Array], few: Sequence[bool], confidence: float
+) -> pl.DataFrame:
+    """Find means, each the first of its splits, among these; columns `_PLACEBO_COLUMNS`.
+
+    With `few` splits there is no p.
+    """
+    sizes = np.array([len(means) for means in splits], int)
+    numbers = np.empty((len(splits), 4))
+    for size in np.unique(sizes):  # all with as many splits at once
+        table = np.array([means for means in splits if len(means) == size])
+        ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
+        low, high = np.quantile(table, ends, axis=1, method="inverted_cdf")
+        numbers[sizes == size] = np.column_stack(
+            [share_as_far(table), table.mean(axis=1), low, high]
+        )
+    numbers[np.array(few, bool), 0] = np.nan
+    notes = [_FEW if is_few else None for is_few in few]
+    return pl.DataFrame(
+        dict(zip(_PLACEBO_COLUMNS, (*numbers.T, sizes - 1, notes), strict=True)),
+        schema={name: ESTIMATES[name] for name in _PLACEBO_COLUMNS},
+        nan_to_null=True,
+    )
 
 
 def _join_blocks(blocks: Iterable[_Block]) -> list[_Block]:
@@ -249,10 +275,10 @@ def _means(blocks: Sequence[_Block], seed: int) -> Array:
         rng = np.random.default_rng(seed)
         sums = np.zeros(DRAWS + 1)
         for block in blocks:
-            places = np.tile(np.arange(len(block.words)), (DRAWS + 1, 1))
+            places = np.arange(len(block.words)) + np.zeros((DRAWS + 1, 1), np.intp)
             rng.permuted(places[1:], axis=1, out=places[1:])  # the first row stays: the groups
             sums += block.sums(places)
-    return np.asarray(sums / sum(block.answers.clip(0).sum() for block in blocks))
+    return np.asarray(sums / sum(block.share for block in blocks))
 
 
 @cache

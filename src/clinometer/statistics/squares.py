@@ -140,20 +140,28 @@ def stratum_squares(
 def _expected(levels: Sequence[_Levels], counts: Array, weights: Array, sizes: Codes) -> Array:
     """Return the coefficients of components in expected sums of squares, (stereotypes, k, k)."""
     expected = counts[:, :, None] * counts[:, None] / sizes[:, None, None] ** 2
+    # The levels of all factors are numbered on from those of the factors before.
+    n_levels = np.array([len(factor.strata) for factor in levels])
+    starts = np.cumsum(n_levels) - n_levels
+    members = np.array([factor.member for factor in levels])
+    numbered = np.where(members < 0, -1, members + starts[:, None])
+    level_counts = np.concatenate([factor.counts for factor in levels])
+    factor_of = np.repeat(np.arange(len(levels)), n_levels)
+    n = len(factor_of)
     for f, first in enumerate(levels):
-        for h, second in enumerate(levels[: f + 1]):
-            n = len(second.strata)
-            both = (first.member >= 0) & (second.member >= 0)
-            pairs = first.member[both] * n + second.member[both]
-            cells, member = np.unique(pairs, return_inverse=True)
-            rows, columns = np.divmod(cells, n)
-            joint = np.bincount(member, weights[both])
-            strata = first.strata[rows]
-            # Σ (joint − independent / 2)²: the squares of the second term, over all pairs of
-            # levels, are in `expected` already, and only pairs with answers add to them.
-            independent = 2.0 * first.counts[rows] * second.counts[columns] / sizes[strata]
-            expected[:, f, h] += np.bincount(strata, joint * (joint - independent), len(sizes))
-            expected[:, h, f] = expected[:, f, h]
+        both = (members[f] >= 0) & (members[: f + 1] >= 0)
+        pairs = (members[f] * n + numbered[: f + 1])[both]
+        cells, member = np.unique(pairs, return_inverse=True)
+        rows, columns = np.divmod(cells, n)
+        joint = np.bincount(member, np.broadcast_to(weights, both.shape)[both])
+        strata = first.strata[rows]
+        # Σ (joint − independent / 2)²: the squares of the second term, over all pairs of
+        # levels, are in `expected` already, and only pairs with answers add to them.
+        independent = 2.0 * first.counts[rows] * level_counts[columns] / sizes[strata]
+        places = strata * (f + 1) + factor_of[columns]
+        added = np.bincount(places, joint * (joint - independent), len(sizes) * (f + 1))
+        expected[:, f, : f + 1] += added.reshape(-1, f + 1)
+        expected[:, : f + 1, f] = expected[:, f, : f + 1]
     return expected
 
 

@@ -43,7 +43,7 @@ from clinometer.results import CONDITIONS, LEVELS
 from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.crossed import Moderated, inform
-from clinometer.statistics.monotone import with_strongest
+from clinometer.statistics.monotone import lowering_helps, with_strongest
 from clinometer.statistics.pooling import Targets, pooled
 from clinometer.statistics.settings import OF_DIFFERENCES
 from clinometer.statistics.shared import SHARED
@@ -207,11 +207,13 @@ def _level_targets(
             # Each stereotype counts once.
             shares = [dict.fromkeys(members, 1.0 / len(members)) for members in chosen.values()]
             variances = moderated(not (alone and single)) if chosen else None
+            helps = np.zeros(len(strata), bool)
+            if alone and variances and neutral is not None:
+                helps = lowering_helps(strata, variances, neutral, bounds)
             for key, targets in zip(
                 chosen, pooled(strata, shares, variances, bounds, level), strict=True
             ):
-                if alone and variances and neutral is not None:
-                    (place,) = chosen[key]
+                if variances and neutral is not None and helps[place := chosen[key][0]]:
                     of_mean = variances.of_mean(place)
                     these = with_strongest(targets.these, strata[place], of_mean, neutral)
                     targets = replace(targets, these=these)
