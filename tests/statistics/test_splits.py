@@ -153,6 +153,15 @@ def test_levels_pool_stereotypes(words_of: Table, measure: Measure) -> None:
     assert pooled["placebo_low"].item() == pytest.approx(own["placebo_low"])
 
 
+def test_one_word_a_side_of_several_stereotypes_has_two_splits(
+    words_of: Table, measure: Measure
+) -> None:
+    parts = [words_of([0.2], [0.0], stereotype=f"s{k}") for k in range(6)]
+    row = only(pl.concat(parts), measure, "category")
+    assert (row["p"], row["n_resamples"]) == (None, 1)
+    assert "fewer than 40 splits" in row["note"]
+
+
 def test_other_words_are_split_independently(words_of: Table, measure: Measure) -> None:
     effects = np.random.default_rng(9).normal(0, 0.1, (2, 4))
     one = words_of(*effects, stereotype="s0")

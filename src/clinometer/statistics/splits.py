@@ -126,9 +126,10 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
     for position, row in enumerate(means.iter_rows(named=True)):
         row_blocks = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
         if row_blocks:
+            joined = _join_blocks(row_blocks)
             positions.append(position)
-            splits.append(row["neutral"] + _means(_join_blocks(row_blocks), seed))
-            few.append(prod(block.splits for block in row_blocks) < FEWEST_SPLITS)
+            splits.append(row["neutral"] + _means(joined, seed))
+            few.append(prod(block.splits for block in joined) < FEWEST_SPLITS)
     # One confidence: that of the intervals, null where no answer has a score.
     placebos = _find_among_splits(splits, few, means.select(pl.max("confidence")).item())
     rows = means[positions].hstack(placebos)
