@@ -13,9 +13,12 @@ import polars as pl
 
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title
+from clinometer.results import join_methods
 
 __all__ = [
     "add_columns",
+    "as_shown",
+    "clustered",
     "in_order",
     "mode_name",
     "name_rows",
@@ -26,6 +29,30 @@ __all__ = [
 
 #: What a row may be about, and by which it is labelled.
 _LABELLED = ("study", "category", "stereotype", "dimension")
+
+
+#: What the papers' test, the wider target and random splits say, beside the clustered inference.
+_PUBLISHED = {
+    "published": ("se", "statistic", "df", "p"),
+    "generalised": ("ci_low", "ci_high"),
+    "placebo": ("p", "placebo_low", "placebo_high"),
+}
+
+
+def clustered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Set other methods beside the clustered one; the change of compliance is left out."""
+    return join_methods(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
+
+
+def as_shown(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
+    """Name each row as `name_rows` does, and sort those of each study as the plan lists them."""
+    named = name_rows(frame, factors, plan)
+    if "study" not in named.columns:
+        return in_order(named, plan)
+    parts = named.partition_by("study", maintain_order=True)
+    of_studies = ((part, part["study"][0]) for part in parts)
+    ordered = [in_order(part, plan.of(study) if study else plan) for part, study in of_studies]
+    return pl.concat([named.clear(), *ordered])
 
 
 def name_rows(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:

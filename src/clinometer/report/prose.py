@@ -317,10 +317,10 @@ def verdict_counts(codes: Iterable[str | None], measure: Measure) -> str:
 def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
     """Say of a mean over all stereotypes whether it leans."""
     if row["estimate"] is None:
-        return f"the mean over all {leaning(row['verdict'], measure)}"
+        return f"the mean over all {row['lean']}"
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
     neutral = f"neutral is {measure.neutral:g}"
-    return f"the mean over all, {value} ({neutral}), {leaning(row['verdict'], measure)}"
+    return f"the mean over all, {value} ({neutral}), {row['lean']}"
 
 
 def lower_first(text: str) -> str:

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from clinometer.report.answers.results import varying_factors
+from clinometer.report.answers.reading import varying_factors
 from clinometer.report.frames import in_order, name_rows
 from clinometer.report.plan import PlanFacts, Stimuli
 

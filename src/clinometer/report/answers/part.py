@@ -8,16 +8,13 @@ from pathlib import Path
 import polars as pl
 
 from clinometer.report.answers.changes import changes
+from clinometer.report.answers.earlier import read_earlier
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.findings import answer_findings, brief_findings, verdict_table
 from clinometer.report.answers.instrument import instrument_sections
-from clinometer.report.answers.results import (
-    AnswerResults,
-    InstrumentResults,
-    read_results,
-    trials_text,
-)
+from clinometer.report.answers.reading import read_results
+from clinometer.report.answers.results import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import sum_up
@@ -48,7 +45,7 @@ def answer_part(directory: Path) -> ReportPart | None:
     plan = answers.plan
     instruments = answers.instruments
     picks = examples(answers)
-    summary = sum_up(directory, answers)
+    summary = sum_up(answers, read_earlier(directory, answers.plan))
     brief_changes, branch_changes = _split_changes(instruments)
     sections = (
         explicit_section(answers),
@@ -119,7 +116,7 @@ def _branch(
     return ReportPart(
         key=f"part-{place}",
         title=results.name,
-        note=scale(results.measure),
+        note=results.scale,
         findings=(*answer_findings(results), *change_findings) if several else (),
         sections=tuple(s.numbered(place, figures=several) for s in instrument_sections(results)),
     )

@@ -17,7 +17,7 @@ from clinometer.report.drawing.comparison import ticks_and_diamonds, with_publis
 from clinometer.report.drawing.figures import Figure, mark_row, per_mode
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.frames import add_columns
-from clinometer.report.prose import interval, number, scale
+from clinometer.report.prose import interval, number
 from clinometer.report.sections import Section
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
@@ -111,7 +111,7 @@ def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match
 
 def _figures(match: Match, source: Published, results: InstrumentResults) -> tuple[Figure, ...]:
     axis = match.axis or Axis.of(results.measure)
-    scale_text = match.scale or scale(results.measure)
+    scale_text = match.scale or results.scale
     caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {scale_text}"
     ticks = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 
