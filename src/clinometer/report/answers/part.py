@@ -45,13 +45,10 @@ def answer_part(directory: Path) -> ReportPart | None:
     plan = answers.plan
     instruments = answers.instruments
     picks = examples(answers)
-    summary = sum_up(answers, read_earlier(directory, answers.plan))
+    of_examples = example_section(picks, answers)
+    summary = sum_up(answers, read_earlier(directory, plan))
+    sections = (explicit_section(answers), size_section(plan, instruments), of_examples)
     brief_changes, branch_changes = _split_changes(instruments)
-    sections = (
-        explicit_section(answers),
-        size_section(plan, instruments),
-        example_section(picks, answers),
-    )
     models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
     return ReportPart(
         key="answers",
@@ -60,12 +57,6 @@ def answer_part(directory: Path) -> ReportPart | None:
         version=plan.version,
         created=plan.created,
         names=models,
-        # What was found.
-        summary=summary.page() if summary else None,
-        findings=brief_findings(answers, brief_changes),
-        table=verdict_table(instruments),
-        sections=tuple(section for section in sections if section),
-        parts=_branches(instruments, branch_changes),
         # What was asked, and what that cannot show.
         facts=_facts(answers),
         measured=_measured(answers, picks),
@@ -73,6 +64,12 @@ def answer_part(directory: Path) -> ReportPart | None:
         notes=_notes(plan),
         sources=_sources(plan),
         setting=_setting(plan),
+        # What was found.
+        parts=_branches(instruments, branch_changes),
+        sections=tuple(section for section in sections if section),
+        summary=summary.page() if summary else None,
+        findings=brief_findings(answers, brief_changes),
+        table=verdict_table(instruments),
     )
 
 

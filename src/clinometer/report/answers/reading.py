@@ -66,11 +66,11 @@ def _read_tables(directory: Path) -> AnswerResults:
     means = clustered(rows.filter(of_scores))
     estimates = {"rows": rows, **_estimates(rows, means, details["orders"])}
     return AnswerResults(
+        **{name: as_shown(table, factors, plan) for name, table in estimates.items()},
+        details={name: as_shown(table, factors, plan) for name, table in details.items()},
         argument=as_argument(directory),
         plan=replace(plan, interval=interval_title(means)),
-        **{name: as_shown(table, factors, plan) for name, table in estimates.items()},
         progress=details["progress"],
-        details={name: as_shown(table, factors, plan) for name, table in details.items()},
         responses=responses,
         scores=scores,
         unfinished=unfinished(details["progress"]),

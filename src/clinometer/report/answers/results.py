@@ -103,8 +103,8 @@ class InstrumentResults:
     controls: pl.DataFrame  # the estimates of its controls, one row each
     tables: AnswerResults  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
-    validities: Mapping[Run, Validity]  # of each model and mode
     short_names: Mapping[str, str]  # of the models, "" for one without a name, as they differ
+    validities: Mapping[Run, Validity]  # of each model and mode
 
     @property
     def has_runs(self) -> bool:
@@ -154,7 +154,7 @@ def _narrow(
     # Those of decisions are ways of deciding.
     of_content = dimensions.clear() if measure.asks == DECISIONS else dimensions
     controls = estimates.filter(is_control, level="stereotype")
-    validities = judge_runs(levels["stereotype"], controls, tables.reliability)
+    models = dict.fromkeys(model or "" for model in levels["stereotype"]["model"])
     return InstrumentResults(
         study=study,
         instrument=instrument,
@@ -170,8 +170,8 @@ def _narrow(
         controls=controls,
         tables=tables,
         dimensions=tuple(plan.dimension(key) for key in of_content),
-        validities=validities,
-        short_names=short_names(list(dict.fromkeys(model or "" for model, _ in validities))),
+        short_names=short_names(list(models)),
+        validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )
 
 
