@@ -12,7 +12,7 @@ from clinometer.report.answers.validity import Run, Validity, is_run
 from clinometer.report.drawing.charts import Axis, Row, labels_width
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
+from clinometer.report.prose import capital, category_title, cut, short_names, verdict_kind
 from clinometer.report.tables import ReportTable, TableCell
 
 __all__ = ["in_lines", "overview", "overview_figure"]
@@ -167,7 +167,7 @@ def _mean_cell(rows: pl.DataFrame) -> TableCell:
         return TableCell("")
     style = f"verdict {kinds[0]}" if len({*kinds}) == 1 else "verdict"
     if not kinds[1:]:
-        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {number(means['estimate'][0])}", style)
+        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {means['shown'][0]}", style)
     counts = (f"{_MARKS.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
     return TableCell(" ".join(counts), style)
 

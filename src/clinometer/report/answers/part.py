@@ -57,6 +57,7 @@ def answer_part(directory: Path) -> ReportPart | None:
         version=plan.version,
         created=plan.created,
         names=models,
+        parts=_branches(instruments, branch_changes),
         # What was asked, and what that cannot show.
         facts=_facts(answers),
         measured=_measured(answers, picks),
@@ -65,7 +66,6 @@ def answer_part(directory: Path) -> ReportPart | None:
         sources=_sources(plan),
         setting=_setting(plan),
         # What was found.
-        parts=_branches(instruments, branch_changes),
         sections=tuple(section for section in sections if section),
         summary=summary.page() if summary else None,
         findings=brief_findings(answers, brief_changes),
@@ -235,23 +235,18 @@ def _conditional(estimates: pl.DataFrame, plan: PlanFacts) -> list[tuple[str, li
         fixed=pl.col("conditional_on").str.extract_all("one [a-z ]+").list.join(" and ")
     )
     by_fixed = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
-    keys = pl.struct("study", "stereotype").unique(maintain_order=True)
-    return [
-        (fixed, plan.labels([(key["study"], key["stereotype"]) for key in stereotypes]))
-        for fixed, stereotypes in by_fixed.agg(keys.alias("stereotypes")).iter_rows()
-    ]
+    labels = {}
+    for (fixed,), rows in by_fixed:
+        keys = rows.select("study", "stereotype").unique(maintain_order=True).rows()
+        labels[str(fixed)] = [plan.full_labels.get(key, key[1]) for key in keys]
+    return list(labels.items())
 
 
 def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
     """Return the notes of the study, and the defects that were kept, by stereotype."""
-    stereotypes = [
-        (study, stereotype)
-        for study, stimuli in plan.studies.items()
-        for stereotype in stimuli.stereotypes.values()
-    ]
-    labels = plan.labels([(study, stereotype.key) for study, stereotype in stereotypes])
     defects = []
-    for label, (_, stereotype) in zip(labels, stereotypes, strict=True):
+    for (study, key), label in plan.full_labels.items():
+        stereotype = plan.studies[study].stereotypes[key]
         defects += [f"{label}: {defect}" for defect in stereotype.defects]
     return (
         Passage("Notes of the study", points=plan.notes),

@@ -87,7 +87,7 @@ def beside_published(
 
 def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means of stereotypes, which the source names by label."""
-    label = pl.col("stereotype").map_elements(results.plan.label, pl.String)
+    label = pl.col("stereotype").replace(results.plan.labels)
     ours = results.by_stereotype.with_columns(label=label)
     theirs = theirs.filter(level="cell").rename({"stereotype": "label"})
     return Match(
@@ -100,7 +100,7 @@ def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Matc
 
 def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means over all stereotypes of each dimension."""
-    label = pl.col("dimension").map_elements(results.plan.dimension, pl.String)
+    label = pl.col("dimension").replace(results.plan.dimensions)
     ours = results.over_all.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
     return Match(
         ours,

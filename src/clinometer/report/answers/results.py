@@ -11,7 +11,7 @@ import polars as pl
 from clinometer.report.answers.validity import Run, Validity, judge_runs
 from clinometer.report.frames import mode_name, rank
 from clinometer.report.plan import InstrumentFacts, PlanFacts
-from clinometer.report.prose import leaning, name_in_text, scale, short_names
+from clinometer.report.prose import leaning, name_in_text, scale, short_names, with_numbers
 from clinometer.results import DECISIONS, LEVELS, Measure
 
 __all__ = [
@@ -169,23 +169,24 @@ def _narrow(
         over_all=levels["model"],
         controls=controls,
         tables=tables,
-        dimensions=tuple(plan.dimension(key) for key in of_content),
+        dimensions=tuple(plan.dimensions.get(key, key) for key in of_content),
         short_names=short_names(list(models)),
         validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )
 
 
 def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Add whether each mean leans, in words, and where it lies on the scale of all instruments.
+    """Add what a reader makes of each mean, and where it lies on the scale of all instruments.
 
-    ``lean``; ``share, share_low, share_high``, of the mean and its interval: shares of the way from
-    neutral (0) to the end of the scale (1).
+    ``shown`` and ``interval``, as text; ``lean``, whether it leans, in words; ``share, share_low,
+    share_high``, of the mean and its interval: shares of the way from neutral (0) to the end of the
+    scale (1).
     """
     half = (measure.high - measure.low) / 2.0
     middle = measure.low + half if measure.neutral is None else measure.neutral
     ends = {"share": "estimate", "share_low": "ci_low", "share_high": "ci_high"}
     leans = [leaning(code, measure) for code in means["verdict"]]
-    return means.with_columns(
+    return with_numbers(means).with_columns(
         pl.Series("lean", leans, dtype=pl.String),
         **{name: (pl.col(end) - middle) / half for name, end in ends.items()},
     )

@@ -231,7 +231,7 @@ def _overall(results: InstrumentResults) -> str:
 
 def _run_mean_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
     """State a mean over all stereotypes, and of which model and mode it is."""
-    return f"{number(row['estimate'])}, which {row['lean']} ({_run_text(results, row)})"
+    return f"{row['shown']}, which {row['lean']} ({_run_text(results, row)})"
 
 
 def _looks(plan: PlanFacts) -> str:
