@@ -49,10 +49,10 @@ def as_shown(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl
     named = name_rows(frame, factors, plan)
     if "study" not in named.columns:
         return in_order(named, plan)
-    parts = named.partition_by("study", maintain_order=True)
-    of_studies = ((part, part["study"][0]) for part in parts)
-    ordered = [in_order(part, plan.of(study) if study else plan) for part, study in of_studies]
-    return pl.concat([named.clear(), *ordered])
+    ordered = [named.clear()]
+    for (study,), part in named.group_by("study", maintain_order=True):
+        ordered.append(in_order(part, plan.of(str(study)) if study else plan))
+    return pl.concat(ordered)
 
 
 def name_rows(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:

@@ -41,7 +41,7 @@ class StereotypeFacts:
 
 @dataclass(frozen=True)
 class Stimuli:
-    """What one study asks about."""
+    """What one study asks about; a plan has the same of all."""
 
     stereotypes: Mapping[str, StereotypeFacts]
     labels: Mapping[str, str]  # key → label, which no two share
@@ -117,13 +117,7 @@ class PlanFacts:
 
     def of(self, study: str | None) -> PlanFacts:
         """Return the same plan with the stereotypes and dimensions of one study."""
-        stimuli = self.studies.get(study or "", Stimuli({}, {}, {}))
-        return replace(
-            self,
-            stereotypes=stimuli.stereotypes,
-            labels=stimuli.labels,
-            dimensions=stimuli.dimensions,
-        )
+        return replace(self, **vars(self.studies.get(study or "", Stimuli({}, {}, {}))))
 
     def content(self) -> tuple[tuple[str, ...], dict[str, set[str]]]:
         """Return which models were asked, and about which stereotypes of each study."""

@@ -92,7 +92,7 @@ def largest_effect(results: InstrumentResults) -> str:
         row["about"],
         f"wording {row['variation']}" if row["variation"] else "",
     ]
-    if results.has_runs:
+    if results.several_runs:
         where += [row["model"], row["mode"]]
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
     return (

@@ -123,7 +123,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
         title="Verdicts per category",
         short="Verdicts",
         # One run is drawn in the summary.
-        figures=per_mode("categories", caption, marks, draw) if results.has_runs else (),
+        figures=per_mode("categories", caption, marks, draw) if results.several_runs else (),
         tables=tuple(tables),
         notes=(HOW_TO_READ, Paragraphs("verdicts")),
     )

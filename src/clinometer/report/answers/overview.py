@@ -174,7 +174,8 @@ def _mean_cell(rows: pl.DataFrame) -> TableCell:
 
 def overview_figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
     """Draw all means on one scale: of categories or, of several runs, over all stereotypes."""
-    label_rows = _run_labels if any(r.has_runs for r in instruments.values()) else _category_labels
+    several_runs = any(results.several_runs for results in instruments.values())
+    label_rows = _run_labels if several_runs else _category_labels
     rows = [
         _mark(row, label, name)
         for name, results in instruments.items()

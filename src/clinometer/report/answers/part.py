@@ -21,7 +21,7 @@ from clinometer.report.answers.summary import sum_up
 from clinometer.report.frames import rank
 from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts, SourceFacts
-from clinometer.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
+from clinometer.report.prose import SIGNS, first_few, verdict, verdict_class, verdict_kind
 from clinometer.report.sections import Finding, Passage, ReportPart, Source, Term, made_with
 from clinometer.results import DECISIONS
 from clinometer.results.verdicts import explained
@@ -98,25 +98,19 @@ def _branches(
 ) -> tuple[ReportPart, ...]:
     """Make a branch for each study and instrument, with what changes there."""
     several = len(instruments) > 1
-    return tuple(
-        _branch(place, results, findings, several=several)
-        for place, (results, findings) in enumerate(
-            zip(instruments, change_findings, strict=True), 1
+    branches = []
+    for place, (results, changed) in enumerate(zip(instruments, change_findings, strict=True), 1):
+        sections = instrument_sections(results)
+        branch = ReportPart(
+            key=f"part-{place}",
+            title=results.name,
+            note=results.scale,
+            # Where it is alone, the findings stand above.
+            findings=(*answer_findings(results), *changed) if several else (),
+            sections=tuple(section.numbered(place, figures=several) for section in sections),
         )
-    )
-
-
-def _branch(
-    place: int, results: InstrumentResults, change_findings: Sequence[Finding], *, several: bool
-) -> ReportPart:
-    """Make the branch of one study and instrument; where it is alone, the findings stand above."""
-    return ReportPart(
-        key=f"part-{place}",
-        title=results.name,
-        note=results.scale,
-        findings=(*answer_findings(results), *change_findings) if several else (),
-        sections=tuple(s.numbered(place, figures=several) for s in instrument_sections(results)),
-    )
+        branches.append(branch)
+    return tuple(branches)
 
 
 def _system_prompts(plan: PlanFacts) -> tuple[Term, ...]:
@@ -179,7 +173,7 @@ def _instrument_passage(results: InstrumentResults) -> Passage:
     kind = f"Asks for {measure.asks}." if measure.asks else ""
     trial = f"A trial: {results.facts.trial}." if results.facts.trial else ""
     method = " ".join(filter(None, (kind, measure.how, trial)))
-    texts = (f"{scale(measure)}{source}", method, sensitivity(results))
+    texts = (f"{results.scale}{source}", method, sensitivity(results))
     return Passage(measure.title, tuple(filter(None, texts)))
 
 

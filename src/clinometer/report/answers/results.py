@@ -14,13 +14,7 @@ from clinometer.report.plan import InstrumentFacts, PlanFacts
 from clinometer.report.prose import leaning, name_in_text, scale, short_names, with_numbers
 from clinometer.results import DECISIONS, LEVELS, Measure
 
-__all__ = [
-    "AnswerResults",
-    "InstrumentResults",
-    "split",
-    "trials_text",
-    "who",
-]
+__all__ = ["AnswerResults", "InstrumentResults", "split", "trials_text", "who"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,7 @@ class InstrumentResults:
     validities: Mapping[Run, Validity]  # of each model and mode
 
     @property
-    def has_runs(self) -> bool:
+    def several_runs(self) -> bool:
         """Whether there are several models or modes."""
         return self.by_stereotype.select("model", "mode").n_unique() > 1
 

@@ -111,24 +111,20 @@ def in_lines(directory: Path) -> tuple[str, ...]:
 def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
     """Return the results of each instrument that has estimates, by its name in running text."""
     instruments = [results for results in all_instruments if results.by_stereotype.height]
-    return dict(zip(_names(instruments), instruments, strict=True))
+    names = [results.in_text for results in instruments]
+    return {
+        # Where two studies have one, the study tells them apart.
+        name if names.count(name) == 1 else f"{name} ({results.study})": results
+        for name, results in zip(names, instruments, strict=True)
+    }
 
 
 def _title(plan: PlanFacts, answers: AnswerResults) -> str:
     """Say who was asked how, in a line."""
     n = answers.progress["n_answered"].sum()
     modes = ", ".join(plan.modes)
-    parts = (_first(plan.models), modes, plan.size, f"{n:,} answers" if n else "")
+    parts = (first_few(plan.models, NAMED), modes, plan.size, f"{n:,} answers" if n else "")
     return " · ".join(filter(None, parts))
-
-
-def _names(instruments: Sequence[InstrumentResults]) -> list[str]:
-    """Name instruments in running text; where two studies have one, with the study."""
-    names = [results.in_text for results in instruments]
-    return [
-        name if names.count(name) == 1 else f"{name} ({results.study})"
-        for name, results in zip(names, instruments, strict=True)
-    ]
 
 
 def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
@@ -173,12 +169,8 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
     lines = []
     for verdict, runs in runs_by_verdict.items():
         many = f"{len(runs)} of {count} instruments, models and modes"
-        lines.append(f"{verdict}: {_first(runs) if len(runs) <= NAMED else many}")
+        lines.append(f"{verdict}: {first_few(runs, NAMED) if len(runs) <= NAMED else many}")
     return tuple(lines), failed
-
-
-def _first(names: Sequence[str]) -> str:
-    return first_few(names, NAMED)
 
 
 def _leans_sentence(
@@ -187,15 +179,15 @@ def _leans_sentence(
     """Say of one instrument which stereotypes lean, and by how much all do."""
     keys = {"study": results.study, "instrument": results.instrument}
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
-    several_runs = results.has_runs
     consistent = _count_leans(of_instrument, "consistent", results.measure)
     reverse = _count_leans(of_instrument, "reversed", results.measure)
     leans = "; ".join(filter(None, (consistent, reverse)))
-    if several_runs:
+    if results.several_runs:
         total = f"{counted(len(of_instrument), 'mean')} of single stereotypes"
     else:
         total = counted(len(of_instrument), "stereotype")
-    validity = f" (not valid {'on some models' if several_runs else 'here'})" if failed else ""
+    where = "on some models" if results.several_runs else "here"
+    validity = f" (not valid {where})" if failed else ""
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
     sentences = filter(None, (overall, f"Of {total}, {leans or 'none is shown to lean'}"))
@@ -210,7 +202,7 @@ def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:
     names = list(dict.fromkeys(lean.stereotype for lean in leans))
     restriction = restriction_note(lean.lean for lean in leans)
     text = lean_words(verdict, measure, several=len(leans) > 1)
-    return f"{len(leans)} {text}{restriction} ({_first(names)})"
+    return f"{len(leans)} {text}{restriction} ({first_few(names, NAMED)})"
 
 
 def _overall(results: InstrumentResults) -> str:
