@@ -20,22 +20,23 @@ def read(tmp_path):
 
 def test_a_key_means_what_its_study_says(read):
     plan = read(stereotypes={"one": {"age": AGE}, "two": {"age": {**AGE, "label": "Years"}}})
-    assert [plan.of(study).label("age") for study in ("one", "two", "three")] == [
-        "Age", "Years", "age"
+    assert [plan.of(study).labels for study in ("one", "two", "three")] == [
+        {"age": "Age"}, {"age": "Years"}, {}
     ]  # fmt: skip
-    assert plan.of("one").of("two").label("age") == "Years"
+    assert plan.of("one").of("two").labels["age"] == "Years"
 
 
 @pytest.mark.parametrize("key", ["label", "marginalized"])
 def test_a_stereotype_may_have_the_name_of_a_field(read, key):
     plan = read(stereotypes={"one": {key: AGE}})
-    assert plan.of("one").label(key) == "Age"
+    assert plan.of("one").labels[key] == "Age"
 
 
 def test_labels_shared_by_two_studies_name_them(read):
     plan = read(stereotypes={"one": {"age": AGE}, "two": {"years": AGE, "x": {"label": "X"}}})
-    keys = [("one", "age"), ("two", "years"), ("two", "x")]
-    assert plan.labels(keys) == ["Age (one)", "Age (two)", "X"]
+    assert plan.full_labels == {
+        ("one", "age"): "Age (one)", ("two", "years"): "Age (two)", ("two", "x"): "X"
+    }  # fmt: skip
 
 
 def test_dimensions_have_labels_by_study(read):
@@ -44,10 +45,9 @@ def test_dimensions_have_labels_by_study(read):
         stereotypes={"one": {"age": {**AGE, "dimensions": poles}}, "two": {"age": AGE}},
         dimensions={"two": {"warmth": "Warmth", "c": "Warmth"}, "three": 3},
     )
-    assert plan.of("one").dimension("warmth") == "Warm" and plan.of("one").dimension("b") == "b"
-    assert plan.of("two").dimension("c") == "Warmth (c)"
-    assert plan.of("three").dimension("warmth") == "warmth"
-    assert list(plan.of("two").dimensions) == ["warmth", "c"]
+    assert plan.of("one").dimensions == {"warmth": "Warm", "b": "b"}
+    assert plan.of("two").dimensions == {"warmth": "Warmth (warmth)", "c": "Warmth (c)"}
+    assert plan.of("three").dimensions == {}
 
 
 def test_a_plan_of_another_layout_is_refused(tmp_path):
@@ -58,7 +58,7 @@ def test_a_plan_of_another_layout_is_refused(tmp_path):
 
 def test_a_malformed_plan_is_read_as_far_as_it_goes(read):
     plan = read(stereotypes={"one": [1], "two": {"a": 3, "b": AGE}}, dimensions=[1])
-    assert plan.of("two").label("b") == "Age" and plan.of("one").stereotypes == {}
+    assert plan.of("two").labels["b"] == "Age" and plan.of("one").stereotypes == {}
 
 
 def test_every_study_that_is_no_control_is_a_source(read):

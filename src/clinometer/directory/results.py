@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ __all__ = [
     "read_estimates",
     "read_family",
     "read_results",
-    "scan_table",
+    "scan_answers",
     "write_results",
 ]
 
@@ -238,13 +238,14 @@ def read_details(directory: Path, family: str) -> dict[str, pl.DataFrame]:
     return {name: read_detail(directory, name) for name in _details_of(family)}
 
 
-def scan_table(directory: Path, name: str) -> pl.LazyFrame | None:
-    """Scan a table of single responses, which may be large; None where there is none.
+def scan_answers(directory: Path) -> Iterator[pl.LazyFrame | None]:
+    """Scan responses and scores, which may be large; None for each that there is none of.
 
-    Raises InputError if the table is malformed.
+    Raises InputError if one is malformed.
     """
-    path = directory / f"{name}.parquet"
-    return scan_parquet(path, all_tables()[name].schema) if path.is_file() else None
+    for name in ("responses", "scores"):
+        path = directory / f"{name}.parquet"
+        yield scan_parquet(path, _CORE[name].schema) if path.is_file() else None
 
 
 def _read(path: Path, schema: Schema) -> pl.DataFrame:

@@ -25,7 +25,8 @@ from clinometer.dossier.profile import BiasProfile
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.report.answers.examples import examples
-from clinometer.report.answers.results import AnswerResults, InstrumentResults, read_results
+from clinometer.report.answers.reading import read_results
+from clinometer.report.answers.results import AnswerResults, InstrumentResults
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.summary import sum_up
 from clinometer.report.document import found
@@ -88,7 +89,7 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
     directory, profile = evidence.directory, evidence.profile
     model = profile.system.model
     tables = read_results(directory, model)
-    brief = sum_up(directory, tables)
+    brief = sum_up(tables)
     if brief is None:
         raise InputError(f"{directory}: nothing was estimated; finish the run first")
     departures = [row for row in deviations(directory) if row["model"] == model]

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.report.answers.analysis import largest_effect
-from clinometer.report.answers.results import InstrumentResults, read_results, trials_text
+from clinometer.report.answers.reading import read_results
+from clinometer.report.answers.results import InstrumentResults, trials_text
 from clinometer.report.document import render_page
 from clinometer.report.prose import counted, mean_leans, percent, verdict_counts
 from clinometer.report.sections import Term

@@ -13,9 +13,12 @@ import polars as pl
 
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title
+from clinometer.results import join_methods
 
 __all__ = [
     "add_columns",
+    "as_shown",
+    "clustered",
     "in_order",
     "mode_name",
     "name_rows",
@@ -26,6 +29,30 @@ __all__ = [
 
 #: What a row may be about, and by which it is labelled.
 _LABELLED = ("study", "category", "stereotype", "dimension")
+
+
+#: What the papers' test, the wider target and random splits say, beside the clustered inference.
+_PUBLISHED = {
+    "published": ("se", "statistic", "df", "p"),
+    "generalised": ("ci_low", "ci_high"),
+    "placebo": ("p", "placebo_low", "placebo_high"),
+}
+
+
+def clustered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Set other methods beside the clustered one; the change of compliance is left out."""
+    return join_methods(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
+
+
+def as_shown(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
+    """Name each row as `name_rows` does, and sort those of each study as the plan lists them."""
+    named = name_rows(frame, factors, plan)
+    if "study" not in named.columns:
+        return in_order(named, plan)
+    ordered = [named.clear()]
+    for (study,), part in named.group_by("study", maintain_order=True):
+        ordered.append(in_order(part, plan.of(str(study)) if study else plan))
+    return pl.concat(ordered)
 
 
 def name_rows(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
@@ -57,7 +84,7 @@ def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
         of_study = plan.of(row["study"]) if row.get("study") else plan
         key = row.get("dimension")
         names["about"].append(_about(row, of_study))
-        names["dimension_label"].append(of_study.dimension(key) if key else None)
+        names["dimension_label"].append(of_study.dimensions.get(key, key) if key else None)
     labels = pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
     return add_columns(frame, pl.concat([subjects, labels], how="horizontal"), *columns)
 
@@ -65,7 +92,7 @@ def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
 def _about(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Name what a row is about: one stereotype, those of a category, or all."""
     if row.get("stereotype"):
-        return plan.label(row["stereotype"])
+        return plan.labels.get(row["stereotype"], str(row["stereotype"]))
     return f"{category_title(row['category'])}, all" if row.get("category") else "All"
 
 

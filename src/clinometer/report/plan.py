@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -41,10 +41,11 @@ class StereotypeFacts:
 
 @dataclass(frozen=True)
 class Stimuli:
-    """What one study asks about."""
+    """What one study asks about; a plan has the same of all."""
 
     stereotypes: Mapping[str, StereotypeFacts]
-    dimensions: Mapping[str, str]  # key → label
+    labels: Mapping[str, str]  # key → label, which no two share
+    dimensions: Mapping[str, str]  # key → label, which no two share
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class PlanFacts:
     instruments: Mapping[str, Measure] = field(default_factory=dict)
     facts: Mapping[str, InstrumentFacts] = field(default_factory=dict)  # by measure
     stereotypes: Mapping[str, StereotypeFacts] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)  # key of a stereotype → label
+    full_labels: Mapping[tuple[str, str], str] = field(default_factory=dict)  # study and key → same
     interval: str = "95% interval"
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
     studies: Mapping[str, Stimuli] = field(default_factory=dict)
@@ -114,25 +117,7 @@ class PlanFacts:
 
     def of(self, study: str | None) -> PlanFacts:
         """Return the same plan with the stereotypes and dimensions of one study."""
-        stimuli = self.studies.get(study or "", Stimuli({}, {}))
-        return replace(self, stereotypes=stimuli.stereotypes, dimensions=stimuli.dimensions)
-
-    def label(self, stereotype: str) -> str:
-        """Return the label of a stereotype; its key where two share a label or none is given."""
-        return _distinct_label(stereotype, {k: s.label for k, s in self.stereotypes.items()})
-
-    def labels(self, keys: Sequence[tuple[str | None, str]]) -> list[str]:
-        """Return the labels of stereotypes by study and key; with the study where two share one."""
-        labels = [self.of(study).label(key) for study, key in keys]
-        shared = {label for label, count in Counter(labels).items() if count > 1}
-        return [
-            f"{label} ({study})" if study and label in shared else label
-            for label, (study, _) in zip(labels, keys, strict=True)
-        ]
-
-    def dimension(self, key: str) -> str:
-        """Return the label of a dimension; its key where two share a label or none is given."""
-        return _distinct_label(key, self.dimensions)
+        return replace(self, **vars(self.studies.get(study or "", Stimuli({}, {}, {}))))
 
     def content(self) -> tuple[tuple[str, ...], dict[str, set[str]]]:
         """Return which models were asked, and about which stereotypes of each study."""
@@ -153,11 +138,14 @@ def read_plan(path: Path) -> PlanFacts:
     plan = Facts(records.read_plan(path))
     recorded, instruments = plan.part("recorded"), plan.parts("instruments")
     studies = _studies(plan)
+    stereotypes = _merge(stimuli.stereotypes for stimuli in studies.values())
     looks = len(plan.texts("looks"))
     return PlanFacts(
         instruments={row.text("name"): _measure(row) for row in instruments},
         facts={row.text("name"): _facts(row) for row in instruments},
-        stereotypes=_merge(stimuli.stereotypes for stimuli in studies.values()),
+        stereotypes=stereotypes,
+        labels=_labels(stereotypes),
+        full_labels=_full_labels(studies),
         dimensions=_merge(stimuli.dimensions for stimuli in studies.values()),
         studies=studies,
         sources=_sources(plan),
@@ -217,7 +205,7 @@ def _studies(plan: Facts) -> dict[str, Stimuli]:
         # A plan that does not list the dimensions of a study has them with its stereotypes.
         of_stereotypes = (stereotype.dimensions for stereotype in stereotypes.values())
         dimensions = plan.part("dimensions").labels(study) or _merge(of_stereotypes)
-        studies[study] = Stimuli(stereotypes, dimensions)
+        studies[study] = Stimuli(stereotypes, _labels(stereotypes), _distinct(dimensions))
     return studies
 
 
@@ -286,7 +274,24 @@ def _stereotype(key: str, row: Facts) -> StereotypeFacts:
     )
 
 
-def _distinct_label(key: str, labels: Mapping[str, str]) -> str:
-    label = labels.get(key, key)
-    of_rest = (text for name, text in labels.items() if name != key)
-    return f"{label} ({key})" if label in of_rest else label
+def _distinct(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return each label, followed by its key where another has the same."""
+    counts = Counter(labels.values())
+    return {key: f"{text} ({key})" if counts[text] > 1 else text for key, text in labels.items()}
+
+
+def _labels(stereotypes: Mapping[str, StereotypeFacts]) -> dict[str, str]:
+    """Return the labels of the stereotypes of a study, or of all."""
+    return _distinct({key: stereotype.label for key, stereotype in stereotypes.items()})
+
+
+def _full_labels(studies: Mapping[str, Stimuli]) -> dict[tuple[str, str], str]:
+    """Return the labels of all studies, each followed by its study where another has the same."""
+    labels = {
+        (name, key): label for name, study in studies.items() for key, label in study.labels.items()
+    }
+    counts = Counter(labels.values())
+    return {
+        (study, key): f"{label} ({study})" if counts[label] > 1 else label
+        for (study, key), label in labels.items()
+    }

@@ -51,6 +51,7 @@ __all__ = [
     "verdict_class",
     "verdict_counts",
     "verdict_kind",
+    "with_numbers",
 ]
 
 #: A result with a larger p is not significant.
@@ -115,6 +116,15 @@ def bracketed(value: float, low: float | None, high: float | None) -> str:
     """Write a number, with its interval in brackets where there is one."""
     has_interval = low is not None and high is not None
     return f"{number(value)} [{interval(low, high)}]" if has_interval else number(value)
+
+
+def with_numbers(means: pl.DataFrame) -> pl.DataFrame:
+    """Write each ``estimate`` and its interval as text: ``shown`` and ``interval``."""
+    ends = zip(means["ci_low"], means["ci_high"], strict=True)
+    return means.with_columns(
+        pl.Series("shown", map(number, means["estimate"]), dtype=pl.String),
+        pl.Series("interval", itertools.starmap(interval, ends), dtype=pl.String),
+    )
 
 
 def percent(value: float | None) -> str:
@@ -317,10 +327,10 @@ def verdict_counts(codes: Iterable[str | None], measure: Measure) -> str:
 def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
     """Say of a mean over all stereotypes whether it leans."""
     if row["estimate"] is None:
-        return f"the mean over all {leaning(row['verdict'], measure)}"
+        return f"the mean over all {row['lean']}"
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
     neutral = f"neutral is {measure.neutral:g}"
-    return f"the mean over all, {value} ({neutral}), {leaning(row['verdict'], measure)}"
+    return f"the mean over all, {value} ({neutral}), {row['lean']}"
 
 
 def lower_first(text: str) -> str:

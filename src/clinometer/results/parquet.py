@@ -129,16 +129,15 @@ def _check_and_scan(
     with reading(path):
         scan = pl.scan_parquet(path)
         kinds = scan.collect_schema()
-    check(kinds.to_frame().clear(), schema, str(path))
-    for name, kind in schema.items():
-        if name not in kinds:
-            continue
-        castable = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
-        if kinds[name] != kind and not castable:
-            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {kind}")
-    scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
-    scan = scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
-    with reading(path):
+        check(kinds.to_frame().clear(), schema, str(path))
+        for name, kind in schema.items():
+            if name not in kinds:
+                continue
+            castable = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
+            if kinds[name] != kind and not castable:
+                raise InputError(f"{path}: {name} holds {kinds[name]}; expected {kind}")
+        scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
+        scan = scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
         height = scan.select(pl.len()).collect().item()
         for start in range(0, height, PIECE):
             scan.slice(start, PIECE).select(pl.all().null_count()).collect()

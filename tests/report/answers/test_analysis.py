@@ -8,7 +8,7 @@ import pytest
 from clinometer.audits.recording import Recording, audit_recorded
 from clinometer.report import write_report
 from clinometer.report.answers.analysis import analysis_section, largest_effect
-from clinometer.report.answers.results import read_results
+from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.summary import in_brief
 
 #: Decisions of the study.

@@ -9,10 +9,10 @@ import shutil
 import polars as pl
 import pytest
 
-from clinometer.report.answers import results
+from clinometer.report.answers import reading
 from clinometer.report.answers.examples import examples
 from clinometer.report.answers.findings import control_warnings
-from clinometer.report.answers.results import read_results
+from clinometer.report.answers.reading import read_results
 from clinometer.report.prose import number
 from clinometer.results.records import write_plan
 
@@ -427,7 +427,7 @@ def test_of_very_many_answers_each_model_shows_another_dimension(
     for path in (directory / "scores.parquet", directory / "responses.parquet"):
         pl.read_parquet(path).filter(pl.col("model") < "lab/model-d").write_parquet(path)
     monkeypatch.setattr("clinometer.report.answers.examples.MOST_GROUPS", 10)
-    chosen = examples(results.read_results(directory))
+    chosen = examples(reading.read_results(directory))
     shown = [one.about for one in chosen if one.stereotype == "male" and "· forced ·" in one.about]
     told = [re.search("Competence|Sociability|Morality", about) for about in shown]
     assert sorted(found[0] for found in told if found) == ["Competence", "Morality", "Sociability"]

@@ -9,7 +9,7 @@ import pytest
 
 from clinometer.report import write_report
 from clinometer.report.answers.changes import change
-from clinometer.report.answers.results import read_results
+from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.drawing.svg import draw, for_file, for_page
 from clinometer.report.plan import PlanFacts

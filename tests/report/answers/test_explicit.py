@@ -14,7 +14,7 @@ from clinometer.directory.results import read_estimates, write_results
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
 from clinometer.report.answers.explicit import explicit_section
-from clinometer.report.answers.results import read_results
+from clinometer.report.answers.reading import read_results
 from clinometer.report.paragraphs import written
 from clinometer.results import Measure, as_estimates
 from clinometer.results.estimates import SCALE

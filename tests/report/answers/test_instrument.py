@@ -6,9 +6,9 @@ from clinometer.results import Measure
 
 
 def lean(name, verdict, p, low=-0.2):
-    return {"about": name, "verdict": verdict, "p_placebo": p, "placebo_low_placebo": low,
-            "placebo_high_placebo": 0.2, "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4,
-            "compliance": 1.0}  # fmt: skip
+    return {"about": name, "verdict": verdict, "lean": "leans", "p_placebo": p,
+            "placebo_low_placebo": low, "placebo_high_placebo": 0.2, "estimate": 0.3,
+            "ci_low": 0.2, "ci_high": 0.4, "compliance": 1.0}  # fmt: skip
 
 
 def test_the_brief_names_means_that_random_splits_reach():

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.reliability import reliability_section
-from clinometer.report.answers.results import read_results
 from clinometer.report.prose import bracketed, number
 from clinometer.statistics.reliability import FACETS
 

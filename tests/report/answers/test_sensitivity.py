@@ -5,7 +5,7 @@ import re
 import polars as pl
 import pytest
 
-from clinometer.report.answers.results import read_results
+from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.sensitivity import sensitivity
 
 LEAN = r"in ([\d,]+) trials, of the mean over all (\S+) or more, of a single stereotype (\S+) or"

@@ -17,6 +17,7 @@ from clinometer.reference import YES_SHARES, load_published
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
+from clinometer.report.frames import clustered
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, chance_note, interval, number, p_value
 from clinometer.report.sections import Section
@@ -45,9 +46,8 @@ def relativity_section(results: InstrumentResults) -> Section | None:
     plan = results.plan
     kind = pl.col("candidate").map_elements(lambda name: plan.measure(name).title, pl.String)
     mode_and_kind = pl.concat_str(["mode", kind], separator=", ", ignore_nulls=True)
-    differences = results.tables.clustered(
-        pl.col("factor") == "instrument", pl.col("measure") == CONSISTENT_SHARE.name
-    )
+    rows = results.tables.rows.filter(factor="instrument", measure=CONSISTENT_SHARE.name)
+    differences = clustered(rows)
     rows = differences.filter(baseline=results.instrument, study=results.study)
     # Figures and sentences tell kinds of decisions apart by the mode; tables have the mode alone.
     frame = rows.with_columns(kind=kind, asked="mode", mode=mode_and_kind)

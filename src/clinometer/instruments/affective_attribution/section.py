@@ -19,7 +19,7 @@ from clinometer.report.drawing.charts import LABELS, Axis, Row
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.frames import in_order
+from clinometer.report.frames import clustered, in_order
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, interval, number, p_value, percent
 from clinometer.report.sections import Section
@@ -94,7 +94,7 @@ _ON_DIFFERENCES = {
 def attribution_section(results: InstrumentResults) -> Section | None:
     """Show what descriptions were called, and how the groups differ."""
     plan = results.plan
-    contrasts = results.tables.clustered(pl.col("factor") == "version")
+    contrasts = clustered(results.tables.rows.filter(factor="version"))
     # A version that is neither group is null, and left out.
     group = pl.col("version").cast(pl.Enum(GROUPS), strict=False)
     attributions = results.tables.details["attributions"].filter(group.is_not_null())

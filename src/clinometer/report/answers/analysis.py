@@ -92,7 +92,7 @@ def largest_effect(results: InstrumentResults) -> str:
         row["about"],
         f"wording {row['variation']}" if row["variation"] else "",
     ]
-    if results.by_stereotype.select("model", "mode").n_unique() > 1:
+    if results.several_runs:
         where += [row["model"], row["mode"]]
     value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
     return (

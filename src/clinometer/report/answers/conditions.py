@@ -12,7 +12,7 @@ from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import dots, forest
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import MEANINGS, interval, number, percent, scale
+from clinometer.report.prose import MEANINGS, interval, number, percent
 from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, count, render_table
 from clinometer.results import REASONS
@@ -72,11 +72,10 @@ def _order_table(orders: pl.DataFrame, plan: PlanFacts) -> ReportTable:
 def wording_section(results: InstrumentResults) -> Section | None:
     """Show the mean of each stereotype and wording; None where there is one wording."""
     cells = results.levels["cell"]
-    measure = results.measure
     if cells["variation"].n_unique() < 2:
         return None
-    axis = Axis.of(measure, results.plan.margin)
-    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
+    axis = Axis.of(results.measure, results.plan.margin)
+    caption = f"Mean score per stereotype for each wording of the task. {results.scale}"
     draw = partial(dots, axis=axis, title="Wording")
     return Section(
         key="variations",

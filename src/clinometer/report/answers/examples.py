@@ -67,7 +67,7 @@ class Example:
 
     def prompt(self, plan: PlanFacts) -> Quote:
         """Quote the prompt, under the label of its stereotype."""
-        (label,) = plan.labels([(self.study, self.stereotype)])
+        label = plan.of(self.study).labels.get(self.stereotype, self.stereotype)
         prompt = next(quote for quote in self.exchange.quotes if quote.label.startswith("Prompt"))
         return Quote(f"One of the prompts ({label}; {self.about})", prompt.pieces)
 
@@ -127,7 +127,7 @@ def example_section(picks: Sequence[Example], answers: AnswerResults) -> Section
     exchanges: dict[tuple[str, str], list[Exchange]] = {}
     for example in picks:
         exchanges.setdefault((example.study, example.stereotype), []).append(example.exchange)
-    labels = answers.plan.labels(list(exchanges))
+    labels = [answers.plan.full_labels.get(key, key[1]) for key in exchanges]
     values = {
         "has_dimensions": bool(answers.dimensions),
         "has_marks": any(map(_has_mark, picks)),
@@ -244,7 +244,7 @@ def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: PlanFacts, mea
         *(row[name] for name in CONDITIONS if row[name] != "none"),
         measure if len(plan.instruments) > 1 else None,
         row["variation"],
-        plan.dimension(mark["dimension"]) if mark["dimension"] else None,
+        plan.dimensions.get(mark["dimension"], mark["dimension"]),
         facts.versions.get(mark["version"] or ""),
         mark["object"],
     )

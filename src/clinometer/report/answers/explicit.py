@@ -19,7 +19,7 @@ from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.frames import in_order
 from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.prose import capital, chance_note, interval, name_in_text, number, p_value
+from clinometer.report.prose import capital, chance_note, interval, number, p_value
 from clinometer.report.sections import Section
 from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
 from clinometer.statistics.explicitness import share_of_scale
@@ -38,7 +38,7 @@ def explicit_section(answers: AnswerResults) -> Section | None:
     plan = answers.plan
     gaps = answers.gaps
     measures = {*gaps["baseline"], *gaps["candidate"]}
-    names = {name: name_in_text(name, plan.measure(name).title) for name in measures}
+    names = {r.instrument: r.in_text for r in answers.instruments if r.instrument in measures}
     over_all = gaps.filter(level="model")
     if over_all.is_empty():
         return None
@@ -114,6 +114,7 @@ def _marks(answers: AnswerResults, names: Mapping[str, str]) -> pl.DataFrame:
 
 def _figures(answers: AnswerResults, names: Mapping[str, str]) -> tuple[Figure, ...]:
     """Draw the means of both kinds on one scale, a block per category."""
+    marks = _marks(answers, names)
     caption = (
         "Explicit and implicit means as shares of the way from neutral to the "
         f"stereotype-consistent end. Dot: mean; line: {answers.plan.interval}. Neutral 0; right of "
@@ -121,7 +122,7 @@ def _figures(answers: AnswerResults, names: Mapping[str, str]) -> tuple[Figure, 
     )
     axis = Axis("Share of the scale", -1.0, 1.0, 0.0)
     draw = partial(forest, axis=axis, labels=LABELS_WIDE)
-    return per_mode("explicit", caption, _marks(answers, names), draw)
+    return per_mode("explicit", caption, marks, draw)
 
 
 def _label(row: Mapping[str, Any], names: Mapping[str, str]) -> str:

@@ -16,11 +16,9 @@ from clinometer.report.prose import (
     OF_SCORES,
     counted,
     interval,
-    leaning,
     number,
     percent,
     restriction_note,
-    scale,
     splits_text,
     verdict_kind,
 )
@@ -136,7 +134,7 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
         return None
     caption = "Number of stereotypes with each verdict, and the mean over all of them."
     if not instruments[1:]:
-        caption += f" {scale(instruments[0].measure)}"
+        caption += f" {instruments[0].scale}"
     no_mean = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
     # The summary comes last: its mode and model stand, not those of the mean.
     wide = [{**(row["mean"] or no_mean), **row} for row in rows]
@@ -212,7 +210,7 @@ def answer(
     if mean and mean["estimate"] is not None:
         splits = f"; random splits of the group words {splits_text(mean)}"
         text += (
-            f" The mean over all stereotypes {leaning(mean['verdict'], measure)}: "
+            f" The mean over all stereotypes {mean['lean']}: "
             f"{number(mean['estimate'])} "
             f"({plan.interval} {interval(mean['ci_low'], mean['ci_high'])}"
             f"{splits if mean['p_placebo'] is not None else ''}) on a scale from "

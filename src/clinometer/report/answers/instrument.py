@@ -29,7 +29,6 @@ from clinometer.report.prose import (
     number,
     p_value,
     percent,
-    scale,
     splits_text,
 )
 from clinometer.report.sections import Section
@@ -115,18 +114,16 @@ def _verdict_section(results: InstrumentResults) -> Section:
     marks, grey = _with_splits(pooled, plan)
     caption = (
         f"Mean score per category and over all, with {plan.interval}, of all of them at once"
-        f"{grey}. {scale(results.measure)}"
+        f"{grey}. {results.scale}"
     )
     draw = partial(forest, axis=Axis.of(results.measure, plan.margin))
-    runs = results.by_stereotype.select(
-        "model", "mode"
-    ).n_unique()  # one run is drawn in the summary
     return Section(
         key="verdicts",
         open=True,
         title="Verdicts per category",
         short="Verdicts",
-        figures=per_mode("categories", caption, marks, draw) if runs > 1 else (),
+        # One run is drawn in the summary.
+        figures=per_mode("categories", caption, marks, draw) if results.several_runs else (),
         tables=tuple(tables),
         notes=(HOW_TO_READ, Paragraphs("verdicts")),
     )
@@ -214,7 +211,7 @@ def _stereotype_section(results: InstrumentResults) -> Section:
     }
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}, of all stereotypes at "
-        f"once; thin line: {WORST}{grey}; dotted line: neutral{shaded}. {scale(results.measure)}"
+        f"once; thin line: {WORST}{grey}; dotted line: neutral{shaded}. {results.scale}"
     )
     return Section(
         key="stereotypes",

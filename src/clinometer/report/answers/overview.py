@@ -1,4 +1,4 @@
-"""What each instrument shows of each category, in one table of marks."""
+"""What each instrument shows of each category, in one table of marks and one figure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import polars as pl
 
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.answers.validity import Run, Validity, is_run
-from clinometer.report.prose import capital, category_title, cut, number, short_names, verdict_kind
+from clinometer.report.drawing.charts import Axis, Row, labels_width
+from clinometer.report.drawing.figures import Figure, mark_row
+from clinometer.report.drawing.intervals import forest
+from clinometer.report.prose import capital, category_title, cut, short_names, verdict_kind
 from clinometer.report.tables import ReportTable, TableCell
 
-__all__ = ["in_lines", "overview"]
+__all__ = ["in_lines", "overview", "overview_figure"]
 
 #: Kind of a verdict → its mark, in words that need no explanation.
 _MARKS = {
@@ -37,8 +40,12 @@ _CAPTION = (
 
 _CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
 
-#: Characters of the name of a row.
-_NAME = 32
+#: Characters of the name of a row, and of the label of a mark.
+_NAME, _MARK_LABEL = 32, 40
+
+#: Least width of the labels, and that of the figure with its labels, in pixels: half a page, where
+#: letters keep their size.
+_LABELS, _WIDTH = 110, 510
 
 
 def overview(instruments: Mapping[str, InstrumentResults]) -> ReportTable:
@@ -160,6 +167,57 @@ def _mean_cell(rows: pl.DataFrame) -> TableCell:
         return TableCell("")
     style = f"verdict {kinds[0]}" if len({*kinds}) == 1 else "verdict"
     if not kinds[1:]:
-        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {number(means['estimate'][0])}", style)
+        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {means['shown'][0]}", style)
     counts = (f"{_MARKS.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
     return TableCell(" ".join(counts), style)
+
+
+def overview_figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
+    """Draw all means on one scale: of categories or, of several runs, over all stereotypes."""
+    several_runs = any(results.several_runs for results in instruments.values())
+    label_rows = _run_labels if several_runs else _category_labels
+    rows = [
+        _mark(row, label, name)
+        for name, results in instruments.items()
+        for row, label in label_rows(results)
+    ]
+    if not rows:
+        return None
+    title = "share of the scale from neutral"
+    if any(results.measure.directed for results in instruments.values()):
+        title += "; right: as the stereotype says"
+    labels = labels_width(rows, _LABELS)
+    summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
+    return Figure(
+        "summary",
+        "Means with intervals, as shares of the way from neutral to the end of the scale. Those of "
+        "all stereotypes, categories and the mean of an instrument hold at once.",
+        summary,
+        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=labels, width=_WIDTH - labels),
+    )
+
+
+def _category_labels(results: InstrumentResults) -> Iterator[tuple[Row, str]]:
+    """Yield the mean of each category of one instrument, and that of all, with its label."""
+    frame = pl.concat([results.levels["category"], results.over_all])
+    for row in frame.drop_nulls("estimate").iter_rows(named=True):
+        yield row, category_title(row["category"]) if row["category"] else "All"
+
+
+def _run_labels(results: InstrumentResults) -> Iterator[tuple[Row, str]]:
+    """Yield the mean over all stereotypes of each model and mode of one instrument."""
+    models = results.short_names
+    several_modes = results.over_all["mode"].n_unique() > 1
+    for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
+        model = models[row["model"] or ""] if len(models) > 1 else ""
+        mode = row["mode"] if several_modes else ""
+        yield row, " · ".join(filter(None, (model, mode)))
+
+
+def _mark(row: Row, label: str, name: str) -> Row:
+    """Return what a chart needs of a mean, on the scale that all instruments share."""
+    shares = {"estimate": "share", "ci_low": "share_low", "ci_high": "share_high"}
+    on_scale = {end: row[share] for end, share in shares.items()}
+    # The worst case is left out: it is not expressed as a share.
+    mark = mark_row({**row, **on_scale, "bound_low": None, "bound_high": None}, "all")
+    return {**mark, "label": cut(label, _MARK_LABEL), "block": capital(name)}

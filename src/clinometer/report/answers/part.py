@@ -8,23 +8,20 @@ from pathlib import Path
 import polars as pl
 
 from clinometer.report.answers.changes import changes
+from clinometer.report.answers.earlier import read_earlier
 from clinometer.report.answers.examples import Example, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.findings import answer_findings, brief_findings, verdict_table
 from clinometer.report.answers.instrument import instrument_sections
-from clinometer.report.answers.results import (
-    AnswerResults,
-    InstrumentResults,
-    read_results,
-    trials_text,
-)
+from clinometer.report.answers.reading import read_results
+from clinometer.report.answers.results import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import sum_up
 from clinometer.report.frames import rank
 from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts, SourceFacts
-from clinometer.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
+from clinometer.report.prose import SIGNS, first_few, verdict, verdict_class, verdict_kind
 from clinometer.report.sections import Finding, Passage, ReportPart, Source, Term, made_with
 from clinometer.results import DECISIONS
 from clinometer.results.verdicts import explained
@@ -48,13 +45,10 @@ def answer_part(directory: Path) -> ReportPart | None:
     plan = answers.plan
     instruments = answers.instruments
     picks = examples(answers)
-    summary = sum_up(directory, answers)
+    of_examples = example_section(picks, answers)
+    summary = sum_up(answers, read_earlier(directory, plan))
+    sections = (explicit_section(answers), size_section(plan, instruments), of_examples)
     brief_changes, branch_changes = _split_changes(instruments)
-    sections = (
-        explicit_section(answers),
-        size_section(plan, instruments),
-        example_section(picks, answers),
-    )
     models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
     return ReportPart(
         key="answers",
@@ -63,11 +57,6 @@ def answer_part(directory: Path) -> ReportPart | None:
         version=plan.version,
         created=plan.created,
         names=models,
-        # What was found.
-        summary=summary.page() if summary else None,
-        findings=brief_findings(answers, brief_changes),
-        table=verdict_table(instruments),
-        sections=tuple(section for section in sections if section),
         parts=_branches(instruments, branch_changes),
         # What was asked, and what that cannot show.
         facts=_facts(answers),
@@ -76,6 +65,11 @@ def answer_part(directory: Path) -> ReportPart | None:
         notes=_notes(plan),
         sources=_sources(plan),
         setting=_setting(plan),
+        # What was found.
+        sections=tuple(section for section in sections if section),
+        summary=summary.page() if summary else None,
+        findings=brief_findings(answers, brief_changes),
+        table=verdict_table(instruments),
     )
 
 
@@ -104,25 +98,19 @@ def _branches(
 ) -> tuple[ReportPart, ...]:
     """Make a branch for each study and instrument, with what changes there."""
     several = len(instruments) > 1
-    return tuple(
-        _branch(place, results, findings, several=several)
-        for place, (results, findings) in enumerate(
-            zip(instruments, change_findings, strict=True), 1
+    branches = []
+    for place, (results, changed) in enumerate(zip(instruments, change_findings, strict=True), 1):
+        sections = instrument_sections(results)
+        branch = ReportPart(
+            key=f"part-{place}",
+            title=results.name,
+            note=results.scale,
+            # Where it is alone, the findings stand above.
+            findings=(*answer_findings(results), *changed) if several else (),
+            sections=tuple(section.numbered(place, figures=several) for section in sections),
         )
-    )
-
-
-def _branch(
-    place: int, results: InstrumentResults, change_findings: Sequence[Finding], *, several: bool
-) -> ReportPart:
-    """Make the branch of one study and instrument; where it is alone, the findings stand above."""
-    return ReportPart(
-        key=f"part-{place}",
-        title=results.name,
-        note=scale(results.measure),
-        findings=(*answer_findings(results), *change_findings) if several else (),
-        sections=tuple(s.numbered(place, figures=several) for s in instrument_sections(results)),
-    )
+        branches.append(branch)
+    return tuple(branches)
 
 
 def _system_prompts(plan: PlanFacts) -> tuple[Term, ...]:
@@ -185,7 +173,7 @@ def _instrument_passage(results: InstrumentResults) -> Passage:
     kind = f"Asks for {measure.asks}." if measure.asks else ""
     trial = f"A trial: {results.facts.trial}." if results.facts.trial else ""
     method = " ".join(filter(None, (kind, measure.how, trial)))
-    texts = (f"{scale(measure)}{source}", method, sensitivity(results))
+    texts = (f"{results.scale}{source}", method, sensitivity(results))
     return Passage(measure.title, tuple(filter(None, texts)))
 
 
@@ -241,23 +229,18 @@ def _conditional(estimates: pl.DataFrame, plan: PlanFacts) -> list[tuple[str, li
         fixed=pl.col("conditional_on").str.extract_all("one [a-z ]+").list.join(" and ")
     )
     by_fixed = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
-    keys = pl.struct("study", "stereotype").unique(maintain_order=True)
-    return [
-        (fixed, plan.labels([(key["study"], key["stereotype"]) for key in stereotypes]))
-        for fixed, stereotypes in by_fixed.agg(keys.alias("stereotypes")).iter_rows()
-    ]
+    labels = {}
+    for (fixed,), rows in by_fixed:
+        keys = rows.select("study", "stereotype").unique(maintain_order=True).rows()
+        labels[str(fixed)] = [plan.full_labels.get(key, key[1]) for key in keys]
+    return list(labels.items())
 
 
 def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
     """Return the notes of the study, and the defects that were kept, by stereotype."""
-    stereotypes = [
-        (study, stereotype)
-        for study, stimuli in plan.studies.items()
-        for stereotype in stimuli.stereotypes.values()
-    ]
-    labels = plan.labels([(study, stereotype.key) for study, stereotype in stereotypes])
     defects = []
-    for label, (_, stereotype) in zip(labels, stereotypes, strict=True):
+    for (study, key), label in plan.full_labels.items():
+        stereotype = plan.studies[study].stereotypes[key]
         defects += [f"{label}: {defect}" for defect in stereotype.defects]
     return (
         Passage("Notes of the study", points=plan.notes),

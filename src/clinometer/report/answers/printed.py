@@ -29,7 +29,7 @@ def wording_tables(
     if "variation" not in published.columns:
         return ()
     cells = results.levels["cell"]
-    label = pl.col("stereotype").map_elements(results.plan.label, pl.String)
+    label = pl.col("stereotype").replace(results.plan.labels)
     text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
     tables = []
     for (table, name), printed in published.group_by("table", "variation", maintain_order=True):

@@ -17,7 +17,7 @@ from clinometer.report.drawing.comparison import ticks_and_diamonds, with_publis
 from clinometer.report.drawing.figures import Figure, mark_row, per_mode
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.frames import add_columns
-from clinometer.report.prose import interval, number, scale
+from clinometer.report.prose import interval, number
 from clinometer.report.sections import Section
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
@@ -87,7 +87,7 @@ def beside_published(
 
 def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means of stereotypes, which the source names by label."""
-    label = pl.col("stereotype").map_elements(results.plan.label, pl.String)
+    label = pl.col("stereotype").replace(results.plan.labels)
     ours = results.by_stereotype.with_columns(label=label)
     theirs = theirs.filter(level="cell").rename({"stereotype": "label"})
     return Match(
@@ -100,7 +100,7 @@ def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Matc
 
 def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means over all stereotypes of each dimension."""
-    label = pl.col("dimension").map_elements(results.plan.dimension, pl.String)
+    label = pl.col("dimension").replace(results.plan.dimensions)
     ours = results.over_all.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
     return Match(
         ours,
@@ -111,7 +111,7 @@ def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match
 
 def _figures(match: Match, source: Published, results: InstrumentResults) -> tuple[Figure, ...]:
     axis = match.axis or Axis.of(results.measure)
-    scale_text = match.scale or scale(results.measure)
+    scale_text = match.scale or results.scale
     caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {scale_text}"
     ticks = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 

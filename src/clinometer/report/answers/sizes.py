@@ -11,7 +11,7 @@ from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.scatter import Panel, scatter
 from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import endings, interval, number, percent, scale, short_names
+from clinometer.report.prose import endings, percent, short_names, with_numbers
 from clinometer.report.sections import Section
 from clinometer.report.tables import MODE, Render, ReportTable, TableColumn, render_table
 from clinometer.results import ASSOCIATIONS, DECISIONS
@@ -31,6 +31,7 @@ def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> S
     by_mode = {mode: panels for mode, panels in by_mode.items() if len(_models(panels)) > 1}
     if not by_mode:
         return None
+    table = _table(by_mode, plan.interval)
     return Section(
         key="sizes",
         title="Bias by model size",
@@ -44,7 +45,7 @@ def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> S
             _figure(panels, mode, f"sizes{end}", plan.interval)
             for (mode, panels), end in zip(by_mode.items(), endings(list(by_mode)), strict=True)
         ),
-        tables=(("Table of sizes and means", _table(by_mode, plan.interval)),),
+        tables=(("Table of sizes and means", table),),
     )
 
 
@@ -68,9 +69,8 @@ def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[P
     panels = []
     first = _first_of_each_kind(instruments, sizes, plan.study)
     for results in first:
-        measure = results.measure
         means = _with_sizes(results.over_all, sizes).drop_nulls("estimate")
-        panels.append(Panel(Axis.of(measure), scale(measure), _rows(means)))
+        panels.append(Panel(Axis.of(results.measure), results.scale, _rows(means)))
     # Of the last: there may be none, and where both kinds were asked it asks for decisions.
     for results in first[-1:]:
         title = f"Share without a score: {results.measure.title}"
@@ -105,15 +105,10 @@ def _with_sizes(estimates: pl.DataFrame, sizes: Mapping[str, float]) -> pl.DataF
     return sized.sort("size", "model", maintain_order=True)
 
 
-def _rows(frame: pl.DataFrame) -> list[Row]:
-    """Return what a chart needs of each estimate."""
-    keys = ("model", "mode", "size")
-    means = frame.select(*keys, mean="estimate", low="ci_low", high="ci_high")
-    rows = []
-    for row in means.iter_rows(named=True):
-        texts = {"shown": number(row["mean"]), "interval": interval(row["low"], row["high"])}
-        rows.append({**row, **texts})
-    return rows
+def _rows(means: pl.DataFrame) -> list[Row]:
+    """Return what a chart needs of each mean."""
+    keys = ("model", "mode", "size", "shown", "interval")
+    return means.select(*keys, mean="estimate", low="ci_low", high="ci_high").rows(named=True)
 
 
 def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
@@ -127,7 +122,7 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
     numbers = dict.fromkeys(("size", "estimate", "ci_low", "ci_high"), pl.Float64())
     schema = {"model": pl.String(), "mode": pl.String(), **numbers}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return frame.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0))
+    return with_numbers(frame.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0)))
 
 
 def _figure(panels: Sequence[Panel], mode: str, name: str, interval_title: str) -> Figure:

@@ -17,24 +17,19 @@ import polars as pl
 
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
-from clinometer.report.answers.earlier import changes
+from clinometer.report.answers.earlier import EarlierAudit, read_earlier
 from clinometer.report.answers.overview import in_lines as lines_of
-from clinometer.report.answers.overview import overview
-from clinometer.report.answers.results import AnswerResults, InstrumentResults, read_results
-from clinometer.report.drawing.charts import Axis, Row, labels_width
-from clinometer.report.drawing.figures import Figure, mark_row
-from clinometer.report.drawing.intervals import forest
+from clinometer.report.answers.overview import overview, overview_figure
+from clinometer.report.answers.reading import read_results
+from clinometer.report.answers.results import AnswerResults, InstrumentResults
 from clinometer.report.markdown import as_line
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
-    as_argument,
     capital,
-    category_title,
     counted,
     cut,
     first_few,
     lean_words,
-    leaning,
     lower_first,
     mean_leans,
     number,
@@ -66,11 +61,15 @@ def in_brief(directory: Path) -> InBrief | None:
     """
     if not (directory / "plan.json").is_file():
         return None
-    return sum_up(directory, read_results(directory))
+    answers = read_results(directory)
+    return sum_up(answers, read_earlier(directory, answers.plan))
 
 
-def sum_up(directory: Path, answers: AnswerResults) -> InBrief | None:
-    """Sum up the tables of a results directory; None where nothing could be estimated."""
+def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBrief | None:
+    """Sum up the tables of a results directory; None where nothing could be estimated.
+
+    `earlier`: the audit whose means those of now are set beside.
+    """
     instruments = _by_name(answers.instruments)
     if not instruments:
         return None
@@ -82,8 +81,6 @@ def sum_up(directory: Path, answers: AnswerResults) -> InBrief | None:
         key=lambda lean: (not lean.differs, lean.instrument in failed, -abs(lean.strength)),
     )
     return InBrief(
-        title=_title(plan, answers),
-        simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
         incomplete=tuple(f"{model}: {text}" for model, text in answers.unfinished.items()),
         validity=validity,
         leans=tuple(
@@ -93,10 +90,12 @@ def sum_up(directory: Path, answers: AnswerResults) -> InBrief | None:
         certainty=". ".join(filter(None, (_looks(plan), _certainty(instruments)))),
         strongest=tuple(_with_answer(lean, answers) for lean in means[:STRONGEST]),
         means=tuple(means),
-        changes=tuple(changes(directory, plan, instruments)),
+        changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
         limits=_NOT_SHOWN,
-        next=tuple(_next(directory, plan, means, failed=bool(failed))),
-        figure=_figure(instruments),
+        next=tuple(_next(answers, means, failed=bool(failed))),
+        title=_title(plan, answers),
+        simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
+        figure=overview_figure(instruments),
         table=overview(instruments),
     )
 
@@ -112,32 +111,20 @@ def in_lines(directory: Path) -> tuple[str, ...]:
 def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
     """Return the results of each instrument that has estimates, by its name in running text."""
     instruments = [results for results in all_instruments if results.by_stereotype.height]
-    return dict(zip(_names(instruments), instruments, strict=True))
+    names = [results.in_text for results in instruments]
+    return {
+        # Where two studies have one, the study tells them apart.
+        name if names.count(name) == 1 else f"{name} ({results.study})": results
+        for name, results in zip(names, instruments, strict=True)
+    }
 
 
 def _title(plan: PlanFacts, answers: AnswerResults) -> str:
     """Say who was asked how, in a line."""
     n = answers.progress["n_answered"].sum()
     modes = ", ".join(plan.modes)
-    parts = (_first(plan.models), modes, plan.size, f"{n:,} answers" if n else "")
+    parts = (first_few(plan.models, NAMED), modes, plan.size, f"{n:,} answers" if n else "")
     return " · ".join(filter(None, parts))
-
-
-def _names(instruments: Sequence[InstrumentResults]) -> list[str]:
-    """Name instruments in running text; where two studies have one, with the study."""
-    names = [results.in_text for results in instruments]
-    return [
-        name if names.count(name) == 1 else f"{name} ({results.study})"
-        for name, results in zip(names, instruments, strict=True)
-    ]
-
-
-def _shares(results: InstrumentResults, *values: float | None) -> list[float | None]:
-    """Express values as shares of the way from neutral (0) to the end of the scale (1)."""
-    half = (results.measure.high - results.measure.low) / 2.0
-    neutral = results.measure.neutral
-    middle = results.measure.low + half if neutral is None else neutral
-    return [None if value is None else (value - middle) / half for value in values]
 
 
 def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
@@ -149,18 +136,13 @@ def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
                 instrument=name,
                 stereotype=row["about"],
                 verdict=verdict_kind(row["verdict"]),
-                lean=leaning(row["verdict"], results.measure),
+                lean=row["lean"],
                 mean=row["estimate"],
                 low=row["ci_low"],
                 high=row["ci_high"],
-                strength=_shares(results, row["estimate"])[0] or 0.0,
+                strength=row["share"] or 0.0,
                 of=_run_text(results, row),
             )
-
-
-def _count_runs(results: InstrumentResults) -> int:
-    """Count the models and modes."""
-    return results.by_stereotype.select("model", "mode").n_unique()
 
 
 def _run_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
@@ -187,12 +169,8 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
     lines = []
     for verdict, runs in runs_by_verdict.items():
         many = f"{len(runs)} of {count} instruments, models and modes"
-        lines.append(f"{verdict}: {_first(runs) if len(runs) <= NAMED else many}")
+        lines.append(f"{verdict}: {first_few(runs, NAMED) if len(runs) <= NAMED else many}")
     return tuple(lines), failed
-
-
-def _first(names: Sequence[str]) -> str:
-    return first_few(names, NAMED)
 
 
 def _leans_sentence(
@@ -201,15 +179,15 @@ def _leans_sentence(
     """Say of one instrument which stereotypes lean, and by how much all do."""
     keys = {"study": results.study, "instrument": results.instrument}
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
-    several_runs = _count_runs(results) > 1
     consistent = _count_leans(of_instrument, "consistent", results.measure)
     reverse = _count_leans(of_instrument, "reversed", results.measure)
     leans = "; ".join(filter(None, (consistent, reverse)))
-    if several_runs:
+    if results.several_runs:
         total = f"{counted(len(of_instrument), 'mean')} of single stereotypes"
     else:
         total = counted(len(of_instrument), "stereotype")
-    validity = f" (not valid {'on some models' if several_runs else 'here'})" if failed else ""
+    where = "on some models" if results.several_runs else "here"
+    validity = f" (not valid {where})" if failed else ""
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
     sentences = filter(None, (overall, f"Of {total}, {leans or 'none is shown to lean'}"))
@@ -224,7 +202,7 @@ def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:
     names = list(dict.fromkeys(lean.stereotype for lean in leans))
     restriction = restriction_note(lean.lean for lean in leans)
     text = lean_words(verdict, measure, several=len(leans) > 1)
-    return f"{len(leans)} {text}{restriction} ({_first(names)})"
+    return f"{len(leans)} {text}{restriction} ({first_few(names, NAMED)})"
 
 
 def _overall(results: InstrumentResults) -> str:
@@ -245,8 +223,7 @@ def _overall(results: InstrumentResults) -> str:
 
 def _run_mean_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
     """State a mean over all stereotypes, and of which model and mode it is."""
-    lean = leaning(row["verdict"], results.measure)
-    return f"{number(row['estimate'])}, which {lean} ({_run_text(results, row)})"
+    return f"{row['shown']}, which {row['lean']} ({_run_text(results, row)})"
 
 
 def _looks(plan: PlanFacts) -> str:
@@ -333,11 +310,37 @@ def _line(text: str) -> str:
     return cut(" ".join(text.split()), SHOWN)
 
 
-def _next(
-    directory: Path, plan: PlanFacts, means: Sequence[Lean], *, failed: bool
+def _changes(
+    argument: str, earlier: EarlierAudit, instruments: Mapping[str, InstrumentResults]
 ) -> Iterator[str]:
+    """Say how means over all stereotypes moved since an earlier audit."""
+    moves = []
+    for name, results in instruments.items():
+        for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
+            before = earlier.means.filter(_is_same_mean(row))["estimate"].drop_nulls()
+            if before.len() == 1:
+                moves.append(f"{name} {number(before[0])} to {number(row['estimate'])}")
+    if moves:
+        yield (
+            f"Since {earlier.created[:10]} ({earlier.name}): {', '.join(moves[:NAMED])}. Whether "
+            f"that is a change: clinometer compare {earlier.argument} {argument}"
+        )
+
+
+def _is_same_mean(row: Mapping[str, Any]) -> list[pl.Expr]:
+    """Match the rows of another audit that are about the same as a mean over all stereotypes."""
+    # Null matches null: a mean without a dimension is the same as another without one.
+    same_factors = [
+        pl.col(factor).eq_missing(pl.lit(row[column], pl.String))
+        for factor, column in FACTORS.items()
+        if factor != "stereotype"
+    ]
+    return [*same_factors, pl.col("measure") == row["measure"]]
+
+
+def _next(answers: AnswerResults, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
     """Say what to do next."""
-    name = as_argument(directory)
+    name, plan = answers.argument, answers.plan
     leans = [lean for lean in means if lean.differs]
     if "unpaid" in plan.ended:
         yield "To decide what was not paid for: the same command with a larger limit"
@@ -349,61 +352,3 @@ def _next(
     if larger and len(leans) < len(means):
         yield f"To tell smaller leans: the same command with --size {larger} and another --out"
     yield f"Before another version replaces it: clinometer compare {name} OTHER"
-
-
-def _figure(instruments: Mapping[str, InstrumentResults]) -> Figure | None:
-    """Draw all means on one scale: of categories or, of several runs, over all stereotypes."""
-    several_runs = max(_count_runs(results) for results in instruments.values()) > 1
-    rows: list[Row] = []
-    for name, results in instruments.items():
-        rows += _run_marks(name, results) if several_runs else _category_marks(name, results)
-    if not rows:
-        return None
-    title = "share of the scale from neutral"
-    if any(results.measure.directed for results in instruments.values()):
-        title += "; right: as the stereotype says"
-    labels = labels_width(rows, _LABELS)
-    summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
-    return Figure(
-        "summary",
-        "Means with intervals, as shares of the way from neutral to the end of the scale. Those of "
-        "all stereotypes, categories and the mean of an instrument hold at once.",
-        summary,
-        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=labels, width=_WIDTH - labels),
-    )
-
-
-#: Least width of the labels, and that of the figure with its labels, in pixels: half a page, where
-#: letters keep their size.
-_LABELS, _WIDTH = 110, 510
-
-
-#: Characters of the label of a mark.
-_MARK_LABEL = 40
-
-
-def _category_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
-    """Yield a mark for each category of one instrument, and one for all."""
-    frame = pl.concat([results.levels["category"], results.over_all])
-    for row in frame.drop_nulls("estimate").iter_rows(named=True):
-        label = category_title(row["category"]) if row["category"] else "All"
-        yield _mark(row, label, name, results)
-
-
-def _run_marks(name: str, results: InstrumentResults) -> Iterator[Row]:
-    """Yield a mark for each model and mode of one instrument, over all stereotypes."""
-    models = results.short_names
-    several_modes = results.over_all["mode"].n_unique() > 1
-    for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
-        model = models[row["model"] or ""] if len(models) > 1 else ""
-        mode = row["mode"] if several_modes else ""
-        yield _mark(row, " · ".join(filter(None, (model, mode))), name, results)
-
-
-def _mark(row: Mapping[str, Any], label: str, name: str, results: InstrumentResults) -> Row:
-    """Return what a chart needs of a mean, on the scale that all instruments share."""
-    ends = ("estimate", "ci_low", "ci_high")
-    shares = dict(zip(ends, _shares(results, *(row[end] for end in ends)), strict=True))
-    # The worst case is left out: it is not expressed as a share.
-    mark = mark_row({**row, **shares, "bound_low": None, "bound_high": None}, "all")
-    return {**mark, "label": cut(label, _MARK_LABEL), "block": capital(name)}

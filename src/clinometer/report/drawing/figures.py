@@ -95,24 +95,24 @@ def per_mode(
     Empty where there is nothing to draw.
     """
     models = list(frame["model"].drop_nulls().unique(maintain_order=True))
-    if len(models) < 2:
-        rows = [mark_row(row, row["mode"]) for row in frame.iter_rows(named=True)]
-        return (Figure(name, caption, summarise(rows), chart(rows)),) if _has_marks(rows) else ()
-    short = short_names(models)
-    modes = list(frame["mode"].drop_nulls().unique(maintain_order=True))
+    short = short_names(models) if models[1:] else None
+    parts = [(name, caption, frame)]
+    if short:
+        modes = list(frame["mode"].drop_nulls().unique(maintain_order=True))
+        parts = [
+            (f"{name}-{file}", f"{caption} Mode: {mode}.", frame.filter(mode=mode))
+            for mode, file in zip(modes, file_names(modes), strict=True)
+        ]
     figures = []
-    for mode, file in zip(modes, file_names(modes), strict=True):
-        part = frame.filter(mode=mode).iter_rows(named=True)
-        rows = [mark_row(row, short[row["model"]]) for row in part]
-        if _has_marks(rows):
-            mode_caption = f"{caption} Mode: {mode}."
-            figures.append(Figure(f"{name}-{file}", mode_caption, summarise(rows), chart(rows)))
+    for part_name, part_caption, part in parts:
+        rows = [
+            mark_row(row, short[row["model"]] if short else row["mode"])
+            for row in part.iter_rows(named=True)
+        ]
+        # There is something to draw: a mean, or answers to count.
+        if any(row["mean"] is not None or row.get("n") for row in rows):
+            figures.append(Figure(part_name, part_caption, summarise(rows), chart(rows)))
     return tuple(figures)
-
-
-def _has_marks(rows: Iterable[Row]) -> bool:
-    """Whether there is anything to draw: a mean, or answers to count."""
-    return any(row["mean"] is not None or row.get("n") for row in rows)
 
 
 def mark_row(row: Mapping[str, Any], panel: str | None) -> Row:
