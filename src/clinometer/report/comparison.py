@@ -18,6 +18,7 @@ from clinometer.report.differences import (
     target_name,
 )
 from clinometer.report.facts import Facts, read_facts
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.prose import capital, cut, number, verdict, verdict_class
 from clinometer.report.sections import (
     Finding,
@@ -42,19 +43,9 @@ _NAME = 40
 
 _NO_CHANGE = "No category or stereotype is worse or better."
 
-_LIMITS = (
+_NOT_WORSE = (
     "“Not worse” holds for what both were asked, and for the margin. It does not say that either "
-    "is free of bias.",
-    "A difference in word associations or in chosen decisions does not predict harm in use; "
-    "measure that with the task itself.",
-    "Intervals generalise to other wordings, group words, draws and answers, for these stereotypes "
-    "and attribute words.",
-)
-_MEASURED = (
-    "Each difference is candidate minus baseline. Positive differences of scores are more "
-    "stereotype-consistent: worse. Trials that are the same in both runs are compared in pairs, so "
-    "that what they have in common (wording, words, order) cancels; others are compared by "
-    "stereotype."
+    "is free of bias."
 )
 
 
@@ -85,13 +76,13 @@ def comparison_part(directory: Path) -> ReportPart | None:
         names=names,
         facts=_terms(facts, names),
         measured=(
-            Passage("Differences", (_MEASURED,)),
+            Passage("Differences", Paragraphs("compared")),
             Passage("Verdicts", (), terms=_verdicts(differences)),  # folded, as all but the first
         ),
         findings=tuple(map(_finding, decisions)),
         summary=_summary(differences, facts, names),
         sections=difference_sections(estimates, differences, details, facts),
-        limits=_LIMITS,
+        limits=Paragraphs("compared_limits", {"not_worse": _NOT_WORSE}),
         setting=tuple(map(_matched_term, decisions)),
     )
 
@@ -133,7 +124,7 @@ def _summary(differences: pl.DataFrame, facts: Facts, names: Sequence[str]) -> S
         ),
         findings=(),
         certainty=(("What changed", _changed_lines(decisions, several=several)),),
-        consequences=(("Not shown", _LIMITS[:1]),),
+        consequences=(("Not shown", (_NOT_WORSE,)),),
         strongest=(),
         figure=figure,
         table=table,

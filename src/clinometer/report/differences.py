@@ -12,6 +12,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.facts import Facts
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.prose import bracketed, category_title, interval, number, p_value, verdict
 from clinometer.report.sections import Exchange, Quote, Section
 from clinometer.report.tables import VERDICT, ReportTable, TableColumn, render_table
@@ -83,12 +84,7 @@ def _difference_section(differences: pl.DataFrame, facts: Facts) -> Section | No
     return Section(
         key="differences",
         title="Differences",
-        text=(
-            "Right of the dotted line the candidate is more stereotype-consistent than the "
-            "baseline. It is worse where a thin line lies right of 0, better where one lies left "
-            "of it. Where a broad line ends left of the band’s right edge, it is not worse by more "
-            "than the margin.",
-        ),
+        text=Paragraphs("differences"),
         figures=tuple(figures),
         tables=(("Table of differences", _difference_table(rows)),),
         open=True,
@@ -175,10 +171,7 @@ def _change_section(differences: pl.DataFrame, by_itself: pl.DataFrame) -> Secti
     if not changes.is_empty():
         caption = "Stereotypes that are worse or better, or whose own verdict is another."
         tables.insert(0, ("", _change_table(changes, caption)))
-    text = (
-        "Two runs can have different verdicts by themselves although no difference between them "
-        "can be told: one lies just below a limit, the other just above. The difference decides.",
-    )
+    text = Paragraphs("changed")
     return Section("changed", "What changed", text=text, tables=tuple(tables), open=True)
 
 
@@ -290,8 +283,5 @@ def _published_section(differences: pl.DataFrame) -> Section | None:
     ]
     means = means.sort("mean", descending=True)
     table = render_table(means, "Word association, mean over all stereotypes.", columns)
-    text = (
-        "Means of eight models as published (replication, SI Table S6), from free text in spring "
-        "2024: context, not a yardstick.",
-    )
+    text = Paragraphs("published_models")
     return Section("published", "Beside the papers' models", text=text, tables=(("", table),))

@@ -9,6 +9,7 @@ import polars as pl
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.figures import Figure, per_mode
 from clinometer.report.drawing.intervals import around, forest
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import bracketed, interval, number, p_value, scale
 from clinometer.report.sections import Section
@@ -22,11 +23,6 @@ MOST_DRAWN = 60
 #: Up to here an interval widens the axis; fits of a few answers have errors without an end.
 WIDEST = 10.0
 
-_READING = (
-    "What the source of the instrument computes from the same answers. These values have scales of "
-    "their own and no verdicts; intervals are those of the analysis, and are not adjusted for "
-    "their number."
-)
 _TIPS = (
     ("Stereotype", "label"),
     ("Model", "model"),
@@ -63,7 +59,7 @@ def analysis_section(results: InstrumentResults) -> Section | None:
         key="analysis",
         open=bool(first),
         title="Published analysis",
-        text=(f"{effect}.", _READING) if effect else (_READING,),
+        text=Paragraphs("analysis", {"effect": effect}),
         figures=tuple(figures),
         tables=tuple(tables),
     )

@@ -11,6 +11,7 @@ from clinometer.report.drawing.charts import Axis
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import dots, forest
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import MEANINGS, interval, number, percent
 from clinometer.report.sections import Section
@@ -32,10 +33,7 @@ def order_section(results: InstrumentResults) -> Section | None:
     return Section(
         key="order",
         title="Order of the groups",
-        text=(
-            "Models may favour the group that is named first. This order effect is not a bias "
-            "against a group and is reported separately.",
-        ),
+        text=Paragraphs("order"),
         figures=_order_figures(orders, results),
         tables=(("Table of order effects", _order_table(orders, results.plan)),),
     )
@@ -81,10 +79,7 @@ def wording_section(results: InstrumentResults) -> Section | None:
         key="variations",
         title="Spread over wordings",
         short="Wordings",
-        text=(
-            "The same question in other words. Where the dots of a stereotype lie far apart, the "
-            "result depends on the wording.",
-        ),
+        text=Paragraphs("wordings"),
         figures=per_mode("variations", caption, cells, draw),
     )
 
@@ -119,11 +114,7 @@ def compliance_section(results: InstrumentResults) -> Section | None:
         key="compliance",
         title="Compliance: what could be scored",
         short="Compliance",
-        text=(
-            "Refusals are counted as missing, not scored as zero. Answers without a score are "
-            "left out of the mean and counted here. The worst-case bounds in the tables show how "
-            "far they could change the mean.",
-        ),
+        text=Paragraphs("compliance"),
         figures=(*_compliance_figures(frame), *_group_figures(by_group)),
         tables=tuple(table for table in tables if table[1].rows),
     )

@@ -18,6 +18,7 @@ from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest, range_text
 from clinometer.report.drawing.radar import FEWEST, MOST, radar
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, endings, interval, number, p_value, scale, short_names
 from clinometer.report.sections import Section
@@ -41,17 +42,6 @@ MOST_LINES = 4
 #: Above this many models and dimensions their verdicts are counted per dimension.
 MOST_SENTENCES = 12
 
-_CAUTION = (
-    "A radar shows means without their uncertainty: a distant point may rest on a few answers, and "
-    "the shape depends on the order of the axes. Use the interval plot below it for comparisons; "
-    "it shows the same means with their intervals."
-)
-_CORRELATIONS = (
-    "A positive correlation means that groups with a high score on one dimension have a high score "
-    "on the other. The points are few and share groups and words. An interval describes these "
-    "points and does not generalise to others."
-)
-
 
 def content_section(results: InstrumentResults) -> Section | None:
     """Show the dimensions side by side; None where there are no dimensions."""
@@ -64,6 +54,11 @@ def content_section(results: InstrumentResults) -> Section | None:
         return None
     *first, last = results.dimensions
     names = f"{len(first) + 1} dimensions: {', '.join(first)} and" if first else "one dimension:"
+    values = {
+        "dimensions": f"{names} {last}",
+        "several": bool(first),
+        **_on_correlations(correlations),
+    }
     tables = (
         ("", _mean_table(pooled, plan)),
         ("Table of correlations between dimensions", _correlation_table(correlations, plan)),
@@ -72,12 +67,7 @@ def content_section(results: InstrumentResults) -> Section | None:
     return Section(
         key="content",
         title="Stereotype content",
-        text=(
-            f"Each stereotype was measured with words of {names} {last}. Dimensions are different "
-            "beliefs about a group. They may disagree and are never pooled.",
-            _CAUTION,
-            *_on_correlations(correlations, several=bool(first)),
-        ),
+        text=Paragraphs("content", values),
         figures=(*_mean_figures(stereotypes, plan, measure), *_rank_figures(ranks, measure)),
         tables=tuple(table for table in tables if table[1].rows),
     )
@@ -192,14 +182,14 @@ def _mean_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     return render_table(frame.with_columns(sd=deviation), caption, columns)
 
 
-def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
-    """Say how to read correlations, or that there are none."""
+def _on_correlations(frame: pl.DataFrame) -> dict[str, str]:
+    """Say whether correlations are known, and if not, why."""
     if frame.is_empty():
-        return ("There are no correlations between dimensions in these results.",) * several
+        return {"correlations": "none"}
     if frame["estimate"].is_null().all():
         reasons = "; ".join(frame["note"].drop_nulls().unique(maintain_order=True))
-        return (f"No two dimensions could be correlated ({reasons or 'no reason given'}).",)
-    return (_CORRELATIONS,)
+        return {"correlations": "not known", "reasons": reasons}
+    return {"correlations": "known"}
 
 
 def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:

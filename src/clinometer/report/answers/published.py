@@ -17,17 +17,13 @@ from clinometer.report.drawing.comparison import ticks_and_diamonds, with_publis
 from clinometer.report.drawing.figures import Figure, mark_row, per_mode
 from clinometer.report.drawing.intervals import range_text
 from clinometer.report.frames import add_columns
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.prose import interval, number
 from clinometer.report.sections import Section
 from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["Match", "beside_published", "published_section"]
 
-
-_CONTEXT = (
-    "{tested} Their numbers are context, not a standard to meet. {differs} Differences from this "
-    "run are therefore not effects of the model alone."
-)
 
 #: Up to this many rows the text says the range of each.
 MOST_SENTENCES = 6
@@ -77,7 +73,7 @@ def beside_published(
         key="published",
         title="Beside the published models",
         short="Published models",
-        text=(_CONTEXT.format(tested=source.tested, differs=source.differs),),
+        text=Paragraphs("published", {"tested": source.tested, "differs": source.differs}),
         figures=_figures(match, source, results),
         tables=(*_tables(match, source), *further_tables),
         notes=("Doubtful in the source, shown as printed", tuple(notes)),

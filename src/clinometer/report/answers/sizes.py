@@ -10,6 +10,7 @@ from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.scatter import Panel, scatter
+from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import endings, percent, short_names, with_numbers
 from clinometer.report.sections import Section
@@ -36,11 +37,7 @@ def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> S
         key="sizes",
         title="Bias by model size",
         short="Model size",
-        text=(
-            "Size in billions of parameters, as stated in the plan. Models of different size also "
-            "differ in training data, tuning and provider. A trend over a few models is no "
-            "evidence of an effect of size.",
-        ),
+        text=Paragraphs("sizes"),
         figures=tuple(
             _figure(panels, mode, f"sizes{end}", plan.interval)
             for (mode, panels), end in zip(by_mode.items(), endings(list(by_mode)), strict=True)
