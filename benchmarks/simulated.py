@@ -116,10 +116,10 @@ def measure(seeds: int, workers: int) -> Result:
             "where inference is made for the design, .93 or more are covered at every level": all(
                 row[f"{level} covered"] >= 0.93 for row in made for level in LEVELS
             ),
-            "and at most .08 of neutral pages show a false lean": max(
+            "and at most .06 of neutral pages show a false lean": max(
                 share for share in neutral if share is not None
             )
-            <= 0.08,
+            <= 0.06,
         },
         ["bias: mean of estimate − planted lean over stereotypes, on the scale −1 to 1"],
     )
