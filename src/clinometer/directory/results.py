@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -238,14 +238,16 @@ def read_details(directory: Path, family: str) -> dict[str, pl.DataFrame]:
     return {name: read_detail(directory, name) for name in _details_of(family)}
 
 
-def scan_answers(directory: Path) -> Iterator[pl.LazyFrame | None]:
+def scan_answers(directory: Path) -> tuple[pl.LazyFrame | None, ...]:
     """Scan responses and scores, which may be large; None for each that there is none of.
 
     Raises InputError if one is malformed.
     """
-    for name in ("responses", "scores"):
-        path = directory / f"{name}.parquet"
-        yield scan_parquet(path, _CORE[name].schema) if path.is_file() else None
+    paths = {name: directory / f"{name}.parquet" for name in ("responses", "scores")}
+    return tuple(
+        scan_parquet(path, _CORE[name].schema) if path.is_file() else None
+        for name, path in paths.items()
+    )
 
 
 def _read(path: Path, schema: Schema) -> pl.DataFrame:

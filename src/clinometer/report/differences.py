@@ -283,5 +283,8 @@ def _published_section(differences: pl.DataFrame) -> Section | None:
     ]
     means = means.sort("mean", descending=True)
     table = render_table(means, "Word association, mean over all stereotypes.", columns)
-    text = Paragraphs("published_models")
+    text = (
+        "Means of eight models as published (replication, SI Table S6), from free text in spring "
+        "2024: context, not a yardstick.",
+    )
     return Section("published", "Beside the papers' models", text=text, tables=(("", table),))

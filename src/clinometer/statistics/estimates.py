@@ -31,13 +31,11 @@ Order effect
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from operator import itemgetter
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from clinometer.errors import InputError
@@ -48,6 +46,7 @@ from clinometer.results.judging import judge
 from clinometer.statistics.clustered import (
     AMONG,
     Row,
+    adjusted,
     benjamini_hochberg,
     by_method,
     check_confidence,
@@ -92,11 +91,7 @@ _GROUP_COLUMNS = (
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
 #: What is said of both targets.
-_TARGET_SCHEMA: Schema = {
-    **OF_TARGET,
-    **AMONG,
-    **columns("n_tests", "p_bh", "tost_margin", "tost_p"),
-}
+_TARGET_SCHEMA: Schema = {**OF_TARGET, **AMONG, **columns("n_tests", "tost_margin", "tost_p")}
 
 #: The effect of order.
 _ORDER_SCHEMA: Schema = {
@@ -265,11 +260,13 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             pl.when(shared).then(pl.lit("; levels share the error rate")).otherwise(pl.lit("")),
         ),
     )
-    these = numbered.drop("like_these")
+    these = _adjusted(numbered).drop("like_these")
     # Columns of *these* make room for those of the same names in the struct.
     like_these = numbered.drop(_TARGET_SCHEMA).unnest("like_these").drop_nulls("se")
-    like_these = like_these.select(
-        *(*_GROUP_COLUMNS, "adjusted_over"), *_TARGET_SCHEMA, method=pl.lit("generalised")
+    like_these = _adjusted(like_these).select(
+        *(*_GROUP_COLUMNS, "p_bh", "adjusted_over"),
+        *_TARGET_SCHEMA,
+        method=pl.lit("generalised"),
     )
     logits = numbered.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
@@ -277,6 +274,11 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     logits = logits.select(*_GROUP_COLUMNS, "method")
     rows = by_method(these, _GROUP_COLUMNS, like_these, logits, neutral=measure.neutral)
     return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
+
+
+def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Adjust the tests of each family for the share of false ones among those found."""
+    return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
 
 
 class _Tests:
@@ -290,32 +292,30 @@ class _Tests:
         for key, targets in scores.items():
             for target in (THESE, LIKE_THESE):
                 if targets.mean(target).p(measure.neutral) is not None:
-                    self._number[target, *self.family(key)] += 1
+                    self._number[target, *self._family(key)] += 1
 
     def number(self, key: _Key, target: str = THESE) -> int:
         """Return by what the level of a test is divided, looked at once."""
-        level, *family = self.family(key)
-        *_, control = family
-        levels = (level,) if control else (level, *LEVELS_OF_A_PAGE)
+        level, *family = self._family(key)
+        levels = (level,) if self._named(key)["control"] else (level, *LEVELS_OF_A_PAGE)
         return tests_seen(level, {name: self._number[target, name, *family] for name in levels})
 
     def at_any_look(self, number: int, key: _Key) -> float:
         """Return the same where results may be looked at several times."""
-        study, instrument, mode = map(str, _places(key[0], "study", "instrument", "mode")(key))
+        named = self._named(key)
+        study, instrument, mode = (str(named[name]) for name in ("study", "instrument", "mode"))
         level = 1.0 - self._inference.confidence
         return self._inference.looks.tests(number, level, (study, instrument, mode))
 
+    def _family(self, key: _Key) -> tuple[str, *tuple[Any, ...]]:
+        by_name = self._named(key)
+        return (str(key[0]), *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
+
     @staticmethod
-    def family(key: _Key) -> _Key:
-        """Return the level, what is seen together, and the control, which is the last of it."""
-        return key[0], *_places(key[0], "model", *SEEN_TOGETHER)(key)
-
-
-@cache
-def _places(level: str, *names: str) -> Callable[[_Key], tuple[Any, ...]]:
-    """Return what takes the values of some columns, as far as a level has them, from a key."""
-    columns_of_key = ["level", *keys_of(level)]
-    return itemgetter(*(columns_of_key.index(name) for name in names if name in columns_of_key))
+    def _named(key: _Key) -> dict[str, Any]:
+        """Return the keys of a level by their names."""
+        level, *values = key
+        return dict(zip(keys_of(str(level)), values, strict=True))
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:
@@ -359,26 +359,11 @@ def _add_inference(
             row["n_tests"] = number if score else None
             rows_of_target.append(row)
         rows[THESE][-1] |= _order_row(order, inference)
-    families = [tests.family(key) for key in keys]
-    for rows_of_target in rows.values():
-        _adjust(rows_of_target, families)
     these = pl.DataFrame(rows[THESE], schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
     like_these = pl.DataFrame(rows[LIKE_THESE], schema=_TARGET_SCHEMA).to_struct("like_these")
     return described.hstack(these).with_columns(
         like_these, conditional_on=pl.col("conditional_on") + unbalanced_text()
     )
-
-
-def _adjust(rows: Sequence[Row], families: Sequence[_Key]) -> None:
-    """Adjust the tests of each family for the share of false ones among those found."""
-    tested: dict[_Key, list[Row]] = {}
-    for row, family in zip(rows, families, strict=True):
-        if row.get("p") is not None:
-            tested.setdefault(family, []).append(row)
-    for of_family in tested.values():
-        p_values = np.array([row["p"] for row in of_family], float)
-        for row, p in zip(of_family, benjamini_hochberg(p_values).tolist(), strict=True):
-            row["p_bh"] = p
 
 
 def _word_variances(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:

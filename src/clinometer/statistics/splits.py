@@ -172,8 +172,8 @@ def _all_blocks(scored: pl.DataFrame) -> dict[tuple[Any, ...], list[_Block]]:
 
 def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
     """Estimate the effects of the words of one stereotype, block by block."""
-    marginalized, first = _number_words(pairs["marginalized"])
-    default, second = _number_words(pairs["default"])
+    marginalized, first = np.unique(pairs["marginalized"], return_inverse=True)
+    default, second = np.unique(pairs["default"], return_inverse=True)
     n = len(marginalized)
     second = second + n  # words of both sides are numbered on, the marginalized ones first
     words = [*(f"marginalized {w}" for w in marginalized), *(f"default {w}" for w in default)]
@@ -189,13 +189,6 @@ def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
         yield _Block(
             names, int((members < n).sum()), effects[None, members], answers[None, members]
         )
-
-
-def _number_words(words: Sequence[str]) -> tuple[list[str], Codes]:
-    """Return the different words, in order, and the place of each word among them."""
-    different = sorted(set(words))
-    places = {word: place for place, word in enumerate(different)}
-    return different, np.array([places[word] for word in words])
 
 
 def _effects(first: Codes, second: Codes, values: Array, weights: Array, n: int) -> Array:
@@ -276,7 +269,7 @@ def _means(blocks: Sequence[_Block], seed: int) -> Array:
         rng = np.random.default_rng(seed)
         sums = np.zeros(DRAWS + 1)
         for block in blocks:
-            places = np.arange(len(block.words)) + np.zeros((DRAWS + 1, 1), np.intp)
+            places = np.tile(np.arange(len(block.words)), (DRAWS + 1, 1))
             rng.permuted(places[1:], axis=1, out=places[1:])  # the first row stays: the groups
             sums += block.sums(places)
     return np.asarray(sums / sum(block.share for block in blocks))

@@ -57,6 +57,11 @@ def answer_part(directory: Path) -> ReportPart | None:
         version=plan.version,
         created=plan.created,
         names=models,
+        # What was found.
+        summary=summary.page() if summary else None,
+        findings=brief_findings(answers, brief_changes),
+        table=verdict_table(instruments),
+        sections=tuple(section for section in sections if section),
         parts=_branches(instruments, branch_changes),
         # What was asked, and what that cannot show.
         facts=_facts(answers),
@@ -65,11 +70,6 @@ def answer_part(directory: Path) -> ReportPart | None:
         notes=_notes(plan),
         sources=_sources(plan),
         setting=_setting(plan),
-        # What was found.
-        sections=tuple(section for section in sections if section),
-        summary=summary.page() if summary else None,
-        findings=brief_findings(answers, brief_changes),
-        table=verdict_table(instruments),
     )
 
 

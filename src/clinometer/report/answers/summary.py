@@ -81,6 +81,8 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         key=lambda lean: (not lean.differs, lean.instrument in failed, -abs(lean.strength)),
     )
     return InBrief(
+        title=_title(plan, answers),
+        simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
         incomplete=tuple(f"{model}: {text}" for model, text in answers.unfinished.items()),
         validity=validity,
         leans=tuple(
@@ -93,8 +95,6 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
         limits=_NOT_SHOWN,
         next=tuple(_next(answers, means, failed=bool(failed))),
-        title=_title(plan, answers),
-        simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
         figure=overview_figure(instruments),
         table=overview(instruments),
     )
