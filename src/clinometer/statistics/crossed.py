@@ -70,12 +70,15 @@ class Moderated:
 
     They follow from the sums of squares as `OfMean` says. But for its squares and its scale,
     nothing in it depends on the scores of the stereotype itself, unless a factor has one level
-    there; with `usual`, also the noise does.
+    there; with `usual`, also the noise does. What moderation takes from one it need not give to
+    another: of a sum of variances, only that of `own` ones has no bias.
     """
 
     variances: Array  # (stereotypes,)
     scales: Array  # (stereotypes,)
     df: Array  # (stereotypes,)
+    own: Array  # (stereotypes,), variances by the scores of each, as far as they tell one
+    own_df: Array  # (stereotypes,)
     joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
     floors: Array  # (stereotypes,), as parts of the scale
     weights: Array  # (stereotypes, k)
@@ -274,13 +277,20 @@ class Informed:
         floors = np.where(varies, floors, 0.0)
         weights = np.where(varies[:, None], weights, page.alone)
         noise = np.zeros_like(floors)
+        variances = page.variances(floors, weights, noise)
+        df = np.where(varies, df, np.maximum(page.sizes - 1.0, 1.0))
+        of_each = choices, places
+        own_df = compared.df[of_each]
+        own = page.scales * (compared.joint[of_each] + lent) * compared.ratios[of_each]
         return Moderated(
-            variances=page.variances(floors, weights, noise),
+            variances=variances,
             scales=page.scales,
             floors=floors,
             weights=weights,
             noise=noise,
-            df=np.where(varies, df, np.maximum(page.sizes - 1.0, 1.0)),
+            df=df,
+            own=np.where(own_df > 0, own, variances),
+            own_df=np.where(own_df > 0, own_df, df),
             joint_df=np.where(varies, joint_df, np.inf),
             components=components,
             unbiased=unbiased,

@@ -190,9 +190,15 @@ def _errors(
     """Return the error of the mean of each group; None without moderated variances."""
     if moderated is None:
         return [None] * len(groups.starts)
+    # Of several stereotypes their own, whose sum has no bias.
+    several = groups.sums(np.ones_like(moderated.own)) > 1
     variances = moderated.variances
-    total = groups.sums(variances, 2)
-    uncertain = groups.sums(variances**2 / moderated.df, 4)
+    total = np.where(several, groups.sums(moderated.own, 2), groups.sums(variances, 2))
+    uncertain = np.where(
+        several,
+        groups.sums(moderated.own**2 / moderated.own_df, 4),
+        groups.sums(variances**2 / moderated.df, 4),
+    )
     uncertain_joint = groups.sums(variances / moderated.joint_df, 2)
     unknown = np.full_like(total, np.inf)
     df = np.divide(total**2, uncertain, out=unknown.copy(), where=uncertain > 0)

@@ -74,13 +74,17 @@ def moderate_by_usual(
     own = per_square * np.maximum(page.observed - noise, 0.0)
     components = (own_share * own + (1.0 - own_share) * usual).mean(axis=0)
     added = (weights * noise).sum(axis=1)
+    variances = page.variances(floors, weights, added)
+    df = np.maximum(by_usual.sum(axis=1) ** 2 / uncertain, 1.0)
     return Moderated(
-        variances=page.variances(floors, weights, added),
+        variances=variances,
         scales=page.scales,
         floors=floors,
         weights=weights,
         noise=added,
-        df=np.maximum(by_usual.sum(axis=1) ** 2 / uncertain, 1.0),
+        df=df,
+        own=variances,
+        own_df=df,
         joint_df=np.full(len(strata), np.inf),
         components=components,
         unbiased=components,
