@@ -108,6 +108,7 @@ def _marks(answers: AnswerResults, names: Mapping[str, str]) -> pl.DataFrame:
     )
     # What is on the scale of the scores, not on the shares, is not drawn.
     on_other_scale = ("bound_low", "bound_high", "placebo_low", "placebo_high", "verdict")
+    # Rows are read in the order of each study; a category of this figure has rows of several.
     ordered = in_order(marks, answers.plan)
     return ordered.with_columns(pl.lit(None).alias(name) for name in on_other_scale)
 
