@@ -163,7 +163,7 @@ def _narrow(
         over_all=levels["model"],
         controls=controls,
         tables=tables,
-        dimensions=tuple(plan.dimensions.get(key, key) for key in of_content),
+        dimensions=tuple(plan.dimensions[key] for key in of_content),
         short_names=short_names(list(models)),
         validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )
