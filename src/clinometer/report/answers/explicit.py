@@ -26,9 +26,6 @@ from clinometer.statistics.explicitness import share_of_scale
 
 __all__ = ["explicit_section"]
 
-#: Pixels for names of measures.
-LABELS_WIDE = 230
-
 #: Above this many gaps over all stereotypes there are no sentences.
 MOST_SENTENCES = 6
 
@@ -122,7 +119,7 @@ def _figures(answers: AnswerResults, names: Mapping[str, str]) -> tuple[Figure, 
         "it, stereotype-consistent."
     )
     axis = Axis("Share of the scale", -1.0, 1.0, 0.0)
-    draw = partial(forest, axis=axis, labels=LABELS_WIDE)
+    draw = partial(forest, axis=axis)
     return per_mode("explicit", caption, marks, draw)
 
 
