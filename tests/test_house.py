@@ -107,6 +107,18 @@ def test_an_instrument_draws_when_it_is_asked_to() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_only_what_reads_the_answers_of_a_page_gets_a_path() -> None:
+    """What says and draws them gets tables; the entrances named here hand a directory over."""
+    with_path = set()
+    for path in (SRC / "report" / "answers").glob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            is_import = isinstance(node, ast.Import | ast.ImportFrom)
+            if not is_import and re.search(r"\bPath", ast.unparse(node)):
+                with_path.add((path.stem, getattr(node, "name", "")))
+    entrances = {("part", "answer_part"), ("summary", "in_brief"), ("summary", "in_lines")}
+    assert {place for place in with_path if place[0] not in ("reading", "earlier")} == entrances
+
+
 FAMILIES = sorted(
     path.name for path in (SRC / "families").iterdir() if (path / "family.py").exists()
 )

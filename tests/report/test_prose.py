@@ -17,7 +17,7 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.results import Measure
-from clinometer.results.verdicts import VERDICTS
+from clinometer.results.verdicts import VERDICTS, explained
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,12 @@ def test_verdicts(code, text, style):
     assert (verdict(code), verdict_class(code)) == (text, style)
 
 
+def test_a_verdict_without_a_direction_names_the_side_of_neutral():
+    codes = ["consistent, within margin", "reversed", "equivalent"]
+    labels = ["▲ above neutral, within margin", "▼ below neutral", "■ near neutral"]
+    assert [verdict(code, directed=False) for code in codes] == labels
+
+
 def test_short_names_still_differ():
     assert short_names(["a/x", "b/y"]) == {"a/x": "x", "b/y": "y"}
     assert short_names(["a/x", "b/x"]) == {"a/x": "a/x", "b/x": "b/x"}
@@ -71,7 +77,7 @@ def test_one_sentence_says_of_every_verdict_whether_the_mean_leans(code):
     assert ("within" in code) == ("less than the margin" in said)
     assert ("scored answers only" in code) == ("in the scored answers" in said)
     without_direction = leaning(code, UNDIRECTED)
-    assert "stereotype" not in without_direction
+    assert "stereotype" not in without_direction + explained(code, directed=False)
     words |= {"consistent": "lies above neutral", "reversed": "lies below neutral"}
     assert words[verdict_kind(code)] in without_direction
 

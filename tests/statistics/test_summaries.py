@@ -1,12 +1,13 @@
 import polars as pl
 import pytest
+import scipy.stats
 from polars.testing import assert_frame_equal
 
 from clinometer.errors import InputError
 from clinometer.results import LEVELS, REASONS, SCORES
 from clinometer.results.judging import judge
 from clinometer.statistics.estimates import estimate_measure, estimate_summaries
-from clinometer.statistics.summaries import compliance, pool_pairs, summarise
+from clinometer.statistics.summaries import compliance, pool_pairs, summarise, unscored_share
 
 
 def test_a_row_per_mirrored_pair(scores_of, pair_of):
@@ -66,6 +67,17 @@ def test_compliance_counts_by_reason_and_group(scores_of):
 
 def test_compliance_of_nothing_is_empty():
     assert compliance(pl.DataFrame(schema=SCORES)).is_empty()
+
+
+def test_an_unscored_share_has_the_interval_of_its_stereotypes():
+    counts = pl.DataFrame({"n": [10, 10, 10], "n_scored": [9, 7, 6], "confidence": 0.9})
+    none_missing = pl.DataFrame({"n": [10, 0], "n_scored": [10, 0], "confidence": [0.9, None]})
+    models = [counts.with_columns(model=pl.lit("a")), none_missing.with_columns(model=pl.lit("b"))]
+    of_a, of_b = unscored_share(pl.concat(models), "model").rows()
+    shares = [0.1, 0.3, 0.4]
+    interval = scipy.stats.t.interval(0.9, 2, sum(shares) / 3, scipy.stats.sem(shares))
+    assert of_a[1:] == pytest.approx((sum(shares) / 3, max(interval[0], 0.0), interval[1]))
+    assert of_b == ("b", 0.0, None, None)
 
 
 def test_pooled_pairs_give_the_same_means_and_counts_over_all_models(scores_of, pair_of, measure):

@@ -84,7 +84,7 @@ def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
         of_study = plan.of(row["study"]) if row.get("study") else plan
         key = row.get("dimension")
         names["about"].append(_about(row, of_study))
-        names["dimension_label"].append(of_study.dimensions.get(key, key) if key else None)
+        names["dimension_label"].append(of_study.dimensions[key] if key else None)
     labels = pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
     return add_columns(frame, pl.concat([subjects, labels], how="horizontal"), *columns)
 
@@ -92,7 +92,7 @@ def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
 def _about(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Name what a row is about: one stereotype, those of a category, or all."""
     if row.get("stereotype"):
-        return plan.labels.get(row["stereotype"], str(row["stereotype"]))
+        return plan.labels[row["stereotype"]]
     return f"{category_title(row['category'])}, all" if row.get("category") else "All"
 
 

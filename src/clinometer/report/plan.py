@@ -18,6 +18,7 @@ from clinometer.results import Measure, records
 
 __all__ = [
     "InstrumentFacts",
+    "Labels",
     "PlanFacts",
     "SourceFacts",
     "StereotypeFacts",
@@ -26,6 +27,14 @@ __all__ = [
 ]
 
 Item = TypeVar("Item")
+
+
+class Labels(dict[str, str]):
+    """Key → label; a key without a label is its own."""
+
+    def __missing__(self, key: str) -> str:
+        """Return the key."""
+        return key
 
 
 @dataclass(frozen=True)
@@ -43,9 +52,9 @@ class StereotypeFacts:
 class Stimuli:
     """What one study asks about; a plan has the same of all."""
 
-    stereotypes: Mapping[str, StereotypeFacts]
-    labels: Mapping[str, str]  # key → label, which no two share
-    dimensions: Mapping[str, str]  # key → label, which no two share
+    stereotypes: Mapping[str, StereotypeFacts] = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)  # no two share one
+    dimensions: Labels = field(default_factory=Labels)  # no two share one
 
 
 @dataclass(frozen=True)
@@ -83,10 +92,10 @@ class PlanFacts:
     instruments: Mapping[str, Measure] = field(default_factory=dict)
     facts: Mapping[str, InstrumentFacts] = field(default_factory=dict)  # by measure
     stereotypes: Mapping[str, StereotypeFacts] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)  # key of a stereotype → label
+    labels: Labels = field(default_factory=Labels)  # of stereotypes
     full_labels: Mapping[tuple[str, str], str] = field(default_factory=dict)  # study and key → same
     interval: str = "95% interval"
-    dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
+    dimensions: Labels = field(default_factory=Labels)
     studies: Mapping[str, Stimuli] = field(default_factory=dict)
     sources: tuple[SourceFacts, ...] = ()  # of the studies that are no controls
     models: tuple[str, ...] = ()
@@ -117,7 +126,7 @@ class PlanFacts:
 
     def of(self, study: str | None) -> PlanFacts:
         """Return the same plan with the stereotypes and dimensions of one study."""
-        return replace(self, **vars(self.studies.get(study or "", Stimuli({}, {}, {}))))
+        return replace(self, **vars(self.studies.get(study or "", Stimuli())))
 
     def content(self) -> tuple[tuple[str, ...], dict[str, set[str]]]:
         """Return which models were asked, and about which stereotypes of each study."""
@@ -146,7 +155,7 @@ def read_plan(path: Path) -> PlanFacts:
         stereotypes=stereotypes,
         labels=_labels(stereotypes),
         full_labels=_full_labels(studies),
-        dimensions=_merge(stimuli.dimensions for stimuli in studies.values()),
+        dimensions=Labels(_merge(stimuli.dimensions for stimuli in studies.values())),
         studies=studies,
         sources=_sources(plan),
         models=plan.texts("models"),
@@ -274,13 +283,15 @@ def _stereotype(key: str, row: Facts) -> StereotypeFacts:
     )
 
 
-def _distinct(labels: Mapping[str, str]) -> dict[str, str]:
+def _distinct(labels: Mapping[str, str]) -> Labels:
     """Return each label, followed by its key where another has the same."""
     counts = Counter(labels.values())
-    return {key: f"{text} ({key})" if counts[text] > 1 else text for key, text in labels.items()}
+    return Labels(
+        (key, f"{text} ({key})" if counts[text] > 1 else text) for key, text in labels.items()
+    )
 
 
-def _labels(stereotypes: Mapping[str, StereotypeFacts]) -> dict[str, str]:
+def _labels(stereotypes: Mapping[str, StereotypeFacts]) -> Labels:
     """Return the labels of the stereotypes of a study, or of all."""
     return _distinct({key: stereotype.label for key, stereotype in stereotypes.items()})
 

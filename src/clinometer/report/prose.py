@@ -139,12 +139,13 @@ def p_value(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
-def verdict(code: str | None) -> str:
-    """Write a verdict code as sign and label."""
+def verdict(code: str | None, *, directed: bool = True) -> str:
+    """Write a verdict code as sign and label; `directed`: see `Measure`."""
     kind = verdict_kind(code)
     if kind not in SIGNS:
         return code or "n/a"
     sign, label = SIGNS[kind]
+    label = label if directed else _DIRECTIONS[False].get(kind, label)
     return f"{sign} {label}{(code or '')[len(kind) :]}"
 
 
@@ -303,14 +304,13 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-#: What is said of several means, by the kind of their verdict: where groups have a direction, and
-#: where they have none.
+#: What is said of several means, by the kind of their verdict, where groups have a direction.
 _MEANS = {
-    "consistent": ("leaning as the stereotype says", "above neutral"),
-    "reversed": ("leaning against it", "below neutral"),
-    "equivalent": ("near neutral", "near neutral"),
-    "inconclusive": ("open", "open"),
-    "no verdict": ("without a verdict", "without a verdict"),
+    "consistent": "leaning as the stereotype says",
+    "reversed": "leaning against it",
+    "equivalent": "near neutral",
+    "inconclusive": "open",
+    "no verdict": "without a verdict",
 }
 
 
@@ -318,9 +318,10 @@ def verdict_counts(codes: Iterable[str | None], measure: Measure) -> str:
     """Say how many means lean, and how many do not, by their verdicts."""
     kinds = Counter(verdict_kind(code) or "no verdict" for code in codes)
     counts = []
-    for kind, (directed, undirected) in _MEANS.items():
+    for kind, text in _MEANS.items():
         if kinds[kind]:
-            counts.append(f"{kinds[kind]} {directed if measure.directed else undirected}")
+            text = text if measure.directed else _DIRECTIONS[False].get(kind, text)
+            counts.append(f"{kinds[kind]} {text}")
     return ", ".join(counts)
 
 

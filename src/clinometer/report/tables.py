@@ -59,7 +59,9 @@ MODE = TableColumn("Mode", lambda r: r["mode"] or "", "text", fold=True)
 #: Where a row comes from.
 FROM = (MODEL, MODE)
 NOTE = TableColumn("Note", lambda r: r["note"] or "", "text")
-VERDICT = TableColumn("Verdict", lambda r: verdict(r["verdict"]), "verdict")
+VERDICT = TableColumn(
+    "Verdict", lambda r: verdict(r["verdict"], directed=r.get("directed", True)), "verdict"
+)
 
 
 @dataclass(frozen=True)

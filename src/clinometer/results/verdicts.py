@@ -205,13 +205,26 @@ def restriction_of(verdict: str) -> str:
     return "".join(verdict.partition(_FOR)[1:])
 
 
-def explained(verdict: str) -> str:
-    """Explain a verdict, with what it is restricted to; empty for one that is not known."""
+#: What explanations say of the sides of neutral, and what of measures without a direction.
+_SIDES = {
+    "on the stereotype-consistent side of neutral": "above neutral",
+    "on the side against the stereotype": "below neutral",
+}
+
+
+def explained(verdict: str, *, directed: bool = True) -> str:
+    """Explain a verdict, with what it is restricted to; empty for one that is not known.
+
+    `directed`: see `Measure`.
+    """
     unrestricted_verdict, _, restriction = verdict.partition(_FOR)
     if unrestricted_verdict not in VERDICTS:
         return ""
     restrictions = restriction.split(" and ") if restriction else []
-    return " ".join((VERDICTS[unrestricted_verdict], *map(_RESTRICTED.__getitem__, restrictions)))
+    text = VERDICTS[unrestricted_verdict]
+    for side, undirected_side in () if directed else _SIDES.items():
+        text = text.replace(side, undirected_side)
+    return " ".join((text, *map(_RESTRICTED.__getitem__, restrictions)))
 
 
 def verdict_kind(verdict: pl.Expr) -> pl.Expr:

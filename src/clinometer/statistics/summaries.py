@@ -26,7 +26,7 @@ from clinometer.results import (
     check,
 )
 from clinometer.results.verdicts import ONE_ORDER, ONE_VERSION
-from clinometer.statistics.clustered import Array
+from clinometer.statistics.clustered import Array, mean_of_clusters
 
 __all__ = [
     "COUNTED_BY",
@@ -47,6 +47,7 @@ __all__ = [
     "turn_number",
     "unbalanced",
     "unbalanced_text",
+    "unscored_share",
 ]
 
 #: Factors that no level pools over.
@@ -354,6 +355,24 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
         coverage=pl.col("coverage").filter(_SCORED).mean(),
     )
     return check(counted, COMPLIANCE, "compliance").sort(COUNTED_BY)
+
+
+def unscored_share(estimates: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Estimate the share of answers without a score, its interval clustered by stereotype.
+
+    `estimates`: columns of `results.ESTIMATES`, a row per stereotype.
+    `keys`: columns that the stereotypes of a share have in common.
+    Result: `keys`, then ``estimate``, ``ci_low`` and ``ci_high``, 0 to 1, in the order given.
+    """
+    rows = []
+    for key, part in estimates.filter(pl.col("n") > 0).group_by(keys, maintain_order=True):
+        share = mean_of_clusters(part["n"], part["n"] - part["n_scored"], bounds=(0.0, 1.0))
+        confidence = part.select(pl.col("confidence").max()).item() or 0.95
+        rows.append((*key, share.mean, *share.interval(confidence)))
+    schema = {name: estimates.schema[name] for name in keys}
+    schema |= dict.fromkeys(("estimate", "ci_low", "ci_high"), pl.Float64())
+    shares = pl.DataFrame(rows, schema=schema, orient="row")
+    return shares.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0))
 
 
 def turn_number() -> pl.Expr:

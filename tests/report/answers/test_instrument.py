@@ -1,8 +1,14 @@
+import re
+from dataclasses import replace
+
 import polars as pl
 
 from clinometer.report.answers.findings import answer
 from clinometer.report.plan import PlanFacts
 from clinometer.results import Measure
+from clinometer.results.records import read_plan, write_plan
+
+MEASURE = Measure("score", "Score", -1, 1, 0, "positive: consistent", "")
 
 
 def lean(name, verdict, p, low=-0.2):
@@ -12,7 +18,6 @@ def lean(name, verdict, p, low=-0.2):
 
 
 def test_the_brief_names_means_that_random_splits_reach():
-    measure = Measure("score", "Score", -1, 1, 0, "positive: consistent", "")
     rows = [
         lean("age", "consistent", 0.2),
         lean("sex", "consistent, within margin", 0.05),
@@ -21,15 +26,39 @@ def test_the_brief_names_means_that_random_splits_reach():
         lean("unnamed", "consistent", None, None),
         lean("open", "inconclusive", 0.9),
     ]
-    text = answer(PlanFacts(), measure, lean("", "consistent", 0.004), rows)
+    text = answer(PlanFacts(), MEASURE, lean("", "consistent", 0.004), rows)
     assert (
         "Consistent and reversed means beside those of random splits of their group words: 1 "
         "beyond them (p (placebo) at most .05); 2 no larger (age, art); 2 not tested (group "
         "words too few to split, or not all known)."
     ) in text
     assert "random splits of the group words −0.20 to 0.20, p .004)" in text
-    unplaced = answer(PlanFacts(), measure, lean("", "consistent", None), rows[4:5])
+    unplaced = answer(PlanFacts(), MEASURE, lean("", "consistent", None), rows[4:5])
     assert "random splits" not in unplaced
+
+
+def test_the_brief_counts_means_by_their_side_of_neutral():
+    codes = ["consistent", "consistent, within margin", "reversed", "equivalent", None]
+    rows = [lean("", code, None, None) for code in codes]
+    plan = PlanFacts(margin=0.1)
+    assert answer(plan, MEASURE, None, rows) == (
+        "In 2 of 5 stereotypes the mean is significantly stereotype-consistent (all tested "
+        "together). (1 of them by less than the margin of ±0.1.) The others: 1 reversed, 1 near "
+        "neutral (within ±0.1), 1 without a verdict."
+    )
+    undirected = answer(plan, replace(MEASURE, directed=False), None, rows)
+    assert "the mean is significantly above neutral (all" in undirected
+    assert "The others: 1 below neutral, 1 near" in undirected
+
+
+def test_tables_of_a_measure_without_a_direction_name_the_side_of_neutral(make_results, page_of):
+    directory = make_results(keys=["age", "weight"])
+    plan = read_plan(directory / "plan.json")
+    rows = [{**row, "directed": False} for row in plan["instruments"]]
+    write_plan(directory / "plan.json", {**plan, "instruments": rows})
+    page = page_of(directory)
+    assert re.search("<td[^>]*>▲ above neutral", page) and re.search("<dt[^>]*>▲ above", page)
+    assert "▲ consistent" not in page and "▲ leans" not in page
 
 
 def test_means_stand_beside_random_splits(make_results, page_of):

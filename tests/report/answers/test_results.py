@@ -5,12 +5,12 @@ import pytest
 
 from clinometer.report.answers.reading import varying_factors
 from clinometer.report.frames import in_order, name_rows
-from clinometer.report.plan import PlanFacts, Stimuli
+from clinometer.report.plan import Labels, PlanFacts, Stimuli
 
 PLAN = PlanFacts(
     modes=("free", "forced"),
     interventions=(("none", ""), ("fair", "Be fair.")),
-    studies={"mist2025": Stimuli({}, {}, {"warm": "Warmth", "able": "Ability"})},
+    studies={"mist2025": Stimuli(dimensions=Labels(warm="Warmth", able="Ability"))},
 )
 ROW = {"model": "m", "study": "mist2025", "mode": "forced", "dimension": "able",
        "intervention": "none", "word_list": "plain", "scoring": "exact"}  # fmt: skip

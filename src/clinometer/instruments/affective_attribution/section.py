@@ -15,7 +15,7 @@ from clinometer.instruments.instrument import Published
 from clinometer.reference import load_published
 from clinometer.report.answers.published import Match, beside_published
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import LABELS, Axis, Row
+from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.comparison import bars, share_summary
 from clinometer.report.drawing.figures import Figure, around_zero, per_mode
 from clinometer.report.drawing.intervals import forest
@@ -178,7 +178,7 @@ def _share_figures(frame: pl.DataFrame) -> tuple[Figure, ...]:
     def draw(rows: list[Row]) -> Row:
         """Draw the bars of one mode."""
         labelled = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
-        return bars(labelled, _PARTS, LABELS + 65)  # labels that end in a group need more room
+        return bars(labelled, _PARTS)
 
     return per_mode(
         "attributions",
@@ -293,7 +293,6 @@ def published_shares(results: InstrumentResults) -> Section | None:
         "{model}, {group} groups: {note}.",
         axis=Axis("Share of the answers read", 0, 1, None),
         scale="Shares of the answers read, 0 to 1; there is no neutral value.",
-        labels=LABELS + 35,
     )
     return beside_published(match, source, results)
 

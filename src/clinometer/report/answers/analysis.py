@@ -114,14 +114,10 @@ def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Fig
         f"{measure.title}. Dot: value; line: {plan.interval}, cut at the ends of the axis; dotted "
         f"line: neutral. {scale(measure)}"
     )
-    draw = partial(forest, axis=axis, labels=_LABELS, tips=_TIPS)
+    draw = partial(forest, axis=axis, tips=_TIPS)
     # The label names the wording, and these values have no verdict.
     marks = estimates.with_columns(label=label, variation=None, verdict=None)
     return per_mode(f"analysis-{measure.name}", caption, marks, draw)
-
-
-#: Width of labels that name a wording too, in pixels.
-_LABELS = 230
 
 
 def _table(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:

@@ -198,7 +198,7 @@ def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         keys = [row["first"] or "", row["second"] or ""]
         planned = [key for key in plan.dimensions if key in keys]
         # In the order of the plan, unless the plan leaves one out.
-        return " and ".join(plan.dimensions.get(k, k) for k in (planned if planned[1:] else keys))
+        return " and ".join(plan.dimensions[key] for key in (planned if planned[1:] else keys))
 
     over = {"model": "models"}
     caption = (

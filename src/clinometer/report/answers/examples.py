@@ -67,7 +67,7 @@ class Example:
 
     def prompt(self, plan: PlanFacts) -> Quote:
         """Quote the prompt, under the label of its stereotype."""
-        label = plan.of(self.study).labels.get(self.stereotype, self.stereotype)
+        label = plan.of(self.study).labels[self.stereotype]
         prompt = next(quote for quote in self.exchange.quotes if quote.label.startswith("Prompt"))
         return Quote(f"One of the prompts ({label}; {self.about})", prompt.pieces)
 
@@ -244,7 +244,7 @@ def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: PlanFacts, mea
         *(row[name] for name in CONDITIONS if row[name] != "none"),
         measure if len(plan.instruments) > 1 else None,
         row["variation"],
-        plan.dimensions.get(mark["dimension"], mark["dimension"]),
+        plan.dimensions[mark["dimension"]],
         facts.versions.get(mark["version"] or ""),
         mark["object"],
     )

@@ -26,9 +26,6 @@ from clinometer.statistics.explicitness import share_of_scale
 
 __all__ = ["explicit_section"]
 
-#: Pixels for names of measures.
-LABELS_WIDE = 230
-
 #: Above this many gaps over all stereotypes there are no sentences.
 MOST_SENTENCES = 6
 
@@ -108,6 +105,7 @@ def _marks(answers: AnswerResults, names: Mapping[str, str]) -> pl.DataFrame:
     )
     # What is on the scale of the scores, not on the shares, is not drawn.
     on_other_scale = ("bound_low", "bound_high", "placebo_low", "placebo_high", "verdict")
+    # Rows are read in the order of each study; a category of this figure has rows of several.
     ordered = in_order(marks, answers.plan)
     return ordered.with_columns(pl.lit(None).alias(name) for name in on_other_scale)
 
@@ -121,7 +119,7 @@ def _figures(answers: AnswerResults, names: Mapping[str, str]) -> tuple[Figure, 
         "it, stereotype-consistent."
     )
     axis = Axis("Share of the scale", -1.0, 1.0, 0.0)
-    draw = partial(forest, axis=axis, labels=LABELS_WIDE)
+    draw = partial(forest, axis=axis)
     return per_mode("explicit", caption, marks, draw)
 
 

@@ -20,6 +20,7 @@ from clinometer.report.prose import (
     percent,
     restriction_note,
     splits_text,
+    verdict,
     verdict_kind,
 )
 from clinometer.report.sections import Finding
@@ -143,9 +144,8 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
         """Count the verdicts of a kind."""
         return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
 
-    counts = [
-        TableColumn(f"{sign} {label}", count_of(kind)) for kind, (sign, label) in OF_SCORES.items()
-    ]
+    directed = any(results.measure.directed for results in instruments)
+    counts = [TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in OF_SCORES]
     columns = [
         TableColumn("Measure", lambda r: r["measure"], "head", fold=True),
         TableColumn("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),

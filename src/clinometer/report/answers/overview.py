@@ -26,6 +26,9 @@ _MARKS = {
     "no verdict": "– no verdict",
 }
 
+#: The same of measures without a direction.
+_UNDIRECTED_MARKS = _MARKS | {"consistent": "▲ above", "reversed": "▼ below"}
+
 #: What the controls say → mark and style.
 _CONTROLS = {
     "valid": ("✓ passed", "equivalent"),
@@ -165,10 +168,11 @@ def _mean_cell(rows: pl.DataFrame) -> TableCell:
     kinds = [verdict_kind(verdict) for verdict in means["verdict"]]
     if not kinds:
         return TableCell("")
+    marks = _MARKS if means["directed"].all() else _UNDIRECTED_MARKS
     style = f"verdict {kinds[0]}" if len({*kinds}) == 1 else "verdict"
     if not kinds[1:]:
-        return TableCell(f"{_MARKS.get(kinds[0], kinds[0])} {means['shown'][0]}", style)
-    counts = (f"{_MARKS.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
+        return TableCell(f"{marks.get(kinds[0], kinds[0])} {means['shown'][0]}", style)
+    counts = (f"{marks.get(kind, kind)[0]} {n}" for kind, n in Counter(kinds).items())
     return TableCell(" ".join(counts), style)
 
 

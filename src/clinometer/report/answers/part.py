@@ -187,12 +187,15 @@ def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
 def _verdicts(answers: AnswerResults) -> tuple[Term, ...]:
     """Explain the verdicts of this report, in the order of their meaning."""
     order = list(SIGNS)
-    codes = answers.estimates["verdict"].drop_nulls().unique()
-    terms = []
-    for code in sorted(codes, key=lambda code: (rank(verdict_kind(code), order), code)):
-        text = explained(code) or "See the statistics of this run."
-        terms.append(Term(verdict(code), text, f"verdict {verdict_class(code)}"))
-    return tuple(terms)
+    verdicts = answers.estimates.select("verdict", "directed").drop_nulls("verdict").unique().rows()
+    terms = {}
+    for code, directed in sorted(
+        verdicts, key=lambda row: (rank(verdict_kind(row[0]), order), row)
+    ):
+        name = verdict(code, directed=directed)
+        text = explained(code, directed=directed) or "See the statistics of this run."
+        terms[name] = Term(name, text, f"verdict {verdict_class(code)}")
+    return tuple(terms.values())
 
 
 def _limits(answers: AnswerResults) -> Paragraphs:

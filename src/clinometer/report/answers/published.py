@@ -12,7 +12,7 @@ from clinometer.instruments.instrument import Instrument, Published
 from clinometer.reference import load_published
 from clinometer.report.answers.printed import MARKS, printed_values, wording_tables
 from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import LABELS, Axis, Row
+from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.comparison import ticks_and_diamonds, with_published
 from clinometer.report.drawing.figures import Figure, mark_row, per_mode
 from clinometer.report.drawing.intervals import range_text
@@ -38,7 +38,6 @@ class Match(NamedTuple):
     per_stereotype: bool = False
     axis: Axis | None = None  # of the figure; where None, that of the measure
     scale: str = ""  # in words; where empty, that of the measure
-    labels: int = LABELS  # width of the labels, in pixels
 
 
 def published_section(results: InstrumentResults, instrument: Instrument) -> Section | None:
@@ -113,7 +112,7 @@ def _figures(match: Match, source: Published, results: InstrumentResults) -> tup
 
     def draw(rows: list[Row]) -> Row:
         """Draw the rows of one figure, and the ticks."""
-        return ticks_and_diamonds(with_published(rows, ticks), axis, match.labels)
+        return ticks_and_diamonds(with_published(rows, ticks), axis)
 
     def summarise(rows: list[Row]) -> str:
         """Say the same in words."""

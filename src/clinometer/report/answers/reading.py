@@ -63,7 +63,9 @@ def _read_tables(directory: Path) -> AnswerResults:
     of_scores = _is_of_scores(rows)
     factors = varying_factors(rows.filter(of_scores, method="clustered"))
     details["compliance"] = _compliance(details["compliance"], factors)
-    means = clustered(rows.filter(of_scores))
+    undirected = [name for name, measure in plan.instruments.items() if not measure.directed]
+    is_directed = ~pl.col("instrument").is_in(undirected).fill_null(value=False)
+    means = clustered(rows.filter(of_scores)).with_columns(directed=is_directed)
     estimates = {"rows": rows, **_estimates(rows, means, details["orders"])}
     return AnswerResults(
         **{name: as_shown(table, factors, plan) for name, table in estimates.items()},

@@ -28,7 +28,7 @@ class AnswerResults:
     argument: str  # the directory as commands take it
     plan: PlanFacts
     rows: pl.DataFrame  # every estimate of answers: a row per method
-    estimates: pl.DataFrame  # of scores, with the effect of order
+    estimates: pl.DataFrame  # of scores, with the effect of order and whether they are `directed`
     contrasts: pl.DataFrame  # between values of CONDITIONS, with the change of compliance
     gaps: pl.DataFrame  # between implicit and explicit measures, in the order of the plan
     correlations: pl.DataFrame  # between dimensions, with Spearman's
@@ -163,7 +163,7 @@ def _narrow(
         over_all=levels["model"],
         controls=controls,
         tables=tables,
-        dimensions=tuple(plan.dimensions.get(key, key) for key in of_content),
+        dimensions=tuple(plan.dimensions[key] for key in of_content),
         short_names=short_names(list(models)),
         validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )

@@ -16,7 +16,7 @@ from clinometer.report.prose import endings, percent, short_names, with_numbers
 from clinometer.report.sections import Section
 from clinometer.report.tables import MODE, Render, ReportTable, TableColumn, render_table
 from clinometer.results import ASSOCIATIONS, DECISIONS
-from clinometer.statistics.clustered import mean_of_clusters
+from clinometer.statistics.summaries import unscored_share
 
 __all__ = ["size_section"]
 
@@ -72,7 +72,8 @@ def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[P
     for results in first[-1:]:
         title = f"Share without a score: {results.measure.title}"
         scale_text = "Share of answers without a score, refusals included, 0 to 1."
-        shares = _unscored(_with_sizes(results.by_stereotype, sizes))
+        counts = _with_sizes(results.by_stereotype, sizes)
+        shares = with_numbers(unscored_share(counts, "model", "mode", "size"))
         top = shares.select(pl.max_horizontal("estimate", "ci_high").max()).item() or 0
         reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
         panels.append(Panel(Axis(title, 0, reach, None), scale_text, _rows(shares)))
@@ -106,20 +107,6 @@ def _rows(means: pl.DataFrame) -> list[Row]:
     """Return what a chart needs of each mean."""
     keys = ("model", "mode", "size", "shown", "interval")
     return means.select(*keys, mean="estimate", low="ci_low", high="ci_high").rows(named=True)
-
-
-def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
-    """Estimate the share without a score, its interval clustered by stereotype."""
-    keys = ("model", "mode", "size")
-    rows = []
-    for key, part in counts.filter(pl.col("n") > 0).group_by(*keys, maintain_order=True):
-        missing = part["n"] - part["n_scored"]
-        estimate = mean_of_clusters(part["n"].to_numpy(), missing.to_numpy(), bounds=(0.0, 1.0))
-        rows.append((*key, estimate.mean, *estimate.interval()))
-    numbers = dict.fromkeys(("size", "estimate", "ci_low", "ci_high"), pl.Float64())
-    schema = {"model": pl.String(), "mode": pl.String(), **numbers}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return with_numbers(frame.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0)))
 
 
 def _figure(panels: Sequence[Panel], mode: str, name: str, interval_title: str) -> Figure:

@@ -8,13 +8,13 @@ from typing import Any
 import altair as alt
 
 from clinometer.report.drawing import charts
-from clinometer.report.drawing.charts import LABELS, TIPS, Axis, Row
+from clinometer.report.drawing.charts import TIPS, Axis, Row
 from clinometer.report.prose import number
 
 __all__ = ["bars", "share_summary", "ticks_and_diamonds", "with_published"]
 
 
-def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]], labels: int = LABELS) -> Row:
+def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> Row:
     """Draw a bar per row, cut into the shares of its counts.
 
     `rows`: with ``label, category, block, panel``, ``n`` and ``counts``, one number for each part.
@@ -25,6 +25,7 @@ def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]], labels: int = LA
     colors = {name: color for name, color in parts if name in names}
     color = charts.apart(alt.Color, "part", colors, title="Answers")
     scale = alt.Scale(domain=[0, 1], nice=False)
+    labels = charts.labels_width(rows)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         """Draw the bars of one block."""
@@ -96,13 +97,14 @@ def with_published(ours: Sequence[Row], theirs: Iterable[Row]) -> list[Row]:
 _COLORS = {"published models": "var(--soft)", "this run": "var(--gender)"}
 
 
-def ticks_and_diamonds(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
+def ticks_and_diamonds(rows: Sequence[Row], axis: Axis) -> Row:
     """Draw published values as ticks and this run's as diamonds.
 
     `rows`: as `with_published` makes them.
     """
     colors = {row["source"]: _COLORS[row["source"]] for row in rows}
     color = charts.apart(alt.Color, "source", colors, legend=None)
+    labels = charts.labels_width(rows)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         """Draw the marks of one block."""

@@ -148,5 +148,5 @@ def mark_row(row: Mapping[str, Any], panel: str | None) -> Row:
         "answers": f"{row.get('n')} ({row.get('n_scored')})",
         "compliance": percent(row.get("compliance")),
         "df": number(row.get("df"), 1),
-        "verdict": verdict(row.get("verdict")),
+        "verdict": verdict(row.get("verdict"), directed=row.get("directed", True)),
     }
