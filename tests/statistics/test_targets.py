@@ -181,6 +181,21 @@ def test_two_wordings_in_common_widen_no_more_than_if_they_moved_all_alike():
         assert (high - low) / 2 < 1.02 * scipy.stats.t.ppf(0.9875, widest_df) * alike
 
 
+@pytest.mark.parametrize(("times", "least", "most"), [(1.0, 0.85, 1.2), (5.0, 0.85, 1.4)])
+def test_one_noisy_stereotype_makes_the_mean_of_its_category_as_unsure_as_it_is(times, least, most):
+    """Moderated by the others its own variance is too small, which its category must not have."""
+    units, rng = crossed(models=150), np.random.default_rng(4)
+    drawn = 0.02 * sum(effects(rng, units, *EFFECTS[place]) for place in (1, 4, 5))
+    noise = pl.Series(drawn) * pl.when(stereotype="s0").then(times).otherwise(1.0)
+    found = means(units.with_columns(mean=noise), SIDES, levels=("category",))
+    of_noisy = [targets.these for key, targets in found.items() if key[-1] == "c0"]
+    assert len(of_noisy) == 150
+    told = np.mean([mean.se**2 for mean in of_noisy])
+    assert least < told / np.mean([mean.mean**2 for mean in of_noisy]) < most
+    covered = [low <= 0.0 <= high for low, high in (mean.interval() for mean in of_noisy)]
+    assert np.mean(covered) > 0.9
+
+
 def judged(units: pl.DataFrame, scores: pl.DataFrame | None = None) -> dict[str, dict]:
     measure = Measure("word_association", "", *SIDES, 0.0, "", "")
     estimates = estimate_measure(as_scores(units) if scores is None else scores, measure)

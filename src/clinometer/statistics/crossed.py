@@ -17,6 +17,8 @@ Measures
     F-distributed, and the prior's degrees of freedom are those that make the ratios of the other
     stereotypes most likely. Equal ratios give the joint variance, unequal ones mostly the
     stereotype's own. A factor with one level in a stereotype is lent its variance by the others.
+    What moderation takes from one stereotype it need not give to another: means over several have
+    the sum of the stereotypes' own variances where it is larger (`pooling`).
 
 Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
@@ -70,14 +72,13 @@ class Moderated:
 
     They follow from the sums of squares as `OfMean` says. But for its squares and its scale,
     nothing in it depends on the scores of the stereotype itself, unless a factor has one level
-    there; with `usual`, also the noise does. What moderation takes from one it need not give to
-    another: of a sum of variances, only that of `own` ones has no bias.
+    there; with `usual`, also the noise does.
     """
 
     variances: Array  # (stereotypes,)
     scales: Array  # (stereotypes,)
     df: Array  # (stereotypes,)
-    own: Array  # (stereotypes,), variances by the scores of each, as far as they tell one
+    own: Array  # (stereotypes,), variances by the scores of each, which have no bias
     own_df: Array  # (stereotypes,)
     joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
     floors: Array  # (stereotypes,), as parts of the scale

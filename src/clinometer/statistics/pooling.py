@@ -3,8 +3,10 @@
 Measures
     A mean is a sum of the means of strata (stereotypes of a run), each times its share. The
     variance for *these* is the sum of their variances times the squares of the shares, plus what
-    wordings and group words that strata share add. Of a difference the shares of one run are
-    negative; what its strata share with those of the other run then lowers the variance.
+    wordings and group words that strata share add. Of several strata it is the larger of two sums,
+    of moderated variances and of own ones: moderation may take from a noisy stereotype more than it
+    gives to the others. Of a difference the shares of one run are negative; what its strata share
+    with those of the other run then lowers the variance.
 """
 
 from __future__ import annotations
@@ -97,6 +99,11 @@ class _Groups:
         sizes = np.array([len(by_place) for by_place in groups])
         return cls(strata, np.array(places), np.array(shares), np.cumsum(sizes) - sizes)
 
+    @property
+    def runs(self) -> int:
+        """The number of runs: 2 of a difference, in which a stereotype has two strata."""
+        return 2 if self.shares.min() < 0 else 1
+
     def sums(self, values: Array, power: int = 0) -> Array:
         """Add up the values of strata times a power of their shares, (strata,) → (groups,)."""
         terms = values[self.places] * self.shares**power
@@ -119,7 +126,7 @@ def pooled(
     if not groups:
         return []
     of_groups = _Groups.of_shares(strata, groups)
-    runs = 2 if of_groups.shares.min() < 0 else 1
+    runs = of_groups.runs
     parts = _shared_parts(strata, moderated)
     errors = _errors(of_groups, moderated, parts)
     empty_means = _means_without_error(of_groups, bounds)
@@ -190,15 +197,12 @@ def _errors(
     """Return the error of the mean of each group; None without moderated variances."""
     if moderated is None:
         return [None] * len(groups.starts)
-    # Of several stereotypes their own, whose sum has no bias.
-    several = groups.sums(np.ones_like(moderated.own)) > 1
-    variances = moderated.variances
-    total = np.where(several, groups.sums(moderated.own, 2), groups.sums(variances, 2))
-    uncertain = np.where(
-        several,
-        groups.sums(moderated.own**2 / moderated.own_df, 4),
-        groups.sums(variances**2 / moderated.df, 4),
-    )
+    variances, own = moderated.variances, moderated.own
+    total, total_own = groups.sums(variances, 2), groups.sums(own, 2)
+    uncertain = groups.sums(variances**2 / moderated.df, 4)
+    too_small = (groups.sums(np.ones_like(own)) > groups.runs) & (total_own > total)
+    total = np.where(too_small, total_own, total)
+    uncertain = np.where(too_small, groups.sums(own**2 / moderated.own_df, 4), uncertain)
     uncertain_joint = groups.sums(variances / moderated.joint_df, 2)
     unknown = np.full_like(total, np.inf)
     df = np.divide(total**2, uncertain, out=unknown.copy(), where=uncertain > 0)
