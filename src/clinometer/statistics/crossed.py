@@ -213,6 +213,12 @@ class _Compared:
         by_own = joint * own_df / (prior + own_df)
         return centre * by_prior + lent, self.weights[of_each] * by_own[:, None], df
 
+    def own(self, choices: Codes, lent: Array) -> tuple[Array, Array]:
+        """Return the variances by the scores of each stereotype, with df, 0 where none is told."""
+        of_each = choices, np.arange(len(choices))
+        joint = self.joint[of_each] + lent
+        return self.page.scales * joint * self.ratios[of_each], self.df[of_each]
+
 
 class Informed:
     """What choices of the stereotypes, shape (choices, stereotypes), tell of the variances of all.
@@ -280,9 +286,7 @@ class Informed:
         noise = np.zeros_like(floors)
         variances = page.variances(floors, weights, noise)
         df = np.where(varies, df, np.maximum(page.sizes - 1.0, 1.0))
-        of_each = choices, places
-        own_df = compared.df[of_each]
-        own = page.scales * (compared.joint[of_each] + lent) * compared.ratios[of_each]
+        own, own_df = compared.own(choices, lent)
         return Moderated(
             variances=variances,
             scales=page.scales,
