@@ -18,11 +18,12 @@ from clinometer.instruments.instrument import Instrument
 SRC = Path(clinometer.__file__).parent
 
 #: What every room may import from; of families, the catalogue alone (`test_the_core_imports…`).
-EVERYWHERE = {"errors", "texts", "families"}
+EVERYWHERE = {"errors", "secrets", "texts", "families"}
 
 #: Room → the rooms to its left, the only others it may import from.
 LEFT_OF = {
     "errors": set(),
+    "secrets": set(),
     "texts": set(),
     "results": set(),
     "words": {"results"},

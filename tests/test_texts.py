@@ -37,7 +37,7 @@ def test_invisible_characters_become_visible():
 
 
 def test_a_tokenizer_is_no_token() -> None:
-    from clinometer.texts import is_secret
+    from clinometer.secrets import is_secret
 
     assert not is_secret("tokenizer_path") and not is_secret("tokenizer")
     assert is_secret("hf_token") and is_secret("token") and is_secret("TokenizerToken")

@@ -1,61 +1,22 @@
-"""Text from files and from strangers: read, written whole or not at all, and made safe to show.
-
-Secrets are keys in the environment and in the address and arguments of a model. Whatever opens a
-model names them (`keep_secret`). They are left out where they enter: errors, addresses, commands
-and headers pass through `redacted`, which shows ``[redacted]`` in their place. Prompts, answers,
-names and stimuli never do: a key may be a word, as ``ollama`` is where there is none to give.
-"""
+"""Text from files and from strangers: read, written whole or not at all, and made safe to show."""
 
 from __future__ import annotations
 
-import json
-import re
 import unicodedata
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from clinometer.errors import ClinometerError, InputError
+from clinometer.secrets import address_secrets, keep_secret, redacted, withhold
 
 __all__ = [
-    "address_secrets",
     "by_address",
-    "has_secrets",
-    "is_secret",
     "keep_address",
-    "keep_secret",
     "read_text",
-    "redacted",
-    "redacted_fields",
     "visible",
     "write_bytes",
     "write_text",
 ]
-
-#: A shorter text is no secret: it stands in other words, too.
-_SHORTEST = 6
-
-#: What people give where a server asks for no key.
-_DUMMIES = frozenset(
-    "ollama lm-studio not-needed notneeded no-key nokey no-key-required sk-no-key-required empty"
-    " none dummy placeholder unused anything disabled enabled default local localhost fake-key"
-    " test-key changeme api-key apikey token-abc123 your-api-key".split()
-)
-
-#: Fields of records that hold what a server, a user or an address said, and nothing measured.
-_TOLD = frozenset(
-    "error errors traceback traceback_ansi command base_url model_base_url model_args headers"
-    " extra_headers said".split()
-)
-
-#: Names whose values must not be written or shown.
-_SECRET = re.compile(
-    "key|token(?!izer)|secret|password|credential|auth|header|cookie|signature", re.IGNORECASE
-)
-
-_secrets: set[str] = set()
 
 #: Path on this machine → address, of the places elsewhere that are used.
 _addresses: dict[str, str] = {}
@@ -81,8 +42,11 @@ def read_text(
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 text file, as `write_bytes`; half surrogates become ``?``."""
-    write_bytes(path, text.encode("utf-8", "replace"))
+    """Write a UTF-8 text file, as `write_bytes`; half surrogates become ``?``.
+
+    Keys are left out, as `secrets.withhold` does.
+    """
+    write_bytes(path, withhold(text).encode("utf-8", "replace"))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -101,64 +65,10 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-def keep_secret(*texts: str) -> None:
-    """Name texts that must not be written or shown, as they are or as URL or JSON write them."""
-    for text in texts:
-        if text.lower() in _DUMMIES:
-            continue
-        forms = {text, quote(text, safe=""), unquote(text), json.dumps(text)[1:-1]}
-        _secrets.update(form for form in forms if len(form) >= _SHORTEST)
-
-
-def has_secrets() -> bool:
-    """Whether a secret was named."""
-    return bool(_secrets)
-
-
-def redacted(text: str) -> str:
-    """Leave out every secret of a text."""
-    for secret in sorted(_secrets, key=len, reverse=True):
-        text = text.replace(secret, "[redacted]")
-    return text
-
-
-def redacted_fields(record: Any, told: bool = False) -> Any:
-    """Leave secrets out of the fields of a record that hold errors, addresses and commands."""
-    if isinstance(record, str):
-        return redacted(record) if told else record
-    if isinstance(record, Mapping):
-        # In inspect's logs: a call that failed has an error for an answer; what was logged.
-        failed = {"call"} if record.get("error") else set()
-        logged = {"message"} if record.get("event") == "logger" else set()
-        names = _TOLD | failed | logged
-        return {
-            name: redacted_fields(value, told or name in names) for name, value in record.items()
-        }
-    if isinstance(record, list | tuple):
-        return [redacted_fields(value, told) for value in record]
-    return record
-
-
 def keep_address(copy: Path, address: str) -> None:
     """Name the address that a path is the copy of; it is shown without secrets."""
     keep_secret(*address_secrets(address))
     _addresses[str(copy)] = redacted(address)
-
-
-def address_secrets(address: str) -> Iterator[str]:
-    """Yield user, password and keys of an address."""
-    parts = urlsplit(address)
-    if "@" in parts.netloc:
-        user, _, password = parts.netloc.rpartition("@")[0].partition(":")
-        yield from (f"{user}:{password}", password) if password else (user,)
-    for name, value in parse_qsl(parts.query):
-        if is_secret(name):
-            yield value
-
-
-def is_secret(name: str) -> bool:
-    """Whether a name is that of a key, a header or another credential."""
-    return bool(_SECRET.search(name))
 
 
 def by_address(text: str) -> str:

@@ -23,7 +23,7 @@ from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.providers import find_provider
 from clinometer.results.locks import hold_if_free
 from clinometer.results.records import Journal
-from clinometer.texts import redacted_fields
+from clinometer.secrets import change_texts, withhold
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
@@ -195,7 +195,7 @@ class _AnswerFile(Journal):
 
     def line_of(self, answer: Line) -> bytes:
         """Return the line of a batch, which has no hash at its end."""
-        return json.dumps(redacted_fields(answer)).encode() + b"\n"
+        return json.dumps(change_texts(answer, withhold)).encode() + b"\n"
 
 
 class _Requests:

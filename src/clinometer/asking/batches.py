@@ -28,7 +28,8 @@ from clinometer.asking.shards import ANSWERED, FOLDER, MOST_BYTES, MOST_REQUESTS
 from clinometer.errors import InputError, ModelError
 from clinometer.models.batch_files import BatchFiles
 from clinometer.results.records import read_lines
-from clinometer.texts import redacted_fields, write_bytes
+from clinometer.secrets import change_texts, redacted
+from clinometer.texts import write_bytes
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -147,8 +148,8 @@ class Batches:
 
     def _note(self, event: str, name: str, **facts: Any) -> None:
         """Write an event to the disk; a line that a killed process left unfinished is ended."""
-        redacted = redacted_fields({"event": event, "name": name, **facts})
-        line = json.dumps(redacted).encode() + b"\n"
+        record = change_texts({"event": event, "name": name, **facts}, redacted)
+        line = json.dumps(record).encode() + b"\n"
         try:
             with self._journal.open("a+b") as file:
                 new = file.tell() == 0

@@ -16,6 +16,7 @@ from clinometer import __version__
 from clinometer.errors import InputError, PlanError
 from clinometer.results.locks import LOCK, writing
 from clinometer.results.records import read_plan, text_hash, write_plan
+from clinometer.secrets import redacted
 from clinometer.texts import write_text
 
 __all__ = ["Claimant", "claim", "short_hash"]
@@ -95,7 +96,7 @@ def _bind(out: Path, plan: Claimant, attached: Mapping[str, str], command: str) 
         described = {**earlier, **plan.grows()}
     else:
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        origin = {"clinometer": __version__, "created": created, "command": command}
+        origin = {"clinometer": __version__, "created": created, "command": redacted(command)}
         described = {**origin, **plan.identity(), **plan.grows(), **plan.describe()}
     for name, text in attached.items():
         write_text(out / name, text)

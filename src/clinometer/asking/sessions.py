@@ -26,8 +26,8 @@ from clinometer.results import TRIALS
 from clinometer.results.locks import only_process
 from clinometer.results.records import Journal, journals
 from clinometer.scoring import open_decisions
+from clinometer.secrets import redacted
 from clinometer.stimuli import Study
-from clinometer.texts import redacted
 
 if TYPE_CHECKING:
     from clinometer.asking.generating import OnProgress
@@ -249,10 +249,10 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
     """Run the tasks; return whether the user stopped them, and the error of a failed task."""
     from inspect_ai import eval as inspect_eval
 
-    from clinometer.asking.trials import LOG_LEVEL, redact_logs, redact_messages
+    from clinometer.asking.trials import LOG_LEVEL, redact_messages, withhold_in_logs
 
     folder = directory / "logs"
-    redact_logs(folder)  # of a session that was killed
+    withhold_in_logs(folder)  # of a session that was killed
     redact_messages()
     try:
         logs = inspect_eval(
@@ -268,7 +268,7 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
     except KeyboardInterrupt:
         return True, None
     finally:
-        redact_logs(folder)
+        withhold_in_logs(folder)
     errors = [log.error.message for log in logs if log.error is not None]
     interrupted = len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
     first_error = redacted(" ".join(errors[0].split())) if errors else None

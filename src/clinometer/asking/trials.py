@@ -33,6 +33,7 @@ from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.episodes import Game
 from clinometer.models.providers import Provider, find_provider
 from clinometer.models.retries import count_requests, retries
+from clinometer.models.withholding import withhold_in_error, withhold_in_events
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES
 from clinometer.modes.mode import (
     Answer,
@@ -44,7 +45,7 @@ from clinometer.modes.mode import (
 )
 from clinometer.modes.needs import check_need, refuse_unable
 from clinometer.results import RESPONSES
-from clinometer.texts import has_secrets, redacted, redacted_fields
+from clinometer.secrets import has_secrets, holds_secret, keep_environment, redacted, withhold
 
 if TYPE_CHECKING:
     from clinometer.asking.budget import Ledger
@@ -59,10 +60,10 @@ __all__ = [
     "describe_error",
     "encodable",
     "read_logs",
-    "redact_logs",
     "redact_messages",
     "samples",
     "trials_task",
+    "withhold_in_logs",
 ]
 
 #: What inspect shows of its messages.
@@ -120,10 +121,19 @@ def ask(
         the provider cannot do what the mode needs.
     """
     able = set(proven)
+    keep_environment()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         """Ask the trial of a sample, if its calls may be made."""
-        answered = await _ask_within(state.metadata, get_model(), on_answer, able, ledger, begun)
+        try:
+            answered = await _ask_within(
+                state.metadata, get_model(), on_answer, able, ledger, begun
+            )
+        except Exception as error:
+            withhold_in_error(error)
+            raise
+        finally:
+            withhold_in_events()  # inspect writes its log when this returns
         if answered is None:
             state.metadata["unasked"] = True
         else:
@@ -348,8 +358,8 @@ def _last_rows(logs: Iterable[Path]) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def redact_logs(folder: Path) -> None:
-    """Leave secrets out of inspect's logs.
+def withhold_in_logs(folder: Path) -> None:
+    """Leave secrets out of inspect's logs, whatever their members are called.
 
     A log without any, or cut off by a kill so that it cannot be read, stays as it is.
     """
@@ -361,11 +371,11 @@ def redact_logs(folder: Path) -> None:
         part = path.with_suffix(".part")
         try:
             with zipfile.ZipFile(path) as log:
-                if not any(_has_secret(log.read(member)) for member in log.infolist()):
+                if not any(holds_secret(log.read(member)) for member in log.infolist()):
                     continue
                 with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as new:
                     for member in log.infolist():
-                        new.writestr(member.filename, _without_secrets(log.read(member))[0])
+                        new.writestr(member.filename, withhold(log.read(member).decode()))
             part.replace(path)
         except _UNREADABLE:
             part.unlink(missing_ok=True)
@@ -391,23 +401,6 @@ def _redact_message(record: logging.LogRecord) -> bool:
             if name not in _OF_ANY_MESSAGE and isinstance(value, str):
                 setattr(record, name, redacted(value))
     return True
-
-
-def _has_secret(data: bytes) -> bool:
-    return _without_secrets(data)[1]
-
-
-def _without_secrets(data: bytes) -> tuple[bytes, bool]:
-    """Return a member of a log without secrets, and whether it had any."""
-    # Searched as text first: most members have none, and need not be parsed.
-    if redacted(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") == data:
-        return data, False
-    try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
-        return data, False
-    clean = redacted_fields(record)
-    return json.dumps(clean).encode(), clean != record
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

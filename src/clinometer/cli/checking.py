@@ -28,7 +28,7 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     quick audit costs, and the command that makes it. Exit code 1 if nothing works.
     """
     from clinometer.audits.checking import check_model
-    from clinometer.texts import redacted
+    from clinometer.secrets import redacted
 
     options["max_retries"] = 0  # what fails is said at once
     address = options["base_url"]
@@ -44,7 +44,7 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
 
 
 def _lines(checked: Checked) -> list[str]:
-    from clinometer.texts import redacted
+    from clinometer.secrets import redacted
 
     served = next((check.served for check in checked.checks if check.served), None)
     alias = f", answers as {served}" if served and not checked.model.endswith(served) else ""

@@ -17,7 +17,7 @@ from clinometer import __version__
 from clinometer.cli import HELP, commands
 from clinometer.cli.output import echo, exit_code, remark
 from clinometer.errors import ClinometerError, ClinometerWarning, one_line, unknown
-from clinometer.texts import redacted
+from clinometer.secrets import keep_environment, redacted
 
 __all__ = ["LateGroup", "run_group"]
 
@@ -66,6 +66,7 @@ def run_group() -> int:
     The code is 2 for an error in the input, 4 for anything unexpected, 130 when stopped, else the
     command's.
     """
+    keep_environment()
     logger = logging.getLogger("clinometer")
     logger.handlers = [_RemarkHandler()]
     logger.propagate = False

@@ -376,7 +376,7 @@ def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:
 def build_connection(options: dict[str, Any]) -> Connection:
     """Build the connection from the values of `connection_options`."""
     from clinometer.models.opening import Connection
-    from clinometer.texts import is_secret
+    from clinometer.secrets import is_secret
 
     arguments = {}
     for pair in options["model_args"]:

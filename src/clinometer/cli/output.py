@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clinometer.errors import ClinometerError
-from clinometer.texts import by_address, redacted, visible
+from clinometer.secrets import redacted, withhold
+from clinometer.texts import by_address, visible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,8 +34,8 @@ PACE_S = 2 * EVERY_S
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text without what a terminal would act on."""
-    click.echo(visible(by_address(text)), err=err, nl=nl)
+    """Print a text without keys, and without what a terminal would act on."""
+    click.echo(visible(withhold(by_address(text))), err=err, nl=nl)
 
 
 def remark(text: str) -> None:

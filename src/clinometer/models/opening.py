@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,16 @@ from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
 from clinometer.models.ends import score_given
 from clinometer.models.providers import PROVIDERS, find_provider
 from clinometer.models.retries import retry_alike
-from clinometer.texts import address_secrets, is_secret, keep_secret, redacted
+from clinometer.models.withholding import withhold_secrets
+from clinometer.secrets import (
+    address_secrets,
+    change_texts,
+    is_secret,
+    keep_base_address,
+    keep_environment,
+    keep_secret,
+    redacted,
+)
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
@@ -82,11 +90,13 @@ LONGEST = 400
 
 
 def _credentials(address: str, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield user, password and keys of an address, and what secret arguments hold."""
+    """Yield what opens an address, and what secret arguments hold."""
     yield from address_secrets(address)
     for name, value in arguments.items():
         if is_secret(name):
             yield from _nested_texts(value)
+        elif isinstance(value, str) and "://" in value:
+            yield from address_secrets(value)
 
 
 def _nested_texts(value: Any) -> Iterator[str]:
@@ -96,12 +106,6 @@ def _nested_texts(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for nested in value.values():
             yield from _nested_texts(nested)
-
-
-def _environment_keys() -> Iterator[str]:
-    """Yield the keys that the environment holds."""
-    ends = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_ACCESS_KEY", "_CREDENTIALS")
-    return (value for name, value in os.environ.items() if name.upper().endswith(ends))
 
 
 def open_models(
@@ -132,7 +136,9 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     """Open one model; see `open_models`."""
     from inspect_ai.model import GenerateConfig, get_model
 
-    keep_secret(*(value for value in _environment_keys() if value not in name))
+    keep_environment(name)
+    if connection.base_url is not None:
+        keep_base_address(connection.base_url, name)
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
@@ -169,9 +175,23 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     reached_by = find_provider(name)
     if reached_by.many_ends and not reached_by.exact:
         score_given(model.api)
-    if connection.base_url is not None:  # for inspect's log alone
-        model._explicit_base_url = redacted(connection.base_url)
+    _keep_opened(model, name)
+    withhold_secrets(model)
     return model
+
+
+def _keep_opened(model: Any, name: str) -> None:
+    """Name what a model was opened with as its library has it, and leave it out of inspect's log.
+
+    Keys and addresses may come from a file of settings.
+    """
+    key, address = getattr(model.api, "api_key", None), getattr(model.api, "base_url", None)
+    if isinstance(key, str):
+        keep_secret(key)
+    if isinstance(address, str):
+        keep_base_address(address, name)
+    model._explicit_base_url = model._explicit_base_url and redacted(model._explicit_base_url)
+    model.model_args = change_texts(model.model_args, redacted)
 
 
 def describe_model(model: Any) -> dict[str, Any]:

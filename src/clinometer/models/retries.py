@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clinometer.models.bodies import LARGEST, TooLarge, usual
-from clinometer.texts import redacted
+from clinometer.secrets import redacted
 
 __all__ = [
     "LimitReached",

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from clinometer.errors import InputError, PlanError
-from clinometer.texts import redacted_fields, write_text
+from clinometer.secrets import change_texts, describe_repetition, holds_secret, withhold
+from clinometer.texts import write_text
 
 __all__ = [
     "FORMAT",
@@ -89,7 +90,7 @@ def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
     Raises InputError if it cannot be written.
     """
     # Sealed as it is read back: JSON has no tuples, and all its keys are texts.
-    content = json.loads(json.dumps(redacted_fields({**plan, "format": FORMAT})))
+    content = json.loads(json.dumps(change_texts({**plan, "format": FORMAT}, withhold)))
     content.pop("seal", None)
     write_text(path, json.dumps({**content, "seal": _seal(content)}, indent=1))
 
@@ -325,9 +326,28 @@ def _parse(text: bytes) -> Line | None:
 
 
 def _signed_line(line: Line) -> bytes:
-    """Write a line, with the hash of its text at its end."""
-    text = json.dumps(redacted_fields(line)).encode()[:-1]  # open: without its last brace
-    return text + _SUM + _line_hash(text) + _END
+    """Write a line without secrets, with the hash of its text at its end."""
+    text = json.dumps(line)
+    if holds_secret(text):
+        text = json.dumps(_set_aside(line))
+    before = text.encode()[:-1]  # open: without its last brace
+    return before + _SUM + _line_hash(before) + _END
+
+
+def _set_aside(line: Line) -> Line:
+    """Return a line that holds a secret without it; an answer becomes an error with its hash."""
+    if line.get("error") is not None:
+        without: Line = change_texts(line, withhold)
+        return without
+    # Lists go whole: tokens are pieces of the answer, and each may hold a piece of the secret.
+    kept: Line = {}
+    answer: list[Any] = []
+    for name, value in line.items():
+        if isinstance(value, list | dict) or holds_secret(json.dumps({name: value})):
+            answer.append(value)
+        else:
+            kept[name] = value
+    return {**kept, "error": describe_repetition(json.dumps(answer))}
 
 
 def _is_unchanged(text: bytes) -> bool:

@@ -18,7 +18,8 @@ from clinometer.report.prose import cut
 from clinometer.report.sections import Summary
 from clinometer.results.parquet import reading
 from clinometer.results.records import read_plan, text_hash
-from clinometer.texts import by_address, redacted, visible
+from clinometer.secrets import redacted
+from clinometer.texts import by_address, visible
 from clinometer.viewing.pages import ago
 from clinometer.viewing.progress import Progress
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
