@@ -130,6 +130,7 @@ def test_an_answer_that_repeats_a_key_is_set_aside_with_its_hash(
 
     def reply(body: dict[str, Any]) -> Any:
         status, content = server.chat(body)
+        content |= {"model": f"m of {LONG_KEY}", "id": LONG_KEY}  # beside an answer they cost none
         if server.prompts.total() == 3:
             content["choices"][0]["message"]["content"] = answer
         return status, content

@@ -58,12 +58,13 @@ def withhold_secrets(model: Any) -> None:
 
 
 def _refuse_repetition(output: Any) -> None:
-    """Raise SecretRepeated if any choice of an output holds a secret; its other texts are cleaned.
+    """Raise SecretRepeated if an answer holds a secret; what stands beside answers is cleaned.
 
     `output` is inspect's ModelOutput.
     """
     for choice in output.choices:
-        if holds_secret(choice.model_dump_json(warnings=False)):
+        beside = {"message": {"id", "model", "metadata"}}  # the server's, and no part of the answer
+        if holds_secret(choice.model_dump_json(exclude=beside, warnings=False)):
             raise SecretRepeated(describe_repetition(choice.message.text))
     _change_fields(output, withhold)
 
