@@ -18,12 +18,13 @@ from clinometer.instruments.instrument import Instrument
 SRC = Path(clinometer.__file__).parent
 
 #: What every room may import from; of families, the catalogue alone (`test_the_core_imports…`).
-EVERYWHERE = {"errors", "texts", "families"}
+EVERYWHERE = {"errors", "packed", "texts", "families"}
 
 #: Room → the rooms to its left, the only others it may import from.
 LEFT_OF = {
     "errors": set(),
     "texts": set(),
+    "packed": set(),
     "results": set(),
     "words": {"results"},
     "stimuli": set(),

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import polars.selectors as cs
 
 from clinometer.errors import InputError
-from clinometer.results.packed import (
+from clinometer.packed import (
     ARCHIVES,
     LARGEST_ARCHIVE,
     PACKED,

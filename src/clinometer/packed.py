@@ -19,13 +19,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from clinometer.errors import ClinometerError, InputError
 
 __all__ = [
     "ARCHIVES",
     "LARGEST_ARCHIVE",
+    "LARGEST_STREAM",
     "PACKED",
     "STEP",
     "Archive",
@@ -43,6 +44,9 @@ RATIO = 500
 
 #: Bytes that may come out of a packed text, or of an archive, that is smaller.
 LARGEST, LARGEST_ARCHIVE = 2 << 30, 16 << 30
+
+#: The same of a text that is never in memory as a whole: a month of Reddit has 300 GB and more.
+LARGEST_STREAM = 1 << 40
 
 #: Members of an archive, and bytes of the directory that names them, which is in memory.
 MOST_MEMBERS = 250_000
@@ -68,7 +72,7 @@ _ENCRYPTED = 1
 _WINDOW = 2**31
 
 #: Endings of archives, and of single packed files.
-ARCHIVES, PACKED = (".zip", ".eval"), (".gz", ".zst")
+ARCHIVES, PACKED = (".zip", ".eval"), {".gz": "gzip", ".zst": "zst"}
 
 #: What reading raises that is damaged or encrypted.
 _DAMAGED = (
@@ -105,14 +109,15 @@ class Meter:
 
 
 class _MeteredStream(io.RawIOBase):
-    """A stream of unpacked bytes that are counted; what is damaged is a ClinometerError."""
+    """Bytes as they are unpacked from a file, counted; whatever goes wrong is a ClinometerError."""
 
     def __init__(
-        self, file: IO[bytes], source: Any, meter: Meter, error: type[ClinometerError]
+        self, path: Path, file: IO[bytes], largest: int, error: type[ClinometerError]
     ) -> None:
         self._file = file
-        self._source = source
-        self._meter = meter
+        self._unpacked, self._damage = _unpack(path, file)
+        self._broken = f"{path}: broken {PACKED[path.suffix]} file"
+        self._meter = Meter(str(path), 0, largest)
         self._error = error
 
     def readable(self) -> bool:
@@ -122,16 +127,30 @@ class _MeteredStream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read some bytes."""
         try:
-            data = self._source.read(len(buffer))
-        except _DAMAGED as error:
-            raise self._error(f"{self._meter.label}: broken packed file: {error}") from None
-        self._meter.packed = self._file.tell()  # what went in until now
-        try:
+            data = self._unpacked.read(len(buffer))
+            self._meter.packed = self._file.tell()  # what went in until now
             self._meter.add(len(data))
         except InputError as error:
             raise self._error(str(error)) from None
+        except self._damage as error:
+            raise self._error(f"{self._broken}: {error}") from None
         buffer[: len(data)] = data
         return len(data)
+
+
+def _unpack(path: Path, file: IO[bytes]) -> tuple[Any, tuple[type[Exception], ...]]:
+    """Return a stream that unpacks a file, and the errors that say that the file is damaged."""
+    if path.suffix == ".gz":
+        return gzip.GzipFile(fileobj=file), _DAMAGED
+    try:
+        zstandard = importlib.import_module("zstandard")
+    except ImportError:
+        raise InputError(
+            f"{path}: .zst needs the package zstandard; install it, or unpack the file"
+        ) from None
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
+    stream = unpacker.stream_reader(file, read_across_frames=True)
+    return stream, (*_DAMAGED, zstandard.ZstdError)
 
 
 @contextmanager
@@ -170,36 +189,7 @@ def open_packed(
         if path.suffix not in PACKED:
             yield file
             return
-        meter = Meter(str(path), 0, largest)
-        opened = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else _open_zstd(path, file)
-        yield io.BufferedReader(_MeteredStream(file, opened, meter, error))
-
-
-def _open_zstd(path: Path, file: IO[bytes]) -> Any:
-    """Open what is packed by zstd; its errors become those of a damaged file."""
-    try:
-        zstandard = importlib.import_module("zstandard")
-    except ImportError:
-        raise InputError(
-            f"{path}: .zst needs the package zstandard; install it, or unpack the file"
-        ) from None
-    unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
-    return _ZstdStream(unpacker.stream_reader(file, read_across_frames=True), zstandard.ZstdError)
-
-
-class _ZstdStream:
-    """Reads from zstandard, whose errors are no OSError."""
-
-    def __init__(self, source: Any, damage: type[Exception]) -> None:
-        self._source = source
-        self._damage = damage
-
-    def read(self, size: int) -> bytes:
-        """Read some bytes; raises ValueError if they are damaged."""
-        try:
-            return cast(bytes, self._source.read(size))
-        except self._damage as error:
-            raise ValueError(str(error)) from None
+        yield io.BufferedReader(_MeteredStream(path, file, largest, error))
 
 
 class Archive:

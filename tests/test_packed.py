@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from clinometer.errors import InputError, ModelError
-from clinometer.results.packed import MOST_MEMBERS, SMALL, open_archive, open_packed
+from clinometer.packed import MOST_MEMBERS, SMALL, open_archive, open_packed
 
 
 def size_unpacked(path):
@@ -55,7 +55,7 @@ def test_the_last_size_that_is_allowed_is_read(tmp_path):
 def test_a_damaged_file_is_named(tmp_path, ending):
     path = tmp_path / f"a{ending}"
     path.write_bytes(b"no packed file")
-    with pytest.raises(InputError, match=f"{path}: broken packed file: "):
+    with pytest.raises(InputError, match=f"{path}: broken (gzip|zst) file: "):
         size_unpacked(path)
 
 
