@@ -138,6 +138,16 @@ class _MeteredStream(io.RawIOBase):
         return len(data)
 
 
+def _open(path: Path, label: str, error: type[ClinometerError]) -> IO[bytes]:
+    """Open a file; `label` is what the error calls it."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise error(f"{label}: no such file") from None
+    except OSError as cause:
+        raise error(f"{label}: {cause.strerror or cause}") from None
+
+
 def _unpack(path: Path, file: IO[bytes]) -> tuple[Any, tuple[type[Exception], ...]]:
     """Return a stream that unpacks a file, and the errors that say that the file is damaged."""
     if path.suffix == ".gz":
@@ -179,13 +189,7 @@ def open_packed(
         An `error`, also while it is read: if the file is missing, damaged, or unpacks to more than
         is allowed (`SMALL`, `RATIO`, `largest`).
     """
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        raise error(f"{path}: no such file") from None
-    except OSError as cause:
-        raise error(f"{path}: {cause.strerror or cause}") from None
-    with file:
+    with _open(path, str(path), error) as file:
         if path.suffix not in PACKED:
             yield file
             return
@@ -265,11 +269,7 @@ def open_archive(path: Path, label: str | None = None) -> Iterator[Archive]:
         of them unpack to more than is allowed (`SMALL`, `RATIO`, `LARGEST_ARCHIVE`).
     """
     label = label or str(path)
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise InputError(f"{label}: {(error.strerror or str(error)).lower()}") from None
-    with file:
+    with _open(path, label, InputError) as file:
         meter = Meter(label, path.stat().st_size, LARGEST_ARCHIVE)
         with _open_zip(file, label) as archive:
             _check_entries(archive.infolist(), archive.start_dir, meter)

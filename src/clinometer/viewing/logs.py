@@ -56,7 +56,9 @@ class Bundles:
         """
         files = log_files(run)
         if not files:
-            raise InputError("this run has no inspect logs")
+            raise InputError(
+                "this run has no inspect logs; a bundle has them if it was made with --logs"
+            )
         with self._lock:
             versions = stamps(*files)
             viewer = self._viewers.get(run.key)
