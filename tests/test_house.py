@@ -18,13 +18,14 @@ from clinometer.instruments.instrument import Instrument
 SRC = Path(clinometer.__file__).parent
 
 #: What every room may import from; of families, the catalogue alone (`test_the_core_imports…`).
-EVERYWHERE = {"errors", "secrets", "texts", "families"}
+EVERYWHERE = {"errors", "packed", "secrets", "texts", "families"}
 
 #: Room → the rooms to its left, the only others it may import from.
 LEFT_OF = {
     "errors": set(),
     "secrets": set(),
     "texts": set(),
+    "packed": set(),
     "results": set(),
     "words": {"results"},
     "stimuli": set(),

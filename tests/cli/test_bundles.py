@@ -117,4 +117,4 @@ def test_a_bundle_may_lie_elsewhere(run, results, monkeypatch):
     assert run("show", "memory://bucket/new.zip", "age") == run("show", "new", "age")
     memory.pipe("/bucket/new.zip", b"no archive")
     _, _, err = run("show", "memory://bucket/new.zip", "age")
-    assert err.startswith("clinometer: memory://bucket/new.zip: not a bundle")
+    assert err.startswith("clinometer: memory://bucket/new.zip: not a zip archive")

@@ -242,7 +242,7 @@ def test_a_pair_that_two_pieces_share_is_scored(tmp_path: Path, monkeypatch: Any
 
 def test_a_file_that_is_no_gzip_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_text("model,test")
-    with pytest.raises(InputError, match=r"t\.csv\.gz: not readable as gzip"):
+    with pytest.raises(InputError, match=r"t\.csv\.gz: broken gzip file"):
         score_responses(tmp_path / "t.csv.gz", {RMIAT.name: RMIAT}, tmp_path / "s.csv")
 
 

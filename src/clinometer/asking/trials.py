@@ -44,6 +44,7 @@ from clinometer.modes.mode import (
     sent_texts,
 )
 from clinometer.modes.needs import check_need, refuse_unable
+from clinometer.packed import Archive, open_archive
 from clinometer.results import RESPONSES
 from clinometer.secrets import has_secrets, holds_secret, keep_environment, redacted, withhold
 
@@ -284,9 +285,6 @@ ERROR_CHARACTERS = 400
 #: Responses of a log in memory at a time.
 PIECE = 5_000
 
-#: Largest sample of a log that is read, in bytes.
-LARGEST_SAMPLE = 64 << 20
-
 #: What reading a log raises that is damaged, or another's.
 _UNREADABLE = (
     *(zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, AttributeError, LookupError),
@@ -407,12 +405,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the responses of a log, in the order of its members."""
     with _open_log(path) as log:
         header = _evaluation(log)
-        for name in log.namelist():
+        for name in log.names:
             if not name.startswith("samples/"):
                 continue
-            # The size that the archive states: a small file may unpack to more than memory has.
-            if log.getinfo(name).file_size > LARGEST_SAMPLE:
-                raise ValueError(f"{name} is larger than {LARGEST_SAMPLE:,} bytes")
             if (row := _row(json.loads(log.read(name)), header)) is not None:
                 yield row
 
@@ -423,23 +418,19 @@ def _header(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _open_log(path: Path) -> Iterator[zipfile.ZipFile]:
+def _open_log(path: Path) -> Iterator[Archive]:
     """Open a log; every way this or reading it fails is an InputError."""
-    import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
-
     try:
-        with zipfile.ZipFile(path) as log:
+        with open_archive(path) as log:
             yield log
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
     except _UNREADABLE as error:
         raise InputError(f"{path}: not readable as a Clinometer log: {error}") from None
 
 
-def _evaluation(log: zipfile.ZipFile) -> dict[str, Any]:
+def _evaluation(log: Archive) -> dict[str, Any]:
     """Return what a log says of its evaluation."""
     # An evaluation that was killed has no header yet, but what it started with.
-    member = "header.json" if "header.json" in log.namelist() else "_journal/start.json"
+    member = "header.json" if "header.json" in log.names else "_journal/start.json"
     evaluation = json.loads(log.read(member))["eval"]
     evaluation["model"]  # noqa: B018 - a log without a model is none of Clinometer's
     return dict(evaluation)

@@ -23,10 +23,14 @@ KEY = click.Path(path_type=Path)
 @click.option("--scope", help="What the audit is to decide.")
 @click.option("--access", help="How the model was reached: API, weights, product.")
 @click.option("--expires", help="Date after which the audit says nothing of the model.")
+@click.option("--logs", is_flag=True,
+              help="Also inspect's logs; no number needs them.")  # fmt: skip
 @click.option("--sign", type=KEY, metavar="KEY",
               help="Sign with this private key of OpenSSH, or the .pub of one that ssh-agent "
                    "holds.")  # fmt: skip
-def bundle_command(results: Path, out: Path, sign: Path | None, **card: str | None) -> None:
+def bundle_command(
+    results: Path, out: Path, logs: bool, sign: Path | None, **card: str | None
+) -> None:
     """Write RESULTS as one archive from which every number can be recomputed.
 
     The same results, and the same ed25519 key, give the same bytes. clinometer verify checks it.
@@ -35,7 +39,7 @@ def bundle_command(results: Path, out: Path, sign: Path | None, **card: str | No
     from clinometer.comparing.verifying import verify
 
     card_fields = {name: text for name, text in card.items() if text is not None}
-    bundle(results, out, card_fields, key=sign)
+    bundle(results, out, card_fields, key=sign, logs=logs)
     check = verify(out)  # what does not follow is better known before it is published
     echo(f"{check.files} files, {out.stat().st_size:,} bytes: {out}")
     echo(f"seal {check.seal}")
@@ -58,9 +62,11 @@ def bundle_command(results: Path, out: Path, sign: Path | None, **card: str | No
 def verify_command(archive: Path, models: bool, inputs: Path | None, signer: Path | None) -> None:
     """Check every byte of ARCHIVE and recompute its tables; nothing is asked.
 
-    Says whether it is unchanged, whether each number follows from the answers, what is not checked,
-    and who signed it. Exit code 0: everything is as stated; 1: something differs, and is named; 3:
-    nothing could be recomputed.
+    ARCHIVE may have been packed again, or be the folder that it was unpacked to.
+
+    Says whether it is unchanged, whether each number follows from the answers, what is as stored
+    and was not recomputed, and who signed it. Exit code 0: everything is as stated; 1: something
+    differs, and is named; 3: nothing could be recomputed, or another version made it.
     """
     from clinometer.comparing.verifying import verify
 
@@ -69,11 +75,13 @@ def verify_command(archive: Path, models: bool, inputs: Path | None, signer: Pat
         echo(problem)
     unchanged = "no" if check.changed else f"yes, {check.files} files are those of the manifest"
     echo(f"unchanged: {unchanged}")
+    if check.packing:
+        echo(check.packing)
     if not check.changed:
         tables = f"; recomputed: {', '.join(check.tables)}" if check.tables else ""
-        echo(f"follows from the answers: {_FOLLOWS[check.follows]}{tables}")
-        unchecked = ", ".join(check.unchecked) or "nothing"
-        echo(f"not checked, but for its hash (see --models, --inputs): {unchecked}")
+        echo(f"follows from the answers: {_FOLLOWS[check.follows]}{check.obstacle}{tables}")
+        as_stored = ", ".join(check.as_stored) or "nothing"
+        echo(f"as stored, not recomputed (see --models, --inputs): {as_stored}")
     echo(check.signature.text)
     echo(f"seal {check.seal}")
     if check.problems:
@@ -82,4 +90,4 @@ def verify_command(archive: Path, models: bool, inputs: Path | None, signer: Pat
 
 
 #: Whether numbers follow from the answers → what is said of it.
-_FOLLOWS = {True: "yes", False: "no", None: "not known, nothing could be recomputed"}
+_FOLLOWS = {True: "yes", False: "no", None: "not known, "}

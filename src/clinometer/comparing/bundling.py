@@ -2,10 +2,11 @@
 
 What it holds
     Plan, studies, policy, every answer as it was journalled or recorded, every prompt as it was
-    sent (``prompts.jsonl``), what is known of the models, the tables, the report, an audit card
-    (as JSON and as a page), deviations from the plan, and a manifest: the SHA-256 and the size of
-    every file, and the hash of the manifest itself in ``SHA256``. Bundling the same run twice
-    gives the same bytes: names are sorted, times are fixed, nothing is compressed.
+    sent (``prompts.jsonl``), what is known of the models, the tables, an audit card (as JSON and as
+    a page), deviations from the plan, and a manifest: the SHA-256 and the size of every file, and
+    the hash of the manifest itself in ``SHA256``. Bundling the same run twice gives the same bytes:
+    names are sorted, times are fixed, nothing is compressed. The page of the report is not in it:
+    it is made of the tables.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ import polars as pl
 from clinometer import __version__
 from clinometer.asking.plan import load_plan
 from clinometer.asking.sent import sent_messages
-from clinometer.comparing.card import STATED, audit_card
+from clinometer.comparing.card import NOT_STATED, STATED, audit_card
 from clinometer.comparing.signing import check_key, sign
 from clinometer.errors import InputError
 from clinometer.results import RESPONSES
 from clinometer.results.bundles import (
     ENDING,
     HELD,
+    LOGS,
     MANIFEST,
     PROMPTS,
     SEAL,
+    UNLISTED,
     file_hash,
     seal_line,
     write_archive,
@@ -48,6 +51,7 @@ __all__ = [
     "bundle",
     "deviations",
     "follow_from",
+    "stated",
     "write_prompts",
 ]
 
@@ -63,6 +67,7 @@ def bundle(
     card: Mapping[str, str] | None = None,
     *,
     key: str | Path | None = None,
+    logs: bool = False,
 ) -> Path:
     """Write a results directory as one archive.
 
@@ -77,6 +82,9 @@ def bundle(
         ``expires``.
     key
         A private key of OpenSSH to sign with; see `signing`.
+    logs
+        Whether inspect's logs are bundled, too. No number needs them. They hold what was sent to
+        servers and what came back, errors and settings included: look at them before.
 
     Returns
     -------
@@ -107,10 +115,11 @@ def bundle(
             write_text(evidence / name, text)
         if is_planned:
             write_prompts(path, evidence / PROMPTS)
-        files = {name: path / name for name in _bundled_names(path)}
+        patterns = (*HELD, LOGS) if logs else HELD
+        files = {name: path / name for name in _bundled_names(path, patterns)}
         # What is made here goes before files of the same name in the directory.
         files |= {file.name: file for file in evidence.iterdir()}
-        write_text(evidence / MANIFEST, _json(_manifest(path, files)))
+        write_text(evidence / MANIFEST, _manifest_text(path, files))
         write_text(evidence / SEAL, seal_line(evidence / MANIFEST))
         if key is not None:
             sign(evidence / SEAL, Path(key))
@@ -126,33 +135,41 @@ def bundle(
     return target
 
 
-def _manifest(path: Path, files: Mapping[str, Path]) -> dict[str, Any]:
+def _manifest_text(path: Path, files: Mapping[str, Path]) -> str:
     """Return what the manifest says of a directory and of the files that are bundled."""
     entries = {}
-    for name, file in sorted(files.items()):
+    for name in sorted(files.keys() - UNLISTED):
+        file = files[name]
         entries[name] = {"sha256": file_hash(file), "bytes": file.stat().st_size}
     is_planned = (path / "plan.json").is_file()
-    return {
+    manifest = {
         "format": "clinometer bundle 1",
         "clinometer": __version__,
         "simulated": simulated(_models(path)),
         "plan": file_hash(files["plan.json"]) if is_planned else None,
         "files": entries,
     }
+    return _json(manifest)
 
 
-def follow_from(directory: Path, card: Path) -> dict[str, str]:
-    """Make departures and audit card of a directory anew, with what the auditor stated in `card`.
+def follow_from(directory: Path, files: Mapping[str, Path]) -> dict[str, str]:
+    """Make departures, audit card and manifest of an unpacked bundle anew.
 
-    Returns their texts by name. What the auditor stated is taken as it stands.
+    Returns their texts by name. What the auditor stated is taken as it stands in the card.
     """
+    texts = {MANIFEST: _manifest_text(directory, files)}
+    departures = deviations(directory) if "plan.json" in files else []
+    return texts | _evidence_texts(directory, stated(directory / CARD), departures)
+
+
+def stated(card: Path) -> dict[str, str]:
+    """Return what the auditor stated in an audit card; nothing if it is none."""
     try:
         content = json.loads(card.read_bytes())
         statements = {name: str(content[name]) for name in STATED}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        statements = {}
-    departures = deviations(directory)
-    return _evidence_texts(directory, statements, departures)
+        return {}
+    return {name: text for name, text in statements.items() if text != NOT_STATED}
 
 
 def _evidence_texts(
@@ -165,9 +182,9 @@ def _evidence_texts(
     return {DEVIATIONS: _json(departures), CARD: _json(card), CARD_PAGE: card_page(card)}
 
 
-def _bundled_names(path: Path) -> list[str]:
+def _bundled_names(path: Path, patterns: Sequence[str]) -> list[str]:
     """Return the files that are bundled, sorted."""
-    files = {file for pattern in HELD for file in path.glob(pattern) if file.is_file()}
+    files = {file for pattern in patterns for file in path.glob(pattern) if file.is_file()}
     return sorted(file.relative_to(path).as_posix() for file in files if not file.is_symlink())
 
 

@@ -18,10 +18,11 @@ from clinometer.errors import ClinometerError, InputError, one_line
 from clinometer.results.records import journals, read_plan
 from clinometer.results.subjects import simulated
 
-__all__ = ["STATED", "audit_card"]
+__all__ = ["NOT_STATED", "STATED", "audit_card"]
 
 #: What the audit card has of the auditor.
 STATED = ("auditor", "scope", "access", "expires")
+NOT_STATED = "not stated"
 
 _LIMITS = (
     "Results are about the stimuli, models and dates named here, and no other use.",
@@ -52,7 +53,7 @@ def audit_card(
             run["gate"] = _run_outcome(gates, card, run)
     sources = plan.get("sources", {})
     return {
-        **{name: statements.get(name, "not stated") for name in STATED},
+        **{name: statements.get(name, NOT_STATED) for name in STATED},
         "models": models,
         "simulated": simulated(models),
         "answered": _answer_dates(directory),

@@ -1,13 +1,15 @@
 """Verification of a bundle, in four questions.
 
 Is it unchanged?
-    Every file is compared with the manifest, and the archive with one made anew of its files.
+    Every file is compared with the manifest, and the archive with one made anew of its files; one
+    that was packed again is said to be.
 Does each number follow from the answers?
-    Prompts, tables, departures from the plan and the audit card are made anew from plan and
-    answers, and compared with those in the bundle, value by value; what differs is named. Hidden
-    states are read again if that is asked for, and networks measured again if their inputs are at
-    hand, which are not in the archive.
-What is not checked?
+    Prompts, tables, departures from the plan, the audit card and the manifest are made anew from
+    plan and answers, and compared with those in the bundle, value by value; what differs is named.
+    Hidden states are read again if that is asked for, and networks measured again if their inputs
+    are at hand, which are not in the archive. Another version may rightly give other numbers: of a
+    bundle that another one made, nothing is made anew.
+What is as stored?
     Files that follow from nothing in the archive, and were not made anew, are named.
 Who signed it?
     See `signing`. A signature by nobody known is said to be one; only a known signer vouches.
@@ -16,17 +18,28 @@ Who signed it?
 from __future__ import annotations
 
 import filecmp
+import json
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from clinometer import __version__
 from clinometer.audits.tabulating import tabulate
-from clinometer.comparing.bundling import CARD, CARD_PAGE, DEVIATIONS, follow_from, write_prompts
+from clinometer.comparing.bundling import (
+    CARD,
+    CARD_PAGE,
+    DEVIATIONS,
+    follow_from,
+    stated,
+    write_prompts,
+)
 from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
 from clinometer.directory.results import all_tables
 from clinometer.errors import ClinometerError, InputError, one_line
@@ -34,13 +47,17 @@ from clinometer.families import Family, families
 from clinometer.results import SCORES
 from clinometer.results.bundles import (
     EVIDENCE,
+    HELD,
+    LOGS,
     MANIFEST,
     PROMPTS,
     SEAL,
     SIGNATURE,
+    UNLISTED,
     alterations,
     file_hash,
     is_one_of,
+    read_manifest,
     unpack,
 )
 from clinometer.results.places import anywhere
@@ -50,6 +67,8 @@ __all__ = ["Verified", "verify"]
 
 #: Numbers of answers that differ by less than this share are equal: sums in another order.
 _ROUNDING = 1e-9
+
+_VERSION = re.compile(r"[0-9][0-9a-z.+]{0,30}")
 
 
 @dataclass(frozen=True)
@@ -61,8 +80,10 @@ class Verified:
     changed: tuple[str, ...] = ()  # files that are not those of the manifest
     tables: tuple[str, ...] = ()  # that were recomputed
     differing: tuple[str, ...] = ()  # what does not follow from the answers
-    unchecked: tuple[str, ...] = ()  # files known by their hash only
+    as_stored: tuple[str, ...] = ()  # what was not recomputed
     signature: Signature = UNSIGNED
+    packing: str = ""  # in what way it is not the archive that was published
+    version: str = __version__  # of Clinometer, that made it
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -74,6 +95,16 @@ class Verified:
     def follows(self) -> bool | None:
         """Whether each number follows from the answers; None where none was recomputed."""
         return not self.differing if self.tables or self.differing else None
+
+    @property
+    def obstacle(self) -> str:
+        """Say why no number was recomputed; nothing where some were."""
+        if self.version != __version__:
+            return (
+                f"made by Clinometer {self.version}, and this is {__version__}, whose numbers may "
+                f"rightly differ; recompute it with: pip install clinometer=={self.version}"
+            )
+        return "nothing in it could be recomputed" if self.follows is None else ""
 
     @property
     def holds(self) -> bool:
@@ -115,29 +146,34 @@ def verify(
         If the file is missing, or no bundle at all, an input is not in the folder, `signer` holds
         no public key, or a signature cannot be checked as ssh-keygen is missing.
     """
-    path = Path(archive)
+    who = None if signer is None else Path(signer)
     with tempfile.TemporaryDirectory() as folder:
         bundled = Path(folder) / "stated"
-        files = unpack(path, bundled)
-        problems = alterations(path, files)
+        bundle = unpack(Path(archive), bundled)
+        files = bundle.files
+        altered = tuple(alterations(files))
         seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
-        count = len(files.keys() - {SIGNATURE})
-        if problems:
+        unread = Verified(seal, len(files.keys() - {SIGNATURE}), altered)
+        if altered:
             unchecked = Signature("unchecked") if SIGNATURE in files else UNSIGNED
-            return Verified(seal, count, changed=tuple(problems), signature=unchecked)
-        who = None if signer is None else Path(signer)
+            return replace(unread, signature=unchecked)
         signature = check_signature(bundled / SIGNATURE, files[SEAL], who)
-        has_answers = (bundled / "plan.json").is_file()
+        unread = replace(unread, signature=signature, packing=bundle.packing)
+        version = _version(read_manifest(files))
+        if version != __version__:
+            stored = tuple(sorted(files.keys() - UNLISTED))
+            return replace(unread, version=version, as_stored=stored)
         measured = _measurable(bundled, models, inputs)
-        again = _Again(bundled, Path(folder) / "again", has_answers, measured)
-        tables, differ = again.compare(None if inputs is None else Path(inputs))
-    # What was recomputed, or fixes what else is there.
-    checked = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
-    if has_answers:
-        checked |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
-        checked |= {name for name in files if is_one_of(name, EVIDENCE)}
-    by_hash = tuple(sorted(files.keys() - checked))
-    return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
+        again = _Again(files, bundled, Path(folder) / "again", measured)
+        tables, differing = again.compare(None if inputs is None else Path(inputs))
+        stored = tuple(again.as_stored(tables))
+    return replace(unread, tables=tables, differing=tuple(differing), as_stored=stored)
+
+
+def _version(manifest: Mapping[str, Any]) -> str:
+    """Return the version that made a bundle; it is printed in a command, so it must be a number."""
+    version = str(manifest.get("clinometer"))
+    return version if _VERSION.fullmatch(version) else "(unknown version)"
 
 
 def _measurable(bundled: Path, models: bool, inputs: str | Path | None) -> list[Family]:
@@ -154,17 +190,27 @@ def _measurable(bundled: Path, models: bool, inputs: str | Path | None) -> list[
 class _Again:
     """What is recomputed of a bundle, and where."""
 
+    files: Mapping[str, Path]
     bundled: Path
     directory: Path
-    has_answers: bool
     measured: Sequence[Family]
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether there are answers that tables follow from."""
+        return "plan.json" in self.files
+
+    @property
+    def kinds(self) -> set[str]:
+        """Return the families whose rows are recomputed; the answers are one."""
+        return {family.name for family in self.measured} | (
+            {"answers"} if self.has_answers else set()
+        )
 
     def compare(self, inputs: Path | None) -> tuple[tuple[str, ...], list[str]]:
         """Recompute prompts and tables; return the tables' names and what differs."""
         bundled, recomputed = self.bundled, self.directory
-        kinds = {family.name for family in self.measured}
-        kinds |= {"answers"} if self.has_answers else set()
-        names = [name for name, table in all_tables().items() if table.family in kinds]
+        names = [name for name, table in all_tables().items() if table.family in self.kinds]
         shutil.copytree(bundled, recomputed)
         for name in names:
             if name != "responses":  # these are read
@@ -179,12 +225,28 @@ class _Again:
         for family in self.measured:
             if family.needs_inputs:  # an input that is not there is an error of the caller
                 family.measure_again(recomputed, inputs)
-        problems = [*_changed_texts(bundled, recomputed)] if self.has_answers else []
+        problems = [*_foreign_files(self.files)]
+        problems += _changed_texts(self.files, bundled, recomputed)
         for name in ("estimates", *names):
             file = f"{name}.parquet"
             problems += _compare_tables(name, bundled / file, recomputed / file)
-        tables = ("estimates", *names) if kinds else ()
+        tables = ("estimates", *names) if self.kinds else ()
         return tuple(name for name in tables if (bundled / f"{name}.parquet").is_file()), problems
+
+    def as_stored(self, tables: Sequence[str]) -> Iterator[str]:
+        """Yield what neither was recomputed nor is what others follow from."""
+        checked = {*UNLISTED, DEVIATIONS, CARD, CARD_PAGE}
+        checked |= {f"{name}.parquet" for name in tables}
+        if self.has_answers:
+            checked |= {PROMPTS}
+            checked |= {name for name in self.files if is_one_of(name, EVIDENCE)}
+        yield from sorted(self.files.keys() - checked)
+        if "estimates" in tables:
+            families_of_rows = read_table(self.directory / "estimates.parquet")["family"]
+            for kind in sorted(set(families_of_rows) - self.kinds):
+                yield f"estimates.parquet (rows of {kind})"
+        if names := sorted(stated(self.bundled / CARD)):
+            yield f"{CARD} (its {', '.join(names)})"
 
     def _recompute(self) -> None:
         """Recompute what follows from the bundle and the models."""
@@ -198,15 +260,26 @@ class _Again:
                 family.measure_again(recomputed, None)
 
 
-def _changed_texts(bundled: Path, recomputed: Path) -> Iterator[str]:
-    """Yield which of prompts, departures and card are not as recomputed.
+def _foreign_files(files: Mapping[str, Path]) -> Iterator[str]:
+    """Yield which files no bundle of this version has, such as another page."""
+    for name in sorted(files.keys() - UNLISTED):
+        if not is_one_of(name, (*HELD, LOGS, PROMPTS)):
+            yield f"{name}: no file of a bundle"
 
-    The card follows from the tables, which are compared by themselves.
+
+def _changed_texts(files: Mapping[str, Path], bundled: Path, recomputed: Path) -> Iterator[str]:
+    """Yield which of prompts, departures, card and manifest are not as recomputed.
+
+    Card and manifest follow from the tables, which are compared by themselves.
     """
     if not _same_bytes(bundled / PROMPTS, recomputed / PROMPTS):
         yield f"{PROMPTS}: recomputing gives other prompts"
-    for name, text in follow_from(bundled, bundled / CARD).items():
-        if not (bundled / name).is_file() or (bundled / name).read_bytes() != text.encode():
+    for name, text in follow_from(bundled, files).items():
+        content = (bundled / name).read_bytes() if name in files else b""
+        is_same = content == text.encode()
+        if name == MANIFEST:  # its values: others may write its JSON in another way
+            is_same = json.loads(content) == json.loads(text)
+        if not is_same:
             yield f"{name}: recomputing gives another"
 
 

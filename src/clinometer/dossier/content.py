@@ -262,7 +262,7 @@ def _verified(evidence: Evidence) -> dict[str, Any]:
         "seal": verified.seal if evidence.is_bundle else None,
         "files": verified.files,
         "recomputed": list(verified.tables),
-        "by_hash_only": list(verified.unchecked),
+        "by_hash_only": list(verified.as_stored),
         "signature": verified.signature.text,
     }
 

@@ -186,6 +186,6 @@ def _verify(source: Path, signer: Path | None) -> Verified:
         with tempfile.TemporaryDirectory(prefix="clinometer-") as folder:
             verified = verify(bundle(source, Path(folder) / "run.zip"))
     if not verified.holds:
-        first = next(iter(verified.problems), "nothing in it could be recomputed")
+        first = next(iter(verified.problems), verified.obstacle)
         raise InputError(f"{source}: does not verify: {first}")
     return verified

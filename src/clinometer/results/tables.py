@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import csv
 import errno
-import gzip
+import io
 import os
 import shutil
 import tempfile
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from pathlib import Path
 import polars as pl
 
 from clinometer.errors import InputError, one_line, shortened, unknown
+from clinometer.packed import open_packed
 from clinometer.results import check
 from clinometer.results.parquet import read_parquet, read_pieces, scan_parquet
 
@@ -174,8 +174,10 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     """Read with the standard library, which reports the line of a malformed record."""
     csv.field_size_limit(_LARGEST_FIELD)
     try:
-        packed = path.suffix == ".gz"
-        with (gzip.open if packed else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with (
+            open_packed(path) as data,
+            io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file,
+        ):
             reader = csv.reader(file, strict=True)
             header = next(reader, [])
             _check_header(header, path)
@@ -196,8 +198,6 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
                     first = False
             if records or first:
                 yield _frame(records, header, path)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path}: not readable as gzip: {error}") from None
     except csv.Error as error:
         raise InputError(f"{path}:{reader.line_num}: malformed CSV: {error}") from None
     except UnicodeDecodeError as error:

@@ -23,6 +23,7 @@ import polars as pl
 from pydantic import Field
 
 from clinometer.errors import StudyError, one_line
+from clinometer.packed import open_packed
 from clinometer.stimuli.words import Strict
 from clinometer.texts import write_bytes
 
@@ -109,10 +110,13 @@ def _read_table(path: Path, sha256: str, _: int) -> pl.DataFrame:
     if (digest := hashlib.sha256(content).hexdigest()) != sha256:
         raise StudyError(f"items {path}: SHA-256 is {digest}, the study names {sha256}")
     try:
-        return pl.read_csv(BytesIO(content), infer_schema=False).with_columns(
+        with open_packed(path, error=StudyError) as file:
+            # Decoded here: polars would unpack bytes that are packed once more.
+            text = file.read().decode("utf-8-sig")
+        return pl.read_csv(BytesIO(text.encode()), infer_schema=False).with_columns(
             pl.all().fill_null("")
         )
-    except pl.exceptions.PolarsError as error:
+    except (UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise StudyError(
             f"items {path}: not a table in CSV ({str(error).splitlines()[0]})"
         ) from None

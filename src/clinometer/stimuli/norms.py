@@ -8,7 +8,6 @@ hash, and a results directory, which keeps the study, can be remade without the 
 
 from __future__ import annotations
 
-import gzip
 import re
 from functools import lru_cache
 from io import BytesIO
@@ -16,7 +15,8 @@ from pathlib import Path
 
 import polars as pl
 
-from clinometer.errors import StudyError, shortened
+from clinometer.errors import InputError, StudyError, shortened
+from clinometer.packed import open_packed
 
 __all__ = ["NORMS", "inline_norms", "parse_norms"]
 
@@ -70,15 +70,14 @@ def inline_norms(norms: str, folder: Path) -> str:
 def _read(path: Path) -> str:
     if not path.is_file():
         raise StudyError(f"norms {path.name}: no such file in {path.parent}")
-    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rb") as file:
+        with open_packed(path) as file:
             # One byte more than is allowed tells a table that is too large from one that just fits.
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise StudyError(f"norms {path.name}: larger than {MAX_BYTES // 1_000_000} MB")
         return content.decode("utf-8-sig").replace("\r\n", "\n")
-    except (OSError, EOFError, UnicodeDecodeError):
+    except (InputError, OSError, UnicodeDecodeError):
         raise StudyError(f"norms {path.name}: cannot be read as CSV in UTF-8") from None
 
 

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 import threading
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 from clinometer.errors import InputError, one_line
+from clinometer.packed import open_archive
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = ["Bundles", "command", "find_sample", "log_files"]
@@ -27,11 +27,8 @@ MOST_BYTES = 1 << 30
 #: A copy takes at most so many seconds.
 MOST_S = 300
 
-#: Largest head of a log that is read, in bytes.
-MOST_HEAD = 16 << 20
-
-_UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, LookupError,
-               RuntimeError)  # fmt: skip
+#: What a log raises that is damaged, or another's.
+_UNREADABLE = (InputError, ValueError, TypeError, LookupError)
 
 
 def log_files(run: ListedRun) -> list[Path]:
@@ -59,7 +56,9 @@ class Bundles:
         """
         files = log_files(run)
         if not files:
-            raise InputError("this run has no inspect logs")
+            raise InputError(
+                "this run has no inspect logs; a bundle has them if it was made with --logs"
+            )
         with self._lock:
             versions = stamps(*files)
             viewer = self._viewers.get(run.key)
@@ -112,14 +111,10 @@ def find_sample(run: ListedRun, model: str, trial: str) -> str | None:
 
 def _members(path: Path, model: str) -> Iterator[str]:
     """Yield the names in a log of a model; none of another's, or of one that cannot be read."""
-    import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
-
     try:
-        with zipfile.ZipFile(path) as log:
-            names = log.namelist()
+        with open_archive(path) as log:
+            names = log.names
             head = "header.json" if "header.json" in names else "_journal/start.json"
-            if log.getinfo(head).file_size > MOST_HEAD:
-                return
             if json.loads(log.read(head))["eval"]["model"] == model:
                 yield from names
     except _UNREADABLE:

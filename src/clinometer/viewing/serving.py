@@ -11,7 +11,8 @@ from pathlib import Path
 import uvicorn
 
 from clinometer.errors import InputError
-from clinometer.results.bundles import unpacked
+from clinometer.report.document import write_report
+from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.viewing.app import HOSTS, make_app
 from clinometer.viewing.runs import find_runs
 
@@ -39,6 +40,8 @@ def serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
         If there are no results, the bundle was changed, or the port cannot be had.
     """
     with unpacked(directory) as results:
+        if is_bundle(directory):  # it has the tables, and not the page that is made of them
+            write_report(results)
         _serve(results, port, ready)
 
 

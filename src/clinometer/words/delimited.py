@@ -7,14 +7,15 @@ line of a malformed record.
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
+import io
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 
 from clinometer.errors import InputError
+from clinometer.packed import open_packed
 from clinometer.results import check, tables
 
 __all__ = ["fields", "header", "records"]
@@ -79,15 +80,16 @@ def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    opener = gzip.open if path.suffix == ".gz" else open
     line = width = 0
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with (
+            open_packed(path) as data,
+            io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file,
+        ):
             first = file.readline()
-            file.seek(0)
             tabs = "\t" in first
             reader = csv.reader(
-                file,
+                chain([first], file) if first else file,
                 delimiter="\t" if tabs else ",",
                 quoting=csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL,
                 strict=True,
@@ -104,5 +106,3 @@ def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"{path}:{line + 1}: malformed: {error}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 after line {line}: {error.reason}") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: broken gzip file after line {line}: {error}") from None

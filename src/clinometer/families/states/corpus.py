@@ -20,23 +20,21 @@ UTF-8 become U+FFFD. A longer line of a ``.txt`` file is read in pieces, cut bet
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import heapq
-import importlib
 import io
 import json
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import polars as pl
 
 from clinometer.errors import InputError, shortened, unknown
 from clinometer.families.states.examples import holds
 from clinometer.families.states.tables import CONTEXTS
+from clinometer.packed import LARGEST_STREAM, PACKED, open_packed
 from clinometer.results.tables import FORMATS, pieces
 
 __all__ = ["sample_corpus", "texts"]
@@ -45,7 +43,6 @@ __all__ = ["sample_corpus", "texts"]
 LONGEST_TERM = 8
 
 ENDINGS = (".txt", ".jsonl")
-PACKED = (".gz", ".zst")
 
 #: Columns and fields that hold the text where none is named.
 COLUMNS = ("text", "body", "sentence", "content")
@@ -53,9 +50,6 @@ COLUMNS = ("text", "body", "sentence", "content")
 #: Characters of a line that are held at a time.
 PIECE = 1 << 20
 LONGEST_JSON = 1 << 26
-
-#: Dumps of Reddit are packed with windows of 2 GiB.
-WINDOW = 2**31
 
 _WORD = re.compile(r"\w+(?:[-\u2010\u2011]\w+)*")
 _BETWEEN = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?=[\"“'‘(\[]?[^\W_a-z])")
@@ -223,37 +217,10 @@ def texts(path: Path, column: str | None = None) -> Iterator[str]:
 def _open(path: Path) -> Iterator[TextIO]:
     """Open a file of text, packed or not; what breaks while it is read is one line, too."""
     try:
-        if path.suffix == ".zst":
-            with path.open("rb") as packed, _open_zst(path, packed) as raw:
-                yield io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="\n")
-        else:
-            opener: Any = gzip.open if path.suffix == ".gz" else open
-            with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="\n") as file:
-                yield file
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: broken gzip file: {error}") from None
+        with open_packed(path, largest=LARGEST_STREAM) as data:
+            yield io.TextIOWrapper(data, encoding="utf-8-sig", errors="replace", newline="\n")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-
-
-@contextlib.contextmanager
-def _open_zst(path: Path, packed: Any) -> Iterator[Any]:
-    """Open what is packed in a ``.zst`` file, as bytes."""
-    try:
-        zstandard: Any = importlib.import_module("zstandard")
-    except ImportError:
-        raise InputError(
-            f"{path}: .zst needs the package zstandard; install it, or unpack the file"
-        ) from None
-    try:
-        with zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(
-            packed, read_across_frames=True
-        ) as raw:
-            yield raw
-    except zstandard.ZstdError as error:
-        raise InputError(f"{path}: broken zst file: {error}") from None
 
 
 def _line_texts(file: TextIO) -> Iterator[str]:

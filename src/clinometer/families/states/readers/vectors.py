@@ -13,14 +13,11 @@ those of its parts if all have one. Terms without a vector are left out, with a 
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 import warnings
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, cast
 
 import numpy as np
 import polars as pl
@@ -28,6 +25,7 @@ from numpy.typing import NDArray
 
 from clinometer.errors import ClinometerWarning, ModelError, shortened
 from clinometer.families.states.readers.states import HiddenStates, find_terms
+from clinometer.packed import LARGEST_STREAM, open_packed
 
 __all__ = ["ENDINGS", "WordVectors"]
 
@@ -127,8 +125,7 @@ class WordVectors:
     def _lines(self) -> Iterator[tuple[int, bytes, bytes]]:
         """Yield the number of each line, its word, and its numbers as text."""
         try:
-            opened = gzip.open(self._path) if self._path.suffix == ".gz" else self._path.open("rb")
-            with cast(IO[bytes], opened) as file:
+            with open_packed(self._path, largest=LARGEST_STREAM, error=ModelError) as file:
                 for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
                     word, _, rest = line.rstrip().partition(b" ")
                     if number == 1 and word.isdigit() and rest.isdigit():
@@ -139,7 +136,7 @@ class WordVectors:
                             "set apart by spaces"
                         )
                     yield number, word, rest
-        except (OSError, EOFError, zlib.error) as error:
+        except OSError as error:
             raise ModelError(f"model {self.name!r}: {error}") from None
 
 
