@@ -7,6 +7,7 @@ on disk; a different plan is refused, and the error names the differences.
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,16 @@ from typing import Any, Protocol
 from clinometer import __version__
 from clinometer.errors import InputError, PlanError
 from clinometer.results.locks import LOCK, writing
-from clinometer.results.records import read_plan, text_hash, write_plan
+from clinometer.results.origins import make_key, origin_name
+from clinometer.results.records import (
+    CONTINUE,
+    plan_key,
+    plan_origin,
+    read_plan,
+    refuse_elsewhere,
+    text_hash,
+    write_plan,
+)
 from clinometer.texts import write_text
 
 __all__ = ["Claimant", "claim", "short_hash"]
@@ -45,7 +55,9 @@ class Claimant(Protocol):
         return {}
 
 
-def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
+def claim(
+    out: Path, plan: Claimant, command: str = "", *, from_elsewhere: bool = False
+) -> dict[str, Any]:
     """Bind `out` to a plan, or confirm that it is bound to the same one.
 
     Parameters
@@ -56,6 +68,8 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
         What is to be asked.
     command
         The command line, for the record.
+    from_elsewhere
+        Whether a plan, and answers, that were not made with the user's key are continued.
 
     Returns
     -------
@@ -65,43 +79,57 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
     Raises
     ------
     PlanError
-        If `out` holds another plan or other files, or was written in another layout; nothing is
-        written then.
+        If `out` holds another plan or other files, or was written in another layout, or elsewhere;
+        nothing is written then.
     InputError
         If the plan cannot be written.
     """
     path = plan.file(out)
-    attached = plan.attachments()
     if not path.exists():
-        _refuse_foreign(out, path, attached)
+        _refuse_foreign(out, path, plan.attachments())
     if path.parent != out:
-        return _bind(out, plan, attached, command)
+        return _bind(out, plan, command, from_elsewhere)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out}: cannot be made ({error.strerror})") from None
     with writing(out):  # of two processes with different plans, the second is refused
-        return _bind(out, plan, attached, command)
+        return _bind(out, plan, command, from_elsewhere)
 
 
-def _bind(out: Path, plan: Claimant, attached: Mapping[str, str], command: str) -> dict[str, Any]:
+def _bind(out: Path, plan: Claimant, command: str, from_elsewhere: bool) -> dict[str, Any]:
     """Write the plan, or compare it with the one that is there."""
     path = plan.file(out)
+    # By which its answers are told from those of every other run.
+    described: dict[str, Any] = {"run": secrets.token_hex(8)}
     if path.exists():
         earlier = read_plan(path)
         _compare(out, earlier, plan)
-        if all(earlier.get(name) == number for name, number in plan.grows().items()):
+        if not from_elsewhere:
+            # Of a file, the plan and the folder of answers stand beside it.
+            _refuse_elsewhere(path, out if path.parent == out else Path(f"{out}.answers"))
+        grown = any(earlier.get(name) != number for name, number in plan.grows().items())
+        if not grown and plan_key(path) is not None:
             return earlier
-        described = {**earlier, **plan.grows()}
+        described |= {**earlier, **plan.grows()}
     else:
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        origin = {"clinometer": __version__, "created": created, "command": command}
-        described = {**origin, **plan.identity(), **plan.grows(), **plan.describe()}
-    for name, text in attached.items():
+        described |= {"clinometer": __version__, "created": created, "command": command}
+        described |= {**plan.identity(), **plan.grows(), **plan.describe()}
+    for name, text in plan.attachments().items():
         write_text(out / name, text)
     # Last: a directory without a plan is not claimed, and is claimed anew.
-    write_plan(path, described)
+    write_plan(path, described, make_key())
     return described
+
+
+def _refuse_elsewhere(path: Path, directory: Path) -> None:
+    """Raise PlanError if a plan, or answers in a directory, are not as the user's key left them."""
+    if plan_key(path) is None:
+        key_id = plan_origin(path)
+        origin = "changed since" if key_id == make_key().id else origin_name(key_id)
+        raise PlanError(f"{path}: this plan was not made here ({origin}); {CONTINUE}")
+    refuse_elsewhere(directory)
 
 
 def _compare(out: Path, earlier: Mapping[str, Any], plan: Claimant) -> None:

@@ -24,6 +24,7 @@ from clinometer.models.opening import describe_model
 from clinometer.models.providers import find_provider
 from clinometer.results import TRIALS
 from clinometer.results.locks import only_process
+from clinometer.results.origins import JUDGE
 from clinometer.results.records import Journal, journals
 from clinometer.scoring import open_decisions
 from clinometer.stimuli import Study
@@ -303,10 +304,6 @@ def _outcome(
         last_error=errors[-1] if errors else None,
         stopped_by=stops[0] if stops else None,
     )
-
-
-#: The folder of a judge's answers, inside a results directory.
-JUDGE = "judge"
 
 
 def ask_judge(  # noqa: PLR0913 - what a run shares with its judge

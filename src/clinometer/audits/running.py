@@ -47,6 +47,9 @@ class Asking:
     judge
         A model that is asked about decisions that the rules cannot read, once every trial has an
         answer; None asks none.
+    from_elsewhere
+        Whether a run is continued whose answers were not all asked with the user's key; results
+        say so.
     """
 
     connection: Connection = field(default_factory=Connection)
@@ -54,6 +57,7 @@ class Asking:
     prices: Path | None = None
     on_progress: OnProgress = lambda model, answer: None
     judge: str | None = None
+    from_elsewhere: bool = False
 
 
 class Watcher:
@@ -190,7 +194,9 @@ class Run:
         for name in plan.models:
             connection = plan.connection_of(name, self.asking.connection)
             models[name] = open_model(name, plan.generation, connection)
-        claim(self.directory, plan, self.command)  # last: nothing is written for a wrong name
+        # Last: nothing is written for a wrong name.
+        from_elsewhere = self.asking.from_elsewhere
+        claim(self.directory, plan, self.command, from_elsewhere=from_elsewhere)
         return models
 
     def _ask(self, models: dict[str, Any], watcher: Watcher) -> Outcome:

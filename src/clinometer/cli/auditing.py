@@ -284,7 +284,13 @@ def _complete(
     # A limit in dollars covers the judge too, whose price must then be known.
     budget = build_budget(options, [*plan.models, judge] if judge else plan.models)
     connection = build_connection(options)
-    asking = Asking(connection, budget, options["prices"], judge=judge)
+    asking = Asking(
+        connection,
+        budget,
+        options["prices"],
+        judge=judge,
+        from_elsewhere=options["from_elsewhere"],
+    )
     command = " ".join(["clinometer", *sys.argv[1:]])
     run = Run(plan, directory, asking, options["sizes"], with_families, command)
     return run.complete(Console(run, announce)).complete

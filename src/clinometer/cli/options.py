@@ -284,6 +284,14 @@ BATCH = click.option(
     "google, grok, openai, together.",
 )
 
+FROM_ELSEWHERE = click.option(
+    "--continue-from-elsewhere",
+    "from_elsewhere",
+    is_flag=True,
+    help="Continue a run whose plan or answers were not all made here, with your key; the results "
+    "say so.",
+)
+
 #: Of commands that ask models and keep their answers, besides `_CONNECTION`.
 _ASKING: list[Option] = [
     click.option("--out", type=FOLDER,
@@ -295,6 +303,7 @@ _ASKING: list[Option] = [
     MODEL_SIZES,
     click.option("--max-cost", type=float, help="Stop when this many dollars are spent."),
     BATCH,
+    FROM_ELSEWHERE,
 ]  # fmt: skip
 
 
