@@ -15,17 +15,10 @@ from typing import Any, Protocol
 
 from clinometer import __version__
 from clinometer.errors import InputError, PlanError
+from clinometer.results.evidence import Note, elsewhere_notes, lasting_notes, refuse_elsewhere
 from clinometer.results.locks import LOCK, writing
-from clinometer.results.origins import make_key, origin_name
-from clinometer.results.records import (
-    CONTINUE,
-    plan_key,
-    plan_origin,
-    read_plan,
-    refuse_elsewhere,
-    text_hash,
-    write_plan,
-)
+from clinometer.results.origins import make_key
+from clinometer.results.records import read_plan, text_hash, write_plan
 from clinometer.texts import write_text
 
 __all__ = ["Claimant", "claim", "short_hash"]
@@ -105,13 +98,13 @@ def _bind(out: Path, plan: Claimant, command: str, from_elsewhere: bool) -> dict
     if path.exists():
         earlier = read_plan(path)
         _compare(out, earlier, plan)
+        # Of a file, the plan and the folder of answers stand beside it.
+        notes = elsewhere_notes(path, out if path.parent == out else Path(f"{out}.answers"))
         if not from_elsewhere:
-            # Of a file, the plan and the folder of answers stand beside it.
-            _refuse_elsewhere(path, out if path.parent == out else Path(f"{out}.answers"))
-        grown = any(earlier.get(name) != number for name, number in plan.grows().items())
-        if not grown and plan_key(path) is not None:
+            refuse_elsewhere(notes)
+        described |= {**earlier, **plan.grows(), **_continued(earlier, path, notes)}
+        if described == earlier:
             return earlier
-        described |= {**earlier, **plan.grows()}
     else:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         described |= {"clinometer": __version__, "created": created, "command": command}
@@ -123,13 +116,18 @@ def _bind(out: Path, plan: Claimant, command: str, from_elsewhere: bool) -> dict
     return described
 
 
-def _refuse_elsewhere(path: Path, directory: Path) -> None:
-    """Raise PlanError if a plan, or answers in a directory, are not as the user's key left them."""
-    if plan_key(path) is None:
-        key_id = plan_origin(path)
-        origin = "changed since" if key_id == make_key().id else origin_name(key_id)
-        raise PlanError(f"{path}: this plan was not made here ({origin}); {CONTINUE}")
-    refuse_elsewhere(directory)
+def _continued(
+    earlier: Mapping[str, Any], path: Path, notes: Mapping[Path, Note]
+) -> dict[str, Any]:
+    """Return what a plan says of itself, and of answers that were changed, when it is continued.
+
+    Which answers are of another key, or of none, their lines say themselves.
+    """
+    lasting = lasting_notes(earlier)
+    for place, note in notes.items():
+        if note.changed or place == path:
+            lasting[place.name] = note.text
+    return {"elsewhere": lasting} if lasting else {}
 
 
 def _compare(out: Path, earlier: Mapping[str, Any], plan: Claimant) -> None:

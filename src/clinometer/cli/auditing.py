@@ -256,12 +256,22 @@ def report_command(
     notes = unfinished(read_detail(directory, "progress"))  # a note per model
     for model, note in notes.items():
         remark(f"incomplete: {model}: {note}")
+    _say_elsewhere(directory)
     if csv is not None:
         names = [name for name in all_tables() if (directory / f"{name}.parquet").is_file()]
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
         echo(f"{len(names)} tables: {csv}", err=as_json)  # standard output is for JSON alone
     sys.exit(1 if notes else 0)
+
+
+def _say_elsewhere(directory: Path) -> None:
+    """Print what of a directory was not made here, as far as the user's key tells."""
+    from clinometer.results.evidence import elsewhere_notes
+
+    plan = directory / "plan.json"
+    for place, note in elsewhere_notes(plan, directory).items() if plan.is_file() else ():
+        remark(f"from elsewhere: {place.relative_to(directory)}: {note.text}")
 
 
 def _complete(

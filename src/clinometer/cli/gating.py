@@ -75,6 +75,8 @@ def gate_command(
     for check in gated.checks:
         echo(f"  {check.outcome}: {check.name}: {check.reason}")
     echo(f"  {gated.declaration}")
+    for note in gated.notes:
+        echo(f"  from elsewhere: {note}")
     report = report_of(gated, str(policy))
     for form, path in files.items():
         write_gate(report, path, form)

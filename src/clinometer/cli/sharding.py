@@ -207,10 +207,13 @@ def merge_command(directories: tuple[Path, ...], out: Path) -> None:
     """
     from clinometer.audits.merging import merge
     from clinometer.directory.results import read_detail
+    from clinometer.results.origins import origin_name
     from clinometer.results.progress import unfinished
 
     for row in merge(directories, out):
         repeated = f", {row.repeated:,} were there" if row.repeated else ""
+        origins = ", ".join(map(origin_name, row.origins))
+        repeated += f" ({origins})" if origins else ""
         echo(f"{row.model}: {row.copied:,} taken from {row.source}{repeated}")
     notes = unfinished(read_detail(out, "progress"))
     for model, note in notes.items():

@@ -72,6 +72,7 @@ class GateReport(BaseModel):
     confidence: float | None = None
     declared_before_the_run: bool | None = None
     declaration: str | None = None
+    from_elsewhere: list[str] = []
     checks: list[CheckReport] = []
 
 
@@ -87,6 +88,7 @@ def report_of(gated: Gated, policy_file: str | None = None) -> GateReport:
         confidence=gated.policy.confidence,
         declared_before_the_run=gated.declared,
         declaration=gated.declaration,
+        from_elsewhere=list(gated.notes),
         checks=[CheckReport(**vars(check)) for check in gated.checks],
     )
 
@@ -124,6 +126,7 @@ def as_markdown(report: GateReport) -> str:
         "|---|---|---|",
         *map(_markdown_row, report.checks),
         "",
+        *(f"From elsewhere: {_escape_markdown(note)}\n" for note in report.from_elsewhere),
         "A pass does not say that the model is free of bias; it says that what was measured lies "
         "within the limits of the policy.",
     ]

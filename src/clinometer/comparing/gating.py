@@ -10,7 +10,7 @@ Rule
 Checks
     ==================  ==========================================================================
     rule                a limit of means, or of changes from the baseline
-    run                 every trial was asked, and one model answered
+    run                 every trial was asked, here if that is required, and one model answered
     compliance          the interval of the share of scored answers (Wilson) lies above the floor
     control             a positive and a negative control passed (`results.controls`)
     ==================  ==========================================================================
@@ -89,6 +89,8 @@ class Gated:
     baseline: str | None
     declared: bool | None
     checks: Sequence[GateCheck]
+    notes: Sequence[str] = ()
+    """What of the plan and the answers was not made here; see `results.evidence`."""
 
     @property
     def outcome(self) -> Outcome:
@@ -123,7 +125,8 @@ def gate(
     model
         The model that is judged, where the results have several.
     require_declared
-        Whether a policy that was not declared before the run leaves the gate inconclusive.
+        Whether a policy that was not declared before the run, or answers that were not asked with
+        the user's key, leave the gate inconclusive.
     recording
         What recorded answers leave open.
 
@@ -157,8 +160,11 @@ def gate(
     checks = judge_run(rules, run, compared)
     if require_declared:
         checks.append(_declaration_check(declared))
+    is_required = require_declared or rules.origin == "required"
+    judged_runs = [run] if compared is None else [run, compared.baseline]
+    checks += _origin_checks(judged_runs, is_required)
     label = None if compared is None else compared.baseline.label
-    return Gated(rules, run.model, label, declared, checks)
+    return Gated(rules, run.model, label, declared, checks, [note.text for note in run.notes])
 
 
 def inference_of(policy: Policy) -> Inference:
@@ -242,6 +248,15 @@ def _declaration_check(declared: bool | None) -> GateCheck:
     """Check that the policy was declared before the run."""
     outcome: Outcome = "pass" if declared else "inconclusive"
     return GateCheck("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
+
+
+def _origin_checks(runs: Sequence[ComparedRun], is_required: bool) -> Iterator[GateCheck]:
+    """Check that plan and answers of runs were made here; changed ones never pass."""
+    for run in runs:
+        texts = [note.text for note in run.notes if is_required or note.changed]
+        if texts:
+            name = f"answers of {run.label or run.model} were asked here"
+            yield GateCheck("run", name, "inconclusive", "; ".join(texts))
 
 
 def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from clinometer.directory.results import read_estimates
+from clinometer.directory.results import read_detail, read_estimates
 from clinometer.errors import InputError, unknown
 from clinometer.results import CONDITIONS, RESPONSES, SCORES
 from clinometer.results.bundles import unpacked
 from clinometer.results.places import anywhere
+from clinometer.results.progress import elsewhere_sentences
 from clinometer.results.tables import scan_table
 
 __all__ = ["Shown", "show"]
@@ -48,6 +49,8 @@ class Shown:
 
     answers: pl.DataFrame
     estimates: pl.DataFrame
+    elsewhere: Sequence[str] = ()
+    """Which answers of the directory were not asked with the key of its plan."""
 
 
 @anywhere(directory=True)
@@ -98,7 +101,8 @@ def _show_directory(path: Path, what: Sequence[str]) -> Shown:
         how="left",
         maintain_order="left",
     )
-    return Shown(answers, _entered_means(matches, read_estimates(path)))
+    elsewhere = elsewhere_sentences(read_detail(path, "progress"))
+    return Shown(answers, _entered_means(matches, read_estimates(path)), elsewhere)
 
 
 def _has_name(name: str, scores: pl.DataFrame) -> pl.Expr:

@@ -51,7 +51,7 @@ _UNLISTED = {MANIFEST, SEAL, SIGNATURE}
 #: What numbers are recomputed from, as patterns of paths in a results directory.
 EVIDENCE = (
     *("plan.json", "policy.yaml", "studies/*.yaml", "answers/*/*.jsonl", "answers/*/model.json"),
-    *("judge/*/*/*.jsonl", "judge/*.json"),
+    *("answers/*/*.count", "judge/*/*/*.jsonl", "judge/*/*/*.count", "judge/*.json"),
 )
 
 #: What is bundled.

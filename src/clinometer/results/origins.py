@@ -30,9 +30,9 @@ import platformdirs
 from clinometer.errors import InputError
 from clinometer.texts import keep_secret
 
-__all__ = ["ALTERED", "COLLECTED", "JUDGE", "KEY_VARIABLE", "UNKNOWN", "Key", "Origins",
-           "count_text", "elsewhere_text", "find_key", "line_mark", "make_key", "mark_id",
-           "origin_name", "read_count", "run_scope"]  # fmt: skip
+__all__ = ["ALTERED", "COLLECTED", "JUDGE", "KEY_VARIABLE", "UNKNOWN", "MarkKey", "Origins",
+           "count_text", "elsewhere_counts", "elsewhere_text", "find_key", "line_mark", "make_key",
+           "mark_id", "origin_name", "read_count", "run_scope"]  # fmt: skip
 
 #: The variable of the environment with the key, where it is not the one in the user's settings.
 KEY_VARIABLE = "CLINOMETER_KEY"
@@ -59,7 +59,7 @@ _MARK = re.compile(rb', "mark": "([0-9a-f]{8}) (\d{1,15}) ([0-9a-f]{32})"$')
 
 
 @dataclass(frozen=True)
-class Key:
+class MarkKey:
     """A key of the user, and the id that names it."""
 
     secret: bytes = field(repr=False)
@@ -78,7 +78,7 @@ class Key:
         return f"{self.id} {self.digest(*parts).decode()}"
 
 
-def find_key() -> Key | None:
+def find_key() -> MarkKey | None:
     """Return the user's key: from the environment, else from their settings; None if there is none.
 
     Raises InputError if it is too short.
@@ -97,10 +97,10 @@ def find_key() -> Key | None:
         )
     keep_secret(text)
     key_id = hashlib.sha256(b"clinometer key\0" + text.encode()).hexdigest()[:8]
-    return Key(text.encode(), key_id)
+    return MarkKey(text.encode(), key_id)
 
 
-def make_key() -> Key:
+def make_key() -> MarkKey:
     """Return the user's key, which is made if there is none.
 
     Raises InputError if it cannot be kept.
@@ -147,7 +147,7 @@ def run_scope(folder: Path) -> bytes:
     return f"{run} {folder.relative_to(place).as_posix()}".encode()
 
 
-def line_mark(key: Key, scope: bytes, number: int, text: bytes) -> bytes:
+def line_mark(key: MarkKey, scope: bytes, number: int, text: bytes) -> bytes:
     """Return what is added to the text of a line as its mark."""
     digits = b"%d" % number
     digest = key.digest(scope, digits, text)
@@ -160,13 +160,13 @@ def mark_id(text: bytes) -> tuple[str, int] | None:
     return None if mark is None else (mark[1].decode(), int(mark[2]))
 
 
-def count_text(key: Key, scope: bytes, count: int) -> bytes:
+def count_text(key: MarkKey, scope: bytes, count: int) -> bytes:
     """Return the content of the file that counts the lines of a key, always of the same length."""
     digits = b"%015d" % count
     return b"%s %s\n" % (digits, key.digest(scope, b"count", digits))
 
 
-def read_count(path: Path, key: Key, scope: bytes) -> int | None:
+def read_count(path: Path, key: MarkKey, scope: bytes) -> int | None:
     """Read how many lines of a key there were; None if the file is not as the key left it."""
     try:
         content = path.read_bytes()
@@ -188,10 +188,12 @@ class Origins:
         From `run_scope`.
     """
 
-    key: Key | None
+    key: MarkKey | None
     scope: bytes
     answers: Counter[str] = field(default_factory=Counter)
     """Id of a key, or another origin → lines that hold an answer."""
+    claims: Counter[str] = field(default_factory=Counter)
+    """The same as the lines say it, whatever the key says: the same for every reader."""
     missing: int = 0
     """Lines that the key marked and that are not there any more."""
     _next: int = 0
@@ -199,27 +201,31 @@ class Origins:
 
     def take(self, text: bytes, line: Mapping[str, object]) -> str:
         """Count a line, and return its origin; `text` is its text up to the end of its mark."""
-        origin = self._origin(text, line)
+        mark = _MARK.search(text)
+        claim = origin = UNKNOWN if mark is None else mark[1].decode()
+        stated = line.get("origin")
+        if mark is not None and isinstance(stated, str):
+            claim = stated
+        if self.key is not None and mark is not None and origin == self.key.id:
+            # A line that was merged or collected says whose answer it is; only where this key
+            # marked it is that to be believed.
+            origin = claim if self._holds(self.key, mark, text) else ALTERED
+        is_answer = line.get("error") is None
+        self.claims[claim] += is_answer
         # An error answers nothing; but where it was changed, it may have been an answer.
-        if line.get("error") is None or origin == ALTERED:
-            self.answers[origin] += 1
+        self.answers[origin] += is_answer or origin == ALTERED
         return origin
 
-    def _origin(self, text: bytes, line: Mapping[str, object]) -> str:
-        mark = _MARK.search(text)
-        if mark is None:
-            return UNKNOWN
-        key_id, number = mark[1].decode(), int(mark[2])
-        if self.key is not None and key_id == self.key.id:
-            digest = self.key.digest(self.scope, mark[2], text[: mark.start()])
-            self._present += 1
-            # Numbers rise: a line that stands twice, or was moved, is no evidence either.
-            if not hmac.compare_digest(digest, mark[3]) or number < self._next:
-                return ALTERED
-            self._next = number + 1
-        # A line that was merged or collected says whose answer it is.
-        stated = line.get("origin")
-        return stated if isinstance(stated, str) else key_id
+    def _holds(self, key: MarkKey, mark: re.Match[bytes], text: bytes) -> bool:
+        """Whether a mark with the id of the reader's key holds."""
+        number = int(mark[2])
+        digest = key.digest(self.scope, mark[2], text[: mark.start()])
+        self._present += 1
+        # Numbers rise: a line that stands twice, or was moved, is no evidence either.
+        if not hmac.compare_digest(digest, mark[3]) or number < self._next:
+            return False
+        self._next = number + 1
+        return True
 
     def end(self, count: int | None) -> None:
         """Compare the lines with their `count`, which is None if its file is not as it was left.
@@ -237,12 +243,17 @@ def origin_name(origin: str) -> str:
     return _TEXTS.get(origin, f"key {origin}")
 
 
+def elsewhere_counts(answers: Mapping[str, int], key_id: str) -> dict[str, int]:
+    """Return the number of answers of each origin that is not the key with an id."""
+    return {name: n for name, n in answers.items() if n and (name in _TEXTS or name != key_id)}
+
+
 def elsewhere_text(answers: Mapping[str, int], missing: int, key_id: str) -> str:
     """Say which answers are not of the key with an id, and which are missing; empty if all are.
 
     `answers`, `missing`: as of `Origins`.
     """
-    others = {name: n for name, n in answers.items() if n and name != key_id}
+    others = elsewhere_counts(answers, key_id)
     sentences = []
     if others:
         names = [*map(origin_name, others)]
@@ -251,6 +262,6 @@ def elsewhere_text(answers: Mapping[str, int], missing: int, key_id: str) -> str
         total, count = sum(answers.values()), sum(others.values())
         sentences.append(f"{count:,} of {total:,} answers were not asked here: {', '.join(names)}")
     if missing:
-        lines = "1 line that was" if missing == 1 else f"{missing:,} lines that were"
-        sentences.append(f"{lines} marked here, or the count of lines, missing")
+        lines = "1 line" if missing == 1 else f"{missing:,} lines"
+        sentences.append(f"missing: {lines} marked here, or the file that counts them")
     return "; ".join(sentences)

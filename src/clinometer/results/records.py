@@ -25,12 +25,10 @@ from typing import Any, BinaryIO
 
 from clinometer.errors import InputError, PlanError
 from clinometer.results.origins import (
-    JUDGE,
     UNKNOWN,
-    Key,
+    MarkKey,
     Origins,
     count_text,
-    elsewhere_text,
     find_key,
     line_mark,
     make_key,
@@ -41,19 +39,20 @@ from clinometer.results.origins import (
 from clinometer.texts import redacted_fields, write_text
 
 __all__ = [
-    "CONTINUE",
     "COUNT",
     "FORMAT",
     "Journal",
     "find_fault",
+    "journal_files",
     "journals",
+    "parse_line",
     "plan_key",
     "plan_origin",
     "read_lines",
     "read_plan",
-    "refuse_elsewhere",
     "refuse_shared_folders",
     "slug",
+    "split_sum",
     "text_hash",
     "write_plan",
 ]
@@ -63,12 +62,6 @@ FORMAT = 3
 
 #: The file of what is known of a model, in the folder of its answers.
 IDENTITY = "model.json"
-
-#: What to do about answers that were not asked here.
-CONTINUE = (
-    "ask in another directory (--out), or continue with --continue-from-elsewhere, and the results "
-    "say so"
-)
 
 #: How the file is called that counts the lines that a key marked, after the key's id.
 COUNT = ".count"
@@ -113,7 +106,7 @@ def read_plan(path: Path) -> dict[str, Any]:
     return plan
 
 
-def write_plan(path: Path, plan: Mapping[str, Any], key: Key | None = None) -> None:
+def write_plan(path: Path, plan: Mapping[str, Any], key: MarkKey | None = None) -> None:
     """Write a plan atomically, without secrets, with the mark of a key if there is one.
 
     Raises InputError if it cannot be written.
@@ -131,7 +124,7 @@ def plan_origin(path: Path) -> str:
     return _plan_mark(path).partition(" ")[0] or UNKNOWN
 
 
-def plan_key(path: Path) -> Key | None:
+def plan_key(path: Path) -> MarkKey | None:
     """Return the user's key if it marked the plan; whoever changes the plan marks it again."""
     key = find_key()
     if key is not None and key.made(_plan_mark(path), b"plan", _seal(read_plan(path)).encode()):
@@ -249,14 +242,14 @@ class Journal:
         self._file = self._counter = self._number = None
 
     @cached_property
-    def _key(self) -> Key:
+    def _key(self) -> MarkKey:
         return make_key()
 
     @property
     def _scope(self) -> bytes:
         return run_scope(self.folder)
 
-    def _count_path(self, key: Key) -> Path:
+    def _count_path(self, key: MarkKey) -> Path:
         return self.folder / f"{key.id}{COUNT}"
 
     def _open_counter(self) -> None:
@@ -267,8 +260,11 @@ class Journal:
         # Lines that a killed process had no time to count stand in the last file.
         for file in self.files() if count is None else self.files()[-1:]:
             with file.open("rb") as lines:
-                marks = (mark_id(_split_sum(text)[0]) for text in lines)
-                numbers += [mark[1] + 1 for mark in marks if mark and mark[0] == self._key.id]
+                for text in lines:
+                    before, is_whole = split_sum(text)
+                    mark = mark_id(before) if is_whole else None  # torn: it is written anew
+                    if mark is not None and mark[0] == self._key.id:
+                        numbers.append(mark[1] + 1)
         # Without the count lines may be missing: the gap of one says so for as long as they stay.
         self._number = max(numbers) + (count is None and len(numbers) > 1)
         path.touch()
@@ -315,6 +311,14 @@ class Journal:
         for _, line in self._lines_with_places():
             yield line
 
+    def lines_with_origins(self) -> Iterator[tuple[Line, str]]:
+        """Yield every complete line and its origin (`Origins.take`), in the order written.
+
+        Raises InputError if a line was changed since.
+        """
+        for _, line, origin in self._lines_with_origins():
+            yield line, origin
+
     def __iter__(self) -> Iterator[Line]:
         """Yield the last answer to each trial; an error only if the trial has no answer."""
         yield from self.read(sorted(self.places().values()))
@@ -352,7 +356,7 @@ class Journal:
             for place in places:
                 number, start = divmod(place, _FILE)
                 files[number].seek(start)
-                if (line := _parse(files[number].readline())) is not None:
+                if (line := parse_line(files[number].readline())) is not None:
                     yield line
 
     def _lines_with_places(self) -> Iterator[tuple[Place, Line]]:
@@ -375,10 +379,11 @@ class Journal:
 
     def files(self) -> list[Path]:
         """Return the files, in the order written."""
-        return _journal_files(self.folder)
+        return journal_files(self.folder)
 
 
-def _journal_files(folder: Path) -> list[Path]:
+def journal_files(folder: Path) -> list[Path]:
+    """Return the files of the journal in a folder, in the order written."""
     paths = [path for path in folder.glob("*.jsonl") if path.stem.isdecimal()]
     return sorted(paths, key=lambda path: int(path.stem))
 
@@ -392,23 +397,6 @@ def journals(directory: Path) -> list[Journal]:
             if line and isinstance(line.get("model"), str):
                 models.add(line["model"])
     return [Journal(directory, model) for model in sorted(models)]
-
-
-def refuse_elsewhere(directory: Path) -> None:
-    """Raise PlanError if lines of the journals in a directory are not as this key marked them."""
-    key = make_key()
-    for folder in sorted((*directory.glob("answers/*"), *directory.glob(f"{JUDGE}/answers/*"))):
-        origins = Origins(key, run_scope(folder))
-        for path in _journal_files(folder):
-            with path.open("rb") as file:
-                for text in file:
-                    # Lines are not parsed: there may be many. Torn ones are ignored.
-                    before, is_whole = _split_sum(text)
-                    if is_whole:
-                        origins.take(before, {})
-        origins.end(read_count(folder / f"{key.id}{COUNT}", key, origins.scope))
-        if reason := elsewhere_text(origins.answers, origins.missing, key.id):
-            raise PlanError(f"{folder}: {reason}; {CONTINUE}")
 
 
 def read_lines(path: Path, *, signed: bool = False) -> Iterator[Line | None]:
@@ -430,8 +418,8 @@ def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, bytes
                 end += len(text)
                 if not text.strip():
                     continue
-                line = _parse(text)
-                before, is_whole = _split_sum(text)
+                line = parse_line(text)
+                before, is_whole = split_sum(text)
                 if line is not None and signed and not is_whole:
                     raise InputError(
                         f"{path}:{number}: changed since it was written; restore the line, or "
@@ -442,7 +430,7 @@ def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, bytes
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-def _parse(text: bytes) -> Line | None:
+def parse_line(text: bytes) -> Line | None:
     """Return the object in a line, without mark and hash; None if it is malformed."""
     try:
         line = json.loads(text)
@@ -462,7 +450,7 @@ def _signed_line(line: Line, mark: Callable[[bytes], bytes]) -> bytes:
     return text + _SUM + _line_hash(text) + _END
 
 
-def _split_sum(text: bytes) -> tuple[bytes, bool]:
+def split_sum(text: bytes) -> tuple[bytes, bool]:
     """Return what stands before the hash of a line, and whether it is what the hash is of."""
     before, _, end = text.rstrip(b"\r\n").rpartition(_SUM)
     return before, end == _line_hash(before) + _END.rstrip()
