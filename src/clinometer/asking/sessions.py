@@ -56,6 +56,11 @@ class Outcome:
         """Whether every trial of every model has an answer."""
         return self.answered == self.trials
 
+    @property
+    def has_tables(self) -> bool:
+        """Whether there is something to make tables of, and the user did not stop the run."""
+        return bool(self.answered or self.errors) and self.stopped_by != "interrupted"
+
 
 def ask_models(  # noqa: PLR0913 - what a run shares with its judge
     pieces: Callable[[], Iterable[pl.DataFrame]],

@@ -145,7 +145,7 @@ class Run:
         while run is not None:
             outcome = run._ask(models, watcher)
             watcher.on_asked(outcome)
-            if outcome.stopped_by == "interrupted" or not (outcome.answered or outcome.errors):
+            if not outcome.has_tables:
                 return outcome
             if judge is not None and outcome.complete:
                 watcher.on_judged(judge[0], run._judge(judge))

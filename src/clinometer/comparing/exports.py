@@ -24,7 +24,7 @@ from urllib.parse import quote
 from pydantic import BaseModel
 
 from clinometer import __version__
-from clinometer.comparing.gating import CODES, Gated
+from clinometer.comparing.gating import CODES, CheckKind, Gated
 from clinometer.texts import visible, write_text
 
 __all__ = [
@@ -45,7 +45,7 @@ _SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "⚠️", "error": "❗"
 class CheckReport(BaseModel):
     """One requirement, and whether it is met."""
 
-    kind: Literal["rule", "run", "compliance", "control"]
+    kind: CheckKind
     name: str
     outcome: Literal["pass", "fail", "inconclusive"]
     reason: str
@@ -60,7 +60,7 @@ class CheckReport(BaseModel):
 class GateReport(BaseModel):
     """The outcome of a gate, with every check; or why there is none."""
 
-    format: Literal["clinometer gate 2"] = "clinometer gate 2"
+    format: Literal["clinometer gate 3"] = "clinometer gate 3"
     clinometer: str = __version__
     policy: str
     policy_file: str | None = None
