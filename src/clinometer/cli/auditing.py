@@ -300,10 +300,9 @@ def report_command(
 
 def _say_elsewhere(directory: Path) -> None:
     """Print what of a directory was not made here, as far as the user's key tells."""
-    from clinometer.results.evidence import elsewhere_notes
+    from clinometer.results.evidence import run_notes
 
-    plan = directory / "plan.json"
-    for place, note in elsewhere_notes(plan, directory).items() if plan.is_file() else ():
+    for place, note in run_notes(directory).items():
         remark(f"from elsewhere: {place.relative_to(directory)}: {note.text}")
 
 

@@ -179,8 +179,9 @@ def gate(
     if require_declared:
         checks.append(_declaration_check(declared))
     is_required = require_declared or rules.origin == "required"
-    judged_runs = [run] if compared is None else [run, compared.baseline]
-    checks += _origin_checks(judged_runs, is_required)
+    checks += _origin_checks(run, is_required)
+    if compared is not None:  # a baseline may well be from elsewhere, but not changed since
+        checks += _origin_checks(compared.baseline, is_required=False)
     label = None if compared is None else compared.baseline.label
     return Gated(rules, run.model, label, declared, checks, [note.text for note in run.notes])
 
@@ -268,13 +269,12 @@ def _declaration_check(declared: bool | None) -> GateCheck:
     return GateCheck("policy", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
 
 
-def _origin_checks(runs: Sequence[ComparedRun], is_required: bool) -> Iterator[GateCheck]:
-    """Check that plan and answers of runs were made here; changed ones never pass."""
-    for run in runs:
-        texts = [note.text for note in run.notes if is_required or note.changed]
-        if texts:
-            name = f"answers of {run.label or run.model} were asked here"
-            yield GateCheck("run", name, "inconclusive", "; ".join(texts))
+def _origin_checks(run: ComparedRun, is_required: bool) -> Iterator[GateCheck]:
+    """Check that plan and answers of a run were made here; changed ones never pass."""
+    texts = [note.text for note in run.notes if is_required or note.changed]
+    if texts:
+        name = f"answers of {run.label or run.model} were asked here"
+        yield GateCheck("run", name, "inconclusive", "; ".join(texts))
 
 
 def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:

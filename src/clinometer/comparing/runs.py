@@ -17,7 +17,7 @@ from clinometer.errors import InputError, unknown
 from clinometer.instruments.design import Design
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
-from clinometer.results.evidence import Note, elsewhere_notes, notes_about
+from clinometer.results.evidence import Note, notes_about, run_notes
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
@@ -126,8 +126,7 @@ def _split_results(results: Results) -> list[ComparedRun]:
     reasons = doubts(read_detail(directory, "progress"))
     policy = results.plan.get("policy")
     looks = looks_of(*read_stage(results.plan))
-    plan = directory / "plan.json"
-    notes = elsewhere_notes(plan, directory) if plan.is_file() else {}
+    notes = run_notes(directory)
     complete = []
     for run in runs.values():
         of_model = tuple(reasons.get(run.model, {}).values())

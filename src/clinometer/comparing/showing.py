@@ -8,12 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from clinometer.directory.results import read_detail, read_estimates
+from clinometer.directory.results import read_estimates
 from clinometer.errors import InputError, unknown
 from clinometer.results import CONDITIONS, RESPONSES, SCORES
 from clinometer.results.bundles import unpacked
+from clinometer.results.evidence import run_notes
 from clinometer.results.places import anywhere
-from clinometer.results.progress import elsewhere_sentences
 from clinometer.results.tables import scan_table
 
 __all__ = ["Shown", "show"]
@@ -50,7 +50,7 @@ class Shown:
     answers: pl.DataFrame
     estimates: pl.DataFrame
     elsewhere: Sequence[str] = ()
-    """Which answers of the directory were not asked with the key of its plan."""
+    """What of the directory was not made here, as far as the user's key tells."""
 
 
 @anywhere(directory=True)
@@ -101,7 +101,7 @@ def _show_directory(path: Path, what: Sequence[str]) -> Shown:
         how="left",
         maintain_order="left",
     )
-    elsewhere = elsewhere_sentences(read_detail(path, "progress"))
+    elsewhere = [note.text for note in run_notes(path).values()]
     return Shown(answers, _entered_means(matches, read_estimates(path)), elsewhere)
 
 

@@ -32,13 +32,17 @@ from clinometer.results.records import (
     split_sum,
 )
 
-__all__ = ["Note", "elsewhere_notes", "lasting_notes", "notes_about", "refuse_elsewhere"]
+__all__ = [
+    "Note",
+    "elsewhere_notes",
+    "lasting_notes",
+    "notes_about",
+    "refuse_elsewhere",
+    "run_notes",
+]
 
 #: What to do about answers that were not asked here.
-_CONTINUE = (
-    "ask in another directory (--out), or continue with --continue-from-elsewhere, and the results "
-    "say so"
-)
+_CONTINUE = "ask anew with another --out, or add --continue-from-elsewhere"
 
 
 class Note(NamedTuple):
@@ -86,6 +90,17 @@ def elsewhere_notes(plan: Path, directory: Path) -> Mapping[Path, Note]:
             is_changed = bool(origins.answers[ALTERED] or origins.missing)
             notes[folder] = Note(text, is_changed)
     return notes
+
+
+def run_notes(directory: Path) -> Mapping[Path, Note]:
+    """Say what of a results directory was not made here, now or when it was continued."""
+    plan = directory / "plan.json"
+    if not plan.is_file():
+        return {}
+    notes = {}
+    for name, text in lasting_notes(read_plan(plan)).items():
+        notes[plan if name == plan.name else directory / "answers" / name] = Note(text)
+    return {**notes, **elsewhere_notes(plan, directory)}
 
 
 def notes_about(model: str, notes: Mapping[Path, Note]) -> list[Note]:

@@ -31,6 +31,7 @@ from clinometer.errors import InputError
 from clinometer.texts import keep_secret
 
 __all__ = ["ALTERED", "COLLECTED", "JUDGE", "KEY_VARIABLE", "UNKNOWN", "MarkKey", "Origins",
+           "ShardMarks",
            "count_text", "elsewhere_counts", "elsewhere_text", "find_key", "line_mark", "make_key",
            "mark_id", "origin_name", "read_count", "run_scope"]  # fmt: skip
 
@@ -141,10 +142,42 @@ def run_scope(folder: Path) -> bytes:
     """
     directory = folder.parent.parent
     place = directory.parent if directory.name == JUDGE else directory
-    run = ""
+    return f"{_run_id(place)} {folder.relative_to(place).as_posix()}".encode()
+
+
+def _run_id(directory: Path) -> str:
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        run = json.loads((place / "plan.json").read_bytes())["run"]
-    return f"{run} {folder.relative_to(place).as_posix()}".encode()
+        return str(json.loads((directory / "plan.json").read_bytes())["run"])
+    return ""
+
+
+class ShardMarks:
+    """Marks of answers to the shards of a directory, which stand in files of any order.
+
+    Without a key no answer gets one, and none has one.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._key = find_key()
+        self._scope = f"{_run_id(directory)} shards".encode()
+
+    def add(self, line: bytes) -> bytes:
+        """Mark a line that is an object, and end it."""
+        text = line.rstrip()
+        if self._key is None or not text.endswith(b"}"):
+            return text + b"\n"
+        before = text[:-1]
+        return before + line_mark(self._key, self._scope, 0, before) + b"}\n"
+
+    def holds(self, line: bytes) -> bool:
+        """Whether a line was marked with the user's key."""
+        before = line.rstrip()[:-1]
+        mark = _MARK.search(before)
+        if self._key is None or mark is None:
+            return False
+        return before[mark.start() :] == line_mark(
+            self._key, self._scope, int(mark[2]), before[: mark.start()]
+        )
 
 
 def line_mark(key: MarkKey, scope: bytes, number: int, text: bytes) -> bytes:
