@@ -31,6 +31,7 @@ from clinometer.comparing.gating import GateCheck, Gated, _judge_estimate, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError, PlanError
+from clinometer.results.evidence import Note
 from clinometer.statistics.clustered import ClusteredMean, together
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -146,6 +147,35 @@ def test_of_an_unfinished_run_nothing_is_decided(run_of):
     broken = replace(unfinished, scores=run_of("a", 0.7))
     assert outcomes(gate(broken, policy(rule(at_most=0.3))))[0] == "fail"
     assert gate(broken, policy(rule(at_most=0.3))).outcome == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("note", "ignored", "required"),
+    [
+        (None, "pass", "pass"),
+        (Note("1 of 9 answers: origin unknown"), "pass", "inconclusive"),
+        (Note("1 of 9 answers: changed", changed=True), "inconclusive", "inconclusive"),
+    ],
+)
+def test_answers_from_elsewhere_pass_nothing_where_the_origin_counts(
+    note, ignored, required, run_of
+):
+    (run,) = read_runs(run_of("a"))
+    run = replace(run, notes=[note] if note else [])
+    rules = policy(rule(at_most=0.9))
+    gated = gate(run, rules)
+    assert gated.outcome == ignored and [*gated.notes] == [note.text for note in run.notes]
+    assert gate(run, policy(rule(at_most=0.9), origin="required")).outcome == required
+    report = report_of(gated)
+    assert report.from_elsewhere == [*gated.notes]
+    assert ("From elsewhere" in as_markdown(report)) == bool(note)
+
+
+def test_a_baseline_may_be_from_elsewhere_but_not_changed(run_of):
+    (run,), (before,) = read_runs(run_of("a")), read_runs(run_of("b"))
+    for note, outcome in ((Note("key x"), "pass"), (Note("moved", changed=True), "inconclusive")):
+        rules = policy(rule(at_most=0.9), rule("change", at_most=0.9), origin="required")
+        assert gate(run, rules, replace(before, notes=[note])).outcome == outcome
 
 
 def test_what_was_not_measured_is_inconclusive(run_of):

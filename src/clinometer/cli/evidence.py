@@ -75,6 +75,8 @@ def verify_command(archive: Path, models: bool, inputs: Path | None, signer: Pat
         echo(f"follows from the answers: {_FOLLOWS[check.follows]}{tables}")
         unchecked = ", ".join(check.unchecked) or "nothing"
         echo(f"not checked, but for its hash (see --models, --inputs): {unchecked}")
+    for note in check.notes:
+        echo(f"not checked on this machine: {note}")
     echo(check.signature.text)
     echo(f"seal {check.seal}")
     if check.problems:

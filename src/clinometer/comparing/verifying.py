@@ -43,6 +43,7 @@ from clinometer.results.bundles import (
     is_one_of,
     unpack,
 )
+from clinometer.results.evidence import run_notes
 from clinometer.results.places import anywhere
 from clinometer.results.tables import read_table, scan_table
 
@@ -63,6 +64,7 @@ class Verified:
     differing: tuple[str, ...] = ()  # what does not follow from the answers
     unchecked: tuple[str, ...] = ()  # files known by their hash only
     signature: Signature = UNSIGNED
+    notes: tuple[str, ...] = ()  # what was not made with the key of this machine's user
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -131,13 +133,14 @@ def verify(
         measured = _measurable(bundled, models, inputs)
         again = _Again(bundled, Path(folder) / "again", has_answers, measured)
         tables, differ = again.compare(None if inputs is None else Path(inputs))
+        notes = tuple(note.text for note in run_notes(bundled).values())
     # What was recomputed, or fixes what else is there.
     checked = {MANIFEST, SEAL, SIGNATURE, *(f"{name}.parquet" for name in tables)}
     if has_answers:
         checked |= {PROMPTS, DEVIATIONS, CARD, CARD_PAGE}
         checked |= {name for name in files if is_one_of(name, EVIDENCE)}
     by_hash = tuple(sorted(files.keys() - checked))
-    return Verified(seal, count, (), tables, tuple(differ), by_hash, signature)
+    return Verified(seal, count, (), tables, tuple(differ), by_hash, signature, notes)
 
 
 def _measurable(bundled: Path, models: bool, inputs: str | Path | None) -> list[Family]:
