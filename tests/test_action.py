@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,27 @@ def test_the_step_ends_as_the_command_does_and_always_says_the_decision(
     done = measure(tmp_path, code=code)
     assert (done["code"], done["decision"]) == (code, f"decision={decision}")
     assert done["summary"] == "decided\n"
+
+
+@pytest.mark.parametrize(
+    ("at_most", "limit", "code"), [(0.95, "5", 0), (0.02, "5", 1), (0.02, "0", 3)]
+)
+def test_a_simulated_model_is_measured_and_judged(
+    at_most: float, limit: str, code: int, tmp_path: Path
+) -> None:
+    rule = f"{{what: mean, level: model, at_most: {at_most}}}"
+    (tmp_path / "policy.yaml").write_text(f"name: p\ncontrols: ignored\nrules:\n- {rule}")
+    (tmp_path / "simulated.yaml").write_text("lean: {default: 0.5}")
+    options = "--study bai2025\n--instrument word_association\n--stereotypes age,power\n"
+    inputs = {"MODEL": "simulated/simulated.yaml", "POLICY": "policy.yaml", "SIZE": "quick"}
+    inputs |= {"MAX_COST": limit, "OPTIONS": options, "CLINOMETER_KEY": "a key of this test"}
+    (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
+    done = run_step("Measure", tmp_path, RESULTS=str(tmp_path / "o" / "results"), **inputs)
+    assert done.returncode == code, done.stderr
+    decision = {0: "pass", 1: "fail", 3: "inconclusive"}[code]
+    assert (tmp_path / "output").read_text() == f"decision={decision}\n"
+    assert (tmp_path / "summary").read_text() == (tmp_path / "o" / "gate.md").read_text()
+    assert (tmp_path / "o" / "gate.xml").is_file() and (tmp_path / "o" / "gate.sarif").is_file()
 
 
 def test_limits_and_baseline_are_given_where_the_inputs_are(tmp_path: Path) -> None:
