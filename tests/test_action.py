@@ -31,6 +31,7 @@ def run_step(name: str, folder: Path, **environment: str) -> subprocess.Complete
         (folder / file).touch()
     settings = {
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "GITHUB_OUTPUT": str(folder / "output"),
         "GITHUB_STEP_SUMMARY": str(folder / "summary"),
         **environment,
