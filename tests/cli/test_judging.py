@@ -60,8 +60,8 @@ def test_what_is_not_judged_takes_no_options_of_a_judgement(
     ("more", "says"),
     [
         ((), "is about a change; give a --baseline"),
-        (("--baseline", "b", "--judged-model", "m/x"), "unknown model 'm/x'"),
-        (("--baseline", "b", "simulated/neutral"), "2 models; name one with --judged-model"),
+        (("--baseline", "p.yaml", "--judged-model", "m/x"), "unknown model 'm/x'"),
+        (("--baseline", "p.yaml", "simulated/neutral"), "2 models; name one with --judged-model"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_before_anything_is_asked(

@@ -23,6 +23,7 @@ from clinometer.results.origins import (
 )
 from clinometer.results.records import (
     COUNT,
+    ends_torn,
     journal_files,
     parse_line,
     plan_key,
@@ -117,6 +118,7 @@ def _scan(folder: Path, key: MarkKey | None) -> Origins:
     origins = Origins(key, run_scope(folder))
     # Before the lines: another process may add some meanwhile.
     count = read_count(folder / f"{key.id}{COUNT}", key, origins.scope) if key else 0
+    is_torn = ends_torn(folder)
     for path in journal_files(folder):
         with path.open("rb") as file:
             for text in file:
@@ -125,5 +127,5 @@ def _scan(folder: Path, key: MarkKey | None) -> Origins:
                     # There may be many lines: only those with something to say are parsed.
                     is_telling = b'"error": "' in before or b'"origin": "' in before
                     origins.take(before, parse_line(text) or {} if is_telling else {})
-    origins.end(count)
+    origins.end(count, is_torn)
     return origins

@@ -260,15 +260,16 @@ class Origins:
         self._next = number + 1
         return True
 
-    def end(self, count: int | None) -> None:
+    def end(self, count: int | None, is_torn: bool) -> None:
         """Compare the lines with their `count`, which is None if its file is not as it was left.
 
-        A process that was killed may have written lines that it had no time to count.
+        A process that was killed may have written lines that it had no time to count. A last line
+        that is torn stands for a line.
         """
         if count is None and self._present:
             self.missing = max(1, self._next - self._present)
         else:
-            self.missing = max(0, max(count or 0, self._next) - self._present)
+            self.missing = max(0, max((count or 0) - is_torn, self._next) - self._present)
 
 
 def origin_name(origin: str) -> str:

@@ -42,6 +42,7 @@ __all__ = [
     "COUNT",
     "FORMAT",
     "Journal",
+    "ends_torn",
     "find_fault",
     "journal_files",
     "journals",
@@ -256,9 +257,10 @@ class Journal:
         """Open the file that counts the lines of the key; find the number of the next line."""
         path = self._count_path(self._key)
         count = read_count(path, self._key, self._scope)
-        numbers = [count or 0]
+        is_torn = ends_torn(self.folder)
+        numbers = [max(0, (count or 0) - is_torn)]
         # Lines that a killed process had no time to count stand in the last file.
-        for file in self.files() if count is None else self.files()[-1:]:
+        for file in self.files() if count is None or is_torn else self.files()[-1:]:
             with file.open("rb") as lines:
                 for text in lines:
                     before, is_whole = split_sum(text)
@@ -370,11 +372,12 @@ class Journal:
         origins = Origins(key, self._scope)
         # Before the lines: another process may add some meanwhile.
         count = read_count(self._count_path(key), key, origins.scope) if key else 0
+        is_torn = ends_torn(self.folder)
         for number, path in enumerate(self.files()):
             for start, text, line in _lines_with_starts(path, signed=True):
                 if line is not None and line.get("model", self.model) == self.model:
                     yield number * _FILE + start, line, origins.take(text, line)
-        origins.end(count)
+        origins.end(count, is_torn)
         self.origins = origins
 
     def files(self) -> list[Path]:
@@ -386,6 +389,16 @@ def journal_files(folder: Path) -> list[Path]:
     """Return the files of the journal in a folder, in the order written."""
     paths = [path for path in folder.glob("*.jsonl") if path.stem.isdecimal()]
     return sorted(paths, key=lambda path: int(path.stem))
+
+
+def ends_torn(folder: Path) -> bool:
+    """Whether the last line of the journal in a folder was not written to its end."""
+    for path in journal_files(folder)[-1:]:
+        with path.open("rb") as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                return file.read() != b"\n"
+    return False
 
 
 def journals(directory: Path) -> list[Journal]:
