@@ -2,12 +2,12 @@
 
 ::
 
-    ClinometerError          anything a user can put right; the command line exits with 2
+    ClinometerError          anything a user can put right; commands end with `ExitCode.INPUT`
     ├── StudyError          a study file or a name in it (file, line and field in the text)
     ├── InputError          a table, file or parameter given to a function
     ├── ModelError          a model that cannot be reached or cannot do what a mode asks
     ├── PlanError           a results directory that belongs to another plan
-    └── BudgetError         a run that reached, or would exceed, its budget
+    └── BudgetError         a run that reached, or would exceed, its budget: `NOT_COMPLETE`
 
     ClinometerWarning        nothing is wrong, but a user should know
 
@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
 
 __all__ = [
     "BudgetError",
+    "ExitCode",
     "InputError",
     "ModelError",
     "PlanError",
@@ -36,6 +38,23 @@ __all__ = [
 
 #: Names that an error lists, and characters of a name and of another error that it shows, at most.
 _MOST, _LONGEST, _LINE = 10, 40, 200
+
+
+class ExitCode(IntEnum):
+    """How a command ends; each number means the same in every command."""
+
+    DONE = 0
+    """All was done; a gate passes, an archive is as stated."""
+    FAIL = 1
+    """A gate fails, or an archive differs. Nothing else: what was measured is at fault."""
+    INPUT = 2
+    """An option, a file, a name or a model has to be put right."""
+    NOT_COMPLETE = 3
+    """Inconclusive, or not complete: a limit was reached, answers are missing, nothing works."""
+    UNEXPECTED = 4
+    """Anything else, which is a defect of Clinometer."""
+    STOPPED = 130
+    """The user stopped it; the same command continues."""
 
 
 class ClinometerError(Exception):

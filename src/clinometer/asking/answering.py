@@ -22,6 +22,7 @@ from clinometer.asking.shards import ANSWERED, Answers, names_in
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.providers import find_provider
 from clinometer.results.locks import hold_if_free
+from clinometer.results.origins import ShardMarks
 from clinometer.results.records import Journal
 from clinometer.secrets import change_texts, withhold
 
@@ -186,6 +187,8 @@ class _AnswerFile(Journal):
         super().__init__(path.parent, model)
         self.folder = path.parent  # not its folder `answers`, as a results directory has it
         self._path = path
+        # The file is DIRECTORY/shards/ROUND/MODEL/NAME.
+        self._marks = ShardMarks(path.parents[3])
 
     def _open(self) -> BinaryIO:
         self.close()
@@ -194,8 +197,8 @@ class _AnswerFile(Journal):
         return self._path.open("ab", buffering=0)
 
     def line_of(self, answer: Line) -> bytes:
-        """Return the line of a batch, which has no hash at its end."""
-        return json.dumps(change_texts(answer, withhold)).encode() + b"\n"
+        """Return the line of a batch, with a mark at its end and no hash."""
+        return self._marks.add(json.dumps(change_texts(answer, withhold)).encode())
 
 
 class _Requests:

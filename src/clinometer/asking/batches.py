@@ -27,6 +27,7 @@ from clinometer.asking.requests import find_failure
 from clinometer.asking.shards import ANSWERED, FOLDER, MOST_BYTES, MOST_REQUESTS
 from clinometer.errors import InputError, ModelError
 from clinometer.models.batch_files import BatchFiles
+from clinometer.results.origins import ShardMarks
 from clinometer.results.records import read_lines
 from clinometer.secrets import change_texts, redacted
 from clinometer.texts import write_bytes
@@ -318,6 +319,9 @@ class Batches:
             results += [line for line in lines if line.strip()]
         if not results:
             return False
+        # What this process brings, nobody else has had in hand.
+        marks = ShardMarks(self.directory)
+        results = [marks.add(line).rstrip() for line in results]
         before = path.read_bytes().splitlines() if path.is_file() else []
         # Each line once: a process that was killed may have brought them before.
         merged = list(dict.fromkeys([*before, *results]))

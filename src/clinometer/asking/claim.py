@@ -7,6 +7,7 @@ on disk; a different plan is refused, and the error names the differences.
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing import Any, Protocol
 
 from clinometer import __version__
 from clinometer.errors import InputError, PlanError
+from clinometer.results.evidence import Note, elsewhere_notes, lasting_notes, refuse_elsewhere
 from clinometer.results.locks import LOCK, writing
+from clinometer.results.origins import make_key
 from clinometer.results.records import read_plan, text_hash, write_plan
 from clinometer.secrets import redacted
 from clinometer.texts import write_text
@@ -46,7 +49,9 @@ class Claimant(Protocol):
         return {}
 
 
-def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
+def claim(
+    out: Path, plan: Claimant, command: str = "", *, from_elsewhere: bool = False
+) -> dict[str, Any]:
     """Bind `out` to a plan, or confirm that it is bound to the same one.
 
     Parameters
@@ -57,6 +62,8 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
         What is to be asked.
     command
         The command line, for the record.
+    from_elsewhere
+        Whether a plan, and answers, that were not made with the user's key are continued.
 
     Returns
     -------
@@ -66,43 +73,62 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
     Raises
     ------
     PlanError
-        If `out` holds another plan or other files, or was written in another layout; nothing is
-        written then.
+        If `out` holds another plan or other files, or was written in another layout, or elsewhere;
+        nothing is written then.
     InputError
         If the plan cannot be written.
     """
     path = plan.file(out)
-    attached = plan.attachments()
     if not path.exists():
-        _refuse_foreign(out, path, attached)
+        _refuse_foreign(out, path, plan.attachments())
     if path.parent != out:
-        return _bind(out, plan, attached, command)
+        return _bind(out, plan, command, from_elsewhere)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out}: cannot be made ({error.strerror})") from None
     with writing(out):  # of two processes with different plans, the second is refused
-        return _bind(out, plan, attached, command)
+        return _bind(out, plan, command, from_elsewhere)
 
 
-def _bind(out: Path, plan: Claimant, attached: Mapping[str, str], command: str) -> dict[str, Any]:
+def _bind(out: Path, plan: Claimant, command: str, from_elsewhere: bool) -> dict[str, Any]:
     """Write the plan, or compare it with the one that is there."""
     path = plan.file(out)
+    # By which its answers are told from those of every other run.
+    described: dict[str, Any] = {"run": secrets.token_hex(8)}
     if path.exists():
         earlier = read_plan(path)
         _compare(out, earlier, plan)
-        if all(earlier.get(name) == number for name, number in plan.grows().items()):
+        # Of a file, the plan and the folder of answers stand beside it.
+        notes = elsewhere_notes(path, out if path.parent == out else Path(f"{out}.answers"))
+        if not from_elsewhere:
+            refuse_elsewhere(notes)
+        described |= {**earlier, **plan.grows(), **_continued(earlier, path, notes)}
+        if described == earlier:
             return earlier
-        described = {**earlier, **plan.grows()}
     else:
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        origin = {"clinometer": __version__, "created": created, "command": redacted(command)}
-        described = {**origin, **plan.identity(), **plan.grows(), **plan.describe()}
-    for name, text in attached.items():
+        described |= {"clinometer": __version__, "created": created, "command": redacted(command)}
+        described |= {**plan.identity(), **plan.grows(), **plan.describe()}
+    for name, text in plan.attachments().items():
         write_text(out / name, text)
     # Last: a directory without a plan is not claimed, and is claimed anew.
-    write_plan(path, described)
+    write_plan(path, described, make_key())
     return described
+
+
+def _continued(
+    earlier: Mapping[str, Any], path: Path, notes: Mapping[Path, Note]
+) -> dict[str, Any]:
+    """Return what a plan says of itself, and of answers that were changed, when it is continued.
+
+    Which answers are of another key, or of none, their lines say themselves.
+    """
+    lasting = lasting_notes(earlier)
+    for place, note in notes.items():
+        if note.changed or place == path:
+            lasting[place.name] = note.text
+    return {"elsewhere": lasting} if lasting else {}
 
 
 def _compare(out: Path, earlier: Mapping[str, Any], plan: Claimant) -> None:

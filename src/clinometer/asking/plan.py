@@ -29,7 +29,13 @@ from clinometer.models.opening import Connection, Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.results import TRIALS
-from clinometer.results.records import read_plan, refuse_shared_folders, text_hash, write_plan
+from clinometer.results.records import (
+    plan_key,
+    read_plan,
+    refuse_shared_folders,
+    text_hash,
+    write_plan,
+)
 from clinometer.stimuli import Study, load_study, study_hash
 
 __all__ = [
@@ -407,7 +413,7 @@ def record_sizes(directory: Path, sizes: Path) -> None:
     Raises InputError where the file is missing or malformed, or a size is not above 0.
     """
     path = directory / "plan.json"
-    write_plan(path, {**read_plan(path), "sizes": read_sizes(sizes)})
+    write_plan(path, {**read_plan(path), "sizes": read_sizes(sizes)}, plan_key(path))
 
 
 def read_sizes(sizes: Path) -> dict[str, float]:
@@ -518,7 +524,7 @@ def read_stage(plan: Mapping[str, Any]) -> tuple[list[float], Stage]:
 def record_stage(directory: Path, stage: Stage) -> None:
     """Store the stage of a plan with looks; it is not part of the plan's identity."""
     path = directory / "plan.json"
-    write_plan(path, {**read_plan(path), "stage": asdict(stage)})
+    write_plan(path, {**read_plan(path), "stage": asdict(stage)}, plan_key(path))
 
 
 def _load_study(folder: Path, name: str, expected: str) -> Study:

@@ -134,6 +134,8 @@ class Policy(_Strict):
     compliance: Share = 0.8
     """Smallest share of scored answers."""
     controls: Literal["required", "ignored"] = "required"
+    origin: Literal["required", "ignored"] = "ignored"
+    """Whether answers have to be asked with the key of who judges them."""
     rules: Annotated[list[Rule], Field(min_length=1)]
 
     @model_validator(mode="after")

@@ -91,7 +91,7 @@ class TrialQuestions:
                 return requests
             calls += self._requests(question, None)
             game.take(answer)
-        self._record(trial, {**game.answer(), "calls": len(calls)})
+        self._record(trial, {**game.answer(), "calls": len(calls), **answers.origin(calls)})
         return []
 
     def _take(self, trial: Trial, answers: Answers) -> tuple[Answer | None, list[Request]]:
@@ -127,7 +127,7 @@ class TrialQuestions:
             answers.errors[requests[-1].custom_id] = str(error)
             self._record(trial, {"error": f"{type(error).__name__}: {error}"})
             return None, requests
-        return answer, []
+        return {**answer, **answers.origin(requests)}, []
 
     def _requests(self, trial: Trial, profile: str | None) -> list[Request]:
         """Return the calls of a trial; without its profile, if it has one, that of the profile."""
@@ -226,7 +226,8 @@ class CallQuestions(Generic[C]):
             return request
         # All lines come from one call, which the first counts.
         calls = [1] + [0] * (len(lines) - 1)
-        counted = [{**line, "calls": n} for line, n in zip(lines, calls, strict=True)]
+        origin = answers.origin([request])
+        counted = [{**line, "calls": n, **origin} for line, n in zip(lines, calls, strict=True)]
         self.ledger.record(*counted)
         if self.ledger.fatal is not None:
             raise self.ledger.fatal

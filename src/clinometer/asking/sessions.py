@@ -24,6 +24,7 @@ from clinometer.models.opening import describe_model
 from clinometer.models.providers import find_provider
 from clinometer.results import TRIALS
 from clinometer.results.locks import only_process
+from clinometer.results.origins import JUDGE
 from clinometer.results.records import Journal, journals
 from clinometer.scoring import open_decisions
 from clinometer.secrets import redacted
@@ -54,6 +55,11 @@ class Outcome:
     def complete(self) -> bool:
         """Whether every trial of every model has an answer."""
         return self.answered == self.trials
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether there is something to make tables of, and the user did not stop the run."""
+        return bool(self.answered or self.errors) and self.stopped_by != "interrupted"
 
 
 def ask_models(  # noqa: PLR0913 - what a run shares with its judge
@@ -303,10 +309,6 @@ def _outcome(
         last_error=errors[-1] if errors else None,
         stopped_by=stops[0] if stops else None,
     )
-
-
-#: The folder of a judge's answers, inside a results directory.
-JUDGE = "judge"
 
 
 def ask_judge(  # noqa: PLR0913 - what a run shares with its judge

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from clinometer.asking.claim import Claimant
 from clinometer.asking.requests import Request, find_failure, read_output, was_not_asked
 from clinometer.errors import InputError, ModelError
+from clinometer.results.origins import COLLECTED, ShardMarks
 from clinometer.results.records import slug
 from clinometer.texts import read_text, write_bytes, write_text
 
@@ -146,10 +147,22 @@ class Answers:
         Names of answers and errors in `files`, which do not stand beside a shard.
     used
         Files with an answer or an error in them.
+    unmarked
+        Names of answers that do not carry a mark of the user's key.
     """
 
-    def __init__(self, files: Sequence[Path] = (), shard_answers: Sequence[Path] = ()) -> None:
-        """Read `files`, then the answers that stand beside shards: the first answer counts."""
+    def __init__(
+        self,
+        files: Sequence[Path] = (),
+        shard_answers: Sequence[Path] = (),
+        marks: ShardMarks | None = None,
+    ) -> None:
+        """Read `files`, then the answers that stand beside shards: the first answer counts.
+
+        `marks`: those of the directory; None: it does not matter who answered.
+        """
+        self._marks = marks
+        self.unmarked = set[str]()
         self.broken = self.repeated = 0
         self.errors: dict[str, str] = {}
         self.kept: dict[str, bytes] = {}
@@ -181,6 +194,11 @@ class Answers:
         except ModelError as error:
             self.errors[name] = str(error)
             return None
+
+    def origin(self, requests: Iterable[Request]) -> dict[str, str]:
+        """Return what the line of a journal says of answers that anybody may have written."""
+        is_collected = any(request.custom_id in self.unmarked for request in requests)
+        return {"origin": COLLECTED} if is_collected else {}
 
     def keep(self, requests: Iterable[Request]) -> None:
         """Keep the answers to some requests, whatever becomes of their files."""
@@ -232,6 +250,8 @@ class Answers:
         else:
             self.errors.pop(name, None)
             self._places[name] = number, start
+            if self._marks is not None and not self._marks.holds(text):
+                self.unmarked.add(name)
 
 
 def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> list[Path]:
@@ -336,7 +356,8 @@ def collect(
     setting = read_setting(directory)
     kept_answers = directory / FOLDER / KEPT
     earlier = [kept_answers] if kept_answers.is_file() else []
-    answers = Answers([*earlier, *files], sorted((directory / FOLDER).glob(f"*/*/*{ANSWERED}")))
+    of_shards = sorted((directory / FOLDER).glob(f"*/*/*{ANSWERED}"))
+    answers = Answers([*earlier, *files], of_shards, ShardMarks(directory))
     without_answers = _shards_without_answers(directory, answers)
     waiting = set[str]().union(*without_answers.values())
     rows = []

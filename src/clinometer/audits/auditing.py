@@ -149,7 +149,7 @@ def ask(
     with tempfile.TemporaryDirectory() as temporary:
         # Answers go through the files of a directory also where none is to be kept.
         out = Path(directory) if directory is not None else Path(temporary) / "answers"
-        claim(out, plan)
+        claim(out, plan, from_elsewhere=asking.from_elsewhere)
         ask_models(
             lambda: [frame],
             models_by_name,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from clinometer.audits.sharding import find_plan, load_any_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, PlanError
 from clinometer.results.locks import only_process
+from clinometer.results.origins import make_key
 from clinometer.results.places import open_place
 from clinometer.results.records import Journal, journals, read_plan
 
@@ -32,6 +34,8 @@ class Merged:
     """Answers, and errors of what has no answer, that were copied."""
     repeated: int = 0
     """Answers to what has an answer already, which were not copied."""
+    origins: Counter[str] = field(default_factory=Counter)
+    """Where the answers that were copied come from."""
 
 
 def merge(directories: Sequence[str | Path], out: str | Path) -> list[Merged]:
@@ -163,12 +167,15 @@ def _append_answers(journal: Journal, target: Journal, source: Path) -> Merged:
         key = _answer_key(line)
         begun.add(line.get("episode"))
         failed[key] = failed.get(key, True) and line.get("error") is not None
-    for line in journal.lines():
+    key_id = make_key().id
+    for line, origin in journal.lines_with_origins():
         key, error = _answer_key(line), line.get("error")
         if failed.get(key) is False or line.get("episode") in begun - {None}:
             row.repeated += error is None
         elif error is None or key not in failed:
-            target.append(line)
+            # The target is marked with this key: what another key, or none, marked says so.
+            target.append(line if origin == key_id else {**line, "origin": origin})
+            row.origins[origin] += error is None
             failed[key] = error is not None
             row.copied += 1
     target.close()

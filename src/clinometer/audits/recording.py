@@ -160,7 +160,9 @@ def audit_recorded(
     answers_hash = _hash(table.drop("trial_id"))
     scores, words = score(table, study, instrument=recording.instrument, keep=True)
     plan = _describe_plan(scores, study, recording)
-    claim(out, _RecordedPlan(plan, _source_name(responses), answers_hash), command)
+    described = _RecordedPlan(plan, _source_name(responses), answers_hash)
+    # Nothing was asked, wherever the plan was written: the answers are those that are given.
+    claim(out, described, command, from_elsewhere=True)
     with writing(out):
         write_table(_responses(scores), out / "responses.parquet")
         write_table(check(scores, SCORES, "scores"), out / "scores.parquet")

@@ -47,6 +47,9 @@ class Asking:
     judge
         A model that is asked about decisions that the rules cannot read, once every trial has an
         answer; None asks none.
+    from_elsewhere
+        Whether a run is continued whose answers were not all asked with the user's key; results
+        say so.
     """
 
     connection: Connection = field(default_factory=Connection)
@@ -54,6 +57,7 @@ class Asking:
     prices: Path | None = None
     on_progress: OnProgress = lambda model, answer: None
     judge: str | None = None
+    from_elsewhere: bool = False
 
 
 class Watcher:
@@ -141,7 +145,7 @@ class Run:
         while run is not None:
             outcome = run._ask(models, watcher)
             watcher.on_asked(outcome)
-            if outcome.stopped_by == "interrupted" or not (outcome.answered or outcome.errors):
+            if not outcome.has_tables:
                 return outcome
             if judge is not None and outcome.complete:
                 watcher.on_judged(judge[0], run._judge(judge))
@@ -190,7 +194,9 @@ class Run:
         for name in plan.models:
             connection = plan.connection_of(name, self.asking.connection)
             models[name] = open_model(name, plan.generation, connection)
-        claim(self.directory, plan, self.command)  # last: nothing is written for a wrong name
+        # Last: nothing is written for a wrong name.
+        from_elsewhere = self.asking.from_elsewhere
+        claim(self.directory, plan, self.command, from_elsewhere=from_elsewhere)
         return models
 
     def _ask(self, models: dict[str, Any], watcher: Watcher) -> Outcome:

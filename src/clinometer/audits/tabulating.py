@@ -33,9 +33,10 @@ from clinometer.results import (
 from clinometer.results.columns import with_codes, without_texts
 from clinometer.results.judging import judge
 from clinometer.results.locks import writing
+from clinometer.results.origins import elsewhere_counts, elsewhere_text
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubtful
-from clinometer.results.records import Journal, read_plan
+from clinometer.results.records import Journal, plan_origin, read_plan
 from clinometer.results.schemas import PROGRESS, Tables
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
@@ -72,7 +73,8 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
     Returns columns `schemas.PROGRESS`. Raises InputError if there is no such row, or a line of the
     journal was changed; nothing is replaced.
     """
-    progress: list[tuple[str, int, int, int, int, str]] = []
+    progress: list[dict[str, Any]] = []
+    key_id = plan_origin(plan.file(directory))
 
     def join_trials() -> Iterator[pl.DataFrame]:
         """Yield the responses of each model piece by piece, and note its progress."""
@@ -86,16 +88,15 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
                 n_failed += responses["error"].count()
                 n_answered += responses["error"].null_count()
                 yield responses
-            served = sorted(answers.served)
-            row = (model, n_trials, n_answered, n_failed, len(served), ", ".join(served))
-            progress.append(row)
+            counts = {"n_trials": n_trials, "n_answered": n_answered, "n_error": n_failed}
+            progress.append({"model": model, **counts, **answers.origin(key_id)})
             n_responses += n_answered + n_failed
         # Raised while the pieces are written: the file takes its name only afterwards.
         if not n_responses:
             raise InputError(f"{directory}: no answers; nothing was replaced")
 
     write_pieces(join_trials(), directory / "responses.parquet")
-    return pl.DataFrame(progress, schema=PROGRESS, orient="row")
+    return pl.DataFrame(progress, schema=PROGRESS)
 
 
 class ModelAnswers:
@@ -106,6 +107,19 @@ class ModelAnswers:
         self._places = self._journal.places()
         self.served = set[str]()
         """Names that the answers read so far give of the model that answered."""
+
+    def origin(self, key_id: str) -> dict[str, Any]:
+        """Say who answered what was read so far, and what is not of a key: columns of `PROGRESS`.
+
+        As the lines say it, so that the table is the same for readers who cannot check that.
+        """
+        claims = self._journal.origins.claims
+        return {
+            "n_served": len(self.served),
+            "served_as": ", ".join(sorted(self.served)),
+            "n_elsewhere": sum(elsewhere_counts(claims, key_id).values()),
+            "elsewhere": elsewhere_text(claims, 0, key_id) or None,
+        }
 
     def join(self, trials: pl.DataFrame) -> pl.DataFrame:
         """Return the trials that have an answer or an error; columns of `results.RESPONSES`."""

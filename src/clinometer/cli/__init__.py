@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 
-from clinometer.errors import InputError
+from clinometer.errors import ExitCode, InputError
 from clinometer.families import families
 
 __all__ = ["commands", "main"]
@@ -89,7 +89,7 @@ def main() -> None:
         places = commands()
     except InputError as error:  # a package of others is broken
         sys.stderr.write(f"clinometer: {error}\n")
-        sys.exit(2)
+        sys.exit(ExitCode.INPUT)
     # Here and not in the group: click alone takes longer to load than this help to print.
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
         lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in places.items())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clinometer.audits import SIZES
+from clinometer.cli.gating import JUDGING, take_judgement
 from clinometer.cli.options import (
     COLUMN,
     FILE,
@@ -34,10 +35,12 @@ from clinometer.cli.output import (
     say_cost,
 )
 from clinometer.cli.planning import say_power
-from clinometer.errors import InputError
+from clinometer.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
+    from clinometer.asking.sessions import Outcome
+    from clinometer.comparing.exports import GateReport
 
 __all__ = ["audit_command", "cost_command", "report_command", "run_command", "say_findings"]
 
@@ -78,6 +81,14 @@ JSON = click.option(
     help="Also measure hidden states, for clinometer/smollm2 and hf/… models.",
 )
 @POLICY
+@click.option(
+    "--judge",
+    "judged",
+    is_flag=True,
+    help="Then judge the run by the policy, as clinometer gate does: the exit code is that of the "
+    "decision. A run that a limit ended is inconclusive.",
+)
+@JUDGING
 @JSON
 @plan_options
 @asking_options
@@ -87,6 +98,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     columns: tuple[str, ...],
     size: str,
     profile: bool,
+    judged: bool,
     as_json: bool,
     out: Path | None,
     **options: Any,
@@ -104,21 +116,34 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
     if responses is not None and options["until"]:
         raise click.UsageError("--until: nothing is asked of recorded answers")
-    with _stdout_for_json(as_json):
+    judgement = take_judgement(options, options["policy"], judged=judged)
+    with _stdout_for_json(as_json), judgement.prepare(models) if judgement else nullcontext():
+        outcome = None  # of recorded answers, which are all there
         if responses is not None:
             directory = _audit_recorded(responses, models, columns, out, options)
-            complete = True  # a table has no trials that were not asked
         else:
             plan = build_plan(models, options, size)
             directory = out or default_directory(plan.models, size)
-            complete = _audit(plan, directory, options, profile=profile)
-        page = write_report(directory)
-    say_findings(directory, page, as_json=as_json)
-    sys.exit(0 if complete else 1)
+            outcome = _audit(plan, directory, options, profile=profile)
+        model = next(iter(models), "")
+        gate = judgement.judge_run(directory, model, outcome) if judgement else None
+        page = write_report(directory) if outcome is None or outcome.has_tables else None
+    if page is not None:
+        say_findings(directory, page, as_json=as_json, gate=gate)
+    sys.exit(_exit_code(outcome, gate))
 
 
-def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
-    """Ask models and write the tables; return whether every trial has an answer."""
+def _exit_code(outcome: Outcome | None, gate: GateReport | None = None) -> int:
+    """Return the exit code of a run, or of what was decided of it."""
+    if outcome is not None and outcome.stopped_by == "interrupted":
+        return ExitCode.STOPPED
+    if gate is not None:
+        return gate.exit_code
+    return ExitCode.DONE if outcome is None or outcome.complete else ExitCode.NOT_COMPLETE
+
+
+def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> Outcome:
+    """Ask models and write the tables; return how far they are."""
     if not _has_controls(plan):
         remark(
             "no controls are asked: whether the instrument works on this model is not shown "
@@ -139,13 +164,20 @@ def _stdout_for_json(as_json: bool) -> AbstractContextManager[Any]:
     return redirect_stdout(sys.stderr) if as_json else nullcontext()
 
 
-def say_findings(directory: Path, page: Path, *, as_json: bool) -> None:
-    """Print what was found, in the order of the report's first screen, and where the report is."""
+def say_findings(
+    directory: Path, page: Path, *, as_json: bool, gate: GateReport | None = None
+) -> None:
+    """Print what was found, in the order of the report's first screen, and where the report is.
+
+    As JSON with what was decided, which is printed already where it is text.
+    """
     from clinometer.report.answers.summary import in_brief
 
     findings = in_brief(directory)  # None where no answers were asked
     if as_json:
         content = findings.content() if findings else {}
+        if gate is not None:
+            content["gate"] = gate.model_dump()
         echo(json.dumps({**content, "report": str(page)}, ensure_ascii=False, indent=1))
         return
     if findings:
@@ -198,9 +230,10 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
 
     plan = build_plan(models, options)
     directory = out or default_directory(plan.models, "run")
-    complete = _complete(plan, directory, options)
-    echo(f"tables: {directory}")
-    sys.exit(0 if complete else 1)
+    outcome = _complete(plan, directory, options)
+    if outcome.has_tables:
+        echo(f"tables: {directory}")
+    sys.exit(_exit_code(outcome))
 
 
 @command("cost")
@@ -235,7 +268,7 @@ def report_command(
 ) -> None:
     """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
 
-    Exit code 1: trials of the plan have no answer yet; the report is about the others.
+    Exit code 3: trials of the plan have no answer yet; the report is about the others.
 
     In a directory without answers (only association networks or hidden states) the tables stay
     as they are and only the report is written.
@@ -256,12 +289,21 @@ def report_command(
     notes = unfinished(read_detail(directory, "progress"))  # a note per model
     for model, note in notes.items():
         remark(f"incomplete: {model}: {note}")
+    _say_elsewhere(directory)
     if csv is not None:
         names = [name for name in all_tables() if (directory / f"{name}.parquet").is_file()]
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
         echo(f"{len(names)} tables: {csv}", err=as_json)  # standard output is for JSON alone
-    sys.exit(1 if notes else 0)
+    sys.exit(ExitCode.NOT_COMPLETE if notes else ExitCode.DONE)
+
+
+def _say_elsewhere(directory: Path) -> None:
+    """Print what of a directory was not made here, as far as the user's key tells."""
+    from clinometer.results.evidence import run_notes
+
+    for place, note in run_notes(directory).items():
+        remark(f"from elsewhere: {place.relative_to(directory)}: {note.text}")
 
 
 def _complete(
@@ -271,11 +313,10 @@ def _complete(
     announce: Callable[[Plan], None] = lambda plan: None,
     *,
     with_families: bool = False,
-) -> bool:
-    """Carry out a plan and print what happens; return whether every trial has an answer.
+) -> Outcome:
+    """Carry out a plan and print what happens; return how far it is.
 
-    `announce` is called before the cost is printed, when models can be asked. Exits if the user
-    stopped the run or nothing was answered.
+    `announce` is called before the cost is printed, when models can be asked.
     """
     from clinometer.audits.running import Asking, Run
     from clinometer.cli.watching import Console
@@ -284,7 +325,13 @@ def _complete(
     # A limit in dollars covers the judge too, whose price must then be known.
     budget = build_budget(options, [*plan.models, judge] if judge else plan.models)
     connection = build_connection(options)
-    asking = Asking(connection, budget, options["prices"], judge=judge)
+    asking = Asking(
+        connection,
+        budget,
+        options["prices"],
+        judge=judge,
+        from_elsewhere=options["from_elsewhere"],
+    )
     command = " ".join(["clinometer", *sys.argv[1:]])
     run = Run(plan, directory, asking, options["sizes"], with_families, command)
-    return run.complete(Console(run, announce)).complete
+    return run.complete(Console(run, announce))

@@ -10,6 +10,7 @@ import click
 
 from clinometer.cli.options import FILE, build_connection, command, connection_options
 from clinometer.cli.output import echo, say_cost
+from clinometer.errors import ExitCode
 
 if TYPE_CHECKING:
     from clinometer.audits.checking import Check, Checked
@@ -25,7 +26,7 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     """Make one call of MODEL in each mode, and say what works and what an audit takes.
 
     Says which modes work, under which name the model answers, whether tokens are stated, what a
-    quick audit costs, and the command that makes it. Exit code 1 if nothing works.
+    quick audit costs, and the command that makes it. Exit code 3 if nothing works.
     """
     from clinometer.audits.checking import check_model
     from clinometer.secrets import redacted
@@ -40,7 +41,7 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     if checked.cost is not None:
         say_cost([checked.cost])
         echo(f"next: {redacted(checked.command)}")
-    sys.exit(0 if checked.mode else 1)
+    sys.exit(ExitCode.DONE if checked.mode else ExitCode.NOT_COMPLETE)
 
 
 def _lines(checked: Checked) -> list[str]:

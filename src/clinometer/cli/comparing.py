@@ -107,6 +107,9 @@ def say_comparison(comparison: Comparison, level: Level) -> None:
             echo(f"  and {len(changes) - MOST} more")
         if not changes:
             echo("  no change of a stereotype or category can be told")
+    for run in (comparison.baseline, *comparison.candidates):
+        for note in run.notes:
+            echo(f"  from elsewhere: {run.label}: {note.text}")
     if not decisions:
         rows = comparison.estimates.height
         echo(f"{rows:,} differences of networks or hidden states; no answers in common")

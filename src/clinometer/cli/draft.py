@@ -24,7 +24,7 @@ from clinometer.cli.options import (
     connection_options,
 )
 from clinometer.cli.output import echo, progress_bar, remark
-from clinometer.errors import BudgetError, InputError, ModelError
+from clinometer.errors import BudgetError, ExitCode, InputError, ModelError
 from clinometer.texts import write_text
 
 if TYPE_CHECKING:
@@ -220,7 +220,8 @@ def _draft(
     if unanswered:
         reason = outcome.stopped_by or f"{outcome.errors} failed ({outcome.last_error})"
         remark(f"{unanswered} of {len(answers)} prompts left: {reason}")
-        sys.exit(130 if outcome.stopped_by == "interrupted" else 1)
+        is_stopped = outcome.stopped_by == "interrupted"
+        sys.exit(ExitCode.STOPPED if is_stopped else ExitCode.NOT_COMPLETE)
 
 
 def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:

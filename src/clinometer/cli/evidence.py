@@ -9,6 +9,7 @@ import click
 
 from clinometer.cli.options import FILE, FOLDER, OUT, command
 from clinometer.cli.output import echo, remark
+from clinometer.errors import ExitCode
 
 __all__ = ["bundle_command", "verify_command"]
 
@@ -47,7 +48,7 @@ def bundle_command(
         echo(f"signed with {check.signature.key}")
     for problem in check.problems:
         remark(problem)
-    sys.exit(1 if check.problems else 0)
+    sys.exit(ExitCode.FAIL if check.problems else ExitCode.DONE)
 
 
 @command("verify")
@@ -82,11 +83,13 @@ def verify_command(archive: Path, models: bool, inputs: Path | None, signer: Pat
         echo(f"follows from the answers: {_FOLLOWS[check.follows]}{check.obstacle}{tables}")
         as_stored = ", ".join(check.as_stored) or "nothing"
         echo(f"as stored, not recomputed (see --models, --inputs): {as_stored}")
+    for note in check.notes:
+        echo(f"not checked on this machine: {note}")
     echo(check.signature.text)
     echo(f"seal {check.seal}")
     if check.problems:
-        sys.exit(1)
-    sys.exit(0 if check.holds else 3)
+        sys.exit(ExitCode.FAIL)
+    sys.exit(ExitCode.DONE if check.holds else ExitCode.NOT_COMPLETE)
 
 
 #: Whether numbers follow from the answers → what is said of it.

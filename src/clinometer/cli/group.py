@@ -16,7 +16,7 @@ import click
 from clinometer import __version__
 from clinometer.cli import HELP, commands
 from clinometer.cli.output import echo, exit_code, remark
-from clinometer.errors import ClinometerError, ClinometerWarning, one_line, unknown
+from clinometer.errors import ClinometerError, ClinometerWarning, ExitCode, one_line, unknown
 from clinometer.secrets import keep_environment, redacted
 
 __all__ = ["LateGroup", "run_group"]
@@ -63,8 +63,7 @@ _group = click.version_option(__version__, prog_name="clinometer")(
 def run_group() -> int:
     """Run the command that was named, and return the exit code.
 
-    The code is 2 for an error in the input, 4 for anything unexpected, 130 when stopped, else the
-    command's.
+    It is that of an error, or the command's; see `ExitCode`.
     """
     keep_environment()
     logger = logging.getLogger("clinometer")
@@ -81,12 +80,12 @@ def run_group() -> int:
     except (KeyboardInterrupt, click.Abort):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left takes a moment
         remark("stopped; repeat the command to continue")
-        return 130
+        return ExitCode.STOPPED
     except Exception as error:
         for line in _error_lines(error):
             remark(line)
         return exit_code(error)
-    return 0
+    return ExitCode.DONE
 
 
 def _error_lines(error: Exception) -> Sequence[str]:

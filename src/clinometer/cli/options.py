@@ -284,6 +284,14 @@ BATCH = click.option(
     "google, grok, openai, together.",
 )
 
+FROM_ELSEWHERE = click.option(
+    "--continue-from-elsewhere",
+    "from_elsewhere",
+    is_flag=True,
+    help="Continue a run whose plan or answers were not all made here, with your key; the results "
+    "say so.",
+)
+
 #: Of commands that ask models and keep their answers, besides `_CONNECTION`.
 _ASKING: list[Option] = [
     click.option("--out", type=FOLDER,
@@ -295,6 +303,7 @@ _ASKING: list[Option] = [
     MODEL_SIZES,
     click.option("--max-cost", type=float, help="Stop when this many dollars are spent."),
     BATCH,
+    FROM_ELSEWHERE,
 ]  # fmt: skip
 
 
@@ -360,17 +369,18 @@ def build_recording(
 
 
 def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:
-    """Build the budget; a limit in dollars needs the price of every model."""
+    """Build the budget; a limit in dollars needs the price of every model, or one in tokens."""
     from clinometer.asking.budget import Budget, price
 
-    max_cost = options.get("max_cost")
+    max_cost, max_tokens = options.get("max_cost"), options["max_tokens"]
     for model in () if max_cost is None else models:
-        if price(model, options["prices"]) is None:
-            raise InputError(
-                f"max_cost: the price of {model!r} is not known; "
-                "give it with --prices, or use --max-tokens"
-            )
-    return Budget(options["max_calls"], options["max_tokens"], max_cost)
+        if price(model, options["prices"]) is not None:
+            continue
+        unpriced = f"max_cost: the price of {model!r} is not known"
+        if max_tokens is None:
+            raise InputError(f"{unpriced}; give it with --prices, or use --max-tokens")
+        remark(f"{unpriced}; --max-tokens {max_tokens} alone limits what it is asked")
+    return Budget(options["max_calls"], max_tokens, max_cost)
 
 
 def build_connection(options: dict[str, Any]) -> Connection:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.errors import ClinometerError
+from clinometer.errors import BudgetError, ClinometerError, ExitCode
 from clinometer.secrets import redacted, withhold
 from clinometer.texts import by_address, visible
 
@@ -49,9 +49,12 @@ def remark(text: str) -> None:
     click.echo(line, err=True)
 
 
-def exit_code(error: Exception) -> int:
-    """Return the exit code of an error: 2 in the input, 4 for anything unexpected."""
-    return 2 if isinstance(error, click.ClickException | ClinometerError | OSError) else 4
+def exit_code(error: Exception) -> ExitCode:
+    """Return the exit code of an error."""
+    if isinstance(error, BudgetError):
+        return ExitCode.NOT_COMPLETE
+    is_input = isinstance(error, click.ClickException | ClinometerError | OSError)
+    return ExitCode.INPUT if is_input else ExitCode.UNEXPECTED
 
 
 def say_cost(costs: list[Cost], unit: str = "trials", *, batches: bool = False) -> None:
@@ -126,7 +129,7 @@ def say_unscored(compliance: pl.DataFrame) -> None:
         remark(f"nothing scored: {run}: {'; '.join(reasons)}")
 
 
-def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
+def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> ExitCode:
     """Print on standard error why a run ended early and how to continue; return the exit code.
 
     `stopped_by` is a limit, or ``"interrupted"``; None if answers are missing for another reason.
@@ -140,7 +143,7 @@ def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str
     failure = f" ({last_error})" if last_error else ""
     stop = ";" if answered else ":"  # no two colons in a line
     remark(f"{progress}{failure}{stop} repeat the command to continue, nothing is asked twice")
-    return 130 if interrupted else 1
+    return ExitCode.STOPPED if interrupted else ExitCode.NOT_COMPLETE
 
 
 @contextlib.contextmanager

@@ -24,6 +24,7 @@ from clinometer.cli.options import (
     reaching_options,
 )
 from clinometer.cli.output import counting_bar, echo, remark, say_batches, say_cost
+from clinometer.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +95,7 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
     """Answer the shards in DIRECTORY with the models of their plan, and collect the answers.
 
     For any model that inspect opens, the embedded one included. Stopped or killed, the same command
-    continues, and asks no answered request again. Exit code 1: answers are missing.
+    continues, and asks no answered request again. Exit code 3: answers are missing.
     """
     from clinometer.asking.cluster import Cluster
     from clinometer.audits.answering import Answering, answer_numbered, answer_shards
@@ -126,11 +127,11 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
         remark(f"{elsewhere:,} shards are being answered by another process")
     if shards:
         echo(f"next: clinometer collect {directory}, when all shards are answered")
-        sys.exit(1 if elsewhere else 0)
+        sys.exit(ExitCode.NOT_COMPLETE if elsewhere else ExitCode.DONE)
     complete = _report(answered.collected, answered.answers, directory)
     if not complete:
         remark("answers are missing; the same command asks what failed again")
-    sys.exit(0 if complete else 1)
+    sys.exit(ExitCode.DONE if complete else ExitCode.NOT_COMPLETE)
 
 
 @command("collect")
@@ -140,7 +141,7 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
     """Read the answers to the shards in DIRECTORY, and write tables and what is left to ask.
 
     Answers stand beside their shard, as 00000.answers.jsonl beside 00000.jsonl, or in files that
-    are named. They may come in any order, twice or broken. Exit code 1: answers are missing.
+    are named. They may come in any order, twice or broken. Exit code 3: answers are missing.
     """
     from clinometer.audits.sharding import collect_answers
 
@@ -148,7 +149,7 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
     if not _report(collected, answers, directory):
         next_round = [path for row in collected for path in row.files]
         say_shards(next_round, f"clinometer collect {directory}")
-        sys.exit(1)
+        sys.exit(ExitCode.NOT_COMPLETE)
 
 
 @command("submit")
@@ -171,7 +172,7 @@ def submit_command(
 
     For openai/… and openai-api/…, with the keys of other commands. OpenAI answers within 24 hours
     and asks half the price. Stopped or killed, the same command continues; nothing is paid twice.
-    Exit code 1: answers are missing.
+    Exit code 3: answers are missing.
     """
     from clinometer.audits.batching import Submission, submit_shards
     from clinometer.audits.spending import Spending
@@ -181,7 +182,7 @@ def submit_command(
         submitted = submit_shards(directory, submission, remark)
     except KeyboardInterrupt:
         remark("stopped; batches go on at the provider, the same command continues")
-        sys.exit(130)
+        sys.exit(ExitCode.STOPPED)
     complete = _report(submitted.collected, submitted.answers, directory)
     if submitted.failing:
         remark(f"{submitted.failing:,} requests failed twice with the same error; they are "
@@ -192,7 +193,7 @@ def submit_command(
         batches_go = "1 batch goes" if count == 1 else f"{count:,} batches go"
         running = f"; {batches_go} on at the provider" if count else ""
         remark(f"{missing:,} answers are missing{running}; the same command continues")
-    sys.exit(0 if complete else 1)
+    sys.exit(ExitCode.DONE if complete else ExitCode.NOT_COMPLETE)
 
 
 @command("merge")
@@ -202,21 +203,24 @@ def submit_command(
 def merge_command(directories: tuple[Path, ...], out: Path) -> None:
     """Put runs of one plan together, asked on several machines, and write the tables.
 
-    Of two answers to the same trial the first directory's is taken. Exit code 1: answers are
+    Of two answers to the same trial the first directory's is taken. Exit code 3: answers are
     missing.
     """
     from clinometer.audits.merging import merge
     from clinometer.directory.results import read_detail
+    from clinometer.results.origins import origin_name
     from clinometer.results.progress import unfinished
 
     for row in merge(directories, out):
         repeated = f", {row.repeated:,} were there" if row.repeated else ""
+        origins = ", ".join(map(origin_name, row.origins))
+        repeated += f" ({origins})" if origins else ""
         echo(f"{row.model}: {row.copied:,} taken from {row.source}{repeated}")
     notes = unfinished(read_detail(out, "progress"))
     for model, note in notes.items():
         remark(f"incomplete: {model}: {note}")
     _say_next(out)
-    sys.exit(1 if notes else 0)
+    sys.exit(ExitCode.NOT_COMPLETE if notes else ExitCode.DONE)
 
 
 def say_shards(files: Sequence[Path], then: str) -> None:

@@ -38,6 +38,8 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, in_full: bool
     matches = show(results, what)
     for row in matches.estimates.iter_rows(named=True):
         echo(_estimate_line(row))
+    for sentence in matches.elsewhere:
+        echo(f"from elsewhere: {sentence}")
     answers = matches.answers.sort("score", descending=True, nulls_last=True, maintain_order=True)
     echo(f"{answers.height:,} answer{'s' * (answers.height > 1)}")
     for row in answers.head(limit).iter_rows(named=True):

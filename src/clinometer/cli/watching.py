@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -67,15 +66,11 @@ class Console(Watcher):
             yield advance
 
     def on_asked(self, outcome: Outcome) -> None:
-        """Print what has no answer; exit if the user stopped the run or nothing was answered."""
+        """Print what has no answer."""
         if outcome.stopped_by == "interrupted" or not outcome.complete:
             failed = f", {outcome.errors} failed" if outcome.errors else ""
             answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"
-            code = say_unfinished(outcome.stopped_by, outcome.last_error, answered)
-            if outcome.stopped_by == "interrupted":
-                sys.exit(code)
-        if not outcome.answered and not outcome.errors:
-            sys.exit(1)
+            say_unfinished(outcome.stopped_by, outcome.last_error, answered)
 
     def on_judged(self, judge: str, outcome: Outcome) -> None:
         """Print how many decisions the judge read."""

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from clinometer.asking.policy import Policy, Rule, load_policy
 from clinometer.comparing.gating import Gated, gate
 from clinometer.comparing.runs import read_runs
+from clinometer.directory.results import read_detail
 from clinometer.errors import ClinometerError, InputError, one_line
-from clinometer.results.records import journals, read_plan
+from clinometer.results.evidence import Note, lasting_notes
+from clinometer.results.origins import UNKNOWN
+from clinometer.results.progress import elsewhere_sentences
+from clinometer.results.records import journals, plan_origin, read_plan
 from clinometer.results.subjects import simulated
 
 __all__ = ["NOT_STATED", "STATED", "audit_card"]
@@ -47,7 +52,8 @@ def audit_card(
         raise InputError(f"card {wrong[0]!r}; known: {', '.join(STATED)}")
     models = plan.get("models", [])
     cards = instrument_cards(directory)
-    gates = _gates(directory, models)
+    elsewhere = _elsewhere(directory, plan)
+    gates = _gates(directory, models, elsewhere)
     for card in cards:
         for run in card["runs"]:
             run["gate"] = _run_outcome(gates, card, run)
@@ -58,6 +64,8 @@ def audit_card(
         "simulated": simulated(models),
         "answered": _answer_dates(directory),
         "created": plan.get("created", ""),
+        "marked_by": plan_origin(file) if plan else UNKNOWN,
+        "from_elsewhere": elsewhere,
         "instruments": cards,
         "gate": gates if isinstance(gates, str) else _gate_text(gates),
         "method": {
@@ -71,7 +79,15 @@ def audit_card(
     }
 
 
-def _gates(directory: Path, models: Sequence[str]) -> dict[str, Gated] | str:
+def _elsewhere(directory: Path, plan: Mapping[str, Any]) -> list[str]:
+    """Say what of a run was not made with the key of its plan: the same for every reader."""
+    continued = [f"{place}: {text}" for place, text in lasting_notes(plan).items()]
+    return [*continued, *elsewhere_sentences(read_detail(directory, "progress"))]
+
+
+def _gates(
+    directory: Path, models: Sequence[str], elsewhere: Sequence[str]
+) -> dict[str, Gated] | str:
     """Judge each model by the policy of the directory; say why if that is not possible."""
     path = directory / "policy.yaml"
     if not path.is_file():
@@ -80,7 +96,9 @@ def _gates(directory: Path, models: Sequence[str]) -> dict[str, Gated] | str:
         policy = load_policy(path)
         if changes := [rule.title for rule in policy.rules if rule.what == "change"]:
             return f"not judged: {changes[0]!r} is about a change, and there is no baseline here"
-        runs = {run.model: run for run in read_runs(directory)}
+        # Not what the key of whoever makes the card tells: others have to come to the same card.
+        notes = [Note(text) for text in elsewhere]
+        runs = {run.model: replace(run, notes=notes) for run in read_runs(directory)}
         return {model: gate(runs[model], path) for model in models if model in runs}
     except ClinometerError as error:
         return f"not judged: {one_line(error).replace(f'{directory}{os.sep}', '')}"

@@ -24,7 +24,7 @@ from urllib.parse import quote
 from pydantic import BaseModel
 
 from clinometer import __version__
-from clinometer.comparing.gating import CODES, Gated
+from clinometer.comparing.gating import CODES, CheckKind, Gated
 from clinometer.texts import visible, write_text
 
 __all__ = [
@@ -45,7 +45,7 @@ _SIGNS = {"pass": "✅", "fail": "❌", "inconclusive": "⚠️", "error": "❗"
 class CheckReport(BaseModel):
     """One requirement, and whether it is met."""
 
-    kind: Literal["rule", "run", "compliance", "control"]
+    kind: CheckKind
     name: str
     outcome: Literal["pass", "fail", "inconclusive"]
     reason: str
@@ -60,7 +60,7 @@ class CheckReport(BaseModel):
 class GateReport(BaseModel):
     """The outcome of a gate, with every check; or why there is none."""
 
-    format: Literal["clinometer gate 2"] = "clinometer gate 2"
+    format: Literal["clinometer gate 3"] = "clinometer gate 3"
     clinometer: str = __version__
     policy: str
     policy_file: str | None = None
@@ -72,6 +72,7 @@ class GateReport(BaseModel):
     confidence: float | None = None
     declared_before_the_run: bool | None = None
     declaration: str | None = None
+    from_elsewhere: list[str] = []
     checks: list[CheckReport] = []
 
 
@@ -87,6 +88,7 @@ def report_of(gated: Gated, policy_file: str | None = None) -> GateReport:
         confidence=gated.policy.confidence,
         declared_before_the_run=gated.declared,
         declaration=gated.declaration,
+        from_elsewhere=list(gated.notes),
         checks=[CheckReport(**vars(check)) for check in gated.checks],
     )
 
@@ -124,6 +126,7 @@ def as_markdown(report: GateReport) -> str:
         "|---|---|---|",
         *map(_markdown_row, report.checks),
         "",
+        *(f"From elsewhere: {_escape_markdown(note)}\n" for note in report.from_elsewhere),
         "A pass does not say that the model is free of bias; it says that what was measured lies "
         "within the limits of the policy.",
     ]

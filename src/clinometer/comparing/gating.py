@@ -4,13 +4,15 @@ Rule
     A limit is met where every interval ends within it, and broken where an interval lies beyond it;
     the latter allows for all estimates of the rule together (Bonferroni). Both also hold for the
     worst, and the best, that missing answers could be. Else the check is inconclusive. The gate
-    fails if a check fails; it passes if every check passes. A rule without a level is about the
-    model and every category. Explicit measures are judged by rules that name their instrument.
+    passes if every check passes; it fails if one fails, unless the run is not whole, or changed: of
+    such a run nothing is decided. A rule without a level is about the model and every category.
+    Explicit measures are judged by rules that name their instrument.
 
 Checks
     ==================  ==========================================================================
     rule                a limit of means, or of changes from the baseline
-    run                 every trial was asked, and one model answered
+    run                 every trial was asked, here if that is required, and one model answered
+    policy              it was declared before the run, if that is required
     compliance          the interval of the share of scored answers (Wilson) lies above the floor
     control             a positive and a negative control passed (`results.controls`)
     ==================  ==========================================================================
@@ -34,7 +36,7 @@ from clinometer.audits.recording import Recording
 from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.deciding import difference_text
 from clinometer.comparing.runs import ComparedRun, choose, choose_one, own_estimates, read_runs
-from clinometer.errors import InputError
+from clinometer.errors import ExitCode, InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
 from clinometer.results.records import text_hash
@@ -44,12 +46,26 @@ from clinometer.statistics.estimates import Inference
 from clinometer.statistics.looks import Looks
 from clinometer.texts import read_text
 
-__all__ = ["CODES", "GateCheck", "Gated", "Outcome", "gate", "inference_of", "judge_run"]
+__all__ = [
+    "CODES",
+    "CheckKind",
+    "GateCheck",
+    "Gated",
+    "Outcome",
+    "gate",
+    "inference_of",
+    "judge_run",
+]
 
 Outcome = Literal["pass", "fail", "inconclusive"]
+CheckKind = Literal["rule", "run", "policy", "compliance", "control"]
 
-#: Exit code of each outcome; 2 is an error in the input.
-CODES: dict[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
+#: Exit code of each outcome.
+CODES: dict[Outcome, ExitCode] = {
+    "pass": ExitCode.DONE,
+    "fail": ExitCode.FAIL,
+    "inconclusive": ExitCode.NOT_COMPLETE,
+}
 
 #: Outcomes, the worst first: the first one that a check has is the gate's.
 _WORST: tuple[Outcome, ...] = ("fail", "inconclusive", "pass")
@@ -72,7 +88,7 @@ _NAMES = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 class GateCheck:
     """One requirement, and whether it is met."""
 
-    kind: Literal["rule", "run", "compliance", "control"]
+    kind: CheckKind
     name: str
     outcome: Outcome
     reason: str
@@ -89,10 +105,14 @@ class Gated:
     baseline: str | None
     declared: bool | None
     checks: Sequence[GateCheck]
+    notes: Sequence[str] = ()
+    """What of the plan and the answers was not made here; see `results.evidence`."""
 
     @property
     def outcome(self) -> Outcome:
-        """Return the worst outcome of a check."""
+        """Return the worst outcome of a check; that of a run that is not whole is inconclusive."""
+        if any(check.kind == "run" and check.outcome != "pass" for check in self.checks):
+            return "inconclusive"
         outcomes = {check.outcome for check in self.checks}
         return next(outcome for outcome in _WORST if outcome in outcomes)
 
@@ -123,7 +143,8 @@ def gate(
     model
         The model that is judged, where the results have several.
     require_declared
-        Whether a policy that was not declared before the run leaves the gate inconclusive.
+        Whether a policy that was not declared before the run, or answers that were not asked with
+        the user's key, leave the gate inconclusive.
     recording
         What recorded answers leave open.
 
@@ -157,8 +178,12 @@ def gate(
     checks = judge_run(rules, run, compared)
     if require_declared:
         checks.append(_declaration_check(declared))
+    is_required = require_declared or rules.origin == "required"
+    checks += _origin_checks(run, is_required)
+    if compared is not None:  # a baseline may well be from elsewhere, but not changed since
+        checks += _origin_checks(compared.baseline, is_required=False)
     label = None if compared is None else compared.baseline.label
-    return Gated(rules, run.model, label, declared, checks)
+    return Gated(rules, run.model, label, declared, checks, [note.text for note in run.notes])
 
 
 def inference_of(policy: Policy) -> Inference:
@@ -241,7 +266,15 @@ def _rule_checks(
 def _declaration_check(declared: bool | None) -> GateCheck:
     """Check that the policy was declared before the run."""
     outcome: Outcome = "pass" if declared else "inconclusive"
-    return GateCheck("run", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
+    return GateCheck("policy", _DECLARATIONS[True], outcome, _DECLARATIONS[declared])
+
+
+def _origin_checks(run: ComparedRun, is_required: bool) -> Iterator[GateCheck]:
+    """Check that plan and answers of a run were made here; changed ones never pass."""
+    texts = [note.text for note in run.notes if is_required or note.changed]
+    if texts:
+        name = f"answers of {run.label or run.model} were asked here"
+        yield GateCheck("run", name, "inconclusive", "; ".join(texts))
 
 
 def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:

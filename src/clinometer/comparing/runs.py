@@ -17,6 +17,7 @@ from clinometer.errors import InputError, unknown
 from clinometer.instruments.design import Design
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
+from clinometer.results.evidence import Note, notes_about, run_notes
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
@@ -48,6 +49,8 @@ class ComparedRun:
     label: str = ""
     doubts: Sequence[str] = ()
     """What keeps it from being cleared: trials without an answer, several served models."""
+    notes: Sequence[Note] = ()
+    """What of its plan and answers was not made here, as far as the user's key tells."""
     looks: Looks = field(default_factory=Looks)
     """When its results were looked at, if it ended where they were decided."""
 
@@ -123,11 +126,12 @@ def _split_results(results: Results) -> list[ComparedRun]:
     reasons = doubts(read_detail(directory, "progress"))
     policy = results.plan.get("policy")
     looks = looks_of(*read_stage(results.plan))
+    notes = run_notes(directory)
     complete = []
     for run in runs.values():
         of_model = tuple(reasons.get(run.model, {}).values())
         whole = replace(run, directory=directory, policy=policy, doubts=of_model, looks=looks)
-        complete.append(whole)
+        complete.append(replace(whole, notes=notes_about(run.model, notes)))
     return complete
 
 

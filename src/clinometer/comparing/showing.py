@@ -12,6 +12,7 @@ from clinometer.directory.results import read_estimates
 from clinometer.errors import InputError, unknown
 from clinometer.results import CONDITIONS, RESPONSES, SCORES
 from clinometer.results.bundles import unpacked
+from clinometer.results.evidence import run_notes
 from clinometer.results.places import anywhere
 from clinometer.results.tables import scan_table
 
@@ -48,6 +49,8 @@ class Shown:
 
     answers: pl.DataFrame
     estimates: pl.DataFrame
+    elsewhere: Sequence[str] = ()
+    """What of the directory was not made here, as far as the user's key tells."""
 
 
 @anywhere(directory=True)
@@ -98,7 +101,8 @@ def _show_directory(path: Path, what: Sequence[str]) -> Shown:
         how="left",
         maintain_order="left",
     )
-    return Shown(answers, _entered_means(matches, read_estimates(path)))
+    elsewhere = [note.text for note in run_notes(path).values()]
+    return Shown(answers, _entered_means(matches, read_estimates(path)), elsewhere)
 
 
 def _has_name(name: str, scores: pl.DataFrame) -> pl.Expr:

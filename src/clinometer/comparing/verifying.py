@@ -60,6 +60,7 @@ from clinometer.results.bundles import (
     read_manifest,
     unpack,
 )
+from clinometer.results.evidence import run_notes
 from clinometer.results.places import anywhere
 from clinometer.results.tables import read_table, scan_table
 
@@ -84,6 +85,7 @@ class Verified:
     signature: Signature = UNSIGNED
     packing: str = ""  # in what way it is not the archive that was published
     version: str = __version__  # of Clinometer, that made it
+    notes: tuple[str, ...] = ()  # what was not made with the key of this machine's user
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -167,7 +169,9 @@ def verify(
         again = _Again(files, bundled, Path(folder) / "again", measured)
         tables, differing = again.compare(None if inputs is None else Path(inputs))
         stored = tuple(again.as_stored(tables))
-    return replace(unread, tables=tables, differing=tuple(differing), as_stored=stored)
+        notes = tuple(note.text for note in run_notes(bundled).values())
+    recomputed = replace(unread, tables=tables, differing=tuple(differing))
+    return replace(recomputed, as_stored=stored, notes=notes)
 
 
 def _version(manifest: Mapping[str, Any]) -> str:

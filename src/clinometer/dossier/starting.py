@@ -25,6 +25,10 @@ STARTED = ("profile.yaml", "policy.yaml", "baseline.md", ".github/workflows/clin
 #: Limits of the mean over all stereotypes, and of a category, of a scale from -1 to 1.
 OVERALL, CATEGORY = 0.2, 0.3
 
+#: Actions of GitHub that the workflow uses, pinned to a commit.
+_CHECKOUT = "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2"
+_UPLOAD = "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2"
+
 #: Providers that need no key.
 _WITHOUT_KEY = ("simulated", "clinometer", "hf", "vllm", "ollama")
 
@@ -195,8 +199,10 @@ def _workflow(start: Start) -> str:
             "  bias:",
             "    runs-on: ubuntu-latest",
             "    steps:",
-            "      - uses: actions/checkout@v4",
+            f"      - uses: {_CHECKOUT}",
+            "        with: {fetch-depth: 0}",
             f"      - uses: OWNER/clinometer@REVISION  # {FILL_IN}: where the action is",
+            "        id: clinometer",
             *key,
             "        with:",
             f"          model: {_quoted(start.model)}",
@@ -204,14 +210,16 @@ def _workflow(start: Start) -> str:
             '          max-cost: "5"',
             "      - name: Dossier",
             "        if: always()",
+            '        env: {RESULTS: "${{ steps.clinometer.outputs.results }}"}',
             "        run: |",
-            "          clinometer bundle results/candidate --out run.zip",
+            '          clinometer bundle "$RESULTS" --out run.zip',
             "          clinometer dossier run.zip --profile profile.yaml --out dossier",
-            "      - uses: actions/upload-artifact@v4",
+            f"      - uses: {_UPLOAD}",
             "        if: always()",
             "        with:",
             "          name: clinometer",
             "          path: |",
+            "            ${{ steps.clinometer.outputs.folder }}/gate.*",
             "            run.zip",
             "            dossier",
             "",

@@ -13,6 +13,7 @@ from clinometer.report.document import render_page
 from clinometer.report.prose import counted, mean_leans, percent, verdict_counts
 from clinometer.report.sections import Term
 from clinometer.report.tables import ReportTable, TableColumn, render_table
+from clinometer.results.origins import origin_name
 
 __all__ = ["card_page", "instrument_cards"]
 
@@ -83,6 +84,8 @@ def card_page(card: Mapping[str, Any]) -> str:
     terms = [
         Term("Models", ", ".join(card["models"])),
         *(Term(title, card[name]) for name, title in _STATED.items()),
+        Term("Marked by", origin_name(card["marked_by"])),
+        *(Term("From elsewhere", text) for text in card["from_elsewhere"]),
         Term("Gate", card["gate"]),
         Term("Departures from the plan", str(card["deviations"])),
     ]

@@ -123,6 +123,7 @@ class PlanFacts:
     versions: tuple[tuple[str, str], ...] = ()  # of libraries
     version: str = ""  # of Clinometer
     created: str = ""
+    elsewhere: tuple[str, ...] = ()  # what was not made here when the run was continued
 
     def of(self, study: str | None) -> PlanFacts:
         """Return the same plan with the stereotypes and dimensions of one study."""
@@ -183,6 +184,7 @@ def read_plan(path: Path) -> PlanFacts:
         versions=plan.pairs("versions"),
         version=plan.text("clinometer"),
         created=plan.text("created"),
+        elsewhere=tuple(": ".join(pair) for pair in plan.pairs("elsewhere")),
     )
 
 

@@ -338,6 +338,8 @@ COLUMNS: dict[str, Column] = {
         temperature="sampling temperature, where a plan has several; null: that of the whole plan",
         reasoning="reasoning text of the answer, or the provider's summary of it",
         script="of an episode: what happens in it and the texts of its questions, as JSON",
+        elsewhere="which answers do not carry the mark of the key that the plan was made with, and "
+        "where they come from; null: all carry it",
     ),
     **of_kind(
         pl.Int64(),
@@ -351,6 +353,7 @@ COLUMNS: dict[str, Column] = {
         "together, by the part that the level has of the error rate of a page",
         reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
         steps="of an episode: the most questions that the trial asks, one after another; null: one",
+        n_elsewhere="answers that do not carry the mark of the key that the plan was made with",
     ),
     **of_kind(
         pl.Boolean(),

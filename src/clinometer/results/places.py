@@ -34,6 +34,7 @@ import platformdirs
 from clinometer.errors import InputError, PlanError
 from clinometer.results.elsewhere import Elsewhere
 from clinometer.results.locks import CLAIMS, LOCK, writing
+from clinometer.results.records import COUNT
 from clinometer.texts import keep_address, write_text
 
 __all__ = ["Place", "anywhere", "is_elsewhere", "open_place"]
@@ -333,7 +334,10 @@ def _is_local(name: str) -> bool:
     return any(map(_LOCAL.match, PurePosixPath(name).parts))
 
 
-def _order(name: str) -> tuple[bool, bool, str]:
-    """Put answers before the tables that follow from them, and the report last."""
+def _order(name: str) -> tuple[bool, bool, bool, str]:
+    """Put answers before the tables that follow from them, and the report last.
+
+    The count of lines goes before the lines, of which there may then be more, never fewer.
+    """
     suffix = PurePosixPath(name).suffix
-    return suffix == ".html", suffix == ".parquet", name
+    return suffix == ".html", suffix == ".parquet", suffix != COUNT, name

@@ -9,7 +9,7 @@ import polars as pl
 
 from clinometer.results.verdicts import SERVED, UNFINISHED
 
-__all__ = ["doubtful", "doubts", "ended_text", "unfinished"]
+__all__ = ["doubtful", "doubts", "elsewhere_sentences", "ended_text", "unfinished"]
 
 #: Why a stereotype was asked no more (`asking.stages`) → what is said of so many.
 _ENDED = {
@@ -30,6 +30,15 @@ def unfinished(progress: pl.DataFrame) -> dict[str, str]:
         for row in progress.iter_rows(named=True)
         if row["n_answered"] < row["n_trials"]
     }
+
+
+def elsewhere_sentences(progress: pl.DataFrame) -> tuple[str, ...]:
+    """Say of each model which answers were not asked with the key of the plan, if there are any.
+
+    `progress` has columns of `schemas.PROGRESS`.
+    """
+    rows = progress.select("model", "elsewhere").drop_nulls().iter_rows()
+    return tuple(f"{model}: {text}" for model, text in rows)
 
 
 def doubts(progress: pl.DataFrame) -> dict[str, dict[str, str]]:

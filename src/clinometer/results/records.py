@@ -6,8 +6,8 @@ its question is asked again. (inspect's own log is written in batches; a killed 
 answers that are not yet written.)
 
 Plan and lines end in a hash of what stands before it. It shows that they were changed since, by a
-hand or a failing disk; whoever means to deceive can make it anew, and only the seal of a bundle
-that was published shows that.
+hand or a failing disk; whoever means to deceive can make it anew, but not the mark of the user's
+key before it (`origins`).
 """
 
 from __future__ import annotations
@@ -17,24 +17,44 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from clinometer.errors import InputError, PlanError
+from clinometer.results.origins import (
+    UNKNOWN,
+    MarkKey,
+    Origins,
+    count_text,
+    find_key,
+    line_mark,
+    make_key,
+    mark_id,
+    read_count,
+    run_scope,
+)
 from clinometer.secrets import change_texts, describe_repetition, holds_secret, withhold
 from clinometer.texts import write_text
 
 __all__ = [
+    "COUNT",
     "FORMAT",
     "Journal",
+    "ends_torn",
     "find_fault",
+    "journal_files",
     "journals",
+    "parse_line",
+    "plan_key",
+    "plan_origin",
     "read_lines",
     "read_plan",
     "refuse_shared_folders",
     "slug",
+    "split_sum",
     "text_hash",
     "write_plan",
 ]
@@ -44,6 +64,9 @@ FORMAT = 3
 
 #: The file of what is known of a model, in the folder of its answers.
 IDENTITY = "model.json"
+
+#: How the file is called that counts the lines that a key marked, after the key's id.
+COUNT = ".count"
 
 #: Answers per file.
 SHARD = 50_000
@@ -72,6 +95,7 @@ def read_plan(path: Path) -> dict[str, Any]:
     if not isinstance(plan, dict):
         raise PlanError(f"{path}: not a plan")
     sealed = plan.pop("seal", None)
+    plan.pop("mark", None)
     if plan.get("format") == FORMAT and sealed != _seal(plan):
         raise PlanError(f"{path}: changed since it was written; restore it, or measure again")
     if plan.get("format") != FORMAT:
@@ -84,15 +108,36 @@ def read_plan(path: Path) -> dict[str, Any]:
     return plan
 
 
-def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
-    """Write a plan atomically, without secrets.
+def write_plan(path: Path, plan: Mapping[str, Any], key: MarkKey | None = None) -> None:
+    """Write a plan atomically, without secrets, with the mark of a key if there is one.
 
     Raises InputError if it cannot be written.
     """
     # Sealed as it is read back: JSON has no tuples, and all its keys are texts.
     content = json.loads(json.dumps(change_texts({**plan, "format": FORMAT}, withhold)))
     content.pop("seal", None)
-    write_text(path, json.dumps({**content, "seal": _seal(content)}, indent=1))
+    seal = _seal(content)
+    mark = {} if key is None else {"mark": key.mark(b"plan", seal.encode())}
+    write_text(path, json.dumps({**content, **mark, "seal": seal}, indent=1))
+
+
+def plan_origin(path: Path) -> str:
+    """Return the id of the key that a plan says it was marked with; `UNKNOWN` if it says none."""
+    return _plan_mark(path).partition(" ")[0] or UNKNOWN
+
+
+def plan_key(path: Path) -> MarkKey | None:
+    """Return the user's key if it marked the plan; whoever changes the plan marks it again."""
+    key = find_key()
+    if key is not None and key.made(_plan_mark(path), b"plan", _seal(read_plan(path)).encode()):
+        return key
+    return None
+
+
+def _plan_mark(path: Path) -> str:
+    """Return the mark of a plan that can be read, or a text that is none."""
+    read_plan(path)  # which raises an error that says what is wrong
+    return str(json.loads(path.read_bytes()).get("mark", ""))
 
 
 def _seal(plan: Mapping[str, Any]) -> str:
@@ -136,31 +181,40 @@ class Journal:
     def __init__(self, directory: Path, model: str) -> None:
         self.folder = directory / "answers" / slug(model)
         self.model = model
+        #: Where the lines come from, as the latest reading of all of them found.
+        self.origins = Origins(None, b"")
         self._file: BinaryIO | None = None
+        self._counter: BinaryIO | None = None
         self._lines = 0
+        #: The number of the next line with a mark; None before the first file is open.
+        self._number: int | None = None
 
     def append(self, *answers: Line) -> None:
         """Append answers immediately, without secrets; the file stays open until `close`.
 
         Raises OSError if the disk is full or the file was removed; earlier answers remain intact.
         """
-        data = b"".join(map(self.line_of, answers))
         if self._file is None or self._lines >= SHARD:
             self._file = self._open()
+        data = b"".join(map(self.line_of, answers))
         try:
             # A removed file can be written to, but nobody could read it.
             if os.fstat(self._file.fileno()).st_nlink == 0:
                 raise FileNotFoundError(errno.ENOENT, "the directory was removed")
             if self._file.write(data) < len(data):
                 raise OSError(errno.ENOSPC, "No space left on device")
+            self._count_lines()
         except OSError:
             self.close()  # a reopened file continues on a new line
             raise
         self._lines += len(answers)
 
     def line_of(self, answer: Line) -> bytes:
-        """Return the line of an answer."""
-        return _signed_line({**answer, "model": self.model})
+        """Return the next line, with an answer."""
+        assert self._number is not None  # it was opened
+        self._number += 1
+        mark = partial(line_mark, self._key, self._scope, self._number - 1)
+        return _signed_line({**answer, "model": self.model}, mark)
 
     def identify(self, facts: Line) -> None:
         """Note what is known of the model, beside the answers; what was noted before is kept.
@@ -183,15 +237,56 @@ class Journal:
         return [identity for identity in identities if isinstance(identity, dict)]
 
     def close(self) -> None:
-        """Close the file that is being written."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Close the files that are being written."""
+        for file in (self._file, self._counter):
+            if file is not None:
+                file.close()
+        self._file = self._counter = self._number = None
+
+    @cached_property
+    def _key(self) -> MarkKey:
+        return make_key()
+
+    @property
+    def _scope(self) -> bytes:
+        return run_scope(self.folder)
+
+    def _count_path(self, key: MarkKey) -> Path:
+        return self.folder / f"{key.id}{COUNT}"
+
+    def _open_counter(self) -> None:
+        """Open the file that counts the lines of the key; find the number of the next line."""
+        path = self._count_path(self._key)
+        count = read_count(path, self._key, self._scope)
+        is_torn = ends_torn(self.folder)
+        numbers = [max(0, (count or 0) - is_torn)]
+        # Lines that a killed process had no time to count stand in the last file.
+        for file in self.files() if count is None or is_torn else self.files()[-1:]:
+            with file.open("rb") as lines:
+                for text in lines:
+                    before, is_whole = split_sum(text)
+                    mark = mark_id(before) if is_whole else None  # torn: it is written anew
+                    if mark is not None and mark[0] == self._key.id:
+                        numbers.append(mark[1] + 1)
+        # Without the count lines may be missing: the gap of one says so for as long as they stay.
+        self._number = max(numbers) + (count is None and len(numbers) > 1)
+        path.touch()
+        self._counter = path.open("r+b", buffering=0)
+        self._count_lines()
+
+    def _count_lines(self) -> None:
+        """Note how many lines there are, after they are written: never more than there are."""
+        if self._counter is not None and self._number is not None:
+            self._counter.seek(0)
+            self._counter.write(count_text(self._key, self._scope, self._number))
 
     def _open(self) -> BinaryIO:
         """Open the last file, or a new one if it is full."""
-        self.close()
+        if self._file is not None:
+            self._file.close()
         self.folder.mkdir(parents=True, exist_ok=True)
+        if self._counter is None:
+            self._open_counter()
         number = 0
         torn = False
         self._lines = 0
@@ -218,6 +313,14 @@ class Journal:
         """
         for _, line in self._lines_with_places():
             yield line
+
+    def lines_with_origins(self) -> Iterator[tuple[Line, str]]:
+        """Yield every complete line and its origin (`Origins.take`), in the order written.
+
+        Raises InputError if a line was changed since.
+        """
+        for _, line, origin in self._lines_with_origins():
+            yield line, origin
 
     def __iter__(self) -> Iterator[Line]:
         """Yield the last answer to each trial; an error only if the trial has no answer."""
@@ -256,20 +359,47 @@ class Journal:
             for place in places:
                 number, start = divmod(place, _FILE)
                 files[number].seek(start)
-                if (line := _parse(files[number].readline())) is not None:
+                if (line := parse_line(files[number].readline())) is not None:
                     yield line
 
     def _lines_with_places(self) -> Iterator[tuple[Place, Line]]:
         """Yield every complete line and its place."""
+        for place, line, _ in self._lines_with_origins():
+            yield place, line
+
+    def _lines_with_origins(self) -> Iterator[tuple[Place, Line, str]]:
+        """Yield every complete line with its place and its origin; sets `origins` at the end."""
+        key = find_key()
+        origins = Origins(key, self._scope)
+        # Before the lines: another process may add some meanwhile.
+        count = read_count(self._count_path(key), key, origins.scope) if key else 0
+        is_torn = ends_torn(self.folder)
         for number, path in enumerate(self.files()):
-            for start, line in _lines_with_starts(path, signed=True):
+            for start, text, line in _lines_with_starts(path, signed=True):
                 if line is not None and line.get("model", self.model) == self.model:
-                    yield number * _FILE + start, line
+                    yield number * _FILE + start, line, origins.take(text, line)
+        origins.end(count, is_torn)
+        self.origins = origins
 
     def files(self) -> list[Path]:
         """Return the files, in the order written."""
-        paths = [path for path in self.folder.glob("*.jsonl") if path.stem.isdecimal()]
-        return sorted(paths, key=lambda path: int(path.stem))
+        return journal_files(self.folder)
+
+
+def journal_files(folder: Path) -> list[Path]:
+    """Return the files of the journal in a folder, in the order written."""
+    paths = [path for path in folder.glob("*.jsonl") if path.stem.isdecimal()]
+    return sorted(paths, key=lambda path: int(path.stem))
+
+
+def ends_torn(folder: Path) -> bool:
+    """Whether the last line of the journal in a folder was not written to its end."""
+    for path in journal_files(folder)[-1:]:
+        with path.open("rb") as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                return file.read() != b"\n"
+    return False
 
 
 def journals(directory: Path) -> list[Journal]:
@@ -288,12 +418,12 @@ def read_lines(path: Path, *, signed: bool = False) -> Iterator[Line | None]:
 
     Raises InputError if the file cannot be read or, where lines are `signed`, one was changed.
     """
-    for _, line in _lines_with_starts(path, signed=signed):
+    for _, _, line in _lines_with_starts(path, signed=signed):
         yield line
 
 
-def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, Line | None]]:
-    """Yield where each line starts, and its object; see `read_lines`."""
+def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, bytes, Line | None]]:
+    """Yield where each line starts, its text before the hash, and its object; see `read_lines`."""
     start = end = 0
     try:
         with path.open("rb") as file:
@@ -302,19 +432,20 @@ def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, Line 
                 end += len(text)
                 if not text.strip():
                     continue
-                line = _parse(text)
-                if line is not None and signed and not _is_unchanged(text):
+                line = parse_line(text)
+                before, is_whole = split_sum(text)
+                if line is not None and signed and not is_whole:
                     raise InputError(
                         f"{path}:{number}: changed since it was written; restore the line, or "
-                        "delete it and have its question asked again"
+                        "delete it and have its question asked again (--continue-from-elsewhere)"
                     )
-                yield start, line
+                yield start, before, line
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-def _parse(text: bytes) -> Line | None:
-    """Return the object in a line, without its hash; None if it is malformed."""
+def parse_line(text: bytes) -> Line | None:
+    """Return the object in a line, without mark and hash; None if it is malformed."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
@@ -322,15 +453,17 @@ def _parse(text: bytes) -> Line | None:
     if not isinstance(line, dict):
         return None
     line.pop("sum", None)
+    line.pop("mark", None)
     return line
 
 
-def _signed_line(line: Line) -> bytes:
-    """Write a line without secrets, with the hash of its text at its end."""
+def _signed_line(line: Line, mark: Callable[[bytes], bytes]) -> bytes:
+    """Write a line without secrets, with the mark of its text at its end, and the hash of both."""
     text = json.dumps(line)
     if holds_secret(text):
         text = json.dumps(_set_aside(line))
     before = text.encode()[:-1]  # open: without its last brace
+    before += mark(before)
     return before + _SUM + _line_hash(before) + _END
 
 
@@ -350,10 +483,10 @@ def _set_aside(line: Line) -> Line:
     return {**kept, "error": describe_repetition(json.dumps(answer))}
 
 
-def _is_unchanged(text: bytes) -> bool:
-    """Whether a line ends in the hash of what stands before it."""
+def split_sum(text: bytes) -> tuple[bytes, bool]:
+    """Return what stands before the hash of a line, and whether it is what the hash is of."""
     before, _, end = text.rstrip(b"\r\n").rpartition(_SUM)
-    return end == _line_hash(before) + _END.rstrip()
+    return before, end == _line_hash(before) + _END.rstrip()
 
 
 def _line_hash(text: bytes) -> bytes:

@@ -103,7 +103,10 @@ RESPONSES: Schema = columns(
     *("output_tokens", "reasoning_tokens", "error"),
 )
 
-PROGRESS: Schema = columns("model", "n_trials", "n_answered", "n_error", "n_served", "served_as")
+PROGRESS: Schema = columns(
+    *("model", "n_trials", "n_answered", "n_error", "n_served", "served_as"),
+    *("n_elsewhere", "elsewhere"),
+)
 
 SCORES: Schema = columns(
     *(*FACTORS, "control", "unnamed", "word_list", "trial_id", "iteration", "pair_id", "order"),

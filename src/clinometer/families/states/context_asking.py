@@ -40,7 +40,7 @@ from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.modes.mode import tokens_in
 from clinometer.reading.cleaning import final_answer
 from clinometer.results.locks import only_process
-from clinometer.results.records import Journal, write_plan
+from clinometer.results.records import Journal, plan_key, write_plan
 from clinometer.words.wordnet import in_wordnet
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ class ContextOptions:
         How answers are sampled.
     connection
         How the model is reached; no part of the record.
+    from_elsewhere
+        As of `Asking`; no part of the record.
     """
 
     per_sense: int = 5
@@ -87,6 +89,7 @@ class ContextOptions:
     seed: int = 0
     generation: Generation = field(default_factory=Generation)
     connection: Connection = field(default_factory=Connection)
+    from_elsewhere: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers that ask for nothing."""
@@ -225,7 +228,7 @@ def _hold_contexts(
     """
     if out.suffix != ".jsonl":
         raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
-    record = claim(out, plan)
+    record = claim(out, plan, from_elsewhere=plan.options.from_elsewhere)
     folder = _answers_folder(out)
     folder.mkdir(exist_ok=True)
     with only_process(folder):
@@ -238,7 +241,9 @@ def _hold_contexts(
         yield strategy, ledger, count_sentences
         outcome = count_sentences()
         # Before a fatal error is raised: the record tells of the calls that were made.
-        write_plan(plan.file(out), {**record, **_record_counts(outcome, ledger.journal)})
+        path = plan.file(out)
+        counts = _record_counts(outcome, ledger.journal)
+        write_plan(path, {**record, **counts}, plan_key(path))
         if ledger.fatal is not None:
             raise ledger.fatal
         if outcome.finished:

@@ -66,6 +66,7 @@ class InBrief:
     title: str
     simulated: str
     incomplete: tuple[str, ...]
+    elsewhere: tuple[str, ...]  # which answers were not asked with the key of the plan
     validity: tuple[str, ...]
     leans: tuple[str, ...]
     certainty: str
@@ -85,6 +86,7 @@ class InBrief:
         strongest = ("Strongest", tuple(map(str, self.strongest)))
         answers = (
             ("Simulated", (self.simulated,)),
+            ("From elsewhere", self.elsewhere),
             *self._findings(),
             *self._certainty(),
             strongest,
@@ -105,7 +107,13 @@ class InBrief:
         """Return the same for the head of a page."""
         return Summary(
             title=self.title,
-            findings=_full_stops((("Incomplete", self.incomplete), *self._findings())),
+            findings=_full_stops(
+                (
+                    ("Incomplete", self.incomplete),
+                    ("From elsewhere", self.elsewhere),
+                    *self._findings(),
+                )
+            ),
             certainty=_full_stops(self._certainty()),
             consequences=_full_stops(self._consequences()),
             strongest=tuple(map(_quotes, self.strongest)),

@@ -39,7 +39,7 @@ from clinometer.report.prose import (
 )
 from clinometer.results import Measure
 from clinometer.results.logprobs import as_asked, in_words
-from clinometer.results.progress import ended_text
+from clinometer.results.progress import elsewhere_sentences, ended_text
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
@@ -84,6 +84,7 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         title=_title(plan, answers),
         simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
         incomplete=tuple(f"{model}: {text}" for model, text in answers.unfinished.items()),
+        elsewhere=(*plan.elsewhere, *elsewhere_sentences(answers.progress)),
         validity=validity,
         leans=tuple(
             _leans_sentence(name, results, means, failed=name in failed)

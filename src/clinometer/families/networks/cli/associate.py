@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.cli.options import FOLDER, build_budget, build_connection, command, sampling_options
+from clinometer.cli.options import (
+    FOLDER,
+    FROM_ELSEWHERE,
+    build_budget,
+    build_connection,
+    command,
+    sampling_options,
+)
 from clinometer.cli.output import echo, progress_bar, remark, say_cost, say_unfinished
 from clinometer.cli.sharding import say_shards
 
@@ -54,6 +61,7 @@ ANSWER_TOKENS = {False: 32, True: 16}
     help="Let the model continue a list of examples, for models without a chat format "
     "(clinometer/smollm2 is always asked this way).",
 )
+@FROM_ELSEWHERE
 @sampling_options(
     tokens=None,
     longest="Longest answer, in tokens.  [default: 32; with --continuation 16]",
@@ -78,7 +86,7 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     several = {name: most_choices(name, options["choices"]) for name in plan.models}
     if options["shards"] is None:
         opened = open_associating(plan, build_connection(options))
-        claim(directory, plan)
+        claim(directory, plan, from_elsewhere=options["from_elsewhere"])
     total = len(cues.words) * plan.repetitions * len(plan.models)
     of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
     echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")

@@ -10,6 +10,7 @@ import click
 
 from clinometer.cli.options import (
     FILE,
+    FROM_ELSEWHERE,
     NEW,
     build_budget,
     build_connection,
@@ -79,6 +80,7 @@ NAMED = 5
     help="Ask nothing: write the requests as this many files in OUT.answers, for any engine to "
     "answer, and read what is answered (see clinometer collect).",
 )
+@FROM_ELSEWHERE
 @sampling_options(
     tokens=1024,
     longest="Longest answer, in tokens.",
@@ -129,6 +131,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
         options["seed"],
         Generation(options["temperature"], options["top_p"], options["answer_tokens"]),
         build_connection(options),
+        options["from_elsewhere"],
     )
     budget = build_budget(options)
     cost = cost_of_contexts(model, senses, context_options, options["prices"])
