@@ -22,6 +22,7 @@ from clinometer.errors import ClinometerError, InputError
 __all__ = [
     "address_secrets",
     "by_address",
+    "encodable",
     "has_secrets",
     "is_secret",
     "keep_address",
@@ -166,6 +167,11 @@ def by_address(text: str) -> str:
     for copy, address in _addresses.items():
         text = text.replace(copy, address)
     return text
+
+
+def encodable(text: str) -> str:
+    """Replace characters that UTF-8 cannot encode, such as unpaired surrogates in JSON."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def visible(text: str) -> str:

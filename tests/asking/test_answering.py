@@ -41,8 +41,9 @@ from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, InputError, ModelError, PlanError
 from clinometer.families.networks.association_plan import AssociationPlan
+from clinometer.models.bodies import read_answer
 from clinometer.models.opening import Connection, open_models
-from clinometer.modes.mode import reasoning_text, tokens_in
+from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.results.locks import hold_if_free, only_process
 from clinometer.stimuli import load_study
 from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
@@ -270,7 +271,7 @@ def test_an_answer_survives_the_way_through_a_line(ended: Any) -> None:
         usage=ModelUsage(input_tokens=9, input_tokens_cache_read=4, output_tokens=5,
                          reasoning_tokens=3, total_tokens=18),
     )  # fmt: skip
-    read = read_output({"response": {"body": json.loads(json.dumps(write_output(output)))}})
+    read = read_output(read_answer(200, json.loads(json.dumps(write_output(output)))))
     assert (read.model, read.completion, read.stop_reason) == ("m-2025", "yes", ended)
     second = read.choices[1].message
     assert (second.text, reasoning_text(second.content)) == ("\n a ?", "so")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,11 +17,13 @@ from clinometer.errors import ModelError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.episodes import Game
 from clinometer.models.opening import Generation, sampling_config
+from clinometer.models.outputs import Tokens, count_reply, estimated_beyond
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
-from clinometer.modes.mode import Answer, encodable
+from clinometer.modes.mode import Answer
 from clinometer.modes.needs import check_need
 from clinometer.results.records import Journal
+from clinometer.texts import encodable
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
@@ -122,6 +124,7 @@ class TrialQuestions:
         """Return the answer to a trial; None and all its requests if it cannot be read."""
         try:
             answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
+            answer |= _count_collected(requests, outputs, [answer])
             check_need(trial, answer, self.model, self.proven)
         except ModelError as error:
             answers.errors[requests[-1].custom_id] = str(error)
@@ -227,11 +230,23 @@ class CallQuestions(Generic[C]):
         # All lines come from one call, which the first counts.
         calls = [1] + [0] * (len(lines) - 1)
         counted = [{**line, "calls": n} for line, n in zip(lines, calls, strict=True)]
+        counted[0] |= _count_collected([request], [output], lines)
         self.ledger.record(*counted)
         if self.ledger.fatal is not None:
             raise self.ledger.fatal
         self.strategy.take(call, lines)
         return None
+
+
+def _count_collected(
+    requests: Sequence[Request], outputs: Sequence[ModelOutput], lines: Sequence[Answer]
+) -> Answer:
+    """Return, for the record, the tokens that count beyond those that lines state."""
+    counted = Tokens()
+    for request, output in zip(requests, outputs, strict=True):
+        prompt = "".join(message["content"] for message in request.messages)
+        counted = counted.plus(count_reply(prompt, output))
+    return estimated_beyond(counted, lines)
 
 
 #: What the settings of a call follow from, besides its seed and its options.

@@ -16,14 +16,18 @@ import json
 import re
 import shutil
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clinometer.asking.claim import Claimant
-from clinometer.asking.requests import Request, find_failure, read_output, was_not_asked
+from clinometer.asking.requests import Request, read_output
 from clinometer.errors import InputError, ModelError
+from clinometer.models.batch_lines import BatchLine, read_line
+from clinometer.models.bodies import BodyError
+from clinometer.models.interfaces import CHAT
 from clinometer.results.records import slug
 from clinometer.texts import read_text, write_bytes, write_text
 
@@ -134,6 +138,12 @@ class Answers:
     ----------
     broken, repeated
         Lines that are no answer, and answers to a request that has one already.
+    first_broken
+        Where the first line stands that is no answer, and why it is none.
+    interfaces
+        Answers in the form of another interface, by its name.
+    error_places
+        File and line of each error, by the name of its request.
     errors
         The error of each request that has no answer but an error, by its name.
     foreign
@@ -151,7 +161,10 @@ class Answers:
     def __init__(self, files: Sequence[Path] = (), shard_answers: Sequence[Path] = ()) -> None:
         """Read `files`, then the answers that stand beside shards: the first answer counts."""
         self.broken = self.repeated = 0
+        self.first_broken = ""
+        self.interfaces = Counter[str]()
         self.errors: dict[str, str] = {}
+        self.error_places: dict[str, str] = {}
         self.kept: dict[str, bytes] = {}
         self.failing = set[str]()
         self.used = set[Path]()
@@ -177,7 +190,8 @@ class Answers:
         if name not in self._places:
             return None
         try:
-            return read_output(json.loads(self._line(name)))
+            # It was read before, by `_note`.
+            return read_output(read_line(self._line(name)).body or {})
         except ModelError as error:
             self.errors[name] = str(error)
             return None
@@ -201,37 +215,41 @@ class Answers:
         try:
             with path.open("rb") as file:
                 start = 0
-                for text in file:
+                for row, text in enumerate(file, 1):
                     if text.strip():
-                        self._note(number, start, text)
+                        self._note(text, (number, start), f"{path}:{row}")
                     start += len(text)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
 
-    def _note(self, number: int, start: int, text: bytes) -> None:
-        """Note one line of the file with a number: an answer, an error, or neither."""
+    def _note(self, text: bytes, place: tuple[int, int], where: str) -> None:
+        """Note one line by its place: an answer, an error, or neither, which costs only itself."""
         try:
-            answer = json.loads(text)
-        except (ValueError, RecursionError):
-            answer = None
-        name = answer.get("custom_id") if isinstance(answer, dict) else None
-        if not isinstance(name, str):
+            line = read_line(text)
+        except BodyError as error:
             self.broken += 1
+            self.first_broken = self.first_broken or f"{where}: {error}"
             return
-        self.used.add(self._files[number])
-        if name in self._places:
+        self.used.add(self._files[place[0]])
+        if line.name in self._places:
             self.repeated += 1
-        elif (error := find_failure(answer)) is not None:
-            self.errors[name] = error
-            if was_not_asked(answer):  # such an error says nothing about the request
-                return
-            failure = name, _VARYING.sub("", error)
-            if failure in self._failures:
-                self.failing.add(name)
-            self._failures.add(failure)
+        elif line.failure is not None:
+            self._note_failure(line, line.failure, where)
         else:
-            self.errors.pop(name, None)
-            self._places[name] = number, start
+            self.errors.pop(line.name, None)
+            self._places[line.name] = place
+            self.interfaces[line.interface] += line.interface != CHAT
+
+    def _note_failure(self, line: BatchLine, error: str, where: str) -> None:
+        """Note why a request has no answer."""
+        self.errors[line.name] = error
+        self.error_places[line.name] = where
+        if line.unsent:  # such an error says nothing about the request
+            return
+        failure = line.name, _VARYING.sub("", error)
+        if failure in self._failures:
+            self.failing.add(line.name)
+        self._failures.add(failure)
 
 
 def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> list[Path]:

@@ -20,12 +20,13 @@ from clinometer.families.networks.associates import read_associates
 from clinometer.families.networks.association_plan import CHOICES, AssociationPlan, cue_messages
 from clinometer.families.networks.cues import Call, Rounds, Tally
 from clinometer.models.opening import Connection, open_model
+from clinometer.models.outputs import tokens_in
 from clinometer.models.providers import find_provider
-from clinometer.modes.mode import tokens_in
 from clinometer.reading.cleaning import final_answer
 from clinometer.results.locks import only_process
 from clinometer.results.places import anywhere
 from clinometer.results.records import Journal
+from clinometer.texts import encodable
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
@@ -293,8 +294,6 @@ class _Cues:
         return {"cue": self.plan.cues[call.cue], "repetition": call.first + number}
 
     def _read(self, text: str, cue: str) -> Line:
-        from clinometer.asking.trials import encodable
-
         raw = encodable(text)
         # Not every provider stops at the end of a continued line.
         line = raw.lstrip().partition("\n")[0] if self.continues else raw
