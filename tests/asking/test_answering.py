@@ -111,7 +111,7 @@ def test_what_is_answered_is_not_asked_again(serve: Callable[..., Any], tmp_path
     part = shard.path.with_suffix(f".answers.jsonl{PART}")
     torn = answer(requests[2])[:99]
     part.write_text("\n".join([answer(requests[0]), json.dumps(failed), torn]))
-    assert answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard, shard])]) == 0
+    assert answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard, shard])]) == (0, [])
     assert sorted(asked) == sorted(canonical(one["body"]) for one in requests[1:])
     ((found,), answers) = collect_answers(tmp_path)
     assert found.complete and not part.exists() and not answers.broken
@@ -160,7 +160,7 @@ def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path:
     server = serve(lambda body: (200, reply(body)))
     shard = one_shard(tmp_path)
     with hold_if_free(shard.path) as free:
-        assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == 1
+        assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == (1, [])
         done = answer_shards(tmp_path, ONCE)
     assert done.elsewhere == 1 and not done.collected[0].answered and not server.prompts
 

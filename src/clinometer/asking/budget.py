@@ -49,6 +49,7 @@ __all__ = [
     "estimate_costs",
     "estimate_requests",
     "price",
+    "raise_fatal",
 ]
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -482,3 +483,14 @@ class Ledger:
                 f"{self.journal.model}: {self.errors_in_a_row} calls in a row failed: {error}; "
                 "repeat the command to continue, nothing is asked twice"
             )
+
+
+def raise_fatal(ledgers: Iterable[Ledger]) -> None:
+    """Raise why models were given up, if that is all of them, or concerns all of them.
+
+    A ModelError concerns its own model alone; an answer that cannot be written, every one.
+    """
+    errors = [ledger.fatal for ledger in ledgers]
+    for error in errors:
+        if error is not None and (all(errors) or not isinstance(error, ModelError)):
+            raise error

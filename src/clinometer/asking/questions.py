@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -62,16 +63,16 @@ class TrialQuestions:
     def unanswered(self, answers: Answers) -> Iterator[Request]:
         """Record the trials that the answers complete; yield the requests of the others."""
         self.expected = self.answered = 0
-        for piece in self.plan.pieces():
-            self.expected += piece.height
-            for trial in piece.iter_rows(named=True):
-                if trial["trial_id"] in self.done:
-                    self.proven.add(trial["mode"])
-                elif requests := self._unanswered_of(trial, answers):
-                    yield from requests
-                    continue
-                self.answered += 1
-        self.ledger.journal.close()
+        with closing(self.ledger.journal):
+            for piece in self.plan.pieces():
+                self.expected += piece.height
+                for trial in piece.iter_rows(named=True):
+                    if trial["trial_id"] in self.done:
+                        self.proven.add(trial["mode"])
+                    elif requests := self._unanswered_of(trial, answers):
+                        yield from requests
+                        continue
+                    self.answered += 1
 
     def _unanswered_of(self, trial: Trial, answers: Answers) -> list[Request]:
         """Record the answer if all calls of a trial have one; else return those that lack it.
@@ -202,15 +203,15 @@ class CallQuestions(Generic[C]):
     def unanswered(self, answers: Answers) -> Iterator[Request]:
         """Record what is answered; yield the requests that are not."""
         names = set[tuple[str, str]]()
-        for next_call in self.strategy.passes():
-            while (call := next_call()) is not None:
-                name = self.strategy.name(call)
-                if name in names:  # a later pass gives what an earlier one left without an answer
-                    continue
-                if (request := self._take(call, name, answers)) is not None:
-                    names.add(name)
-                    yield request
-        self.ledger.journal.close()
+        with closing(self.ledger.journal):
+            for next_call in self.strategy.passes():
+                while (call := next_call()) is not None:
+                    name = self.strategy.name(call)
+                    if name in names:  # a later pass gives what an earlier one left unanswered
+                        continue
+                    if (request := self._take(call, name, answers)) is not None:
+                        names.add(name)
+                        yield request
 
     def _take(self, call: C, name: tuple[str, str], answers: Answers) -> Request | None:
         """Record the answer to a call, or return its request."""

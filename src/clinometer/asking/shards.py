@@ -124,11 +124,13 @@ class Collected:
     """Names of all these requests."""
     files: list[Path] = field(default_factory=list)
     """The shards that are to be asked."""
+    failure: str | None = None
+    """Why the model was given up, and its answers were read no further."""
 
     @property
     def complete(self) -> bool:
         """Whether every answer is there."""
-        return self.answered == self.expected
+        return self.failure is None and self.answered == self.expected
 
 
 class Answers:
@@ -238,7 +240,8 @@ class Answers:
         else:
             self.errors.pop(line.name, None)
             self._places[line.name] = place
-            self.interfaces[line.interface] += line.interface != CHAT
+            if line.interface != CHAT:
+                self.interfaces[line.interface] += 1
 
     def _note_failure(self, line: BatchLine, error: str, where: str) -> None:
         """Note why a request has no answer."""
@@ -284,6 +287,8 @@ def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> l
             part.replace(folder)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)  # there is one if the requests ended in an error
     return [folder / name for name in sorted(names)]
 
 
@@ -350,6 +355,8 @@ def collect(
     ------
     InputError
         If there are no shards, or a file cannot be read or written.
+    ModelError
+        If the answers of every model are useless; where only some are, their rows say so.
     """
     setting = read_setting(directory)
     kept_answers = directory / FOLDER / KEPT
@@ -358,10 +365,15 @@ def collect(
     without_answers = _shards_without_answers(directory, answers)
     waiting = set[str]().union(*without_answers.values())
     rows = []
+    errors = []
     for of_model in questions:
         row = Collected(of_model.model)
         requests = _requests_of_next_round(of_model, answers, waiting, row)
-        row.files = write_shards(directory, requests, setting["shards"])
+        try:
+            row.files = write_shards(directory, requests, setting["shards"])
+        except ModelError as error:  # the other models go on
+            row.failure = str(error)
+            errors.append(error)
         # From here on `row.names` is complete: writing the shards has drawn all requests.
         for path, names in without_answers.items():
             if path.parent.name == slug(of_model.model) and not names.isdisjoint(row.names):
@@ -369,6 +381,8 @@ def collect(
         row.expected = of_model.expected
         row.answered = of_model.answered
         rows.append(row)
+    if errors and len(errors) == len(rows):
+        raise errors[0]
     write_bytes(kept_answers, b"".join(answers.kept.values()))
     return rows, answers
 

@@ -114,7 +114,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
             complete = _audit(plan, directory, options, profile=profile)
         page = write_report(directory)
     say_findings(directory, page, as_json=as_json)
-    sys.exit(0 if complete else 1)
+    sys.exit(0 if complete else 3)
 
 
 def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
@@ -200,7 +200,7 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
     directory = out or default_directory(plan.models, "run")
     complete = _complete(plan, directory, options)
     echo(f"tables: {directory}")
-    sys.exit(0 if complete else 1)
+    sys.exit(0 if complete else 3)
 
 
 @command("cost")
@@ -235,7 +235,7 @@ def report_command(
 ) -> None:
     """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
 
-    Exit code 1: trials of the plan have no answer yet; the report is about the others.
+    Exit code 3: trials of the plan have no answer yet; the report is about the others.
 
     In a directory without answers (only association networks or hidden states) the tables stay
     as they are and only the report is written.
@@ -261,7 +261,7 @@ def report_command(
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
         echo(f"{len(names)} tables: {csv}", err=as_json)  # standard output is for JSON alone
-    sys.exit(1 if notes else 0)
+    sys.exit(3 if notes else 0)
 
 
 def _complete(

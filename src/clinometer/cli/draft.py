@@ -220,7 +220,7 @@ def _draft(
     if unanswered:
         reason = outcome.stopped_by or f"{outcome.errors} failed ({outcome.last_error})"
         remark(f"{unanswered} of {len(answers)} prompts left: {reason}")
-        sys.exit(130 if outcome.stopped_by == "interrupted" else 1)
+        sys.exit(130 if outcome.stopped_by == "interrupted" else 3)
 
 
 def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str
     failure = f" ({last_error})" if last_error else ""
     stop = ";" if answered else ":"  # no two colons in a line
     remark(f"{progress}{failure}{stop} repeat the command to continue, nothing is asked twice")
-    return 130 if interrupted else 1
+    return 130 if interrupted else 3
 
 
 @contextlib.contextmanager

@@ -94,7 +94,7 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
     """Answer the shards in DIRECTORY with the models of their plan, and collect the answers.
 
     For any model that inspect opens, the embedded one included. Stopped or killed, the same command
-    continues, and asks no answered request again. Exit code 1: answers are missing.
+    continues, and asks no answered request again. Exit code 3: answers are missing.
     """
     from clinometer.asking.cluster import Cluster
     from clinometer.audits.answering import Answering, answer_numbered, answer_shards
@@ -118,19 +118,21 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
             return bars.enter_context(counting_bar("answering", total))
 
         if shards:
-            elsewhere = answer_numbered(directory, shards, answering, on_round)
+            elsewhere, failed = answer_numbered(directory, shards, answering, on_round)
         else:
             answered = answer_shards(directory, answering, on_round)
-            elsewhere = answered.elsewhere
+            elsewhere, failed = answered.elsewhere, answered.failed
+    for error in failed:
+        remark(f"left out: {error}")
     if elsewhere:
         remark(f"{elsewhere:,} shards are being answered by another process")
     if shards:
         echo(f"next: clinometer collect {directory}, when all shards are answered")
-        sys.exit(1 if elsewhere else 0)
+        sys.exit(3 if elsewhere or failed else 0)
     complete = _report(answered.collected, answered.answers, directory)
     if not complete:
         remark("answers are missing; the same command asks what failed again")
-    sys.exit(0 if complete else 1)
+    sys.exit(0 if complete else 3)
 
 
 @command("collect")
@@ -140,7 +142,7 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
     """Read the answers to the shards in DIRECTORY, and write tables and what is left to ask.
 
     Answers stand beside their shard, as 00000.answers.jsonl beside 00000.jsonl, or in files that
-    are named. They may come in any order, twice or broken. Exit code 1: answers are missing.
+    are named. They may come in any order, twice or broken. Exit code 3: answers are missing.
     """
     from clinometer.audits.sharding import collect_answers
 
@@ -148,7 +150,7 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
     if not _report(collected, answers, directory):
         next_round = [path for row in collected for path in row.files]
         say_shards(next_round, f"clinometer collect {directory}")
-        sys.exit(1)
+        sys.exit(3)
 
 
 @command("submit")
@@ -171,7 +173,7 @@ def submit_command(
 
     For openai/… and openai-api/…, with the keys of other commands. OpenAI answers within 24 hours
     and asks half the price. Stopped or killed, the same command continues; nothing is paid twice.
-    Exit code 1: answers are missing.
+    Exit code 3: answers are missing.
     """
     from clinometer.audits.batching import Submission, submit_shards
     from clinometer.audits.spending import Spending
@@ -192,7 +194,7 @@ def submit_command(
         batches_go = "1 batch goes" if count == 1 else f"{count:,} batches go"
         running = f"; {batches_go} on at the provider" if count else ""
         remark(f"{missing:,} answers are missing{running}; the same command continues")
-    sys.exit(0 if complete else 1)
+    sys.exit(0 if complete else 3)
 
 
 @command("merge")
@@ -202,7 +204,7 @@ def submit_command(
 def merge_command(directories: tuple[Path, ...], out: Path) -> None:
     """Put runs of one plan together, asked on several machines, and write the tables.
 
-    Of two answers to the same trial the first directory's is taken. Exit code 1: answers are
+    Of two answers to the same trial the first directory's is taken. Exit code 3: answers are
     missing.
     """
     from clinometer.audits.merging import merge
@@ -216,7 +218,7 @@ def merge_command(directories: tuple[Path, ...], out: Path) -> None:
     for model, note in notes.items():
         remark(f"incomplete: {model}: {note}")
     _say_next(out)
-    sys.exit(1 if notes else 0)
+    sys.exit(3 if notes else 0)
 
 
 def say_shards(files: Sequence[Path], then: str) -> None:
@@ -237,6 +239,8 @@ def _report(collected: Sequence[Collected], answers: Answers, directory: Path) -
     """Print how far each model is, and what comes next; return whether all is answered."""
     for row in collected:
         echo(_progress_text(row))
+        if row.failure is not None:
+            remark(f"left out: {row.failure}")
     for note in _unused_notes(answers):
         remark(note)
     complete = all(row.complete for row in collected)
@@ -266,12 +270,20 @@ def _progress_text(row: Collected) -> str:
 def _unused_notes(answers: Answers) -> list[str]:
     """Return what was not used of the answers."""
     counts = (
-        (answers.broken, "lines are no answer"),
+        (answers.broken, f"lines are no answer, the first {answers.first_broken}"),
         (answers.repeated, "answers came again and were not used"),
         (len(answers.foreign), "answers belong to no request of these shards"),
     )
     notes = [f"{count:,} {meaning}" for count, meaning in counts if count]
+    for interface, count in answers.interfaces.items():
+        notes.append(
+            f"{count:,} answers have the form of {interface} and were read; whether they were "
+            "asked with the settings of these requests is not checked"
+        )
     if answers.errors:
-        *_, last = answers.errors.values()  # in the order in which they were read
-        notes.append(f"{len(answers.errors):,} requests failed, the last: {last}")
+        *_, name = answers.errors  # in the order in which they were read
+        where = f" ({answers.error_places[name]})" if name in answers.error_places else ""
+        notes.append(
+            f"{len(answers.errors):,} requests failed, the last{where}: {answers.errors[name]}"
+        )
     return notes

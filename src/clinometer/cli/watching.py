@@ -68,6 +68,8 @@ class Console(Watcher):
 
     def on_asked(self, outcome: Outcome) -> None:
         """Print what has no answer; exit if the user stopped the run or nothing was answered."""
+        for model, error in outcome.failed.items():
+            remark(f"left out: {error}" if model in error else f"left out: {model}: {error}")
         if outcome.stopped_by == "interrupted" or not outcome.complete:
             failed = f", {outcome.errors} failed" if outcome.errors else ""
             answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"
@@ -75,7 +77,7 @@ class Console(Watcher):
             if outcome.stopped_by == "interrupted":
                 sys.exit(code)
         if not outcome.answered and not outcome.errors:
-            sys.exit(1)
+            sys.exit(3)
 
     def on_judged(self, judge: str, outcome: Outcome) -> None:
         """Print how many decisions the judge read."""
