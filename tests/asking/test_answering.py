@@ -160,7 +160,10 @@ def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path:
     server = serve(lambda body: (200, reply(body)))
     shard = one_shard(tmp_path)
     with hold_if_free(shard.path) as free:
-        assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == (1, [])
+        assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == (
+            1,
+            [],
+        )
         done = answer_shards(tmp_path, ONCE)
     assert done.elsewhere == 1 and not done.collected[0].answered and not server.prompts
 

@@ -470,8 +470,9 @@ class Ledger:
         self.errors_in_a_row += 1
         if self.fatal is not None:
             return
-        lasting = is_lasting(error)
-        if not self.answers and (lasting or self.errors >= self.hopeless):
+        # Where a limit was reached, what fails after it says nothing about the model.
+        hopeless = self.errors >= self.hopeless and self.stopped_by is None
+        if not self.answers and (hopeless or is_lasting(error)):
             calls = f"{self.errors} calls all" if self.errors > 1 else "call"
             advice = hint(self.journal.model, error)
             more = f"\n{advice}" if advice else ""

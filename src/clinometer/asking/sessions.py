@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -50,7 +49,7 @@ class Outcome:
     last_error: str | None = None
     stopped_by: str | None = None
     """The limit that ended the run early, or ``"interrupted"``."""
-    failed: Mapping[str, str] = MappingProxyType({})
+    failed: Mapping[str, str] = field(default_factory=dict)
     """Models that were given up, and why; never all of them."""
     trials_of_failed: int = 0
     """Trials of these models that have no answer."""

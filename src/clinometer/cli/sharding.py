@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ __all__ = [
     "submit_command",
 ]
 
-#: Files that are listed by name, at most.
+#: Files that are listed by name, and reasons of failures, at most.
 _LISTED_FILES = 5
 
 
@@ -277,13 +278,17 @@ def _unused_notes(answers: Answers) -> list[str]:
     notes = [f"{count:,} {meaning}" for count, meaning in counts if count]
     for interface, count in answers.interfaces.items():
         notes.append(
-            f"{count:,} answers have the form of {interface} and were read; whether they were "
-            "asked with the settings of these requests is not checked"
+            f"{count:,} answers in the form of {interface} were read; with which settings they "
+            "were asked is not checked (clinometer answer DIRECTORY --batch asks as planned)"
         )
-    if answers.errors:
-        *_, name = answers.errors  # in the order in which they were read
-        where = f" ({answers.error_places[name]})" if name in answers.error_places else ""
-        notes.append(
-            f"{len(answers.errors):,} requests failed, the last{where}: {answers.errors[name]}"
-        )
+    return [*notes, *_failure_notes(answers)]
+
+
+def _failure_notes(answers: Answers) -> list[str]:
+    """Return how many requests failed, for each of the most common reasons."""
+    places = {error: answers.error_places.get(name, "") for name, error in answers.errors.items()}
+    notes = []
+    for error, count in Counter(answers.errors.values()).most_common(_LISTED_FILES):
+        where = f", the last {places[error]}" if places[error] else ""
+        notes.append(f"{count:,} requests failed{where}: {error}")
     return notes

@@ -101,11 +101,11 @@ class Requests:
         """Count the tokens of a reply."""
         self.tokens = self.tokens.plus(tokens)
 
-    def discard(self, tokens: Tokens) -> None:
+    def discard(self, tokens: Tokens, reason: str) -> None:
         """Count the tokens of a useless reply; raises LimitReached if they reach a limit."""
         self.receive(tokens)
         if not self.bear(tokens):
-            raise LimitReached("a limit was reached by replies that hold no answer")
+            raise LimitReached(f"a limit was reached by replies that hold no answer: {reason}")
 
 
 @contextmanager
@@ -190,8 +190,9 @@ async def _read_body(response: Any) -> None:
         size += len(part)
         if size > LARGEST:
             await response.aclose()
-            _discard(Tokens(answer=LARGEST // 4))
-            raise TooLarge(f"the answer is larger than {LARGEST:,} bytes")
+            error = TooLarge(f"the answer is larger than {LARGEST:,} bytes")
+            _discard(Tokens(answer=LARGEST // 4), error)  # four characters to a token
+            raise error
         parts.append(part)
     data = b"".join(parts)
     if path.endswith("/chat/completions"):
@@ -216,16 +217,16 @@ def _usual(status: int, data: bytes) -> tuple[int, bytes]:
             text = data.decode("utf-8", "replace")
             answer = count_tokens(stated.answer, text)
             raise MalformedAnswer(str(error), Tokens(stated.prompt, answer)) from None
-        _discard(stated)
+        _discard(stated, error)
         if status != 200:
             return status, data  # the client says what is wrong
         return error.status, json.dumps({"error": {"message": str(error)}}).encode()
 
 
-def _discard(tokens: Tokens) -> None:
+def _discard(tokens: Tokens, error: Exception) -> None:
     """Count the tokens of a reply that holds no answer for whoever counts them."""
     if (requests := _requests.get()) is not None:
-        requests.discard(tokens)
+        requests.discard(tokens, str(error))
 
 
 def retry_alike(model: Any, name: str) -> None:
@@ -273,7 +274,7 @@ def _count_replies(api: Any, check: UsageCheck) -> None:
             answer = await _await_answer(generate(input, *arguments, **options))
         except MalformedAnswer as error:
             of_prompt = count_tokens(error.tokens.prompt, prompt)
-            requests.discard(Tokens(of_prompt, error.tokens.answer))
+            requests.discard(Tokens(of_prompt, error.tokens.answer), str(error))
             raise
         output = answer[0] if isinstance(answer, tuple) else answer
         if hasattr(output, "choices"):
