@@ -11,6 +11,7 @@ from clinometer.secrets import address_secrets, keep_secret, redacted, withhold
 
 __all__ = [
     "by_address",
+    "encodable",
     "keep_address",
     "read_text",
     "visible",
@@ -76,6 +77,11 @@ def by_address(text: str) -> str:
     for copy, address in _addresses.items():
         text = text.replace(copy, address)
     return text
+
+
+def encodable(text: str) -> str:
+    """Replace characters that UTF-8 cannot encode, such as unpaired surrogates in JSON."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def visible(text: str) -> str:

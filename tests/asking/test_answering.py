@@ -41,8 +41,9 @@ from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, InputError, ModelError, PlanError
 from clinometer.families.networks.association_plan import AssociationPlan
+from clinometer.models.bodies import read_answer
 from clinometer.models.opening import Connection, open_models
-from clinometer.modes.mode import reasoning_text, tokens_in
+from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.results.locks import hold_if_free, only_process
 from clinometer.stimuli import load_study
 from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
@@ -110,7 +111,7 @@ def test_what_is_answered_is_not_asked_again(serve: Callable[..., Any], tmp_path
     part = shard.path.with_suffix(f".answers.jsonl{PART}")
     torn = answer(requests[2])[:99]
     part.write_text("\n".join([answer(requests[0]), json.dumps(failed), torn]))
-    assert answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard, shard])]) == 0
+    assert answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard, shard])]) == (0, [])
     assert sorted(asked) == sorted(canonical(one["body"]) for one in requests[1:])
     ((found,), answers) = collect_answers(tmp_path)
     assert found.complete and not part.exists() and not answers.broken
@@ -159,7 +160,10 @@ def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path:
     server = serve(lambda body: (200, reply(body)))
     shard = one_shard(tmp_path)
     with hold_if_free(shard.path) as free:
-        assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == 1
+        assert free and answer_side_by_side([(ShardAnswerer(MODEL, ONCE.connection), [shard])]) == (
+            1,
+            [],
+        )
         done = answer_shards(tmp_path, ONCE)
     assert done.elsewhere == 1 and not done.collected[0].answered and not server.prompts
 
@@ -270,7 +274,7 @@ def test_an_answer_survives_the_way_through_a_line(ended: Any) -> None:
         usage=ModelUsage(input_tokens=9, input_tokens_cache_read=4, output_tokens=5,
                          reasoning_tokens=3, total_tokens=18),
     )  # fmt: skip
-    read = read_output({"response": {"body": json.loads(json.dumps(write_output(output)))}})
+    read = read_output(read_answer(200, json.loads(json.dumps(write_output(output)))))
     assert (read.model, read.completion, read.stop_reason) == ("m-2025", "yes", ended)
     second = read.choices[1].message
     assert (second.text, reasoning_text(second.content)) == ("\n a ?", "so")

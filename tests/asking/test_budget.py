@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from clinometer.asking.budget import WAIT_S, Budget, Ledger, estimate_costs, price
 from clinometer.asking.plan import Plan
 from clinometer.errors import InputError
+from clinometer.models.outputs import Tokens
 from clinometer.models.retries import LimitReached, count_requests
 from clinometer.results.records import Journal
 
@@ -36,9 +38,9 @@ def test_a_retry_is_a_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [{"max_cost": 100}, {"max_tokens": 100}])
-@pytest.mark.parametrize("stated", [16, None, -5])
+@pytest.mark.parametrize("stated", [(16, None), (None, [16, 0]), (-5, [16, 0]), (6, [10, 0])])
 def test_what_is_under_way_is_reserved(
-    tmp_path: Path, limits: dict[str, float], stated: int | None
+    tmp_path: Path, limits: dict[str, float], stated: tuple[int | None, list[int] | None]
 ) -> None:
     """Twenty calls at a time, of 16 tokens each: the limit holds whatever a server reports."""
     one = ledger(tmp_path, **limits)
@@ -46,11 +48,11 @@ def test_what_is_under_way_is_reserved(
 
     async def call(number: int) -> None:
         nonlocal most
-        while await one.may_call(key=number, characters=64):
+        while await one.may_call(key=number):
             most = max(most, len(one._reservations))
             await asyncio.sleep(3 * WAIT_S)
-            one.record({"trial_id": "t", "response": "", "input_tokens": stated,
-                        "output_tokens": 0, "calls": 1}, key=number)  # fmt: skip
+            one.record({"trial_id": "t", "response": "", "input_tokens": stated[0],
+                        "estimated_tokens": stated[1], "calls": 1}, key=number)  # fmt: skip
 
     async def every() -> None:
         await asyncio.gather(*map(call, range(20)))
@@ -62,16 +64,34 @@ def test_what_is_under_way_is_reserved(
     assert one.stopped_by in ("--max-cost 100", "--max-tokens 100")
 
 
-def test_estimates_stand_in_the_journal_and_count_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("outcome", [{"response": "x", "output_tokens": 10}, {"error": "E: e"}])
+def test_tokens_of_answers_and_errors_count_again(tmp_path: Path, outcome: dict[str, Any]) -> None:
     one = ledger(tmp_path, max_tokens=1000)
-    asyncio.run(one.may_call(key="a", characters=400))
-    one.record({"trial_id": "a", "response": "x" * 40, "calls": 1}, key="a")
+    one.record({"trial_id": "a", "estimated_tokens": [100, 5], "calls": 1, **outcome})
     one.journal.close()
     (line,) = one.journal.lines()
-    assert line["estimated_tokens"] == [100, 10]
     again = ledger(tmp_path)
     again.replay(line)
-    assert again.budget.tokens == one.budget.tokens == 110
+    assert again.budget.tokens == one.budget.tokens == 105 + outcome.get("output_tokens", 0)
+
+
+def test_all_lines_of_a_call_are_reserved_for_the_next(tmp_path: Path) -> None:
+    one = ledger(tmp_path, max_tokens=100)
+    asyncio.run(one.may_call(key=1))
+    one.record(*({"cue": "sea", "input_tokens": 10, "calls": n} for n in (1, 0, 0)), key=1)
+    one.journal.close()
+    assert [asyncio.run(one.may_call(key=n)) for n in (2, 3)] == [True, True]
+    assert one.budget.reserved["tokens"] == 60
+
+
+def test_a_useless_reply_is_reserved_until_its_call_ends(tmp_path: Path) -> None:
+    one = ledger(tmp_path, max_tokens=100)
+    asyncio.run(one.may_call(key="a"))
+    assert [one.bear(Tokens(30, 15), "a"), one.bear(Tokens(30, 15), "a")] == [True, True]
+    assert not one.bear(Tokens(30, 15), "a") and one.stopped_by == "--max-tokens 100"
+    one.record({"trial_id": "a", "error": "E: e", "estimated_tokens": [90, 45]}, key="a")
+    one.journal.close()
+    assert (one.budget.tokens, one.budget.reserved["tokens"]) == (135, 0)
 
 
 def test_another_model_under_the_name_is_said_at_once(

@@ -11,7 +11,7 @@ import pytest
 
 from clinometer.asking.requests import read_output
 from clinometer.asking.trials import describe_error
-from clinometer.models.bodies import LARGEST
+from clinometer.models.bodies import LARGEST, read_answer
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.retries import MalformedAnswer, count_requests
 
@@ -85,7 +85,7 @@ def test_odd_bodies_are_read_live_as_they_are_when_collected(
     connection = Connection(max_retries=0, base_url=server.url)
     model = open_model("openai-api/loop/m", Generation(), connection)
     made, answer = asyncio.run(ask(model))
-    collected = read_output({"response": {"status_code": 200, "body": LIVE[name][1]}})
+    collected = read_output(read_answer(200, LIVE[name][1]))
     assert made == 1
     assert answer.completion == collected.completion == "hi"
     assert answer.stop_reason == collected.stop_reason == "stop"

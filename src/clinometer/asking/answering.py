@@ -19,6 +19,7 @@ from clinometer.asking.budget import Budget, Ledger
 from clinometer.asking.generating import Line, Prompt, Session
 from clinometer.asking.requests import inspect_settings, write_output
 from clinometer.asking.shards import ANSWERED, Answers, names_in
+from clinometer.errors import ModelError
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.providers import find_provider
 from clinometer.results.locks import hold_if_free
@@ -141,19 +142,25 @@ class ShardAnswerer:
             self.on_answer()
 
 
-def answer_side_by_side(work: Sequence[tuple[ShardAnswerer, Sequence[Shard]]]) -> int:
+def answer_side_by_side(
+    work: Sequence[tuple[ShardAnswerer, Sequence[Shard]]],
+) -> tuple[int, list[ModelError]]:
     """Answer the shards of several models, up to `MODELS` of them at the same time.
 
     Models that run on this machine share its memory and are asked one after another. Returns how
-    many shards another process is answering. What a model raises is raised when the others have
-    ended; see `ShardAnswerer.answer`.
+    many shards another process is answering, and why models were given up. What concerns all
+    models is raised when they have ended; see `ShardAnswerer.answer`.
     """
     elsewhere = 0
+    errors: list[ModelError] = []
     for outcome in asyncio.run(_answer_models(work)):
-        if isinstance(outcome, BaseException):
+        if isinstance(outcome, ModelError):
+            errors.append(outcome)
+        elif isinstance(outcome, BaseException):
             raise outcome
-        elsewhere += outcome
-    return elsewhere
+        else:
+            elsewhere += outcome
+    return elsewhere, errors
 
 
 async def _answer_models(

@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clinometer.asking.requests import find_failure
 from clinometer.asking.shards import ANSWERED, FOLDER, MOST_BYTES, MOST_REQUESTS
 from clinometer.errors import InputError, ModelError
 from clinometer.models.batch_files import BatchFiles
+from clinometer.models.batch_lines import read_line
+from clinometer.models.bodies import BodyError
 from clinometer.results.origins import ShardMarks
 from clinometer.results.records import read_lines
 from clinometer.secrets import change_texts, redacted
@@ -362,6 +363,6 @@ class Batches:
 def _is_answer(line: bytes) -> bool:
     """Whether a line of results holds a chat completion."""
     try:
-        return find_failure(json.loads(line)) is None
-    except (ValueError, AttributeError, RecursionError):
+        return read_line(line).body is not None
+    except BodyError:
         return False

@@ -2,10 +2,10 @@
 
 Prices are US dollars per million tokens, from the providers' public lists, and go out of date:
 ``--prices FILE`` replaces them. Token counts before a run are estimates (four characters to a
-token); a running budget counts what providers report, estimates where they report nothing, and
-reserves what is under way; a retry is a call. Trials, cues and contexts share the
-`Ledger`. It ends a run at a limit, when an answer cannot be written, when all of a model's first
-calls fail, and after many errors in a row.
+token); a running budget counts what providers state, or an estimate where that cannot be true
+(`models.outputs`), and reserves what is under way; a retry is a call, and a useless reply costs.
+Trials, cues and contexts share the `Ledger`. It ends a run at a limit, when an answer cannot be
+written, when all of a model's first calls fail, and after many errors in a row.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
 from clinometer.models.hints import hint, is_lasting
+from clinometer.models.outputs import Tokens, as_count
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import ATTRIBUTE
@@ -48,6 +49,7 @@ __all__ = [
     "estimate_costs",
     "estimate_requests",
     "price",
+    "raise_fatal",
 ]
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -288,38 +290,19 @@ class _Reservation(NamedTuple):
 
     calls: int = 0
     usage: Usage = (0.0, 0.0)
-    characters: int = 0
 
-    def extended(self, calls: int, usage: Usage, characters: int) -> _Reservation:
-        """Return it with further calls about the same."""
+    def extended(self, calls: int, usage: Usage) -> _Reservation:
+        """Return it with further calls, or with more tokens and dollars."""
         sums = self.usage[0] + usage[0], self.usage[1] + usage[1]
-        return _Reservation(self.calls + calls, sums, self.characters + characters)
+        return _Reservation(self.calls + calls, sums)
 
 
-def usage_of(answer: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the tokens in and out of an answer: those stated, else those estimated."""
-    tokens_in, tokens_out = _provider_counts(answer)
-    estimated_in, estimated_out = answer.get("estimated_tokens") or (0, 0)
-    return (
-        estimated_in if tokens_in is None else tokens_in,
-        estimated_out if tokens_out is None else tokens_out,
-    )
-
-
-def _provider_counts(answer: Mapping[str, Any]) -> list[int | None]:
-    """Return the tokens in and out that a provider states; None for what cannot be one."""
-    counts = (answer.get("input_tokens"), answer.get("output_tokens"))
-    return [n if isinstance(n, int) and n >= 0 else None for n in counts]
-
-
-def with_usage(answer: dict[str, Any], characters: int) -> dict[str, Any]:
-    """Add an estimate of its tokens to an answer whose provider states none."""
-    if answer.get("error") is not None or None not in _provider_counts(answer):
-        return answer
-    texts = (answer.get(name) for name in ("response", "reasoning", "profile", "raw", "answer"))
-    characters_out = sum(len(text) for text in texts if isinstance(text, str))
-    estimated = [math.ceil(n / CHARACTERS_PER_TOKEN) for n in (characters, characters_out)]
-    return {**answer, "estimated_tokens": estimated}
+def usage_of(answer: Mapping[str, Any]) -> Tokens:
+    """Return the tokens of an answer that count: those stated, and those estimated beyond them."""
+    prompt = as_count(answer.get("input_tokens")) or 0
+    completion = as_count(answer.get("output_tokens")) or 0
+    beyond_prompt, beyond_completion = answer.get("estimated_tokens") or (0, 0)
+    return Tokens(prompt + beyond_prompt, completion + beyond_completion)
 
 
 #: Errors with no answer before them, and errors in a row, after which a model is given up.
@@ -354,6 +337,8 @@ class Ledger:
         """The limit that ended the run early, or ``"interrupted"``."""
         self.fatal: ClinometerError | None = None
         self._most_of_call: Usage = (math.inf, math.inf)  # so far; infinite before the first answer
+        self._requests_of_call = 1  # that of the last line, and what all its lines used so far
+        self._usage_of_call: Usage = (0.0, 0.0)
         self._reservations: dict[Hashable, _Reservation] = {}
         self._served: str | None = None  # the name under which the last answer came
 
@@ -369,18 +354,25 @@ class Ledger:
         self._served = answer.get("served") or self._served
 
     def _spend(self, answer: dict[str, Any]) -> None:
-        """Count what an answer used; as its provider states it, else as it was estimated."""
+        """Count what an answer used; an error has what the replies took that it cost."""
         if answer.get("summed"):  # of its steps, which were counted
             return
         used = usage_of(answer)
         rates = self._rates_of(answer)
         self.budget.spend(used, rates)
-        calls = answer.get("calls", 1)
-        if calls and sum(used):
+        requests = answer.get("calls", 1) + answer.get("retries", 0)
+        if requests:  # else it is a further line of the same call
+            self._requests_of_call = requests
+            self._usage_of_call = (0.0, 0.0)
+        tokens = self._usage_of_call[0] + sum(used)
+        usd = self._usage_of_call[1] + dollars(used, rates)
+        self._usage_of_call = tokens, usd
+        if tokens:
             before = self._most_of_call if math.isfinite(self._most_of_call[0]) else (0.0, 0.0)
-            tokens = max(before[0], sum(used) / calls)
-            usd = max(before[1], dollars(used, rates) / calls)
-            self._most_of_call = tokens, usd
+            self._most_of_call = (
+                max(before[0], tokens / self._requests_of_call),
+                max(before[1], usd / self._requests_of_call),
+            )
 
     def _rates_of(self, answer: dict[str, Any]) -> tuple[float, float] | None:
         """Return the rates of an answer, which are lower in a batch."""
@@ -389,13 +381,12 @@ class Ledger:
         share = 1 - find_provider(self.journal.model).batch_discount
         return share * self.rates[0], share * self.rates[1]
 
-    async def may_call(self, calls: int = 1, key: Hashable = None, characters: int = 0) -> bool:
+    async def may_call(self, calls: int = 1, key: Hashable = None) -> bool:
         """Reserve calls; False when the model is asked no more.
 
         With a limit of tokens or dollars, each call is taken to use as much as the largest so far.
         Where what is under way may reach the limit it is waited for; so the first call is made
-        alone. `key` names what is asked about, for `record`, and `characters` is the length of its
-        prompts.
+        alone. `key` names what is asked about, for `record`.
         """
         usage = (0.0, 0.0)
         while not self.closed:
@@ -405,9 +396,7 @@ class Ledger:
             limit = self.budget.exhausted(calls, usage)
             if limit is None:
                 self.budget.calls += calls
-                self.budget.reserve(calls, usage)
-                reservation = self._reservations.get(key, _Reservation())
-                self._reservations[key] = reservation.extended(calls, usage, characters)
+                self._extend(key, calls, usage)
                 return True
             # With nothing under way the limit stays reached; a limit of calls always does.
             if limit.startswith("--max-calls") or not self.budget.reserved["calls"]:
@@ -424,12 +413,26 @@ class Ledger:
         self.budget.calls += 1
         return True
 
+    def bear(self, tokens: Tokens, key: Hashable = None) -> bool:
+        """Reserve what a useless reply took; False where the limits leave no more for its call.
+
+        It is spent with the answer, or the error, that ends the call: see `record`.
+        """
+        self._extend(key, 0, (float(sum(tokens)), dollars(tokens, self.rates)))
+        limit = self.budget.exhausted(0)
+        self.stopped_by = self.stopped_by or limit
+        return limit is None
+
+    def _extend(self, key: Hashable, calls: int, usage: Usage) -> None:
+        """Reserve more for what is asked about."""
+        self.budget.reserve(calls, usage)
+        reservation = self._reservations.get(key, _Reservation())
+        self._reservations[key] = reservation.extended(calls, usage)
+
     def record(self, *answers: dict[str, Any], key: Hashable = None) -> bool:
         """Keep the answers or errors of a call; tell whether they were written."""
         reservation = self._reservations.pop(key, _Reservation())
         self.budget.reserve(reservation.calls, reservation.usage, -1)
-        # Of several lines from one call the first counts it, and so has the estimate of its tokens.
-        answers = (with_usage(answers[0], reservation.characters), *answers[1:])
         try:
             self.journal.append(*answers)
         except OSError as error:
@@ -467,8 +470,9 @@ class Ledger:
         self.errors_in_a_row += 1
         if self.fatal is not None:
             return
-        lasting = is_lasting(error)
-        if not self.answers and (lasting or self.errors >= self.hopeless):
+        # Where a limit was reached, what fails after it says nothing about the model.
+        hopeless = self.errors >= self.hopeless and self.stopped_by is None
+        if not self.answers and (hopeless or is_lasting(error)):
             calls = f"{self.errors} calls all" if self.errors > 1 else "call"
             advice = hint(self.journal.model, error)
             more = f"\n{advice}" if advice else ""
@@ -480,3 +484,14 @@ class Ledger:
                 f"{self.journal.model}: {self.errors_in_a_row} calls in a row failed: {error}; "
                 "repeat the command to continue, nothing is asked twice"
             )
+
+
+def raise_fatal(ledgers: Iterable[Ledger]) -> None:
+    """Raise why models were given up, if that is all of them, or concerns all of them.
+
+    A ModelError concerns its own model alone; an answer that cannot be written, every one.
+    """
+    errors = [ledger.fatal for ledger in ledgers]
+    for error in errors:
+        if error is not None and (all(errors) or not isinstance(error, ModelError)):
+            raise error

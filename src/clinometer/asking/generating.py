@@ -11,13 +11,14 @@ import asyncio
 import contextvars
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from clinometer.asking.budget import Ledger
 from clinometer.errors import ModelError
 from clinometer.models.batched import WAITING
 from clinometer.models.providers import find_provider
-from clinometer.models.retries import Requests, count_requests, retries
+from clinometer.models.retries import Requests, count_requests, spent_beyond
 from clinometer.modes.mode import Message, chat_messages
 
 if TYPE_CHECKING:
@@ -105,9 +106,8 @@ class Session(Generic[C]):
     async def _make_calls(self, next_call: Callable[[], C | None], most: int | None = None) -> None:
         """Make one call after another, `most` at most, until the pass has no more."""
         while most != 0 and not self.ledger.closed and (call := next_call()) is not None:
-            messages, _ = next(iter(self.strategy.prompts(call)))
             # The call itself stays alive until `record`: no other has its `id` meanwhile.
-            if not await self.ledger.may_call(key=id(call), characters=_count_characters(messages)):
+            if not await self.ledger.may_call(key=id(call)):
                 return
             forget_events()
             await self._ask(call)
@@ -115,7 +115,8 @@ class Session(Generic[C]):
 
     async def _ask(self, call: C) -> None:
         """Ask in one form of the prompt after another, until one is answered."""
-        with count_requests(1, self.ledger.may_retry) as requests:
+        bear = partial(self.ledger.bear, key=id(call))
+        with count_requests(1, self.ledger.may_retry, bear) as requests:
             await self._ask_counted(call, requests)
 
     async def _ask_counted(self, call: C, requests: Requests) -> None:
@@ -124,11 +125,8 @@ class Session(Generic[C]):
         calls = 0
         error: BaseException = ModelError("the provider gave no answer")
         for prompt in self.strategy.prompts(call):
-            messages, _ = prompt
             # The first form was reserved by `_make_calls`.
-            if calls and not await self.ledger.may_call(
-                key=id(call), characters=_count_characters(messages)
-            ):
+            if calls and not await self.ledger.may_call(key=id(call)):
                 break
             calls += 1
             requests.reserved = max(requests.reserved, calls)
@@ -158,15 +156,10 @@ class Session(Generic[C]):
     ) -> None:
         """Keep lines; the calls they took are counted with the first."""
         lines = [{**line, "calls": 0 if number else calls} for number, line in enumerate(lines)]
-        lines[0] |= retries(requests, calls)
+        lines[0] |= spent_beyond(requests, calls, lines)
         if self.ledger.record(*lines, key=id(call)):
             trials = self.strategy.take(call, lines)
             self.on_progress(self.ledger.journal.model, {"trials": trials, "calls": calls, **more})
-
-
-def _count_characters(messages: Sequence[Message]) -> int:
-    """Return the number of characters of a prompt."""
-    return sum(len(message["content"]) for message in messages)
 
 
 def ask_all(sessions: Sequence[Session[Any]]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,11 +18,13 @@ from clinometer.errors import ModelError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.episodes import Game
 from clinometer.models.opening import Generation, sampling_config
+from clinometer.models.outputs import Tokens, count_reply, estimated_beyond
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
-from clinometer.modes.mode import Answer, encodable
+from clinometer.modes.mode import Answer
 from clinometer.modes.needs import check_need
 from clinometer.results.records import Journal
+from clinometer.texts import encodable
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
@@ -60,16 +63,16 @@ class TrialQuestions:
     def unanswered(self, answers: Answers) -> Iterator[Request]:
         """Record the trials that the answers complete; yield the requests of the others."""
         self.expected = self.answered = 0
-        for piece in self.plan.pieces():
-            self.expected += piece.height
-            for trial in piece.iter_rows(named=True):
-                if trial["trial_id"] in self.done:
-                    self.proven.add(trial["mode"])
-                elif requests := self._unanswered_of(trial, answers):
-                    yield from requests
-                    continue
-                self.answered += 1
-        self.ledger.journal.close()
+        with closing(self.ledger.journal):
+            for piece in self.plan.pieces():
+                self.expected += piece.height
+                for trial in piece.iter_rows(named=True):
+                    if trial["trial_id"] in self.done:
+                        self.proven.add(trial["mode"])
+                    elif requests := self._unanswered_of(trial, answers):
+                        yield from requests
+                        continue
+                    self.answered += 1
 
     def _unanswered_of(self, trial: Trial, answers: Answers) -> list[Request]:
         """Record the answer if all calls of a trial have one; else return those that lack it.
@@ -122,6 +125,7 @@ class TrialQuestions:
         """Return the answer to a trial; None and all its requests if it cannot be read."""
         try:
             answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
+            answer |= _count_collected(requests, outputs, [answer])
             check_need(trial, answer, self.model, self.proven)
         except ModelError as error:
             answers.errors[requests[-1].custom_id] = str(error)
@@ -199,15 +203,15 @@ class CallQuestions(Generic[C]):
     def unanswered(self, answers: Answers) -> Iterator[Request]:
         """Record what is answered; yield the requests that are not."""
         names = set[tuple[str, str]]()
-        for next_call in self.strategy.passes():
-            while (call := next_call()) is not None:
-                name = self.strategy.name(call)
-                if name in names:  # a later pass gives what an earlier one left without an answer
-                    continue
-                if (request := self._take(call, name, answers)) is not None:
-                    names.add(name)
-                    yield request
-        self.ledger.journal.close()
+        with closing(self.ledger.journal):
+            for next_call in self.strategy.passes():
+                while (call := next_call()) is not None:
+                    name = self.strategy.name(call)
+                    if name in names:  # a later pass gives what an earlier one left unanswered
+                        continue
+                    if (request := self._take(call, name, answers)) is not None:
+                        names.add(name)
+                        yield request
 
     def _take(self, call: C, name: tuple[str, str], answers: Answers) -> Request | None:
         """Record the answer to a call, or return its request."""
@@ -228,11 +232,23 @@ class CallQuestions(Generic[C]):
         calls = [1] + [0] * (len(lines) - 1)
         origin = answers.origin([request])
         counted = [{**line, "calls": n, **origin} for line, n in zip(lines, calls, strict=True)]
+        counted[0] |= _count_collected([request], [output], lines)
         self.ledger.record(*counted)
         if self.ledger.fatal is not None:
             raise self.ledger.fatal
         self.strategy.take(call, lines)
         return None
+
+
+def _count_collected(
+    requests: Sequence[Request], outputs: Sequence[ModelOutput], lines: Sequence[Answer]
+) -> Answer:
+    """Return, for the record, the tokens that count beyond those that lines state."""
+    counted = Tokens()
+    for request, output in zip(requests, outputs, strict=True):
+        prompt = "".join(message["content"] for message in request.messages)
+        counted = counted.plus(count_reply(prompt, output))
+    return estimated_beyond(counted, lines)
 
 
 #: What the settings of a call follow from, besides its seed and its options.

@@ -2,8 +2,8 @@
 
 Reference
     OpenAI, Batch API: a line has `custom_id`, `method`, `url` and `body`, the body of a chat
-    completion; an answer has `custom_id` and `response` (`status_code`, `body`), or `error`. vLLM
-    (``vllm run-batch``), Together, xAI and others read and write the same lines.
+    completion. vLLM (``vllm run-batch``), Together, xAI and others read the same lines; answers are
+    read by `models.batch_lines`.
 
 A `custom_id` is a hash of the model, of what is asked (a trial and the number of its call) and of
 the body. It is the same whenever and wherever it is made, and an answer to another prompt has
@@ -20,9 +20,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import InputError, ModelError
-from clinometer.models.bodies import BodyError, usual
+from clinometer.models.bodies import clean_text
+from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.models.providers import find_provider
-from clinometer.modes.mode import Message, encodable, reasoning_text, tokens_in
+from clinometer.modes.mode import Message
+from clinometer.texts import encodable
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, ModelOutput
@@ -30,19 +32,14 @@ if TYPE_CHECKING:
 __all__ = [
     "URL",
     "Request",
-    "find_failure",
     "inspect_settings",
     "read_output",
     "settings_of",
-    "was_not_asked",
     "write_output",
 ]
 
 #: The address of a chat completion, which every line names.
 URL = "/v1/chat/completions"
-
-#: The longest text of an error that is kept.
-_LONGEST = 400
 
 
 @dataclass(frozen=True)
@@ -157,50 +154,22 @@ _NAMES = {"num_choices": "n", "stop_seqs": "stop"}
 _PLACED = frozenset(("reasoning_tokens", "response_schema", "extra_body"))
 
 
-def find_failure(answer: Mapping[str, Any]) -> str | None:
-    """Return why a line of answers holds none; None if it holds a chat completion."""
-    response = answer.get("response")
-    if answer.get("error") or not isinstance(response, dict):
-        return f"failed: {_failure_text(answer.get('error'))}"
-    try:
-        status, body = _status_and_body(response)
-    except BodyError as error:
-        return str(error)
-    if status != 200 or body.get("error"):  # some engines report an error with status 200
-        return f"status {status}: {_failure_text(body)}"
-    return None
+def read_output(body: Mapping[str, Any]) -> ModelOutput:
+    """Read a chat completion, from `read_answer`, as inspect's client does.
 
-
-def _status_and_body(response: Mapping[str, Any]) -> tuple[int, Any]:
-    """Return the status and the body of a response in the usual form, whatever wrote it."""
-    return usual(response.get("status_code", 200), response.get("body"))
-
-
-def was_not_asked(answer: Mapping[str, Any]) -> bool:
-    """Whether a line of answers says that the batch ended before the request was asked."""
-    error = answer.get("error")
-    return isinstance(error, dict) and error.get("code") in ("batch_expired", "batch_cancelled")
-
-
-def read_output(answer: Mapping[str, Any]) -> ModelOutput:
-    """Read a line of answers that has no failure, as inspect's client does.
-
-    Raises ModelError if what it holds is no chat completion.
+    Raises ModelError if inspect cannot.
     """
     # Its public `model_output_from_openai` looks up the client's version each time, for 1 ms.
     from inspect_ai.model._openai import chat_choices_from_openai, model_output_from_openai
     from openai.types.chat import ChatCompletion
 
     try:
-        _, body = _status_and_body(answer["response"])
-        # Not validated: what engines leave out or add is no reason to lose an answer.
+        # Not validated: an end that is not known is no reason to lose an answer.
         completion = ChatCompletion.construct(**body)
         choices = chat_choices_from_openai(completion, tools=[])
         return model_output_from_openai(completion, choices)
-    except BodyError as error:
-        raise ModelError(str(error)) from None
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise ModelError(f"not a chat completion: {_failure_text(str(error))}") from None
+        raise ModelError(f"not a chat completion: {clean_text(str(error))}") from None
 
 
 def write_output(output: ModelOutput) -> dict[str, Any]:
@@ -246,14 +215,3 @@ _ENDS = {
 
 #: The fields of a chat completion that an output says nothing of.
 _EMPTY_COMPLETION = {"id": "", "object": "chat.completion", "created": 0, "model": ""}
-
-
-def _failure_text(failure: Any) -> str:
-    """Return what an engine wrote of a failure, in one line."""
-    if isinstance(failure, dict):
-        # Of `{"error": {"message": …}}` the message; engines leave out either level.
-        failure = failure.get("error", failure)
-    if isinstance(failure, dict):
-        failure = failure.get("message", failure)
-    text = failure if isinstance(failure, str) else json.dumps(failure, default=str)
-    return " ".join(encodable(text).split())[:_LONGEST]

@@ -11,14 +11,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from clinometer.asking.budget import Budget, Ledger, price
+from clinometer.asking.budget import Budget, Ledger, price, raise_fatal
 from clinometer.errors import InputError, ModelError
 from clinometer.models.opening import describe_model
 from clinometer.models.providers import find_provider
@@ -50,6 +50,10 @@ class Outcome:
     last_error: str | None = None
     stopped_by: str | None = None
     """The limit that ended the run early, or ``"interrupted"``."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Models that were given up, and why; never all of them."""
+    trials_of_failed: int = 0
+    """Trials of these models that have no answer."""
 
     @property
     def complete(self) -> bool:
@@ -60,6 +64,10 @@ class Outcome:
     def has_tables(self) -> bool:
         """Whether there is something to make tables of, and the user did not stop the run."""
         return bool(self.answered or self.errors) and self.stopped_by != "interrupted"
+
+    def settled(self) -> bool:
+        """Whether every trial has an answer but those of models that were given up."""
+        return self.answered + self.trials_of_failed == self.trials
 
 
 def ask_models(  # noqa: PLR0913 - what a run shares with its judge
@@ -99,7 +107,8 @@ def ask_models(  # noqa: PLR0913 - what a run shares with its judge
     Raises
     ------
     ModelError
-        If a model answers nothing but errors, or cannot do a response mode; answers are kept.
+        If all models answer nothing but errors, or cannot do a response mode; answers are kept.
+        Where only some do, the outcome names them.
     InputError
         If an answer cannot be written.
     PlanError
@@ -124,9 +133,7 @@ def ask_models(  # noqa: PLR0913 - what a run shares with its judge
         finally:
             for ledger in ledgers.values():
                 ledger.journal.close()
-    for ledger in ledgers.values():
-        if ledger.fatal is not None:
-            raise ledger.fatal
+    raise_fatal(ledgers.values())
     outcome = _outcome(pieces, ledgers, interrupted)
     return replace(outcome, last_error=last_error or outcome.last_error)
 
@@ -285,20 +292,19 @@ def _outcome(
     pieces: Callable[[], Iterable[pl.DataFrame]], ledgers: dict[str, Ledger], interrupted: bool
 ) -> Outcome:
     """Count the answers and errors of all trials, those of earlier sessions among them."""
-    errors_of_models = [ledger.journal.errors() for ledger in ledgers.values()]
-    trials = answered = 0
+    errors_of_models = {name: ledger.journal.errors() for name, ledger in ledgers.items()}
+    failed = {name: str(ledger.fatal) for name, ledger in ledgers.items() if ledger.fatal}
+    trials = answered = trials_of_failed = 0
     errors: list[str] = []
     for piece in pieces():
         trials += piece.height * len(errors_of_models)
-        for error_of in errors_of_models:
-            for trial in piece["trial_id"]:
-                if trial not in error_of:  # it was never asked
-                    continue
-                error = error_of[trial]
-                if error is None:
-                    answered += 1
-                else:
-                    errors.append(error)
+        for name, error_of in errors_of_models.items():
+            # What was never asked has neither an answer nor an error.
+            outcomes = [error_of[trial] for trial in piece["trial_id"] if trial in error_of]
+            answered += outcomes.count(None)
+            errors += filter(None, outcomes)
+            if name in failed:
+                trials_of_failed += piece.height - outcomes.count(None)
     stops = [ledger.stopped_by for ledger in ledgers.values() if ledger.stopped_by]
     if interrupted:
         stops.insert(0, "interrupted")
@@ -308,6 +314,8 @@ def _outcome(
         errors=len(errors),
         last_error=errors[-1] if errors else None,
         stopped_by=stops[0] if stops else None,
+        failed=failed,
+        trials_of_failed=trials_of_failed,
     )
 
 

@@ -16,14 +16,19 @@ import json
 import re
 import shutil
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clinometer.asking.claim import Claimant
-from clinometer.asking.requests import Request, find_failure, read_output, was_not_asked
+from clinometer.asking.requests import Request, read_output
 from clinometer.errors import InputError, ModelError
+from clinometer.models.batch_lines import BatchLine, read_line
+from clinometer.models.bodies import BodyError
+from clinometer.models.interfaces import CHAT
+from clinometer.models.withholding import SecretRepeated, refuse_repetition
 from clinometer.results.origins import COLLECTED, ShardMarks
 from clinometer.results.records import slug
 from clinometer.texts import read_text, write_bytes, write_text
@@ -121,11 +126,13 @@ class Collected:
     """Names of all these requests."""
     files: list[Path] = field(default_factory=list)
     """The shards that are to be asked."""
+    failure: str | None = None
+    """Why the model was given up, and its answers were read no further."""
 
     @property
     def complete(self) -> bool:
         """Whether every answer is there."""
-        return self.answered == self.expected
+        return self.failure is None and self.answered == self.expected
 
 
 class Answers:
@@ -135,6 +142,12 @@ class Answers:
     ----------
     broken, repeated
         Lines that are no answer, and answers to a request that has one already.
+    first_broken
+        Where the first line stands that is no answer, and why it is none.
+    interfaces
+        Answers in the form of another interface, by its name.
+    error_places
+        File and line of each error, by the name of its request.
     errors
         The error of each request that has no answer but an error, by its name.
     foreign
@@ -164,7 +177,10 @@ class Answers:
         self._marks = marks
         self.unmarked = set[str]()
         self.broken = self.repeated = 0
+        self.first_broken = ""
+        self.interfaces = Counter[str]()
         self.errors: dict[str, str] = {}
+        self.error_places: dict[str, str] = {}
         self.kept: dict[str, bytes] = {}
         self.failing = set[str]()
         self.used = set[Path]()
@@ -190,10 +206,13 @@ class Answers:
         if name not in self._places:
             return None
         try:
-            return read_output(json.loads(self._line(name)))
-        except ModelError as error:
+            # It was read before, by `_note`.
+            output = read_output(read_line(self._line(name)).body or {})
+            refuse_repetition(output)
+        except (ModelError, SecretRepeated) as error:
             self.errors[name] = str(error)
             return None
+        return output
 
     def origin(self, requests: Iterable[Request]) -> dict[str, str]:
         """Return what the line of a journal says of answers that anybody may have written."""
@@ -219,39 +238,44 @@ class Answers:
         try:
             with path.open("rb") as file:
                 start = 0
-                for text in file:
+                for row, text in enumerate(file, 1):
                     if text.strip():
-                        self._note(number, start, text)
+                        self._note(text, (number, start), f"{path}:{row}")
                     start += len(text)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
 
-    def _note(self, number: int, start: int, text: bytes) -> None:
-        """Note one line of the file with a number: an answer, an error, or neither."""
+    def _note(self, text: bytes, place: tuple[int, int], where: str) -> None:
+        """Note one line by its place: an answer, an error, or neither, which costs only itself."""
         try:
-            answer = json.loads(text)
-        except (ValueError, RecursionError):
-            answer = None
-        name = answer.get("custom_id") if isinstance(answer, dict) else None
-        if not isinstance(name, str):
+            line = read_line(text)
+        except BodyError as error:
             self.broken += 1
+            self.first_broken = self.first_broken or f"{where}: {error}"
             return
-        self.used.add(self._files[number])
-        if name in self._places:
+        self.used.add(self._files[place[0]])
+        if line.name in self._places:
             self.repeated += 1
-        elif (error := find_failure(answer)) is not None:
-            self.errors[name] = error
-            if was_not_asked(answer):  # such an error says nothing about the request
-                return
-            failure = name, _VARYING.sub("", error)
-            if failure in self._failures:
-                self.failing.add(name)
-            self._failures.add(failure)
+        elif line.failure is not None:
+            self._note_failure(line, line.failure, where)
         else:
-            self.errors.pop(name, None)
-            self._places[name] = number, start
+            self.errors.pop(line.name, None)
+            self._places[line.name] = place
+            if line.interface != CHAT:
+                self.interfaces[line.interface] += 1
             if self._marks is not None and not self._marks.holds(text):
-                self.unmarked.add(name)
+                self.unmarked.add(line.name)
+
+    def _note_failure(self, line: BatchLine, error: str, where: str) -> None:
+        """Note why a request has no answer."""
+        self.errors[line.name] = error
+        self.error_places[line.name] = where
+        if line.unsent:  # such an error says nothing about the request
+            return
+        failure = line.name, _VARYING.sub("", error)
+        if failure in self._failures:
+            self.failing.add(line.name)
+        self._failures.add(failure)
 
 
 def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> list[Path]:
@@ -286,6 +310,8 @@ def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> l
             part.replace(folder)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)  # there is one if the requests ended in an error
     return [folder / name for name in sorted(names)]
 
 
@@ -352,6 +378,8 @@ def collect(
     ------
     InputError
         If there are no shards, or a file cannot be read or written.
+    ModelError
+        If the answers of every model are useless; where only some are, their rows say so.
     """
     setting = read_setting(directory)
     kept_answers = directory / FOLDER / KEPT
@@ -361,10 +389,15 @@ def collect(
     without_answers = _shards_without_answers(directory, answers)
     waiting = set[str]().union(*without_answers.values())
     rows = []
+    errors = []
     for of_model in questions:
         row = Collected(of_model.model)
         requests = _requests_of_next_round(of_model, answers, waiting, row)
-        row.files = write_shards(directory, requests, setting["shards"])
+        try:
+            row.files = write_shards(directory, requests, setting["shards"])
+        except ModelError as error:  # the other models go on
+            row.failure = str(error)
+            errors.append(error)
         # From here on `row.names` is complete: writing the shards has drawn all requests.
         for path, names in without_answers.items():
             if path.parent.name == slug(of_model.model) and not names.isdisjoint(row.names):
@@ -372,6 +405,8 @@ def collect(
         row.expected = of_model.expected
         row.answered = of_model.answered
         rows.append(row)
+    if errors and len(errors) == len(rows):
+        raise errors[0]
     write_bytes(kept_answers, b"".join(answers.kept.values()))
     return rows, answers
 

@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -31,22 +32,22 @@ from clinometer.asking.generating import forget_events
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.episodes import Game
+from clinometer.models.outputs import reasoning_text
 from clinometer.models.providers import Provider, find_provider
-from clinometer.models.retries import count_requests, retries
+from clinometer.models.retries import count_requests, spent_beyond
 from clinometer.models.withholding import withhold_in_error, withhold_in_events
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES
 from clinometer.modes.mode import (
     Answer,
     chat_messages,
-    encodable,
     opening_messages,
-    reasoning_text,
     sent_texts,
 )
 from clinometer.modes.needs import check_need, refuse_unable
 from clinometer.packed import Archive, open_archive
 from clinometer.results import RESPONSES
 from clinometer.secrets import has_secrets, holds_secret, keep_environment, redacted, withhold
+from clinometer.texts import encodable
 
 if TYPE_CHECKING:
     from clinometer.asking.budget import Ledger
@@ -59,7 +60,6 @@ __all__ = [
     "ask_one_by_one",
     "ask_trial",
     "describe_error",
-    "encodable",
     "read_logs",
     "redact_messages",
     "samples",
@@ -220,8 +220,7 @@ async def _ask_episode(
 async def _may_ask(trial: Mapping[str, Any], ledger: Ledger) -> bool:
     """Reserve the calls of a trial, if they may be made."""
     calls = MODES[trial["mode"]].calls(trial, find_provider(ledger.journal.model))
-    characters = calls * len(trial["prompt"]) + len(trial["followup"] or "")
-    return await ledger.may_call(calls, trial["trial_id"], characters)
+    return await ledger.may_call(calls, trial["trial_id"])
 
 
 async def ask_trial(
@@ -239,7 +238,10 @@ async def ask_trial(
     able = able if isinstance(able, set) else {*able}
     calls = mode.calls(trial, find_provider(str(model)))
     identity = {"trial_id": trial["trial_id"], "calls": calls}
-    counted = count_requests() if ledger is None else count_requests(calls, ledger.may_retry)
+    counted = count_requests()
+    if ledger is not None:
+        bear = partial(ledger.bear, key=trial["trial_id"])
+        counted = count_requests(calls, ledger.may_retry, bear)
     with counted as requests:
         try:
             refuse_unable([str(model)], {mode.name} - able)
@@ -248,11 +250,13 @@ async def ask_trial(
             check_need(trial, answer, str(model), able)
         except Exception as error:  # a provider's, after its retries
             if on_answer is not None:
-                on_answer({**identity, **retries(requests, calls), "error": describe_error(error)})
+                beyond = spent_beyond(requests, calls, ())
+                on_answer({**identity, **beyond, "error": describe_error(error)})
             raise
     if on_answer is not None:
         time = datetime.now(UTC).isoformat(timespec="seconds")
-        on_answer({**identity, **retries(requests, calls), "at": time, **answer})
+        beyond = spent_beyond(requests, calls, [answer])
+        on_answer({**identity, **beyond, "at": time, **answer})
     return answer, outputs
 
 

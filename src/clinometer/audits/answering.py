@@ -51,6 +51,8 @@ class Answered:
     answers: Answers
     elsewhere: int
     """Shards that another process is answering."""
+    failed: tuple[str, ...] = ()
+    """Why models were given up; never all of them."""
 
 
 @anywhere(directory=True)
@@ -83,8 +85,7 @@ def answer_shards(
     InputError
         If there are no shards, a price is needed and not known, or a file cannot be written.
     ModelError
-        If a model cannot be opened, gives nothing but errors, or Ray is not reached; raised when
-        all other models are answered.
+        If no model can be opened, all give nothing but errors, or Ray is not reached.
     BudgetError
         If the shards would cost more than they may; nothing is asked then.
     PlanError
@@ -98,23 +99,19 @@ def answer_shards(
     # Every request that a round of this call has asked: a failed one is not asked again.
     asked_names: set[str] = set()
     elsewhere = 0
-    first_error: ModelError | None = None
+    errors: list[ModelError] = []
     with only_process(out):
         while True:
             collected, answers = collect_and_tabulate(plan, out, choices)
             shards = list(_select_shards(collected, asked_names))
-            if not shards and first_error is not None:
-                raise first_error
             if not shards:
-                return Answered(collected, answers, elsewhere)
+                return Answered(collected, answers, elsewhere, _name_failed(errors, plan.models))
             _refuse_cost(plan, out, choices, answering)
             on_answer = on_round(sum(len(row.names - asked_names) for row in collected))
             for row in collected:
                 asked_names |= row.names
-            try:
-                elsewhere = _answer(plan, shards, answering, on_answer)
-            except ModelError as error:  # the other models go on
-                first_error = first_error or error
+            elsewhere, errors_of_round = _answer(plan, shards, answering, on_answer)
+            errors += errors_of_round
 
 
 def answer_numbered(
@@ -122,11 +119,11 @@ def answer_numbered(
     numbers: Collection[int],
     answering: Answering,
     on_round: Callable[[int], Callable[[], object]] = lambda requests: lambda: None,
-) -> int:
+) -> tuple[int, tuple[str, ...]]:
     """Ask the shards of some numbers that have no answers, for tasks of an array.
 
     As `answer_shards`, but nothing is collected, and tasks with other numbers may run at the same
-    time. Returns how many of the shards another process is answering.
+    time. Returns how many of the shards another process is answering, and why models were given up.
     """
     out = Path(directory).resolve()
     setting = read_setting(out)
@@ -145,7 +142,15 @@ def answer_numbered(
                 shards.append(Shard(model, path))
     _refuse_cost(plan, out, choices, answering)
     requests = sum(len(names_in(shard.path)) for shard in shards)
-    return _answer(plan, shards, answering, on_round(requests))
+    elsewhere, errors = _answer(plan, shards, answering, on_round(requests))
+    return elsewhere, _name_failed(errors, {shard.model for shard in shards})
+
+
+def _name_failed(errors: Sequence[ModelError], models: Collection[str]) -> tuple[str, ...]:
+    """Return why models were given up; raises the first error if that is all of them."""
+    if errors and len(errors) >= len(models):
+        raise errors[0]
+    return tuple(map(str, errors))
 
 
 def _select_shards(collected: Sequence[Collected], asked_names: set[str]) -> Iterator[Shard]:
@@ -166,8 +171,8 @@ def _answer(
     shards: Sequence[Shard],
     answering: Answering,
     on_answer: Callable[[], object],
-) -> int:
-    """Answer shards, here those of several models at a time; return how many others answer."""
+) -> tuple[int, list[ModelError]]:
+    """Answer shards, here those of several models at a time; see `answer_side_by_side`."""
     work = []
     # Shards of a model stand together, as they were collected: no sort is needed.
     for model, shards_of_model in groupby(shards, key=lambda shard: shard.model):
@@ -176,7 +181,14 @@ def _answer(
     cluster = answering.cluster
     if cluster is None:
         return answer_side_by_side(work)
-    return sum(answer_on_cluster(group, engine.connection, cluster) for engine, group in work)
+    elsewhere = 0
+    errors: list[ModelError] = []
+    for engine, group in work:
+        try:
+            elsewhere += answer_on_cluster(group, engine.connection, cluster)
+        except ModelError as error:  # the other models go on
+            errors.append(error)
+    return elsewhere, errors
 
 
 def _refuse_cost(plan: RequestPlan, out: Path, choices: int | None, answering: Answering) -> None:

@@ -123,13 +123,14 @@ class Run:
 
         A plan with looks is asked in stages; after each, what is decided ends (`audits.deciding`).
         Tables are written also where some trials have no answer; not where the user stopped the
-        run or nothing was answered. Other families measure only what is complete.
+        run or nothing was answered. A model that was given up costs only itself: the outcome names
+        it, and the others are asked on. Other families measure only what is settled.
 
         Raises
         ------
         ModelError
-            If a model or the judge cannot be opened, gives nothing but errors, or does not support
-            a response mode.
+            If a model or the judge cannot be opened, or if all models, or the judge, give nothing
+            but errors or do not support a response mode.
         PlanError
             If the directory holds another plan, or another process asks there.
         InputError
@@ -147,14 +148,14 @@ class Run:
             watcher.on_asked(outcome)
             if not outcome.has_tables:
                 return outcome
-            if judge is not None and outcome.complete:
+            if judge is not None and outcome.settled:
                 watcher.on_judged(judge[0], run._judge(judge))
             if self.sizes is not None:
                 record_sizes(self.directory, self.sizes)
             tabulate(self.directory)
             watcher.on_tabulated()
-            run = run._after_look(watcher) if outcome.complete else None
-        if self.with_families and outcome.complete:
+            run = run._after_look(watcher) if outcome.settled else None
+        if self.with_families and outcome.settled:
             self._measure(watcher)
         return outcome
 

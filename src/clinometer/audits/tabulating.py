@@ -20,7 +20,6 @@ from clinometer.audits.looking import looks_of
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
-from clinometer.modes.mode import encodable
 from clinometer.results import (
     LEVELS,
     NO_ESTIMATES,
@@ -54,6 +53,7 @@ from clinometer.statistics.summaries import (
     summarise,
 )
 from clinometer.stimuli import Study
+from clinometer.texts import encodable
 
 __all__ = [
     "ModelAnswers",
@@ -128,8 +128,8 @@ class ModelAnswers:
         rows = []
         for answer in self._journal.read(places):
             rows.append({name: _fit(answer.get(name), kind) for name, kind in schema.items()})
-            if answer.get("served"):
-                self.served.add(str(answer["served"]))
+            if served := _fit(answer.get("served"), pl.String()):
+                self.served.add(str(served))
         answers = pl.DataFrame(rows, schema=schema)
         responses = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
         responses = responses.with_columns(model=pl.lit(self._journal.model))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ __all__ = [
     "submit_command",
 ]
 
-#: Files that are listed by name, at most.
+#: Files that are listed by name, and reasons of failures, at most.
 _LISTED_FILES = 5
 
 
@@ -119,15 +120,17 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
             return bars.enter_context(counting_bar("answering", total))
 
         if shards:
-            elsewhere = answer_numbered(directory, shards, answering, on_round)
+            elsewhere, failed = answer_numbered(directory, shards, answering, on_round)
         else:
             answered = answer_shards(directory, answering, on_round)
-            elsewhere = answered.elsewhere
+            elsewhere, failed = answered.elsewhere, answered.failed
+    for error in failed:
+        remark(f"left out: {error}")
     if elsewhere:
         remark(f"{elsewhere:,} shards are being answered by another process")
     if shards:
         echo(f"next: clinometer collect {directory}, when all shards are answered")
-        sys.exit(ExitCode.NOT_COMPLETE if elsewhere else ExitCode.DONE)
+        sys.exit(ExitCode.NOT_COMPLETE if elsewhere or failed else ExitCode.DONE)
     complete = _report(answered.collected, answered.answers, directory)
     if not complete:
         remark("answers are missing; the same command asks what failed again")
@@ -241,6 +244,8 @@ def _report(collected: Sequence[Collected], answers: Answers, directory: Path) -
     """Print how far each model is, and what comes next; return whether all is answered."""
     for row in collected:
         echo(_progress_text(row))
+        if row.failure is not None:
+            remark(f"left out: {row.failure}")
     for note in _unused_notes(answers):
         remark(note)
     complete = all(row.complete for row in collected)
@@ -270,12 +275,24 @@ def _progress_text(row: Collected) -> str:
 def _unused_notes(answers: Answers) -> list[str]:
     """Return what was not used of the answers."""
     counts = (
-        (answers.broken, "lines are no answer"),
+        (answers.broken, f"lines are no answer, the first {answers.first_broken}"),
         (answers.repeated, "answers came again and were not used"),
         (len(answers.foreign), "answers belong to no request of these shards"),
     )
     notes = [f"{count:,} {meaning}" for count, meaning in counts if count]
-    if answers.errors:
-        *_, last = answers.errors.values()  # in the order in which they were read
-        notes.append(f"{len(answers.errors):,} requests failed, the last: {last}")
+    for interface, count in answers.interfaces.items():
+        notes.append(
+            f"{count:,} answers in the form of {interface} were read; with which settings they "
+            "were asked is not checked (clinometer answer DIRECTORY --batch asks as planned)"
+        )
+    return [*notes, *_failure_notes(answers)]
+
+
+def _failure_notes(answers: Answers) -> list[str]:
+    """Return how many requests failed, for each of the most common reasons."""
+    places = {error: answers.error_places.get(name, "") for name, error in answers.errors.items()}
+    notes = []
+    for error, count in Counter(answers.errors.values()).most_common(_LISTED_FILES):
+        where = f", the last {places[error]}" if places[error] else ""
+        notes.append(f"{count:,} requests failed{where}: {error}")
     return notes

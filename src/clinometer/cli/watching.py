@@ -67,6 +67,8 @@ class Console(Watcher):
 
     def on_asked(self, outcome: Outcome) -> None:
         """Print what has no answer."""
+        for model, error in outcome.failed.items():
+            remark(f"left out: {error}" if model in error else f"left out: {model}: {error}")
         if outcome.stopped_by == "interrupted" or not outcome.complete:
             failed = f", {outcome.errors} failed" if outcome.errors else ""
             answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"

@@ -1,7 +1,8 @@
 """Requests to a server: tried again by inspect alone, counted, and again where no answer came.
 
 A client's own retries would multiply inspect's: they are turned off. A body that is no answer (cut
-JSON, a page of HTML, bad UTF-8, no choices) is tried again like an error of the server.
+JSON, a page of HTML, bad UTF-8, no choices) is tried again like an error of the server. It was
+received, so its tokens count.
 """
 
 from __future__ import annotations
@@ -11,13 +12,28 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.models.bodies import LARGEST, TooLarge, usual
+from clinometer.models.bodies import (
+    LARGEST,
+    BodyError,
+    TooLarge,
+    parse_json,
+    read_answer,
+    read_usage,
+)
+from clinometer.models.outputs import (
+    Tokens,
+    UsageCheck,
+    count_reply,
+    count_tokens,
+    estimated_beyond,
+)
+from clinometer.models.providers import find_provider
 from clinometer.secrets import redacted
 
 __all__ = [
@@ -26,8 +42,8 @@ __all__ = [
     "Notices",
     "Requests",
     "count_requests",
-    "retries",
     "retry_alike",
+    "spent_beyond",
 ]
 
 #: What reading a body that is no answer raises, in one client or another.
@@ -41,11 +57,18 @@ _AGAIN_S = 60.0
 
 _log = logging.getLogger(__name__)
 
+#: Of a reply whose tokens nobody knows.
+_NO_TOKENS = Tokens()
+
 _requests: ContextVar[Requests | None] = ContextVar("requests", default=None)
 
 
 class MalformedAnswer(Exception):
-    """A server's body is no answer."""
+    """A server's body is no answer; `tokens` are those that it states, or that its text has."""
+
+    def __init__(self, reason: str, tokens: Tokens = _NO_TOKENS) -> None:
+        super().__init__(reason)
+        self.tokens = tokens
 
 
 class LimitReached(Exception):
@@ -54,11 +77,19 @@ class LimitReached(Exception):
 
 @dataclass
 class Requests:
-    """Counts requests to servers; beyond those `reserved`, `more` says whether one may be made."""
+    """Counts requests to servers, and the tokens of their replies.
+
+    Beyond the requests that are `reserved`, `more` says whether one may be made. `bear` is called
+    with the tokens of each reply that was received and cannot be used, and says whether another
+    request may be made after it.
+    """
 
     reserved: int
-    more: Callable[[], bool]
+    more: Callable[[], bool] = lambda: True
+    bear: Callable[[Tokens], bool] = lambda tokens: True
     sent: int = 0
+    tokens: Tokens = _NO_TOKENS
+    """Of all replies, the useless ones among them."""
 
     def begin(self) -> None:
         """Count a request; raises LimitReached if it may not be made."""
@@ -66,13 +97,25 @@ class Requests:
             raise LimitReached("the limit of calls was reached while a call was tried again")
         self.sent += 1
 
+    def receive(self, tokens: Tokens) -> None:
+        """Count the tokens of a reply."""
+        self.tokens = self.tokens.plus(tokens)
+
+    def discard(self, tokens: Tokens, reason: str) -> None:
+        """Count the tokens of a useless reply; raises LimitReached if they reach a limit."""
+        self.receive(tokens)
+        if not self.bear(tokens):
+            raise LimitReached(f"a limit was reached by replies that hold no answer: {reason}")
+
 
 @contextmanager
 def count_requests(
-    reserved: int = sys.maxsize, more: Callable[[], bool] = lambda: True
+    reserved: int = sys.maxsize,
+    more: Callable[[], bool] = lambda: True,
+    bear: Callable[[Tokens], bool] = lambda tokens: True,
 ) -> Iterator[Requests]:
     """Count the requests to servers that are made within, and in tasks begun there."""
-    requests = Requests(reserved, more)
+    requests = Requests(reserved, more, bear)
     token = _requests.set(requests)
     try:
         yield requests
@@ -80,9 +123,14 @@ def count_requests(
         _requests.reset(token)
 
 
-def retries(requests: Requests, calls: int) -> dict[str, int]:
-    """Return how many requests were made beyond the calls, if any, for the record."""
-    return {"retries": requests.sent - calls} if requests.sent > calls else {}
+def spent_beyond(
+    requests: Requests, calls: int, lines: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return, for the record, what counts beyond the calls and the tokens that its lines state."""
+    beyond: dict[str, Any] = estimated_beyond(requests.tokens, lines)
+    if requests.sent > calls:
+        beyond["retries"] = requests.sent - calls
+    return beyond
 
 
 class Notices:
@@ -111,7 +159,8 @@ async def _await_answer(request: Awaitable[Any]) -> Any:
         reason = f"{type(error).__name__}: {error}"[:_LONGEST]
         raise MalformedAnswer(f"not an answer ({reason})") from error
     except Exception as error:
-        if isinstance(error.__cause__, TooLarge):  # a client takes it for a lost connection
+        # Of `_read_body`; a client takes it for a lost connection.
+        if isinstance(error.__cause__, TooLarge | MalformedAnswer | LimitReached):
             raise error.__cause__ from None
         raise
     output = answer[0] if isinstance(answer, tuple) else answer
@@ -131,7 +180,7 @@ def read_bodies(client: Any) -> None:
 
 
 async def _read_body(response: Any) -> None:
-    """Read the body of a response, up to `bodies.LARGEST`; see `bodies.usual` of one of a chat."""
+    """Read the body of a response, up to `bodies.LARGEST`; see `_usual` of one of a chat."""
     path = response.request.url.path
     if not path.endswith("/completions"):
         return
@@ -141,15 +190,43 @@ async def _read_body(response: Any) -> None:
         size += len(part)
         if size > LARGEST:
             await response.aclose()
-            raise TooLarge(f"the answer is larger than {LARGEST:,} bytes")
+            error = TooLarge(f"the answer is larger than {LARGEST:,} bytes")
+            _discard(Tokens(answer=LARGEST // 4), error)  # four characters to a token
+            raise error
         parts.append(part)
     data = b"".join(parts)
     if path.endswith("/chat/completions"):
-        with suppress(ValueError, RecursionError):  # the client says what is wrong with it
-            response.status_code, body = usual(response.status_code, json.loads(data))
-            data = json.dumps(body).encode()
+        response.status_code, data = _usual(response.status_code, data)
     # httpx has no other way to give a body that was read in parts.
     response._content = data
+
+
+def _usual(status: int, data: bytes) -> tuple[int, bytes]:
+    """Return status and body as a client is to read them.
+
+    Raises MalformedAnswer if a body with status 200 holds no answer and no error of its own status.
+    """
+    body: Any = None
+    try:
+        body = parse_json(data)
+        return 200, json.dumps(read_answer(status, body)).encode()
+    except BodyError as error:
+        usage = read_usage(body) or {}
+        stated = Tokens(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
+        if status == error.status == 200:
+            text = data.decode("utf-8", "replace")
+            answer = count_tokens(stated.answer, text)
+            raise MalformedAnswer(str(error), Tokens(stated.prompt, answer)) from None
+        _discard(stated, error)
+        if status != 200:
+            return status, data  # the client says what is wrong
+        return error.status, json.dumps({"error": {"message": str(error)}}).encode()
+
+
+def _discard(tokens: Tokens, error: Exception) -> None:
+    """Count the tokens of a reply that holds no answer for whoever counts them."""
+    if (requests := _requests.get()) is not None:
+        requests.discard(tokens, str(error))
 
 
 def retry_alike(model: Any, name: str) -> None:
@@ -159,24 +236,15 @@ def retry_alike(model: Any, name: str) -> None:
     """
     api = model.api
     client = getattr(api, "client", None)
-    if client is None:
+    if client is None and find_provider(name).local:
         return
     if hasattr(client, "max_retries"):
         client.max_retries = 0
         if isinstance(getattr(api, "model_args", None), dict):  # for a client that is made anew
             api.model_args["max_retries"] = 0
-    generate = api.generate
+    _count_replies(api, UsageCheck(name))
     should_retry = api.should_retry
     notices = Notices(name)
-    read_bodies(client)
-
-    @functools.wraps(generate)
-    async def counted(*arguments: Any, **options: Any) -> Any:
-        """Count a request, and take what is no answer for an error."""
-        if (requests := _requests.get()) is not None:
-            requests.begin()
-        read_bodies(api.client)  # may have been made anew
-        return await _await_answer(generate(*arguments, **options))
 
     def again(error: Exception) -> Any:
         """Decide as inspect does, but for the errors of this module; a bool, or its decision."""
@@ -187,5 +255,31 @@ def retry_alike(model: Any, name: str) -> None:
             notices.say(error)
         return decision
 
-    api.generate = counted
     api.should_retry = again
+
+
+def _count_replies(api: Any, check: UsageCheck) -> None:
+    """Have each request of an inspect model counted, and the tokens of each reply."""
+    generate = api.generate
+
+    @functools.wraps(generate)
+    async def counted(input: Sequence[Any], *arguments: Any, **options: Any) -> Any:
+        """Count a request, and take what is no answer for an error."""
+        # A call of nobody who counts is counted for nobody.
+        requests = _requests.get() or Requests(sys.maxsize)
+        requests.begin()
+        read_bodies(getattr(api, "client", None))  # may have been made anew
+        prompt = "".join(message.text for message in input)
+        try:
+            answer = await _await_answer(generate(input, *arguments, **options))
+        except MalformedAnswer as error:
+            of_prompt = count_tokens(error.tokens.prompt, prompt)
+            requests.discard(Tokens(of_prompt, error.tokens.answer), str(error))
+            raise
+        output = answer[0] if isinstance(answer, tuple) else answer
+        if hasattr(output, "choices"):
+            requests.receive(count_reply(prompt, output))
+            check.add(prompt, output)
+        return answer
+
+    api.generate = counted

@@ -21,7 +21,13 @@ from clinometer.secrets import (
     withhold,
 )
 
-__all__ = ["SecretRepeated", "withhold_in_error", "withhold_in_events", "withhold_secrets"]
+__all__ = [
+    "SecretRepeated",
+    "refuse_repetition",
+    "withhold_in_error",
+    "withhold_in_events",
+    "withhold_secrets",
+]
 
 
 #: Stands before the name of a text that an event keeps elsewhere.
@@ -51,13 +57,13 @@ def withhold_secrets(model: Any) -> None:
         if isinstance(output, Exception):  # inspect takes it for a refusal, and raises it
             withhold_in_error(output)
         elif has_secrets():
-            _refuse_repetition(output)
+            refuse_repetition(output)
         return answer
 
     model.api.generate = withheld
 
 
-def _refuse_repetition(output: Any) -> None:
+def refuse_repetition(output: Any) -> None:
     """Raise SecretRepeated if an answer holds a secret; what stands beside answers is cleaned.
 
     `output` is inspect's ModelOutput.

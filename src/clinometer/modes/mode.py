@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.models.providers import Provider, find_provider
+from clinometer.texts import encodable
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage
+    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 
 __all__ = [
     "CHOICES",
@@ -23,14 +25,11 @@ __all__ = [
     "Message",
     "Mode",
     "chat_messages",
-    "encodable",
     "opening_messages",
     "read_text",
-    "reasoning_text",
     "seeded",
     "sent_texts",
     "text_settings",
-    "tokens_in",
 ]
 
 #: The kinds of answer: free text, an object of closed choices, log-probabilities of two options,
@@ -245,17 +244,6 @@ def seeded(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     )
 
 
-def tokens_in(usage: ModelUsage) -> int:
-    """Return the tokens of a prompt, those in the provider's cache included."""
-    cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
-    return int(usage.input_tokens + sum(number or 0 for number in cached))
-
-
-def encodable(text: str) -> str:
-    """Replace characters that UTF-8 cannot encode, such as unpaired surrogates in JSON."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _schema(trial: Mapping[str, Any]) -> Any:
     """Return the schema of a structured answer."""
     if trial["schema"] is None:
@@ -267,19 +255,3 @@ def _schema(trial: Mapping[str, Any]) -> Any:
 
     schema = JSONSchema.model_validate(json.loads(trial["schema"]))
     return ResponseSchema(name=trial["instrument"], json_schema=schema, strict=True)
-
-
-def reasoning_text(content: str | Sequence[Any]) -> str:
-    """Return the reasoning in a message; of reasoning that is hidden, the provider's summary.
-
-    `content`: a text, or inspect's parts of one, as objects or as its log has them.
-    """
-    texts = []
-    parts: Sequence[Any] = () if isinstance(content, str) else content
-    for part in parts:
-        fields = part if isinstance(part, dict) else part.model_dump()
-        if fields.get("type") == "reasoning":
-            texts.append(
-                fields.get("summary") if fields.get("redacted") else fields.get("reasoning")
-            )
-    return "\n\n".join(text for text in texts if text)

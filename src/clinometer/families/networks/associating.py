@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinometer.asking.budget import Budget, Ledger
+from clinometer.asking.budget import Budget, Ledger, raise_fatal
 from clinometer.asking.claim import claim
 from clinometer.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
 from clinometer.asking.questions import CallQuestions
@@ -20,12 +20,13 @@ from clinometer.families.networks.associates import read_associates
 from clinometer.families.networks.association_plan import CHOICES, AssociationPlan, cue_messages
 from clinometer.families.networks.cues import Call, Rounds, Tally
 from clinometer.models.opening import Connection, open_model
+from clinometer.models.outputs import tokens_in
 from clinometer.models.providers import find_provider
-from clinometer.modes.mode import tokens_in
 from clinometer.reading.cleaning import final_answer
 from clinometer.results.locks import only_process
 from clinometer.results.places import anywhere
 from clinometer.results.records import Journal
+from clinometer.texts import encodable
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
@@ -61,6 +62,8 @@ class Associated:
     last_error: str | None = None
     stopped_by: str | None = None
     """The limit that ended the run early, or ``"interrupted"``."""
+    failure: str | None = None
+    """Why the model was given up."""
 
     @property
     def complete(self) -> bool:
@@ -119,7 +122,8 @@ def associate(
     Raises
     ------
     ModelError
-        If a model gives nothing but errors; answers are kept.
+        If all models give nothing but errors; answers are kept. Where only some do, their
+        outcomes say so.
     InputError
         If `choices` is below 1, or an answer cannot be written.
     PlanError
@@ -137,9 +141,7 @@ def associate(
             strategies.append(strategy)
             sessions.append(Session(model, strategy, ledger, on_progress))
         ask_all(sessions)
-    for session in sessions:
-        if session.ledger.fatal is not None:
-            raise session.ledger.fatal
+    raise_fatal(session.ledger for session in sessions)
     pairs = zip(strategies, sessions, strict=True)
     return [_outcome(strategy, session) for strategy, session in pairs]
 
@@ -293,8 +295,6 @@ class _Cues:
         return {"cue": self.plan.cues[call.cue], "repetition": call.first + number}
 
     def _read(self, text: str, cue: str) -> Line:
-        from clinometer.asking.trials import encodable
-
         raw = encodable(text)
         # Not every provider stops at the end of a continued line.
         line = raw.lstrip().partition("\n")[0] if self.continues else raw
@@ -314,6 +314,7 @@ def _outcome(strategy: _Cues, session: Session[Call]) -> Associated:
         choices=strategy.choices or None,
         last_error=ledger.last_error,
         stopped_by=ledger.stopped_by if tally.missing else None,
+        failure=None if ledger.fatal is None else str(ledger.fatal),
     )
 
 

@@ -37,10 +37,11 @@ from clinometer.families.states.examples import write_examples
 from clinometer.families.states.tables import CONTEXTS
 from clinometer.families.states.words import read_words
 from clinometer.models.opening import Connection, Generation, open_model
-from clinometer.modes.mode import tokens_in
+from clinometer.models.outputs import tokens_in
 from clinometer.reading.cleaning import final_answer
 from clinometer.results.locks import only_process
 from clinometer.results.records import Journal, plan_key, write_plan
+from clinometer.texts import encodable
 from clinometer.words.wordnet import in_wordnet
 
 if TYPE_CHECKING:
@@ -390,8 +391,6 @@ class _Senses:
 
     def answers(self, sense: _Sense, prompt: Prompt, output: ModelOutput) -> list[Line]:
         """Make the line of the journal for an answer."""
-        from clinometer.asking.trials import encodable
-
         usage = output.usage
         return [
             {

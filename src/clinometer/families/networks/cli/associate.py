@@ -131,23 +131,26 @@ def _plan(
 
 
 def _report(outcomes: list[Associated], directory: Path) -> None:
-    """Print the outcome of each model and the next command; exit as `run` does."""
+    """Print the outcome of each model and its next command; exit as `run` does."""
     from clinometer.results.records import slug
 
     for outcome in outcomes:
         echo(_summary(outcome, directory / "answers" / slug(outcome.model)))
-    if not all(outcome.complete for outcome in outcomes):
-        stopped = {outcome.stopped_by for outcome in outcomes if outcome.stopped_by}
-        why = "interrupted" if "interrupted" in stopped else ", ".join(sorted(stopped))
-        errors = [outcome.last_error for outcome in outcomes if outcome.last_error]
-        sys.exit(say_unfinished(why or None, errors[-1] if errors else None))
+        if outcome.failure is not None:
+            remark(f"left out: {outcome.failure}")
     for outcome in outcomes:
         folder = directory
         name = "network.csv"
         if len(outcomes) > 1:
             folder = directory / "answers" / slug(outcome.model)
             name = f"{slug(outcome.model)}.csv"
-        echo(f"next: clinometer network build {folder} --out {name}")
+        if outcome.complete:
+            echo(f"next: clinometer network build {folder} --out {name}")
+    if not all(outcome.complete for outcome in outcomes):
+        stopped = {outcome.stopped_by for outcome in outcomes if outcome.stopped_by}
+        why = "interrupted" if "interrupted" in stopped else ", ".join(sorted(stopped))
+        errors = [outcome.last_error for outcome in outcomes if outcome.last_error]
+        sys.exit(say_unfinished(why or None, errors[-1] if errors else None))
 
 
 def _summary(outcome: Associated, folder: Path) -> str:

@@ -1,0 +1,167 @@
+"""What an output of inspect's holds beside its text: reasoning, and the tokens that count.
+
+A provider states how many tokens a call took, and limits rest on it. A number that is stated
+counts if it can be true: no common tokenizer puts more than `MOST` characters into a token, on
+average over a text. One below that, or none, is replaced by an estimate from the sizes of prompt
+and answer, so that nothing is gained by stating little.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+__all__ = [
+    "Tokens",
+    "UsageCheck",
+    "as_count",
+    "count_reply",
+    "count_tokens",
+    "estimated_beyond",
+    "reasoning_text",
+    "tokens_in",
+]
+
+_log = logging.getLogger(__name__)
+
+#: Characters of a token: in a script of one or two bytes a letter (Latin, Cyrillic, Arabic), and in
+#: one of three or more (Chinese, Hindi, Thai). `MOST`: more than the tokenizers of Qwen, DeepSeek,
+#: Mistral and SmolLM2 have in any of 15 languages and forms (5.1 and 3.0 at the most); `USUAL`:
+#: about as many as they have.
+MOST = (6.0, 3.5)
+USUAL = (4.0, 2.0)
+
+#: No letter up to this one has three bytes.
+_TWO_BYTES = "\u07ff"
+
+#: A greater number of tokens counts as this one, which every column and price can hold.
+_GREATEST = 10**12
+
+#: Tokens that a chat format may add to a call, unseen in its texts.
+_UNSEEN = 100
+
+#: How many times one number must be the other before a difference is said.
+FACTOR = 3
+
+
+class Tokens(NamedTuple):
+    """Tokens of a call: those of the prompt, and those of the answer."""
+
+    prompt: int = 0
+    answer: int = 0
+
+    def plus(self, other: Tokens) -> Tokens:
+        """Return the tokens of both."""
+        return Tokens(self.prompt + other.prompt, self.answer + other.answer)
+
+
+def as_count(value: Any) -> int | None:
+    """Return a number of tokens; None for what cannot be one, such as a text or one below 0."""
+    # NaN is not from 0 on, either. `math.isfinite` refuses integers of more than 308 digits.
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+        return None
+    return int(min(value, _GREATEST))
+
+
+def count_tokens(stated: int | None, text: str) -> int:
+    """Return the tokens of a text that count: those stated, if there can be so few.
+
+    Examples
+    --------
+    >>> count_tokens(15, "Is it raining today in Paris, or is the sky blue?")
+    15
+    >>> count_tokens(0, "Is it raining today in Paris, or is the sky blue?")
+    12
+    """
+    wide = sum(letter > _TWO_BYTES for letter in text)
+    narrow = len(text) - wide
+    # A short text may be a long word, which is one token: two tokens are left off.
+    least = max(int(narrow / MOST[0] + wide / MOST[1]) - 2, min(len(text), 1))
+    if stated is not None and stated >= least:
+        return stated
+    return max(least, int(narrow / USUAL[0] + wide / USUAL[1]))
+
+
+def estimated_beyond(counted: Tokens, lines: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Return, for the record, how many tokens count beyond those that the lines of a call state."""
+    stated = Tokens()
+    for line in lines:
+        counts = (as_count(line.get("input_tokens")), as_count(line.get("output_tokens")))
+        stated = stated.plus(Tokens(*(count or 0 for count in counts)))
+    beyond = [max(most - least, 0) for most, least in zip(counted, stated, strict=True)]
+    return {"estimated_tokens": beyond} if any(beyond) else {}
+
+
+def count_reply(prompt: str, output: ModelOutput) -> Tokens:
+    """Return the tokens of a reply that count, as `count_tokens` has it."""
+    stated = _stated(output) or Tokens()
+    return Tokens(count_tokens(stated.prompt, prompt), count_tokens(stated.answer, _text(output)))
+
+
+def _stated(output: ModelOutput) -> Tokens | None:
+    """Return the tokens that a provider states; None if it states none."""
+    usage = output.usage
+    if usage is None:
+        return None
+    return Tokens(as_count(tokens_in(usage)) or 0, as_count(usage.output_tokens) or 0)
+
+
+def _text(output: ModelOutput) -> str:
+    """Return all that a model wrote, its reasoning where that can be read."""
+    messages = [choice.message for choice in output.choices]
+    return "".join(reasoning_text(message.content) + message.text for message in messages)
+
+
+class UsageCheck:
+    """Compares what a model's server states with the sizes of its texts; says once what is off."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.stated = self.estimated = self.replies = 0
+        self.warned = False
+
+    def add(self, prompt: str, output: ModelOutput) -> None:
+        """Compare the tokens of all replies so far, with those of another."""
+        stated = _stated(output)
+        if stated is None or self.warned:
+            return
+        # Reasoning that is stated may be hidden; it has no text to compare with.
+        shown = any(reasoning_text(choice.message.content) for choice in output.choices)
+        hidden = 0 if shown else as_count(output.usage.reasoning_tokens) or 0
+        self.stated += max(sum(stated) - hidden, 0)
+        self.estimated += count_tokens(None, prompt) + count_tokens(None, _text(output))
+        self.replies += 1
+        too_few = FACTOR * self.stated < self.estimated
+        too_many = self.stated > FACTOR * self.estimated + _UNSEEN * self.replies
+        if too_few or too_many:
+            self.warned = True
+            _log.warning(
+                f"{self.model}: its server states {self.stated:,} tokens where such texts have "
+                f"about {self.estimated:,}; the larger number counts against limits"
+            )
+
+
+def tokens_in(usage: ModelUsage) -> int:
+    """Return the tokens of a prompt, those in the provider's cache included."""
+    cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+    return int(usage.input_tokens + sum(number or 0 for number in cached))
+
+
+def reasoning_text(content: str | Sequence[Any]) -> str:
+    """Return the reasoning in a message; of reasoning that is hidden, the provider's summary.
+
+    `content`: a text, or inspect's parts of one, as objects or as its log has them.
+    """
+    texts = []
+    parts: Sequence[Any] = () if isinstance(content, str) else content
+    for part in parts:
+        fields = part if isinstance(part, dict) else part.model_dump()
+        if fields.get("type") == "reasoning":
+            texts.append(
+                fields.get("summary") if fields.get("redacted") else fields.get("reasoning")
+            )
+    return "\n\n".join(text for text in texts if text)
