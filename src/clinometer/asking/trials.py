@@ -32,6 +32,7 @@ from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.episodes import Game
 from clinometer.models.providers import Provider, find_provider
+from clinometer.models.reaching import locate_sender
 from clinometer.models.retries import count_requests, retries
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES
 from clinometer.modes.mode import (
@@ -260,12 +261,14 @@ def _log(state: TaskState, answer: Answer, outputs: Sequence[ModelOutput]) -> No
 
 
 def describe_error(error: BaseException) -> str:
-    """Name an error in one line; of a retry that gave up, the last attempt's."""
+    """Name an error, and whose it is, in one line; of a retry that gave up, the last attempt's."""
     attempt = getattr(error, "last_attempt", None)
     if attempt is not None and (cause := attempt.exception()) is not None:
         return describe_error(cause)
     message = " ".join(redacted(encodable(str(error))).split())
-    return f"{type(error).__name__}: {message[:ERROR_CHARACTERS]}".removesuffix(": ")
+    text = f"{type(error).__name__}: {message[:ERROR_CHARACTERS]}".removesuffix(": ")
+    place = locate_sender(error)
+    return f"{text} ({place})" if place else text
 
 
 #: The longest text of an error that is kept with every answer it cost.

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clinometer.models.bodies import LARGEST, TooLarge, usual
+from clinometer.models.reaching import FirstContact, Unreachable, locate_sender
 from clinometer.texts import redacted
 
 __all__ = [
@@ -94,8 +95,10 @@ class Notices:
         self.since = 0.0
 
     def say(self, error: Exception) -> None:
-        """Say an error, unless it was said within the last minute."""
+        """Say an error and where it came from, unless it was said within the last minute."""
         text = " ".join(redacted(f"{type(error).__name__}: {error}").split())[:_LONGEST]
+        if place := locate_sender(error):
+            text = f"{place}, {text}"
         now = time.monotonic()
         if text != self.last or now - self.since >= _AGAIN_S:
             _log.warning("%s: no answer yet (%s)", self.name, text)
@@ -168,11 +171,13 @@ def retry_alike(model: Any, name: str) -> None:
     generate = api.generate
     should_retry = api.should_retry
     notices = Notices(name)
+    contact = FirstContact(name, api)
     read_bodies(client)
 
     @functools.wraps(generate)
     async def counted(*arguments: Any, **options: Any) -> Any:
-        """Count a request, and take what is no answer for an error."""
+        """Count a request to who answers at all, and take what is no answer for an error."""
+        await contact.make()
         if (requests := _requests.get()) is not None:
             requests.begin()
         read_bodies(api.client)  # may have been made anew
@@ -180,7 +185,7 @@ def retry_alike(model: Any, name: str) -> None:
 
     def again(error: Exception) -> Any:
         """Decide as inspect does, but for the errors of this module; a bool, or its decision."""
-        if isinstance(error, TooLarge | LimitReached):
+        if isinstance(error, TooLarge | LimitReached | Unreachable):
             return False
         decision = isinstance(error, MalformedAnswer) or should_retry(error)
         if decision if isinstance(decision, bool) else decision.retry:
