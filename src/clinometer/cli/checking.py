@@ -25,12 +25,12 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     """Make one call of MODEL in each mode, and say what works and what an audit takes.
 
     Says which modes work, under which name the model answers, whether tokens are stated, what a
-    quick audit costs, and the command that makes it. Exit code 1 if nothing works.
+    quick audit costs, and the command that makes it. Exit code 3 if nothing works.
     """
     from clinometer.audits.checking import check_model
     from clinometer.texts import redacted
 
-    options["max_retries"] = 0  # what fails is said at once
+    options["max_retries"] = 1  # a server may be loading; what fails again is said at once
     address = options["base_url"]
     audit_options = f" --model-base-url {address}" if address else ""
     audit_options += "".join(f" -M {pair}" for pair in options["model_args"])
@@ -40,7 +40,7 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     if checked.cost is not None:
         say_cost([checked.cost])
         echo(f"next: {redacted(checked.command)}")
-    sys.exit(0 if checked.mode else 1)
+    sys.exit(0 if checked.mode else 3)
 
 
 def _lines(checked: Checked) -> list[str]:

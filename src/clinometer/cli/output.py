@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.errors import ClinometerError
+from clinometer.errors import ClinometerError, NoAnswerError
 from clinometer.texts import by_address, redacted, visible
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["counting_bar", "echo", "exit_code", "progress_bar", "remark", "say_batches",
            "say_cost", "say_unfinished", "say_unscored"]  # fmt: skip
 
-#: Longest line of a remark, in characters.
-LINE = 200
+#: Longest line of a remark, in characters: of ours all, of what others say the two ends.
+LINE = 500
 
 #: Seconds between two lines of progress where there is no terminal.
 EVERY_S = 60.0
@@ -49,7 +49,9 @@ def remark(text: str) -> None:
 
 
 def exit_code(error: Exception) -> int:
-    """Return the exit code of an error: 2 in the input, 4 for anything unexpected."""
+    """Return the exit code of an error: 2 in the input, 3 without answers, 4 if unexpected."""
+    if isinstance(error, NoAnswerError):
+        return 3
     return 2 if isinstance(error, click.ClickException | ClinometerError | OSError) else 4
 
 

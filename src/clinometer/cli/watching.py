@@ -74,8 +74,8 @@ class Console(Watcher):
             code = say_unfinished(outcome.stopped_by, outcome.last_error, answered)
             if outcome.stopped_by == "interrupted":
                 sys.exit(code)
-        if not outcome.answered and not outcome.errors:
-            sys.exit(1)
+        if not outcome.answered:
+            sys.exit(3)
 
     def on_judged(self, judge: str, outcome: Outcome) -> None:
         """Print how many decisions the judge read."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
 from clinometer.models.ends import score_given
+from clinometer.models.libraries import use_cache_if_offline
 from clinometer.models.providers import PROVIDERS, find_provider
 from clinometer.models.retries import retry_alike
 from clinometer.texts import address_secrets, is_secret, keep_secret, redacted
@@ -146,6 +147,9 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         batch=connection.batch or None,
     )
     config = sampling_config(name, generation).merge(reached)
+    on_hub = find_provider(name).states and not find_provider(name).embedded
+    if on_hub:
+        use_cache_if_offline(str(connection.model_args.get("model_path") or rest))
     try:
         model = get_model(
             name,
@@ -162,6 +166,8 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         # Of a folder that is not there, libraries say that it is no name on a hub.
         if rest.startswith(("/", "./", "../")) and not Path(rest).exists():
             text = f"no such folder: {rest}"
+        if on_hub and not connection.model_args.get("model_path"):
+            text += "; a model in a folder: -M model_path=FOLDER"
         near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
         hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
         raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from socket import gaierror
 from typing import Any
@@ -18,13 +18,13 @@ import anyio
 
 from clinometer.models.providers import COMPLETIONS, find_provider
 
-__all__ = ["FirstContact", "Unreachable", "locate_server", "locate_sender"]
+__all__ = ["FirstContact", "Unreachable", "find_unreachable", "locate_sender", "locate_server"]
 
 #: Seconds for a connection, and for the first byte: a server may load its model in between.
 CONNECT_S, SILENT_S = 10.0, 60.0
 
 #: Seconds of silence after which the address is named.
-NOTICE_S = 8.0
+NOTICE_S = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +57,29 @@ class FirstContact:
             raise Unreachable(f"{place}: {self._reason}; {_remedy(self.name)}")
 
 
+def find_unreachable(models: Mapping[str, Any]) -> list[str]:
+    """Try all models at the same time; return a line for each where nobody answers.
+
+    `models` are inspect's by name; those in this process answer.
+    """
+    problems: list[str] = []
+
+    async def try_model(name: str, contact: FirstContact) -> None:
+        try:
+            await contact.make()
+        except Unreachable as error:
+            problems.append(f"{name}: {error}")
+
+    async def try_models() -> None:
+        async with anyio.create_task_group() as group:
+            for name, model in models.items():
+                if (contact := getattr(model.api, "contact", None)) is not None:
+                    group.start_soon(try_model, name, contact)
+
+    anyio.run(try_models)
+    return problems
+
+
 async def _find_reason(name: str, client: Any) -> str:
     """Return why nobody answers at the address of a client; empty if somebody does."""
     http = getattr(client, "_client", None)  # knows proxies and certificates, but adds no key
@@ -80,8 +103,15 @@ async def _try(http: Any, address: object) -> str:
     """Send a request to an address; return why there was no answer, or nothing."""
     timeouts = (CONNECT_S, SILENT_S, SILENT_S, SILENT_S)  # connect, read, write, wait for a place
     try:
-        # Only the head of the answer is read.
-        async with http.stream("GET", address, timeout=timeouts, follow_redirects=False):
+        # Only the head of the answer is read. No connection is kept: the next event loop could not
+        # use it.
+        async with http.stream(
+            "GET",
+            address,
+            headers={"Connection": "close"},
+            timeout=timeouts,
+            follow_redirects=False,
+        ):
             return ""
     except Exception as error:  # a client's
         return _explain(error)

@@ -171,13 +171,13 @@ def retry_alike(model: Any, name: str) -> None:
     generate = api.generate
     should_retry = api.should_retry
     notices = Notices(name)
-    contact = FirstContact(name, api)
+    api.contact = FirstContact(name, api)
     read_bodies(client)
 
     @functools.wraps(generate)
     async def counted(*arguments: Any, **options: Any) -> Any:
         """Count a request to who answers at all, and take what is no answer for an error."""
-        await contact.make()
+        await api.contact.make()
         if (requests := _requests.get()) is not None:
             requests.begin()
         read_bodies(api.client)  # may have been made anew
