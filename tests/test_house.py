@@ -45,7 +45,7 @@ LEFT_OF = {
     "report": {"results", "statistics", "reference", "instruments", "directory"},
     "comparing": {"results", "stimuli", "statistics", "instruments", "scoring", "directory",
                   "asking", "audits", "report"},
-    "sharing": {"results", "instruments", "directory"},
+    "sharing": {"results", "models", "instruments", "directory"},
     "dossier": {"results", "stimuli", "instruments", "directory", "asking", "audits", "report",
                 "comparing", "sharing"},
     "viewing": {"results", "stimuli", "modes", "directory", "simulated", "asking", "audits",

@@ -2,10 +2,11 @@
 
 ::
 
-    ClinometerError          anything a user can put right; commands end with `ExitCode.INPUT`
+    ClinometerError          anything a user can put right; `ExitCode.INPUT`, if nothing else is said
     ├── StudyError          a study file or a name in it (file, line and field in the text)
     ├── InputError          a table, file or parameter given to a function
-    ├── ModelError          a model that cannot be reached or cannot do what a mode asks
+    ├── ModelError          a model that cannot be opened or cannot do what a mode asks
+    │   └── NoAnswerError   a model that gives no answer, or a run without any: 3
     ├── PlanError           a results directory that belongs to another plan
     └── BudgetError         a run that reached, or would exceed, its budget: `NOT_COMPLETE`
 
@@ -25,6 +26,7 @@ __all__ = [
     "ExitCode",
     "InputError",
     "ModelError",
+    "NoAnswerError",
     "PlanError",
     "StudyError",
     "ClinometerError",
@@ -71,6 +73,10 @@ class InputError(ClinometerError):
 
 class ModelError(ClinometerError):
     """A model cannot be reached, or cannot do what the response mode asks."""
+
+
+class NoAnswerError(ModelError):
+    """A model gives no answer; what was asked is kept, and can be continued."""
 
 
 class PlanError(ClinometerError):

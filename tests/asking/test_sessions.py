@@ -19,7 +19,7 @@ from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.audits.sharding import load_any_plan
 from clinometer.audits.tabulating import tabulate
-from clinometer.errors import InputError, ModelError, PlanError
+from clinometer.errors import InputError, ModelError, NoAnswerError, PlanError
 from clinometer.models.opening import Connection, open_models
 from clinometer.results.records import Journal
 from clinometer.stimuli import load_study
@@ -84,7 +84,7 @@ def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: 
     parts = [Selection(study, [*study.stereotypes], ["replication"]) for study in studies]
     none = ask(Plan(parts, [MODEL], iterations=2), tmp_path / "r", Budget(max_calls=0))
     assert (none.answered, none.stopped_by) == (0, "--max-calls 0")
-    with pytest.raises(InputError, match="no answers; nothing was replaced"):
+    with pytest.raises(NoAnswerError, match="no trial has an answer; nothing was replaced"):
         tabulate(tmp_path / "r")
 
 
@@ -227,8 +227,6 @@ def test_a_full_disk_stops_the_run_with_one_line(
 ) -> None:
     import errno
 
-    from clinometer.errors import InputError
-
     server = serve()
 
     def full(journal: Journal, *answers: object) -> None:
@@ -300,7 +298,7 @@ def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
     assert code == 2 and "changed since it was written" in err and err.count("\n") == 1
     journal.unlink()  # all answers deleted
     code, err = report()
-    assert code == 2 and "no answers; nothing was replaced" in err
+    assert code == 3 and "no trial has an answer; nothing was replaced" in err
     assert before == {path.name: path.read_bytes() for path in (tmp_path / "r").glob("*.*")}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from clinometer.audits.auditing import audit
 from clinometer.audits.running import Asking, Run, Watcher
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.directory.results import read_results
-from clinometer.errors import BudgetError, InputError, ModelError
+from clinometer.errors import BudgetError, InputError, ModelError, NoAnswerError
 from clinometer.families import Family
+from clinometer.models.opening import Connection
 
 MODEL = "simulated/leaning"
 ONE = PlanOptions(studies=["bai2025"], instruments=["word_association"], stereotypes="age")
@@ -58,7 +59,7 @@ class Listener(Watcher):
 def broken_family(monkeypatch: pytest.MonkeyPatch) -> None:
     """A family that can measure every model, and fails at it."""
 
-    def fail(plan: Any, directory: Path) -> None:
+    def fail(plan: Any, directory: Path, connection: Connection) -> None:
         raise ModelError("no weights")
 
     family = Family(
@@ -109,6 +110,31 @@ def test_a_run_without_any_answer_writes_no_tables(tmp_path: Path) -> None:
     assert run.complete(listener).answered == 0
     assert "tabulated" not in listener.steps
     assert not list((tmp_path / "r").glob("*.parquet"))
+
+
+def test_a_run_whose_server_is_not_there_leaves_nothing(
+    tmp_path: Path, serve: Callable[..., Any]
+) -> None:
+    server = serve()
+    server.close()
+    run = Run(sized_plan("quick", ["openai-api/loop/m"], ONE), tmp_path / "r")
+    place = server.url.removesuffix("/v1")
+    with pytest.raises(NoAnswerError, match=f"openai-api/loop/m: {place}: nothing listens there;"):
+        run.complete()
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_run_of_errors_alone_writes_no_tables_and_is_continued(
+    tmp_path: Path, serve: Callable[..., Any]
+) -> None:
+    server = serve(lambda _: (503, {"error": {"message": "loading"}}))
+    plan = sized_plan("quick", ["openai-api/loop/m"], ONE)
+    run = Run(plan, tmp_path / "r", Asking(Connection(max_retries=0)))
+    outcome = run.complete()
+    assert outcome.errors == outcome.trials and not (tmp_path / "r" / "estimates.parquet").exists()
+    assert server.url.removesuffix("/v1") in (outcome.last_error or "")
+    server.reply = server.chat
+    assert run.complete().complete and (tmp_path / "r" / "estimates.parquet").exists()
 
 
 def test_malformed_sizes_are_refused_before_anything_is_asked(tmp_path: Path) -> None:

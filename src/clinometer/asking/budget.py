@@ -27,7 +27,7 @@ import anyio
 import polars as pl
 import yaml
 
-from clinometer.errors import ClinometerError, InputError, ModelError
+from clinometer.errors import ClinometerError, InputError, NoAnswerError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
 from clinometer.models.hints import hint, is_lasting
@@ -476,11 +476,11 @@ class Ledger:
             calls = f"{self.errors} calls all" if self.errors > 1 else "call"
             advice = hint(self.journal.model, error)
             more = f"\n{advice}" if advice else ""
-            self.fatal = ModelError(
+            self.fatal = NoAnswerError(
                 f"{self.journal.model}: the first {calls} failed: {error}{more}"
             )
         elif self.errors_in_a_row >= self.outage:
-            self.fatal = ModelError(
+            self.fatal = NoAnswerError(
                 f"{self.journal.model}: {self.errors_in_a_row} calls in a row failed: {error}; "
                 "repeat the command to continue, nothing is asked twice"
             )

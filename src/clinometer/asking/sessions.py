@@ -63,7 +63,7 @@ class Outcome:
     @property
     def has_tables(self) -> bool:
         """Whether there is something to make tables of, and the user did not stop the run."""
-        return bool(self.answered or self.errors) and self.stopped_by != "interrupted"
+        return bool(self.answered) and self.stopped_by != "interrupted"
 
     def settled(self) -> bool:
         """Whether every trial has an answer but those of models that were given up."""

@@ -34,6 +34,7 @@ from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.episodes import Game
 from clinometer.models.outputs import reasoning_text
 from clinometer.models.providers import Provider, find_provider
+from clinometer.models.reaching import locate_sender
 from clinometer.models.retries import count_requests, spent_beyond
 from clinometer.models.withholding import withhold_in_error, withhold_in_events
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES
@@ -275,12 +276,16 @@ def _log(state: TaskState, answer: Answer, outputs: Sequence[ModelOutput]) -> No
 
 
 def describe_error(error: BaseException) -> str:
-    """Name an error in one line; of a retry that gave up, the last attempt's."""
+    """Name an error, and whose it is, in one line; of a retry that gave up, the last attempt's."""
     attempt = getattr(error, "last_attempt", None)
     if attempt is not None and (cause := attempt.exception()) is not None:
         return describe_error(cause)
-    message = " ".join(redacted(encodable(str(error))).split())
-    return f"{type(error).__name__}: {message[:ERROR_CHARACTERS]}".removesuffix(": ")
+    # Of a request that was refused, inspect's text begins with the request itself.
+    words = getattr(error, "provider_message", None) or str(error)
+    message = " ".join(redacted(encodable(words)).split())
+    text = f"{type(error).__name__}: {message[:ERROR_CHARACTERS]}".removesuffix(": ")
+    place = locate_sender(error)
+    return f"{text} ({place})" if place else text
 
 
 #: The longest text of an error that is kept with every answer it cost.

@@ -10,11 +10,12 @@ from typing import Any
 
 from clinometer.asking.budget import Cost, estimate_costs
 from clinometer.audits.sizes import PlanOptions, sized_plan
-from clinometer.errors import ClinometerError
+from clinometer.errors import ClinometerError, NoAnswerError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.design import Design
 from clinometer.models.hints import hint
 from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.models.reaching import Unreachable
 from clinometer.modes import MODES
 from clinometer.stimuli import Study, load_study
 
@@ -81,6 +82,8 @@ def check_model(
     ------
     ModelError
         If the model cannot be opened.
+    NoAnswerError
+        If nobody answers at its address.
     """
     connection = connection or Connection()
     generation = Generation()
@@ -111,6 +114,8 @@ async def _check(mode: str, opened: Any) -> Check:
     start = time.monotonic()
     try:
         answer, outputs = await ask_trial(trial, opened)
+    except Unreachable as error:  # of every mode
+        raise NoAnswerError(f"{opened}: {error}") from None
     except Exception as error:  # a provider's
         message = str(error) if isinstance(error, ClinometerError) else describe_error(error)
         return Check(mode, False, message, time.monotonic() - start)

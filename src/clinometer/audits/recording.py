@@ -17,7 +17,7 @@ from clinometer.asking.claim import Claimant, claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.tabulating import response_pieces, tabulate_scores
 from clinometer.directory.results import Results, read_results
-from clinometer.errors import InputError, shortened
+from clinometer.errors import InputError, NoAnswerError, shortened
 from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.results import RESPONSES, SCORES, check
 from clinometer.results.locks import writing
@@ -159,6 +159,8 @@ def audit_recorded(
     table = read_recorded(responses, recording, study)
     answers_hash = _hash(table.drop("trial_id"))
     scores, words = score(table, study, instrument=recording.instrument, keep=True)
+    if scores["reason"].eq_missing("error").all():
+        raise NoAnswerError(f"{_source_name(responses)}: no row has an answer; nothing was written")
     plan = _describe_plan(scores, study, recording)
     described = _RecordedPlan(plan, _source_name(responses), answers_hash)
     # Nothing was asked, wherever the plan was written: the answers are those that are given.

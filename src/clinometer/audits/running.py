@@ -18,9 +18,10 @@ from clinometer.asking.sessions import JUDGE, Outcome, ask_judge, ask_models
 from clinometer.audits.deciding import next_stage
 from clinometer.audits.tabulating import collect_responses, tabulate
 from clinometer.directory.results import read_estimates
-from clinometer.errors import InputError, ModelError
+from clinometer.errors import InputError, ModelError, NoAnswerError
 from clinometer.families import Family, families
 from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.models.reaching import find_unreachable
 from clinometer.modes import structured
 from clinometer.results.tables import pieces
 
@@ -129,8 +130,8 @@ class Run:
         Raises
         ------
         ModelError
-            If a model or the judge cannot be opened, or if all models, or the judge, give nothing
-            but errors or do not support a response mode.
+            If a model or the judge cannot be opened, if all models, or the judge, give nothing
+            but errors (NoAnswerError) or do not support a response mode.
         PlanError
             If the directory holds another plan, or another process asks there.
         InputError
@@ -189,12 +190,18 @@ class Run:
         return open_judge(self.asking.judge, self.asking.connection)
 
     def _open_models(self) -> dict[str, Any]:
-        """Open the models and bind the directory to the plan; see `open_model` and `claim`."""
+        """Open the models and bind the directory to the plan; see `open_model` and `claim`.
+
+        Raises NoAnswerError if nobody answers where they are.
+        """
         plan = self.plan
         models = {}
         for name in plan.models:
             connection = plan.connection_of(name, self.asking.connection)
             models[name] = open_model(name, plan.generation, connection)
+        problems = find_unreachable(models)
+        if len(problems) == len(models):  # of several, the others are asked
+            raise NoAnswerError("\n".join(problems))
         # Last: nothing is written for a wrong name.
         from_elsewhere = self.asking.from_elsewhere
         claim(self.directory, plan, self.command, from_elsewhere=from_elsewhere)
@@ -234,7 +241,7 @@ class Run:
                 continue
             watcher.on_measuring(family, models)
             try:
-                family.measure(self.plan, self.directory)
+                family.measure(self.plan, self.directory, self.asking.connection)
             except ModelError as error:
                 watcher.on_left_out(family, error)
 

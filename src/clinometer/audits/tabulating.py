@@ -18,7 +18,7 @@ from clinometer.audits.analyses import analyse, estimate_reliabilities
 from clinometer.audits.conditions import contrast_conditions
 from clinometer.audits.looking import looks_of
 from clinometer.directory.results import write_results
-from clinometer.errors import InputError
+from clinometer.errors import InputError, NoAnswerError
 from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
 from clinometer.results import (
     LEVELS,
@@ -70,15 +70,15 @@ __all__ = [
 def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
     """Write ``responses.parquet``: a row per model and trial that was answered or failed.
 
-    Returns columns `schemas.PROGRESS`. Raises InputError if there is no such row, or a line of the
-    journal was changed; nothing is replaced.
+    Returns columns `schemas.PROGRESS`. Raises NoAnswerError if no trial has an answer, InputError
+    if a line of the journal was changed; nothing is replaced.
     """
     progress: list[dict[str, Any]] = []
     key_id = plan_origin(plan.file(directory))
 
     def join_trials() -> Iterator[pl.DataFrame]:
         """Yield the responses of each model piece by piece, and note its progress."""
-        n_responses = 0
+        n_answers = 0
         for model in plan.models:
             answers = ModelAnswers(directory, model)
             n_trials = n_answered = n_failed = 0
@@ -90,10 +90,13 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
                 yield responses
             counts = {"n_trials": n_trials, "n_answered": n_answered, "n_error": n_failed}
             progress.append({"model": model, **counts, **answers.origin(key_id)})
-            n_responses += n_answered + n_failed
+            n_answers += n_answered
         # Raised while the pieces are written: the file takes its name only afterwards.
-        if not n_responses:
-            raise InputError(f"{directory}: no answers; nothing was replaced")
+        if not n_answers:
+            raise NoAnswerError(
+                f"{directory}: no trial has an answer; nothing was replaced, and the command of "
+                "the run continues it"
+            )
 
     write_pieces(join_trials(), directory / "responses.parquet")
     return pl.DataFrame(progress, schema=PROGRESS)

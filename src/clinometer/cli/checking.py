@@ -31,7 +31,7 @@ def check_command(model: str, prices: Path | None, **options: Any) -> None:
     from clinometer.audits.checking import check_model
     from clinometer.secrets import redacted
 
-    options["max_retries"] = 0  # what fails is said at once
+    options["max_retries"] = 1  # a server may be loading; what fails again is said at once
     address = options["base_url"]
     audit_options = f" --model-base-url {address}" if address else ""
     audit_options += "".join(f" -M {pair}" for pair in options["model_args"])

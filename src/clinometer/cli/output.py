@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.errors import BudgetError, ClinometerError, ExitCode
+from clinometer.errors import BudgetError, ClinometerError, ExitCode, NoAnswerError
 from clinometer.secrets import redacted, withhold
 from clinometer.texts import by_address, visible
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["counting_bar", "echo", "exit_code", "progress_bar", "remark", "say_batches",
            "say_cost", "say_unfinished", "say_unscored"]  # fmt: skip
 
-#: Longest line of a remark, in characters.
-LINE = 200
+#: Longest line of a remark, in characters: of ours all, of what others say the two ends.
+LINE = 500
 
 #: Seconds between two lines of progress where there is no terminal.
 EVERY_S = 60.0
@@ -51,7 +51,7 @@ def remark(text: str) -> None:
 
 def exit_code(error: Exception) -> ExitCode:
     """Return the exit code of an error."""
-    if isinstance(error, BudgetError):
+    if isinstance(error, BudgetError | NoAnswerError):
         return ExitCode.NOT_COMPLETE
     is_input = isinstance(error, click.ClickException | ClinometerError | OSError)
     return ExitCode.INPUT if is_input else ExitCode.UNEXPECTED

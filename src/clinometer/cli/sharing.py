@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from clinometer.cli.options import FILE, FOLDER, command
-from clinometer.cli.output import echo
+from clinometer.cli.output import echo, remark
 from clinometer.errors import InputError
 
 __all__ = ["share_command"]
@@ -50,11 +50,11 @@ def share_command(
 ) -> None:
     """Write the means of each model in RESULTS in another format; nothing is sent but to MLflow.
 
-    every-eval-ever: a record of each model for collections of evaluations. hub: files for the
-    repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a run of each
-    model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). ll144: the tables of New York
-    City's Local Law 144, of a run whose instrument selects candidates, or of a table with columns
-    race, gender and n, n_selected (or score).
+    every-eval-ever: a record of each model, of schema 0.3.0, where the collection keeps it. hub:
+    files for the repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a
+    run of each model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). ll144: the tables
+    of New York City's Local Law 144, of a run whose instrument selects candidates, or of a table
+    with columns race, gender and n, n_selected (or score).
     """
     for name, value in options.items():
         if value is not None and name not in FORMATS[form]:
@@ -78,7 +78,9 @@ def _log_runs(results: Path, options: Mapping[str, Any]) -> list[str]:
 def _write_records(results: Path, options: Mapping[str, Any]) -> list[str]:
     """Write records of Every Eval Ever; return their paths."""
     from clinometer.sharing import write_every_eval_ever
+    from clinometer.sharing.every_eval_ever import SCHEMA_VERSION
 
+    remark(f"every-eval-ever: records of schema {SCHEMA_VERSION}")
     return [str(path) for path in write_every_eval_ever(results, options["out"])]
 
 

@@ -14,6 +14,7 @@ Names of models and studies are untrusted: each format escapes them in its own w
 from __future__ import annotations
 
 import json
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -217,7 +218,7 @@ def as_sarif(report: GateReport) -> str:
 
 def _location(report: GateReport, line: int | None) -> dict[str, Any]:
     """Point at a line of the policy, its first where a check comes from no rule."""
-    uri = quote(Path(report.policy_file or "policy.yaml").as_posix())
+    uri = _policy_uri(Path(report.policy_file or "policy.yaml"))
     logical = {"name": _printable(report.model or report.policy), "kind": "module"}
     return {
         "physicalLocation": {
@@ -226,6 +227,20 @@ def _location(report: GateReport, line: int | None) -> dict[str, Any]:
         },
         "logicalLocations": [logical],
     }
+
+
+def _policy_uri(path: Path) -> str:
+    """Return a URI that code scanning takes: relative in the checkout, else of the scheme file.
+
+    The checkout is the workspace of a workflow, or the working directory.
+    """
+    # Folders alone are resolved: a checkout has links of its own, which are files to its readers.
+    path = path.parent.resolve() / path.name
+    for folder in filter(None, (os.environ.get("GITHUB_WORKSPACE"), Path.cwd())):
+        root = Path(folder).resolve()
+        if path.is_relative_to(root):
+            return quote(os.fsencode(path.relative_to(root).as_posix()))
+    return path.as_uri()
 
 
 def _printable(text: str) -> str:

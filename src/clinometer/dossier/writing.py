@@ -27,7 +27,7 @@ from clinometer.errors import InputError
 from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
-from clinometer.results.records import read_plan, slug
+from clinometer.results.records import read_plan
 from clinometer.results.verdicts import UNFINISHED
 from clinometer.sharing import write_every_eval_ever
 from clinometer.texts import read_text, write_bytes, write_text
@@ -116,10 +116,7 @@ def _write_files(folder: Path, directory: Path, content: dict[str, Any]) -> str:
     write_text(folder / DATA, json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n")
     write_text(folder / PAGE, dossier_page(content))
     write_text(folder / PUBLIC, public_page(content))
-    own_record = f"{slug(content['profile']['system']['model'])}.json"
-    for path in write_every_eval_ever(directory, folder / RECORDS):
-        if path.name != own_record:  # of another model of the run
-            path.unlink()
+    write_every_eval_ever(directory, folder / RECORDS, content["profile"]["system"]["model"])
     try:
         write_bytes(folder / PDF, pdf_bytes(content))
     except ImportError:

@@ -27,6 +27,7 @@ from clinometer.errors import InputError, one_line
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
     from clinometer.asking.shards import RequestPlan
+    from clinometer.models.opening import Connection
     from clinometer.report.sections import ReportPart
     from clinometer.results.schemas import Table
     from clinometer.stimuli.study import FamilyStudy
@@ -86,8 +87,9 @@ class Family:
     """The command that goes on where such a plan is answered; ``{directory}`` is replaced."""
     measurable: Callable[[Plan], Sequence[str]] = lambda plan: ()
     """The models of an audit's plan that it can measure beside their answers."""
-    measure: Callable[[Plan, Path], None] = lambda plan, directory: None
-    """Measures these models and writes the tables into the audit's directory."""
+    measure: Callable[[Plan, Path, Connection], None] = lambda plan, directory, connection: None
+    """Measures these models, reached as they were asked, and writes the tables into the audit's
+    directory."""
 
 
 @cache

@@ -9,11 +9,12 @@ __all__ = ["hint", "is_lasting"]
 
 _LASTING = re.compile(
     r"\b(?:status|code:?) ?(?:401|403|404)\b|\b(?:Authentication|PermissionDenied|NotFound)Error\b"
+    r"|^Unreachable: "
 )
 
 
 def is_lasting(error: str) -> bool:
-    """Whether an error will be the same for every call: no such address, or a refused key."""
+    """Whether an error will be the same for every call: nobody there, no such page, no access."""
     return _LASTING.search(error) is not None
 
 
@@ -25,7 +26,7 @@ def hint(model: str, error: str) -> str:
     >>> hint("openai-api/local/llama3", "NotFoundError: Error code: 404")
     'is the address whole (most end in /v1), and is that the name of a model there?'
     """
-    if not is_lasting(error):
+    if not is_lasting(error) or error.startswith("Unreachable"):  # which says what to do
         return ""
     if "404" not in error:
         return "the key was refused: check the variable that holds it, and what it may do"

@@ -11,7 +11,10 @@ from pathlib import Path
 
 from clinometer.errors import ModelError
 
-__all__ = ["hash_file", "quiet", "require_libraries"]
+__all__ = ["hash_file", "quiet", "require_libraries", "use_cache_if_offline"]
+
+#: Seconds in which the hub must answer.
+HUB_S = 5.0
 
 
 def require_libraries(name: str, *libraries: str) -> None:
@@ -25,6 +28,25 @@ def require_libraries(name: str, *libraries: str) -> None:
             f"model {name!r} needs {', '.join(missing)}, not installed here; "
             "run: pip install 'clinometer[local]'"
         )
+
+
+def use_cache_if_offline(source: str) -> None:
+    """Let a model on the hub be read from files of earlier times, where the hub does not answer.
+
+    Its client asks five times for each file, for a minute, before it looks for them. A source that
+    is a folder asks nobody.
+    """
+    if Path(source).exists() or importlib.util.find_spec("huggingface_hub") is None:
+        return
+    from huggingface_hub import constants
+    from huggingface_hub.utils import get_session
+
+    if constants.HF_HUB_OFFLINE:
+        return
+    try:
+        get_session().head(constants.ENDPOINT, timeout=HUB_S)
+    except Exception:  # of a client, a proxy, the name of a host
+        constants.HF_HUB_OFFLINE = True
 
 
 def hash_file(path: Path) -> str:

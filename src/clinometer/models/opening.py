@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
 from clinometer.models.ends import score_given
+from clinometer.models.libraries import use_cache_if_offline
 from clinometer.models.providers import PROVIDERS, find_provider
 from clinometer.models.retries import retry_alike
 from clinometer.models.withholding import withhold_secrets
@@ -134,7 +135,13 @@ def sampling_config(name: str, generation: Generation) -> GenerateConfig:
 
 def open_model(name: str, generation: Generation, connection: Connection) -> Any:
     """Open one model; see `open_models`."""
-    from inspect_ai.model import GenerateConfig, get_model
+    from inspect_ai.model import (
+        GenerateConfig,
+        ModelInfo,
+        get_model,
+        get_model_info,
+        set_model_info,
+    )
 
     keep_environment(name)
     if connection.base_url is not None:
@@ -152,6 +159,8 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         batch=connection.batch or None,
     )
     config = sampling_config(name, generation).merge(reached)
+    if _is_on_hub(name):
+        use_cache_if_offline(str(connection.model_args.get("model_path") or rest))
     try:
         model = get_model(
             name,
@@ -163,14 +172,9 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     except ClinometerError:
         raise
     except Exception as error:  # providers raise what they like
-        plain = re.sub(r"\[/?\w+\]|ERROR:", "", str(error))
-        text = " ".join(plain.split()).rstrip(".") or type(error).__name__
-        # Of a folder that is not there, libraries say that it is no name on a hub.
-        if rest.startswith(("/", "./", "../")) and not Path(rest).exists():
-            text = f"no such folder: {rest}"
-        near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
-        hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
-        raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None
+        raise ModelError(f"model {name!r}: {_explain(name, error)}") from None
+    # inspect opens a model it has no facts of a second time by its name alone, to look for them.
+    set_model_info(str(model), get_model_info(model) or ModelInfo())
     retry_alike(model, name)
     reached_by = find_provider(name)
     if reached_by.many_ends and not reached_by.exact:
@@ -178,6 +182,27 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     _keep_opened(model, name)
     withhold_secrets(model)
     return model
+
+
+def _is_on_hub(name: str) -> bool:
+    """Whether a model is loaded here by its name on the hub, unless it is a folder."""
+    provider = find_provider(name)
+    return provider.states and not provider.embedded
+
+
+def _explain(name: str, error: Exception) -> str:
+    """Say in a line why a model could not be opened, and what may help."""
+    provider, _, rest = name.partition("/")
+    plain = re.sub(r"\[/?\w+\]|ERROR:", "", str(error))
+    text = " ".join(plain.split()).rstrip(".") or type(error).__name__
+    near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
+    hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
+    # Of a folder that is not there, libraries say that it is no name on a hub.
+    if rest.startswith(("/", "./", "../")) and not Path(rest).exists():
+        text = f"no such folder: {rest}"
+    elif _is_on_hub(name):
+        hint = "; of a model in a folder: -M model_path=FOLDER"
+    return redacted(text)[:LONGEST] + hint
 
 
 def _keep_opened(model: Any, name: str) -> None:

@@ -71,6 +71,8 @@ class Provider:
     """Model arguments with which many short answers are fastest."""
     plain_text: Mapping[str, Any] = field(default_factory=dict)
     """Model arguments with which a text is read as it is, without a chat template."""
+    start: str = ""
+    """The command that starts its server on one's own machine."""
 
     def served(self, model: str) -> str:
         """Return the name by which a server knows a model."""
@@ -145,10 +147,12 @@ PROVIDERS: Mapping[str, Provider] = {
         plain_text={"chat_template": PLAIN},
     ),
     # Of its own server, logits_all=True and no schemas of this form; llama.cpp's does both.
-    "llama-cpp-python": Provider(local=True),
+    "llama-cpp-python": Provider(local=True, start="python -m llama_cpp.server --model FILE"),
     "mistral": Provider(logprobs=False, schemas=True, choices=False),
     "mockllm": Provider(local=True, logprobs=True, schemas=True),
-    "ollama": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=False),
+    "ollama": Provider(
+        local=True, seeded=True, logprobs=True, schemas=True, choices=False, start="ollama serve"
+    ),
     "openai": Provider(
         logprobs=True,
         schemas=True,
@@ -175,11 +179,25 @@ PROVIDERS: Mapping[str, Provider] = {
         schemas=True,
         choices=True,
     ),
-    "sglang": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
+    "sglang": Provider(
+        local=True,
+        seeded=True,
+        logprobs=True,
+        schemas=True,
+        choices=True,
+        start="python -m sglang.launch_server --model-path MODEL",
+    ),
     # Gives the log-probability of the token it chose, but of no other.
     "together": Provider(logprobs=False, choices=True, batch=True),
     "transformer_lens": Provider(local=True, logprobs=False, schemas=False, choices=False),
-    "vllm": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
+    "vllm": Provider(
+        local=True,
+        seeded=True,
+        logprobs=True,
+        schemas=True,
+        choices=True,
+        start="vllm serve MODEL",
+    ),
 }
 
 

@@ -34,6 +34,7 @@ from clinometer.models.outputs import (
     estimated_beyond,
 )
 from clinometer.models.providers import find_provider
+from clinometer.models.reaching import FirstContact, Unreachable, locate_sender
 from clinometer.secrets import redacted
 
 __all__ = [
@@ -142,8 +143,10 @@ class Notices:
         self.since = 0.0
 
     def say(self, error: Exception) -> None:
-        """Say an error, unless it was said within the last minute."""
+        """Say an error and where it came from, unless it was said within the last minute."""
         text = " ".join(redacted(f"{type(error).__name__}: {error}").split())[:_LONGEST]
+        if place := locate_sender(error):
+            text = f"{place}, {text}"
         now = time.monotonic()
         if text != self.last or now - self.since >= _AGAIN_S:
             _log.warning("%s: no answer yet (%s)", self.name, text)
@@ -245,10 +248,11 @@ def retry_alike(model: Any, name: str) -> None:
     _count_replies(api, UsageCheck(name))
     should_retry = api.should_retry
     notices = Notices(name)
+    api.contact = FirstContact(name, api)
 
     def again(error: Exception) -> Any:
         """Decide as inspect does, but for the errors of this module; a bool, or its decision."""
-        if isinstance(error, TooLarge | LimitReached):
+        if isinstance(error, TooLarge | LimitReached | Unreachable):
             return False
         decision = isinstance(error, MalformedAnswer) or should_retry(error)
         if decision if isinstance(decision, bool) else decision.retry:
@@ -264,7 +268,8 @@ def _count_replies(api: Any, check: UsageCheck) -> None:
 
     @functools.wraps(generate)
     async def counted(input: Sequence[Any], *arguments: Any, **options: Any) -> Any:
-        """Count a request, and take what is no answer for an error."""
+        """Count a request to who answers at all, and take what is no answer for an error."""
+        await api.contact.make()
         # A call of nobody who counts is counted for nobody.
         requests = _requests.get() or Requests(sys.maxsize)
         requests.begin()

@@ -1,37 +1,43 @@
 """Results in the format of Every Eval Ever, for collections of evaluations of many tools.
 
 Reference
-    EvalEval Coalition, github.com/evaleval/every_eval_ever, ``eval.schema.json`` version 0.2.1.
+    EvalEval Coalition, github.com/evaleval/every_eval_ever, ``eval.schema.json`` version 0.3.0, and
+    the names of files that its ``CONTRIBUTING.md`` asks for.
 
 What is written
-    A record per model: the means of answers (method ``clustered``) per model, category and
-    stereotype, with standard error, interval, number of answers and verdict. "Lower is better" is
-    said of scores whose stereotype-consistent side is above neutral; the neutral value, which is
-    the aim, stands in the details.
+    A record per model, where the collection keeps it
+    (``data/clinometer/DEVELOPER/MODEL/UUID4.json``): the means of answers (method ``clustered``)
+    per model, category and stereotype, with standard error, interval, number of answers and
+    verdict. "Lower is better" is said of scores whose stereotype-consistent side is above neutral;
+    the neutral value, which is the aim, stands in the details. Whether weights are open is not
+    known here, and said so; who served the model is, where its name says it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import polars as pl
 
 from clinometer import __version__
 from clinometer.directory.results import read_results
 from clinometer.instruments.catalogue import MEASURES
+from clinometer.models.providers import PROVIDERS
 from clinometer.results import CONDITIONS
-from clinometer.results.records import refuse_shared_folders, slug, text_hash
 from clinometer.sharing.means import means_by_model
 from clinometer.texts import write_text
 
 __all__ = ["SCHEMA_VERSION", "write_every_eval_ever"]
 
 #: Version of the schema that records follow.
-SCHEMA_VERSION = "0.2.1"
+SCHEMA_VERSION = "0.3.0"
 
 _DETAILS = (
     *("study", "instrument", "mode", *CONDITIONS, "dimension", "category", "stereotype"),
@@ -40,22 +46,70 @@ _DETAILS = (
 )
 
 
-def write_every_eval_ever(directory: str | Path, folder: str | Path) -> list[Path]:
-    """Write a record of each model of a results directory, ``MODEL.json``.
+#: The collection's name for these records, and for a developer that a model's name does not say.
+_COLLECTION, _NO_DEVELOPER = "clinometer", "not-stated"
 
-    Raises InputError if the directory has no means of answers, two models would have one file, or a
-    file cannot be written.
+#: Names that no folder of the collection may have.
+_RESERVED = re.compile(r"(unknown|data|con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+
+
+def write_every_eval_ever(
+    directory: str | Path, folder: str | Path, model: str | None = None
+) -> list[Path]:
+    """Write a record of each model of a results directory, or of one; return their paths.
+
+    The same run has the same files again: what is shared twice stands in the collection once.
+
+    Raises InputError if the directory has no means of answers, or a file cannot be written.
     """
     results = read_results(directory)
-    means = dict(means_by_model(results))
     paths = []
-    refuse_shared_folders(means)
-    for model, rows in means.items():
-        path = Path(folder) / f"{slug(model)}.json"
-        record = _record(model, rows, results.plan)
-        write_text(path, json.dumps(record, indent=1, ensure_ascii=False))
-        paths.append(path)
+    for name, rows in means_by_model(results):
+        if model in (None, name):
+            record = _record(name, rows, results.plan)
+            path = Path(folder, "data", _COLLECTION, *_folders(record["model_info"]))
+            path /= f"{_name_run(record['evaluation_id'], results.plan)}.json"
+            write_text(path, json.dumps(record, indent=1, ensure_ascii=False))
+            paths.append(path)
     return paths
+
+
+def _name_run(evaluation: str, plan: Mapping[str, Any]) -> UUID:
+    """Return a UUID of version 4, the only one that is allowed, whose bits follow from the run."""
+    content = json.dumps([evaluation, plan.get("studies", [])], sort_keys=True)
+    return UUID(bytes=hashlib.sha256(content.encode()).digest()[:16], version=4)
+
+
+def _folders(model_info: Mapping[str, str]) -> tuple[str, str]:
+    """Return the folders of a developer and a model, as the collection derives them."""
+    developer, slash, name = model_info["id"].replace(":", "_").partition("/")
+    if not slash:
+        return model_info["developer"], developer
+    return developer, name.replace("/", "_")
+
+
+def _model_info(model: str, *, recorded: bool) -> dict[str, Any]:
+    """Name a model by what a folder can be called; of who served it say what the name tells."""
+    name, parts = model, model.split("/")
+    if parts[0] == "hf" and len(parts) == 3:  # on the hub
+        name = "/".join(parts[1:])
+    identity = "/".join(filter(None, map(_folder_name, name.split("/"))))
+    provider = None if recorded else PROVIDERS.get(parts[0])
+    deployment = "unknown"
+    if provider is not None and not provider.service:  # a service may be anyone's
+        deployment = "self_deployed" if provider.local else "externally_managed"
+    return {
+        "name": model,
+        "id": identity or _NO_DEVELOPER,
+        **({} if "/" in identity else {"developer": _NO_DEVELOPER}),
+        "additional_details": {"deployment_type": deployment, "model_availability": "unknown"},
+    }
+
+
+def _folder_name(text: str) -> str:
+    """Return a part of a model's name as a folder may be called; empty if nothing is left."""
+    name = re.sub(r"[^\w.:@+-]+", "-", text, flags=re.ASCII).strip("-. ")
+    return f"model-{name}" if _RESERVED.fullmatch(name) else name
 
 
 def _record(model: str, rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,10 +118,6 @@ def _record(model: str, rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": f"clinometer/{model}/{stamp}",
-        "dedupe_identity": {
-            "run_fingerprint": text_hash(json.dumps(plan.get("studies", []), sort_keys=True)),
-            "hash_algorithm": "sha256",
-        },
         "evaluation_timestamp": created,
         "retrieved_timestamp": stamp,
         "source_metadata": {
@@ -77,7 +127,7 @@ def _record(model: str, rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str
             "evaluator_relationship": "other",
         },
         "eval_library": {"name": "clinometer", "version": str(plan.get("clinometer", __version__))},
-        "model_info": {"name": model, "id": model},
+        "model_info": _model_info(model, recorded=plan.get("recorded") is not None),
         "evaluation_results": [_result(row, plan) for row in rows.iter_rows(named=True)],
     }
 
@@ -107,6 +157,8 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
         "source_data": {"dataset_name": row["study"], "source_type": "other"},
         "metric_config": {
             "evaluation_description": f"{measure.title}; {measure.direction}",
+            "metric_id": f"clinometer.{row['measure']}",
+            "metric_name": measure.title,
             "lower_is_better": row["direction"] != "below",
             "score_type": "continuous",
             "min_score": row["range_low"],

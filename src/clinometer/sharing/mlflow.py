@@ -2,11 +2,13 @@
 
 A run per model: its means and their intervals as metrics, its verdicts as tags, what was asked as
 parameters, and the report, the plan and the table of estimates as artifacts. Answers stay here.
-Where the runs go, MLflow's own variables say (``MLFLOW_TRACKING_URI``).
+Where the runs go, MLflow's own variables say (``MLFLOW_TRACKING_URI``); without any, into the file
+``mlflow.db`` of the working directory, for which no server is needed.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from clinometer.directory.results import read_results
-from clinometer.errors import ClinometerError, InputError, one_line
+from clinometer.errors import ClinometerError, InputError
 from clinometer.results.records import text_hash
 from clinometer.sharing.means import means_by_model, name_parts
 
@@ -48,6 +50,8 @@ def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[st
     models = list(means_by_model(results))
     # What is audited, and when, is nobody's business but the auditor's.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    # Of a server that is not there seven attempts, for minutes, say no more.
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
     try:
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
@@ -56,6 +60,9 @@ def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[st
             "runs are logged by MLflow, not installed here; run: pip install 'clinometer[mlflow]'"
         ) from None
     try:
+        logging.getLogger("mlflow").setLevel(
+            logging.WARNING
+        )  # else it tells of each table it makes
         client = MlflowClient()
         runs = []
         for model, rows in models:
@@ -63,7 +70,19 @@ def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[st
             runs.append(_log_run(client, experiment, model, rows, plan, folder))
         return runs
     except (MlflowException, OSError, ImportError, ValueError) as error:  # of its stores, too
-        raise ClinometerError(f"MLflow: {one_line(error)}") from None
+        raise ClinometerError(f"MLflow: {_explain(error)}") from None
+
+
+def _explain(error: Exception) -> str:
+    """Say in one line what MLflow could not do, and what to do."""
+    if isinstance(error, ImportError):
+        return f"{error}, which it needs to store runs; run: pip install 'clinometer[mlflow]'"
+    if "MLFLOW_ALLOW_FILE_STORE" in str(error):
+        return (
+            "it stores no runs in folders any more; set MLFLOW_TRACKING_URI to sqlite:///FILE or "
+            "a server, or leave it out for ./mlflow.db (MLFLOW_ALLOW_FILE_STORE=true allows them)"
+        )
+    return " ".join(str(error).split())
 
 
 def _log_run(  # noqa: PLR0913 - what a run is made of

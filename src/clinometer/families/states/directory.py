@@ -59,11 +59,12 @@ def readable_models(plan: Plan) -> list[str]:
     return [model for model in plan.models if shows_states(model)]
 
 
-def audit_states(plan: Plan, directory: Path) -> None:
+def audit_states(plan: Plan, directory: Path, folder: str | None = None) -> None:
     """Measure profiles and associations in the states of a plan's models.
 
-    Reads the plan's scores from the directory and writes the tables there, unless it already has
-    them. Raises ModelError if a model cannot be read.
+    `folder` is where models of the hub lie on this machine. Reads the plan's scores from the
+    directory and writes the tables there, unless it already has them. Raises ModelError if a model
+    cannot be read.
     """
     models = readable_models(plan)
     if not models or _is_measured(directory, models):
@@ -81,7 +82,8 @@ def audit_states(plan: Plan, directory: Path) -> None:
     profiling = Profiling(dictionary, [place_terms(dictionary)], [read_words(n) for n in DEFAULT])
     words = [*test_words(tests), *(answers.all_words if answers else ())]
     testing = Testing(tests, place_words(words), answers=answers)
-    measure_models(map(open_reader, models), [profiling, testing], directory)
+    readers = (open_reader(model, folder=folder) for model in models)
+    measure_models(readers, [profiling, testing], directory)
 
 
 def read_answers(path: Path) -> ScoredAnswers:

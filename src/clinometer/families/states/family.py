@@ -10,6 +10,7 @@ from clinometer.families import Family
 
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
+    from clinometer.models.opening import Connection
     from clinometer.report.sections import ReportPart
     from clinometer.results.schemas import Table
 
@@ -71,11 +72,11 @@ def _measurable(plan: Plan) -> Sequence[str]:
     return readable_models(plan)
 
 
-def _measure(plan: Plan, directory: Path) -> None:
+def _measure(plan: Plan, directory: Path, connection: Connection) -> None:
     """Measure the states of a plan's models."""
     from clinometer.families.states.directory import audit_states
 
-    audit_states(plan, directory)
+    audit_states(plan, directory, connection.model_args.get("model_path"))
 
 
 FAMILY = Family(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from clinometer.errors import ModelError
-from clinometer.models.libraries import hash_file, quiet
+from clinometer.models.libraries import hash_file, quiet, use_cache_if_offline
 
 if TYPE_CHECKING:
     from clinometer.models.embedded.engine import Engine
@@ -100,6 +100,7 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
         if weights.endswith(".gguf"):
             source = str(expand_weights(Path(weights)))
             name = f"sha256:{hash_file(Path(weights))}"
+        use_cache_if_offline(source)
         tokenizer: Any = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         model: Any = AutoModelForCausalLM.from_pretrained(
             source,

@@ -180,6 +180,8 @@ def _leans_sentence(
     """Say of one instrument which stereotypes lean, and by how much all do."""
     keys = {"study": results.study, "instrument": results.instrument}
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
+    if not of_instrument:
+        return f"{capital(name)}: no answer has a score."
     consistent = _count_leans(of_instrument, "consistent", results.measure)
     reverse = _count_leans(of_instrument, "reversed", results.measure)
     leans = "; ".join(filter(None, (consistent, reverse)))

@@ -163,3 +163,7 @@ def test_which_names_show_states() -> None:
         "mockllm/model",
     ]
     assert [shows_states(name) for name in names] == [True, True, True, False, False]
+
+
+def test_a_model_of_the_hub_is_read_from_its_folder(tiny_folder: Callable[[str], Any]) -> None:
+    assert open_reader("hf/any", folder=str(tiny_folder("llama"))).name == "hf/any"

@@ -41,7 +41,7 @@ EMBEDDED = "clinometer/smollm2"
 
 
 def open_reader(
-    model: str, loading: Loading | None = None
+    model: str, loading: Loading | None = None, folder: str | None = None
 ) -> TransformerReader | EmbeddingService | WordVectors:
     """Open a model.
 
@@ -51,6 +51,8 @@ def open_reader(
         Its name, as above.
     loading
         How to load and read it; of services and of word vectors nothing of it applies.
+    folder
+        Where a model of the hub lies on this machine.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def open_reader(
         require_libraries(model, *EMBEDDED_LIBRARIES)
         source = str(expand_weights(Path(find_weights())))
     else:
-        source = rest if provider.states else os.path.expanduser(model)
+        source = folder or (rest if provider.states else os.path.expanduser(model))
     return TransformerReader(model, load_pretrained(model, source, loading), loading)
 
 

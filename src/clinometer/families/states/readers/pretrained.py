@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.errors import InputError, ModelError
-from clinometer.models.libraries import hash_file, quiet, require_libraries
+from clinometer.models.libraries import (
+    hash_file,
+    quiet,
+    require_libraries,
+    use_cache_if_offline,
+)
 
 __all__ = ["Loading", "Pretrained", "load_pretrained"]
 
@@ -106,6 +111,7 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
     """
     require_libraries(name, *LIBRARIES, *(["accelerate"] if loading.device_map else []))
     _check_folder(name, source)
+    use_cache_if_offline(source)
     with quiet(), _one_line_errors(name):
         from transformers import AutoConfig, AutoTokenizer
 
