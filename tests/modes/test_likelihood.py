@@ -156,8 +156,8 @@ def test_tokens_are_the_end_or_nothing_is_read(
     other = [Logprob(token=" pain", logprob=-1.0)]
     known = ChatCompletionChoice(message=message, prompt_logprobs=Logprobs(content=other))
     outputs = [ModelOutput(model="m", choices=[one]) for one in (choice, known)]
-    response, _ = LIKELIHOOD.read_outputs(trial, outputs, "vllm-completions/m")
-    assert json.loads(response) == {end.strip(): [found], "pain": [-1.0]}
+    read = LIKELIHOOD.read_outputs(trial, outputs, "vllm-completions/m")
+    assert json.loads(read.response) == {end.strip(): [found], "pain": [-1.0]}
 
 
 def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() -> None:
@@ -174,10 +174,10 @@ def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() 
         message=ChatMessageAssistant(content=""), prompt_logprobs=Logprobs(content=tokens)
     )
     trial = {**ASKED, "options": ["old"], "attributes": ["über"]}
-    response, _ = LIKELIHOOD.read_outputs(
+    read = LIKELIHOOD.read_outputs(
         trial, [ModelOutput(model="m", choices=[choice])], "vllm-completions/m"
     )
-    assert json.loads(response) == {"über": [None]}
+    assert json.loads(read.response) == {"über": [None]}
 
 
 def test_what_differs_is_the_option_or_the_attribute_whichever_stands_first() -> None:

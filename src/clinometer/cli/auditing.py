@@ -277,6 +277,7 @@ def _complete(
     `announce` is called before the cost is printed, when models can be asked. Exits if the user
     stopped the run or nothing was answered.
     """
+    from clinometer.audits.probing import replace_forced
     from clinometer.audits.running import Asking, Run
     from clinometer.cli.watching import Console
 
@@ -285,6 +286,8 @@ def _complete(
     budget = build_budget(options, [*plan.models, judge] if judge else plan.models)
     connection = build_connection(options)
     asking = Asking(connection, budget, options["prices"], judge=judge)
+    if plan.size is not None:  # a run, which has no size, asks as it is told
+        plan = replace_forced(plan, directory, asking)
     command = " ".join(["clinometer", *sys.argv[1:]])
     run = Run(plan, directory, asking, options["sizes"], with_families, command)
     return run.complete(Console(run, announce)).complete
