@@ -139,19 +139,20 @@ async def _check(mode: str, opened: Any) -> Check:
     # Of a single word there is no score, which says nothing of the mode.
     if score.reason is not None and not MODES[mode].per_attribute:
         message += f" ({score.reason})"
-    if score.option_mass is not None:
-        message = f"{_say_options(score.option_mass, answer)}; {message}"
     is_unread = MODES[mode].kind == LOGITS and score.reason in UNANSWERED
+    if score.option_mass is not None:
+        options = _say_options(score.option_mass, answer)
+        message = options if is_unread else f"{message}; {options}"
     reason = score.reason if is_unread else None
     return Check(mode, not is_unread, message, seconds, outputs[-1].model, tokens, reason)
 
 
 def _say_options(mass: float, answer: Mapping[str, Any]) -> str:
-    """Say how likely the options are, and what is likelier."""
+    """Say how likely the options are, and which other first token is likeliest."""
     text = f"the options have a probability of {mass:.2g}"
     for tokens in read_first_tokens(answer["first_tokens"]).values():  # of the one word
         for token, probability in tokens.others[:1]:
-            text += f", the first token {token!r} has {probability:.2g}"
+            text += f", the first token {token!r} has {probability:.4g}"
     return text
 
 

@@ -50,12 +50,13 @@ def replace_forced(plan: Plan, directory: Path, asking: Asking) -> Plan:
     unable = [model for model in plan.models if structured.MODE.able(model) is False]
     if unable:
         raise ModelError(
-            f"{'; '.join(failures)}: mode forced cannot be measured, and {unable[0]} does not close "
-            "answers to a JSON schema, as mode structured needs; use --mode free"
+            f"{failures[0]}; mode structured is not possible either, as {unable[0]} does not close "
+            "answers to a JSON schema; use --mode free"
         )
     replaced = _in_structured(plan)  # refuses what cannot be asked so
-    text = f"{'; '.join(failures)}: asked in mode structured instead of forced"
-    warnings.warn(text, ClinometerWarning, stacklevel=2)
+    for failure in failures:
+        text = f"{failure}; mode structured is asked instead"
+        warnings.warn(text, ClinometerWarning, stacklevel=2)
     return replaced
 
 
@@ -77,7 +78,7 @@ def _find_failures(plan: Plan, asking: Asking) -> Sequence[str]:
         if check.tokens is not None:
             asking.budget.spend(check.tokens, price(model, asking.prices))
         if check.reason is not None:
-            failures.append(f"{model} does not choose in mode forced ({check.message})")
+            failures.append(f"{model} cannot be measured in mode forced: {check.message}")
     return failures
 
 

@@ -341,8 +341,9 @@ COLUMNS: dict[str, Column] = {
         reasoning="reasoning text of the answer, or the provider's summary of it",
         first_tokens="forced mode: of each question, the probability of all its options as first "
         "token (`options`, 0 to 1), that of the likeliest other first tokens (`others`), and of "
-        "those that cannot be read (`unreadable`), as JSON; null: options were read whole, or the "
-        "answer is of an earlier version",
+        "those that cannot be read (`unreadable`), as JSON; likelihood mode: `unreadable` is 1 of "
+        "words that could not be read; null: options were read whole, nothing was unreadable, or "
+        "the answer is of an earlier version",
         script="of an episode: what happens in it and the texts of its questions, as JSON",
     ),
     **of_kind(
