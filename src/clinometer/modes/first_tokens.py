@@ -33,7 +33,7 @@ __all__ = [
     "LEAST",
     "UNANSWERED",
     "UNLIKELY",
-    "Answered",
+    "AnsweredOptions",
     "FirstTokens",
     "drop_unanswered",
     "read_first_tokens",
@@ -207,7 +207,7 @@ def read_first_tokens(recorded: str | None) -> dict[str, FirstTokens]:
     return {question: FirstTokens.parse(fields) for question, fields in by_question.items()}
 
 
-class Answered(NamedTuple):
+class AnsweredOptions(NamedTuple):
     """Log-probabilities of the questions that have an answer."""
 
     response: str
@@ -218,7 +218,9 @@ class Answered(NamedTuple):
     """Why most of the other questions have no answer; None: there are no others."""
 
 
-def drop_unanswered(response: str, recorded: str | None, refusals: Sequence[str] = ()) -> Answered:
+def drop_unanswered(
+    response: str, recorded: str | None, refusals: Sequence[str] = ()
+) -> AnsweredOptions:
     """Leave out the questions of a response that have no answer. Never raises.
 
     `recorded` is the column `first_tokens`. A question that it lacks is kept: its options were read
@@ -241,8 +243,8 @@ def drop_unanswered(response: str, recorded: str | None, refusals: Sequence[str]
             logprobs[question] = [None] * len(values)
     mass = fmean(masses) if masses else None
     if not reasons:
-        return Answered(response, mass, None)
-    return Answered(json.dumps(logprobs), mass, reasons.most_common(1)[0][0])
+        return AnsweredOptions(response, mass, None)
+    return AnsweredOptions(json.dumps(logprobs), mass, reasons.most_common(1)[0][0])
 
 
 def _whole_mass(values: Sequence[object]) -> float:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-__all__ = ["SPELLINGS", "Begun", "ListedToken", "begun_options", "is_readable", "printable"]
+__all__ = ["SPELLINGS", "BegunOptions", "ListedToken", "begun_options", "is_readable", "printable"]
 
 #: What stands for bytes that are no character.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -50,7 +50,7 @@ class ListedToken(NamedTuple):
     """The field ``bytes``."""
 
 
-class Begun(NamedTuple):
+class BegunOptions(NamedTuple):
     """Which options a token begins."""
 
     numbers: list[int]
@@ -58,26 +58,26 @@ class Begun(NamedTuple):
     """False: the token cannot be read, and may begin any of these."""
 
 
-def begun_options(token: ListedToken, options: Sequence[str]) -> Begun:
+def begun_options(token: ListedToken, options: Sequence[str]) -> BegunOptions:
     """Return the numbers of the options that a token may begin.
 
     Examples
     --------
     >>> begun_options(ListedToken(" old", -1.0), ["old", "young"])
-    Begun(numbers=[0], certain=True)
+    BegunOptions(numbers=[0], certain=True)
     >>> begun_options(ListedToken("<0xE5>", -1.0), ["她", "他"])
-    Begun(numbers=[0], certain=True)
+    BegunOptions(numbers=[0], certain=True)
     >>> begun_options(ListedToken("\N{REPLACEMENT CHARACTER}", -1.0), ["old", "她"])
-    Begun(numbers=[1], certain=False)
+    BegunOptions(numbers=[1], certain=False)
     """
     readings = _readings(token)
     for reading in readings:
         if numbers := [n for n, option in enumerate(options) if _begins(reading, option)]:
             # Of bytes that begin several options, such as E5 of two words, none is told apart.
-            return Begun(numbers, len(numbers) == 1 or _decoded(reading) is not None)
+            return BegunOptions(numbers, len(numbers) == 1 or _decoded(reading) is not None)
     if readings:
-        return Begun([])
-    return Begun([n for n, option in enumerate(options) if _may_begin(token, option)], False)
+        return BegunOptions([])
+    return BegunOptions([n for n, option in enumerate(options) if _may_begin(token, option)], False)
 
 
 def is_readable(token: ListedToken) -> bool:
