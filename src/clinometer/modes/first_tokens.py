@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,11 +85,11 @@ class FirstTokens:
         """
         if self.options is None or self.options >= UNLIKELY:
             return None
-        kinds = Counter({"tokens_unreadable": self.unreadable})
+        kinds = defaultdict(float, tokens_unreadable=self.unreadable)
         for text, probability in self.others:
             kinds[_kind(text, tuple(refusals))] += probability
-        kind, probability = kinds.most_common(1)[0]
-        if probability > 0.5:
+        kind = max(kinds, key=lambda name: kinds[name])
+        if kinds[kind] > 0.5:
             return kind if kind in UNANSWERED else "options_unlikely"
         return "options_unlikely" if self.options < LEAST else None
 

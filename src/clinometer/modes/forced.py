@@ -21,7 +21,7 @@ from clinometer.modes.mode import LOGITS, Message, Mode, Read, sent_texts
 from clinometer.modes.tokens import ListedToken
 
 if TYPE_CHECKING:
-    from inspect_ai.model import GenerateConfig, ModelOutput
+    from inspect_ai.model import GenerateConfig, Logprob, ModelOutput, TopLogprob
 
 __all__ = ["MODE"]
 
@@ -82,7 +82,7 @@ def _first_tokens(output: ModelOutput, model: str) -> list[ListedToken]:
 
         raise lack_error(model, MODE)
     first = logprobs.content[0]
-    listed = first.top_logprobs or [first]
+    listed: Sequence[Logprob | TopLogprob] = first.top_logprobs or [first]
     return [ListedToken(token.token, token.logprob, token.bytes) for token in listed]
 
 
