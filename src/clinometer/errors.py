@@ -2,7 +2,7 @@
 
 ::
 
-    ClinometerError          anything a user can put right; `ExitCode.INPUT`, if nothing else is said
+    ClinometerError          anything a user can put right; `ExitCode.INPUT` unless said
     ├── StudyError          a study file or a name in it (file, line and field in the text)
     ├── InputError          a table, file or parameter given to a function
     ├── ModelError          a model that cannot be opened or cannot do what a mode asks

@@ -70,3 +70,14 @@ def test_a_refused_key_ends_a_run_at_once(serve: Serve, clinometer: Run) -> None
     _, err = process.communicate()
     assert process.returncode == 3 and "the key was refused" in err
     assert server.prompts.total() <= 25  # those that were under way
+
+
+def test_a_model_that_reasons_first_does_not_work_in_forced(serve: Serve, clinometer: Run) -> None:
+    def reply(body: dict[str, Any]) -> Any:
+        top = [{"token": "<think>", "logprob": -1e-4}, {"token": "weak", "logprob": -11.0}]
+        return server.chat(body, logprobs={"content": [{**top[0], "top_logprobs": top}]})
+
+    server = serve(reply)
+    _, out = said(clinometer, "openai-api/loop/m")
+    assert "forced      no: the options have a probability of 0, the first token '<think>'" in out
+    assert "--mode forced" not in out.splitlines()[-1]

@@ -156,8 +156,8 @@ def test_tokens_are_the_end_or_nothing_is_read(
     other = [Logprob(token=" pain", logprob=-1.0)]
     known = ChatCompletionChoice(message=message, prompt_logprobs=Logprobs(content=other))
     outputs = [ModelOutput(model="m", choices=[one]) for one in (choice, known)]
-    response, _ = LIKELIHOOD.read_outputs(trial, outputs, "vllm-completions/m")
-    assert json.loads(response) == {end.strip(): [found], "pain": [-1.0]}
+    read = LIKELIHOOD.read_outputs(trial, outputs, "vllm-completions/m")
+    assert json.loads(read.response) == {end.strip(): [found], "pain": [-1.0]}
 
 
 def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() -> None:
@@ -174,10 +174,10 @@ def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() 
         message=ChatMessageAssistant(content=""), prompt_logprobs=Logprobs(content=tokens)
     )
     trial = {**ASKED, "options": ["old"], "attributes": ["über"]}
-    response, _ = LIKELIHOOD.read_outputs(
+    read = LIKELIHOOD.read_outputs(
         trial, [ModelOutput(model="m", choices=[choice])], "vllm-completions/m"
     )
-    assert json.loads(response) == {"über": [None]}
+    assert json.loads(read.response) == {"über": [None]}
 
 
 def test_what_differs_is_the_option_or_the_attribute_whichever_stands_first() -> None:
@@ -326,3 +326,58 @@ def test_the_embedded_model_shows_what_is_known_and_nothing_of_invented_names(
         means[name] = cm.score(answers, name).scores["score"].mean()
         assert answers["input_tokens"].min() > 0
     assert means["control_insects"] > 0.35 and abs(means["control_nonsense"]) < 0.1
+
+
+def _alphabet(data: bytes) -> str:
+    """GPT-2's letters; the bytes of these words that have no letter of their own are moved."""
+    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    moved = [byte for byte in range(256) if byte not in kept]
+    return "".join(chr(b) if b in kept else chr(256 + moved.index(b)) for b in data)
+
+
+SPELLED: dict[str, Callable[[bytes], str]] = {
+    "escaped": lambda data: "".join(f"\\x{byte:02x}" for byte in data),
+    "first interface": lambda data: "bytes:" + "".join(f"\\x{byte:02x}" for byte in data),
+    "byte tokens": lambda data: "".join(f"<0x{byte:02X}>" for byte in data),
+    "alphabet": _alphabet,
+}
+
+
+def _read_text(tokens: list[tuple[str, list[int] | None]], end: str) -> Any:
+    """Read a text whose first token is "想" and whose others make up its end, of −1 each."""
+    from inspect_ai.model import (
+        ChatCompletionChoice,
+        ChatMessageAssistant,
+        Logprob,
+        Logprobs,
+        ModelOutput,
+    )
+
+    listed = [Logprob(token=text, logprob=-1.0, bytes=given) for text, given in tokens]
+    choice = ChatCompletionChoice(
+        message=ChatMessageAssistant(content=""),
+        prompt_logprobs=Logprobs(content=[Logprob(token="想", logprob=-9.0), *listed]),
+    )
+    trial = {"prompt": "想{attribute}", "options": ["她"], "attributes": [end], "system": None}
+    output = ModelOutput(model="m", choices=[choice])
+    return LIKELIHOOD.read_outputs(trial, [output], "vllm-completions/m")
+
+
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("form", SPELLED)
+@pytest.mark.parametrize("end", ["她们", "été", "🙂"])
+def test_parts_of_characters_add_up_to_an_end(end: str, form: str, given: bool) -> None:
+    data = end.encode()
+    parts = [data[:1], data[1:2], data[2:]]
+    tokens = [(SPELLED[form](part), list(part) if given else None) for part in parts]
+    assert json.loads(_read_text(tokens, end).response) == {end: [-3.0]}
+
+
+@pytest.mark.parametrize("written", ["\ufffd", ""])
+def test_bytes_tell_an_end_that_was_replaced_and_nothing_else_does(written: str) -> None:
+    parts = [b"\xe5", b"\xa5\xb9"]
+    known = _read_text([(written, list(part)) for part in parts], "她")
+    assert json.loads(known.response) == {"她": [-2.0]} and known.first_tokens is None
+    unknown = _read_text([(written, None) for _ in parts], "她")
+    assert json.loads(unknown.response) == {"她": [None]}
+    assert json.loads(unknown.first_tokens) == {"她": {"unreadable": 1.0}}

@@ -27,7 +27,7 @@ import anyio
 import polars as pl
 import yaml
 
-from clinometer.errors import ClinometerError, InputError, NoAnswerError
+from clinometer.errors import ClinometerError, InputError, ModelError, NoAnswerError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
 from clinometer.models.hints import hint, is_lasting

@@ -273,6 +273,7 @@ def _log(state: TaskState, answer: Answer, outputs: Sequence[ModelOutput]) -> No
     state.messages.append(output.message)
     state.output = output
     trial["profile"] = answer["profile"]
+    trial["first_tokens"] = answer["first_tokens"]
 
 
 def describe_error(error: BaseException) -> str:

@@ -13,6 +13,7 @@ import polars as pl
 
 from clinometer.asking.claim import Claimant, claim, short_hash
 from clinometer.asking.sessions import ask_models
+from clinometer.audits.probing import replace_forced
 from clinometer.audits.running import Asking, Run
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import ModelAnswers
@@ -213,7 +214,9 @@ def audit(  # noqa: PLR0913 - the options of an audit
     plan = sized_plan(size, names, options or PlanOptions())
     out = Path(directory) if directory is not None else default_directory(names, size)
     command = f"cm.audit({names!r}, size={size!r})"
-    run = Run(plan, out, asking or Asking(), sizes, with_families=profile, command=command)
+    asking = asking or Asking()
+    plan = replace_forced(plan, out, asking)
+    run = Run(plan, out, asking, sizes, with_families=profile, command=command)
     outcome = run.complete()
     if not outcome.complete:
         reason = outcome.stopped_by or outcome.last_error or "unanswered trials"

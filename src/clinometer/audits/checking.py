@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from clinometer.instruments.design import Design
 from clinometer.models.hints import hint
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.reaching import Unreachable
-from clinometer.modes import MODES
+from clinometer.modes import LOGITS, MODES
+from clinometer.modes.first_tokens import UNANSWERED, read_first_tokens
 from clinometer.stimuli import Study, load_study
 
-__all__ = ["Check", "Checked", "check_model"]
+__all__ = ["Check", "Checked", "check_mode", "check_model"]
 
 #: What is asked: one trial of the power stereotype; in a mode of single words, one of its words.
 STUDY = "bai2025"
@@ -41,6 +43,8 @@ class Check:
     """The name under which the answer came."""
     tokens: tuple[int, int] | None = None
     """Tokens in and out, if the server states them."""
+    reason: str | None = None
+    """Why nothing was read of log-probabilities that came, one of `results.REASONS`."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,18 @@ def check_model(
     return Checked(model, checks, cost, f"clinometer audit {model} --mode {mode}{options}", "")
 
 
+def check_mode(model: str, mode: str, connection: Connection) -> Check:
+    """Make one call in a mode; raises ModelError if the model cannot be opened."""
+
+    async def check() -> Check:
+        """Open the model, ask, and close it."""
+        opened = open_model(model, Generation(), connection)
+        async with opened:
+            return await _check(mode, opened)
+
+    return asyncio.run(check())
+
+
 async def _check_modes(model: str, generation: Generation, connection: Connection) -> list[Check]:
     opened = open_model(model, generation, connection)
     async with opened:
@@ -128,7 +144,21 @@ async def _check(mode: str, opened: Any) -> Check:
     # Of a single word there is no score, which says nothing of the mode.
     if score.reason is not None and not MODES[mode].per_attribute:
         message += f" ({score.reason})"
-    return Check(mode, True, message, seconds, outputs[-1].model, tokens)
+    is_unread = MODES[mode].kind == LOGITS and score.reason in UNANSWERED
+    if score.option_mass is not None:
+        options = _say_options(score.option_mass, answer)
+        message = options if is_unread else f"{message}; {options}"
+    reason = score.reason if is_unread else None
+    return Check(mode, not is_unread, message, seconds, outputs[-1].model, tokens, reason)
+
+
+def _say_options(mass: float, answer: Mapping[str, Any]) -> str:
+    """Say how likely the options are, and which other first token is likeliest."""
+    text = f"the options have a probability of {mass:.2g}"
+    for tokens in read_first_tokens(answer["first_tokens"]).values():  # of the one word
+        for token, probability in tokens.others[:1]:
+            text += f", the first token {token!r} has {probability:.4g}"
+    return text
 
 
 def _draw_trial(study: Study, mode: str) -> tuple[dict[str, Any], str]:

@@ -318,6 +318,7 @@ def _complete(
 
     `announce` is called before the cost is printed, when models can be asked.
     """
+    from clinometer.audits.probing import replace_forced
     from clinometer.audits.running import Asking, Run
     from clinometer.cli.watching import Console
 
@@ -332,6 +333,8 @@ def _complete(
         judge=judge,
         from_elsewhere=options["from_elsewhere"],
     )
+    if plan.size is not None:  # a run, which has no size, asks as it is told
+        plan = replace_forced(plan, directory, asking)
     command = " ".join(["clinometer", *sys.argv[1:]])
     run = Run(plan, directory, asking, options["sizes"], with_families, command)
     return run.complete(Console(run, announce))

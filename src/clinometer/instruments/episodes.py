@@ -111,7 +111,12 @@ class Game:
 
     def response(self) -> str:
         """Return the response of the trial: its answers as JSON, which `replay` reads."""
-        rows = [[answer["response"], answer["stop_reason"]] for answer in self.answers]
+        rows = []
+        for answer in self.answers:
+            row = [answer["response"], answer["stop_reason"]]
+            # They tell whether a step has an answer, also where the episode is played again.
+            first_tokens = answer.get("first_tokens")
+            rows.append([*row, first_tokens] if first_tokens else row)
         return json.dumps(rows, ensure_ascii=False)
 
     def answer(self) -> dict[str, Any]:
@@ -141,6 +146,4 @@ def _total(answers: Sequence[Answer], name: str) -> int | None:
 
 def replay(episode: Episode | None, trial: Trial, response: str) -> Game:
     """Play the episode of an answered trial again; of a malformed response, from its beginning."""
-    steps = read_steps(response)
-    answers = [{"response": text, "stop_reason": stop_reason} for text, stop_reason in steps]
-    return Game(episode, trial, answers)
+    return Game(episode, trial, [step._asdict() for step in read_steps(response)])

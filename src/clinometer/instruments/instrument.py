@@ -7,7 +7,7 @@ tables are derived from these objects.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -23,7 +23,8 @@ from clinometer.instruments.simulation import (
     Recogniser,
     SimulatedAnswer,
 )
-from clinometer.modes import MODES
+from clinometer.modes import LIKELIHOODS, LOGITS, MODES
+from clinometer.modes.first_tokens import drop_unanswered
 from clinometer.results import Measure
 from clinometer.results.schemas import Table, Tables
 from clinometer.stimuli import StereotypeWords, Study
@@ -57,6 +58,8 @@ class Scored:
     logit: float | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
     """Attribute → probability (or 0/1 choice) of the marginalized group."""
+    option_mass: float | None = None
+    """In forced mode, the probability of all options of a question, mean over questions."""
     emotions: str | None = None
     """Emotion → probability, as JSON."""
     span: str | None = None
@@ -464,12 +467,33 @@ class Instrument:
         The trial has the known columns of `results.TRIALS`, with `mode` and `stop_reason`. Never
         raises for any response.
         """
-        reader = self.readers[MODES[trial["mode"]].kind]
-        scores = reader(response, trial, key)
-        if isinstance(scores, Scored):
-            scores = (scores,)
+        kind = MODES[trial["mode"]].kind
+        reader = self.readers[kind]
+        if kind in (LOGITS, LIKELIHOODS):
+            scores = _read_answered(reader, response, trial, key)
+        else:
+            scores = _as_scores(reader(response, trial, key))
         names = [measure.name for measure in self.measures]
         return dict(zip(names, scores, strict=True))
+
+
+def _as_scores(scores: Scored | Sequence[Scored]) -> Sequence[Scored]:
+    return (scores,) if isinstance(scores, Scored) else scores
+
+
+def _read_answered(
+    reader: Reader, response: str, trial: Mapping[str, Any], key: Key
+) -> Sequence[Scored]:
+    """Score log-probabilities without the questions that have no answer, and say why."""
+    refusals = key.study.answers.refusals
+    answered = drop_unanswered(response, trial.get("first_tokens"), refusals)
+    is_forced = MODES[trial["mode"]].kind == LOGITS
+    scores = []
+    for scored in _as_scores(reader(answered.response, trial, key)):
+        reason = scored.reason if scored.score is not None else answered.reason or scored.reason
+        mass = answered.option_mass if is_forced else None
+        scores.append(replace(scored, reason=reason, option_mass=mass))
+    return scores
 
 
 def _json_fields(measure: Measure) -> dict[str, Any]:

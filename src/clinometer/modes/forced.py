@@ -2,26 +2,28 @@
 
 For base and local models. There is no sampling noise, so each question is asked once. The provider
 lists the most likely first tokens. A token counts for an option if one of the two begins with the
-other and the same does not hold for the second option; case, leading spaces and quotes are ignored.
-The probability of an option is the sum over its tokens. Both options must be among the listed
-tokens. A response is stored as ``{attribute: [first, second]}`` in JSON, natural logarithms.
+other and the same does not hold for the second option; case, leading spaces and quotes are ignored,
+and tokens that are parts of characters are compared as bytes (`tokens`). The probability of an
+option is the sum over its tokens. A question whose options have next to no probability has no
+answer (`first_tokens`). A response is stored as ``{attribute: [first, second]}`` in JSON, natural
+logarithms; the other first tokens are stored beside it.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clinometer.models.bodies import NEVER
 from clinometer.models.providers import Provider, find_provider
-from clinometer.modes.mode import LOGITS, Message, Mode, sent_texts
+from clinometer.modes.first_tokens import FirstTokens, read_options, write_first_tokens
+from clinometer.modes.mode import LOGITS, Message, Mode, Read, sent_texts
+from clinometer.modes.tokens import ListedToken
 
 if TYPE_CHECKING:
-    from inspect_ai.model import GenerateConfig, ModelOutput
+    from inspect_ai.model import GenerateConfig, Logprob, ModelOutput, TopLogprob
 
-__all__ = ["MODE", "option_logprobs"]
+__all__ = ["MODE"]
 
 
 def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[str, Any]:
@@ -45,12 +47,19 @@ def _sent(trial: Mapping[str, Any], profile: str | None, to: Provider) -> list[l
     return calls
 
 
-def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> tuple[str, str]:
+def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> Read:
     """Read the log-probabilities of the two options for each attribute."""
-    logprobs_of = _exact_logprobs if find_provider(model).exact else option_logprobs
-    logprobs = [logprobs_of(_first_tokens(output, model), trial["options"]) for output in outputs]
-    words = trial["attributes"][: len(outputs)]
-    return json.dumps(dict(zip(words, logprobs, strict=True)), ensure_ascii=False), "stop"
+    logprobs: dict[str, list[float | None]] = {}
+    first_tokens: dict[str, FirstTokens] = {}
+    # The first output is also read alone.
+    for word, output in zip(trial["attributes"], outputs, strict=False):
+        tokens = _first_tokens(output, model)
+        if find_provider(model).exact:
+            logprobs[word] = _exact_logprobs(tokens, trial["options"])
+        else:
+            logprobs[word], first_tokens[word] = read_options(tokens, trial["options"])
+    response = json.dumps(logprobs, ensure_ascii=False)
+    return Read(response, "stop", write_first_tokens(first_tokens) if first_tokens else None)
 
 
 def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
@@ -65,7 +74,7 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     )
 
 
-def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:
+def _first_tokens(output: ModelOutput, model: str) -> list[ListedToken]:
     """Return the most likely tokens, or options, of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
@@ -73,59 +82,14 @@ def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:
 
         raise lack_error(model, MODE)
     first = logprobs.content[0]
-    listed = [(token.token, token.logprob) for token in first.top_logprobs or []]
-    return listed or [(first.token, first.logprob)]
+    listed: Sequence[Logprob | TopLogprob] = first.top_logprobs or [first]
+    return [ListedToken(token.token, token.logprob, token.bytes) for token in listed]
 
 
-def option_logprobs(
-    tokens: Iterable[tuple[str, float]], options: Sequence[str]
-) -> list[float | None]:
-    """Return the log-probability of each option; None of all if no token of any is listed.
-
-    `tokens` are the most likely tokens of the first generated position, with natural logarithms.
-    An option that is not among them is less likely than each: it has the least that is listed, a
-    bound that makes its disadvantage smaller than it is. Without alternatives it has None.
-
-    Examples
-    --------
-    >>> option_logprobs([(" old", -0.5), ("young", -1.0), ("The", -3.0)], ["old", "young"])
-    [-0.5, -1.0]
-    >>> option_logprobs([(" old", -0.5), ("The", -3.0)], ["old", "young"])
-    [-0.5, -3.0]
-    """
-    listed = [(token, max(logprob, NEVER)) for token, logprob in tokens]
-    of_option: list[list[float]] = [[] for _ in options]
-    for token, logprob in listed:
-        matches = [number for number, option in enumerate(options) if _matches(token, option)]
-        # A token that begins both options speaks for neither.
-        if len(matches) == 1:
-            of_option[matches[0]].append(logprob)
-    if not any(of_option):
-        return [None] * len(options)
-    least = min(logprob for _, logprob in listed) if len(listed) > 1 else None
-    return [_add_probabilities(logprobs) if logprobs else least for logprobs in of_option]
-
-
-def _add_probabilities(logprobs: Sequence[float]) -> float:
-    """Return the logarithm of the sum of probabilities, however small they are."""
-    most = max(logprobs)
-    return most + math.log(sum(math.exp(logprob - most) for logprob in logprobs))
-
-
-def _exact_logprobs(
-    listed: Iterable[tuple[str, float]], options: Sequence[str]
-) -> list[float | None]:
+def _exact_logprobs(listed: Iterable[ListedToken], options: Sequence[str]) -> list[float | None]:
     """Return log-probabilities of complete options; one may be a prefix of another: cat, cats."""
-    logprobs = dict(listed)
+    logprobs = {token.text: token.logprob for token in listed}
     return [logprobs.get(f" {option}") for option in options]
-
-
-def _matches(token: str, option: str) -> bool:
-    text = token.strip(" \t\n\"'`*ĠĊ▁").casefold()
-    word = option.casefold()
-    if not text:
-        return False
-    return word.startswith(text) or (text.startswith(word) and not text[len(word)].isalpha())
 
 
 MODE = Mode(

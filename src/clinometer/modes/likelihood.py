@@ -17,22 +17,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clinometer.models.bodies import NEVER
 from clinometer.models.providers import PLAIN, Provider, find_provider
-from clinometer.modes.mode import LIKELIHOODS, Message, Mode
+from clinometer.modes.first_tokens import FirstTokens, write_first_tokens
+from clinometer.modes.mode import LIKELIHOODS, Message, Mode, Read
+from clinometer.modes.tokens import SPELLINGS, ListedToken, is_readable
+from clinometer.results.logprobs import parse_logprobs
 
 if TYPE_CHECKING:
-    from inspect_ai.model import GenerateConfig, Logprob, ModelOutput
+    from inspect_ai.model import GenerateConfig, ModelOutput
 
 __all__ = ["ATTRIBUTE", "MODE", "OPTION", "Texts"]
 
 OPTION = "{option}"
 ATTRIBUTE = "{attribute}"
-
-#: Marks of spaces in tokens that a server leaves as its vocabulary has them.
-_SPACES = str.maketrans("ĠĊ▁", " \n ")
 
 
 class Texts(NamedTuple):
@@ -82,10 +83,6 @@ class Texts(NamedTuple):
         """Return every text: those of the first beginning first."""
         return [beginning + end for beginning in self.beginnings for end in self.ends]
 
-    def whole(self) -> list[str]:
-        """Return every text: those of the first beginning first."""
-        return [beginning + end for beginning in self.beginnings for end in self.ends]
-
 
 def _calls(trial: Mapping[str, Any], provider: Provider) -> int:
     texts = Texts.of(trial)
@@ -110,7 +107,7 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     )
 
 
-def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> tuple[str, str]:
+def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> Read:
     texts = Texts.of(trial)
     per_beginning = find_provider(model).many_ends
     if not any(_has_logprobs(output, per_beginning) for output in outputs):
@@ -118,16 +115,26 @@ def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) 
 
         raise lack_error(model, MODE)
     if per_beginning:
-        return texts.response(
-            trial, [_logprobs_of_ends(output, texts.ends) for output in outputs]
-        ), "stop"
+        of_ends = [_logprobs_of_ends(output, texts.ends) for output in outputs]
+        return Read(texts.response(trial, of_ends), "stop")
     count = len(texts.ends)
     # Outputs are in the order of `all_texts`: the ends run fastest.
     logprobs = [
         _logprob_of_end(output, texts.ends[number % count]) for number, output in enumerate(outputs)
     ]
     rows = [logprobs[start : start + count] for start in range(0, len(logprobs), count)]
-    return texts.response(trial, rows), "stop"
+    response = texts.response(trial, rows)
+    return Read(response, "stop", _find_unreadable(response, outputs))
+
+
+def _find_unreadable(response: str, outputs: Sequence[ModelOutput]) -> str | None:
+    """Say of which attributes a text could not be read because of its tokens; None: of none."""
+    listed = chain.from_iterable(map(_listed_tokens, outputs))
+    if all(map(is_readable, listed)):
+        return None
+    pairs = parse_logprobs(response).items()
+    unread = {word: FirstTokens(unreadable=1.0) for word, pair in pairs if None in pair}
+    return write_first_tokens(unread) if unread else None
 
 
 def _has_logprobs(output: ModelOutput, per_beginning: bool) -> bool:
@@ -151,34 +158,49 @@ def _logprobs_of_ends(output: ModelOutput, ends: Iterable[str]) -> list[float | 
 
 def _logprob_of_end(output: ModelOutput, end: str) -> float | None:
     """Return the log-probability of the last tokens of a text, which make up its end."""
-    if not output.choices:
-        return None
-    of_prompt = output.choices[0].prompt_logprobs
-    if of_prompt is not None:
-        return _add_end(of_prompt.content, end)
-    echoed = output.choices[0].logprobs
-    tokens = [] if echoed is None else echoed.content
+    tokens = _listed_tokens(output)
+    if not output.choices or output.choices[0].prompt_logprobs is not None:
+        return _add_end(tokens, end)
     logprob = _add_end(tokens[:-1], end)  # after the text stands the one token that was generated
     return _add_end(tokens, end) if logprob is None else logprob
 
 
-def _add_end(tokens: Sequence[Logprob], end: str) -> float | None:
+def _listed_tokens(output: ModelOutput) -> list[ListedToken]:
+    """Return the tokens of a text, and the one that was generated after it if it is listed."""
+    if not output.choices:
+        return []
+    choice = output.choices[0]
+    listed = choice.logprobs if choice.prompt_logprobs is None else choice.prompt_logprobs
+    tokens = [] if listed is None else listed.content
+    return [ListedToken(token.token, token.logprob, token.bytes) for token in tokens]
+
+
+def _add_end(tokens: Sequence[ListedToken], end: str) -> float | None:
     """Add up the last tokens that are an end; None where no tokens are just that."""
-    text = ""
+    for spell in SPELLINGS:  # a server has one spelling for all its tokens
+        spelled = [(spell(token), token.logprob) for token in tokens]
+        logprob = _add_spelled(spelled, end.encode())
+        if logprob is not None:
+            return logprob
+    return None
+
+
+def _add_spelled(tokens: Sequence[tuple[bytes | None, float]], end: bytes) -> float | None:
+    """Add up the last tokens that are an end; None of bytes: the token cannot be read."""
+    text = b""
     total = 0.0
-    for token in reversed(tokens):
-        if text.strip() == end.strip() and not _is_space(token):
+    for spelled, logprob in reversed(tokens):
+        # A space before a word is a token of its own in some vocabularies.
+        is_space = spelled is not None and not spelled.strip()
+        if text.strip() == end.strip() and not is_space:
             break
-        text = token.token.translate(_SPACES) + text
-        total += token.logprob
+        if spelled is None:
+            return None
+        text = spelled + text
+        total += logprob
         if len(text) > len(end):
             break
     return _rounded(total) if text.strip() == end.strip() else None
-
-
-def _is_space(token: Logprob) -> bool:
-    """Whether a token is the space before a word, which some vocabularies have apart."""
-    return not token.token.translate(_SPACES).strip()
 
 
 def _rounded(logprob: float | None) -> float | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.models.providers import Provider, find_provider
@@ -24,6 +24,7 @@ __all__ = [
     "Answer",
     "Message",
     "Mode",
+    "Read",
     "chat_messages",
     "opening_messages",
     "read_text",
@@ -44,6 +45,15 @@ Answer = dict[str, Any]
 
 #: A message of a conversation: its `role` and `content`.
 Message = dict[str, str]
+
+
+class Read(NamedTuple):
+    """What a mode reads of the outputs of a trial."""
+
+    response: str
+    stop_reason: str
+    first_tokens: str | None = None
+    """What the tokens say besides (`first_tokens`); None: nothing was kept."""
 
 
 def sent_texts(trial: Mapping[str, Any], profile: str | None, _: Provider) -> list[list[Message]]:
@@ -89,8 +99,8 @@ class Mode:
     kind: str
     """Kind of answer: `TEXT`, `CHOICES`, `LOGITS` or `LIKELIHOODS`; an instrument has a reader for
     each kind."""
-    read_outputs: Callable[[Mapping[str, Any], Sequence[ModelOutput], str], tuple[str, str]]
-    """Trial, outputs (without that of a profile), model → response and stop reason. Raises
+    read_outputs: Callable[[Mapping[str, Any], Sequence[ModelOutput], str], Read]
+    """Trial, outputs (without that of a profile), model → what was answered. Raises
     `ModelError` where an output lacks what the mode needs; the first is also read alone."""
     settings: Callable[[Mapping[str, Any], Provider], GenerateConfig]
     """Trial, provider → settings of each call besides those of `seeded`."""
@@ -166,16 +176,17 @@ class Mode:
     ) -> Answer:
         """Return the answer to a trial, and the tokens of all its calls if known."""
         profiles = int(bool(trial["followup"]))  # the first output is then a profile
-        response, stop_reason = self.read_outputs(trial, outputs[profiles:], model)
+        read = self.read_outputs(trial, outputs[profiles:], model)
         usages = [output.usage for output in outputs if output.usage is not None]
         counts = [usage.reasoning_tokens for usage in usages]
         reasoning_tokens = [count for count in counts if count is not None]
         texts = [reasoning_text(output.message.content) for output in outputs if output.choices]
         all_reasoning = "\n\n".join(filter(None, texts))
         return {
-            "response": response,
+            "response": read.response,
+            "first_tokens": read.first_tokens,
             "profile": encodable(outputs[0].completion) if profiles else None,
-            "stop_reason": stop_reason,
+            "stop_reason": read.stop_reason,
             "served": outputs[-1].model,
             "input_tokens": sum(map(tokens_in, usages)) if usages else None,
             "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
@@ -213,12 +224,10 @@ def chat_messages(
     return chat
 
 
-def read_text(
-    trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str
-) -> tuple[str, str]:
+def read_text(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> Read:
     """Read the text of the one output."""
     (output,) = outputs
-    return encodable(output.completion), output.stop_reason
+    return Read(encodable(output.completion), output.stop_reason)
 
 
 def text_settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:

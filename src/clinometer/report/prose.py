@@ -67,6 +67,9 @@ MEANINGS = {
     "low_coverage": "too few of the words were paired",
     "unpaired": "the trial beside it has no answer",
     "unreasoned": "no tokens of reasoning are stated",
+    "options_unlikely": "the options have next to no probability",
+    "reasoning": "the model begins to reason instead of choosing",
+    "tokens_unreadable": "the server does not spell the tokens of an option",
     "other_words": "the answer is to other words than the study's",
     "error": "no answer came: an error, or an empty cell",
 }

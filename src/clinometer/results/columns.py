@@ -102,8 +102,10 @@ COLUMNS: dict[str, Column] = {
         error="the provider's error, if there is no answer",
         reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage, "
         "error (no answer came, or the table has none), unpaired (the trial beside it has no "
-        "answer), other_words (the words asked are none of the study's), or unreasoned (no tokens "
-        "of reasoning are stated)",
+        "answer), other_words (the words asked are none of the study's), unreasoned (no tokens of "
+        "reasoning are stated); in forced mode also options_unlikely (the options have next to no "
+        "probability, see `option_mass`), reasoning (so has a model that begins to reason), and "
+        "tokens_unreadable (an option may begin with a token that the server did not spell)",
         read_by="decisions: who read the answer, rules or judge",
         span="the passage of the answer that the score rests on",
         attribute="an attribute word or task",
@@ -337,6 +339,11 @@ COLUMNS: dict[str, Column] = {
         "tokens; null: the provider's default",
         temperature="sampling temperature, where a plan has several; null: that of the whole plan",
         reasoning="reasoning text of the answer, or the provider's summary of it",
+        first_tokens="forced mode: of each question, the probability of all its options as first "
+        "token (`options`, 0 to 1), that of the likeliest other first tokens (`others`), and of "
+        "those that cannot be read (`unreadable`), as JSON; likelihood mode: `unreadable` is 1 of "
+        "words that could not be read; null: options were read whole, nothing was unreadable, or "
+        "the answer is of an earlier version",
         script="of an episode: what happens in it and the texts of its questions, as JSON",
         elsewhere="which answers do not carry the mark of the key that the plan was made with, and "
         "where they come from; null: all carry it",
@@ -346,6 +353,9 @@ COLUMNS: dict[str, Column] = {
         older_lack=True,
         n_unpaired="answers without a score because the trial beside theirs has no answer",
         n_unreasoned="answers without a score because no tokens of reasoning are stated",
+        n_options_unlikely="answers without a score because the options are unlikely",
+        n_reasoning="answers without a score because the model begins to reason instead",
+        n_tokens_unreadable="answers without a score because tokens of an option cannot be read",
         n_other_words="answers without a score because they are to other words than the study's",
         n_absent="answers that never came, or are to other words than the study's: `compliance` "
         "leaves them out, the bounds count them as missing",
@@ -354,6 +364,13 @@ COLUMNS: dict[str, Column] = {
         reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
         steps="of an episode: the most questions that the trial asks, one after another; null: one",
         n_elsewhere="answers that do not carry the mark of the key that the plan was made with",
+    ),
+    **of_kind(
+        pl.Float64(),
+        older_lack=True,
+        option_mass="forced mode: probability of all options of a question together as first token "
+        "(of the embedded model as whole options), mean over the questions of the trial, 0 to 1; "
+        "null: not recorded, or an episode",
     ),
     **of_kind(
         pl.Boolean(),

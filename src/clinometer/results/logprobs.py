@@ -8,9 +8,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["as_asked", "in_words", "read_logits", "read_probabilities", "read_steps"]
+__all__ = [
+    "Step",
+    "as_asked",
+    "in_words",
+    "parse_logprobs",
+    "read_logits",
+    "read_probabilities",
+    "read_steps",
+]
 
 #: Log-odds are clipped to ± this value so that their exponential is finite.
 BOUND = 50.0
@@ -21,7 +29,7 @@ def read_logits(recorded: str, attributes: Sequence[str]) -> dict[str, float]:
 
     Words for which an option was not listed are left out. Malformed text gives an empty result.
     """
-    pairs = _parse_logprobs(recorded)
+    pairs = parse_logprobs(recorded)
     logits: dict[str, float] = {}
     for word in attributes:
         pair = pairs.get(word)
@@ -40,7 +48,7 @@ def read_probabilities(recorded: str, attribute: str) -> list[float]:
     >>> read_probabilities('{"q": [-1.0, -1.0, null]}', "q")
     [0.5, 0.5, 0.0]
     """
-    logprobs = _parse_logprobs(recorded).get(attribute)
+    logprobs = parse_logprobs(recorded).get(attribute)
     if not isinstance(logprobs, list) or not any(map(_is_number, logprobs)):
         return []
     best = max(filter(_is_number, logprobs))
@@ -77,12 +85,12 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
     """
     if steps := read_steps(response):
         texts = [
-            f"{number}: {in_words(text, options)}" for number, (text, _) in enumerate(steps, 1)
+            f"{number}: {in_words(step.response, options)}" for number, step in enumerate(steps, 1)
         ]
         return "; ".join(texts)
     if not options:
         return response
-    probabilities = {word: read_probabilities(response, word) for word in _parse_logprobs(response)}
+    probabilities = {word: read_probabilities(response, word) for word in parse_logprobs(response)}
     if not any(len(of_options) == len(options) for of_options in probabilities.values()):
         return response
     if len(options) == 2:
@@ -96,13 +104,21 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
     return f"probabilities: {'; '.join(texts)}"
 
 
-def read_steps(response: str) -> list[tuple[str, str | None]]:
-    """Read the answers of an episode and their stop reasons; none of any other text.
+class Step(NamedTuple):
+    """The answer to a question of an episode: columns of `results.RESPONSES`."""
+
+    response: str
+    stop_reason: str | None
+    first_tokens: str | None = None
+
+
+def read_steps(response: str) -> list[Step]:
+    """Read the answers of an episode; none of any other text.
 
     Examples
     --------
-    >>> read_steps('[["weaving", "stop"], ["baking", null]]')
-    [('weaving', 'stop'), ('baking', None)]
+    >>> [step.response for step in read_steps('[["weaving", "stop"], ["baking", null]]')]
+    ['weaving', 'baking']
     """
     if not response.startswith("[["):
         return []
@@ -110,18 +126,20 @@ def read_steps(response: str) -> list[tuple[str, str | None]]:
         rows = json.loads(response)
     except (ValueError, RecursionError):
         return []
-    steps: list[tuple[str, str | None]] = []
+    steps: list[Step] = []
     for row in rows:
         match row:
             case [str(text), str() | None as stop_reason]:
-                steps.append((text, stop_reason))
+                steps.append(Step(text, stop_reason))
+            case [str(text), str() | None as stop_reason, str(first_tokens)]:
+                steps.append(Step(text, stop_reason, first_tokens))
             case _:
                 return []
     return steps
 
 
-def _parse_logprobs(recorded: str) -> dict[str, Any]:
-    """Parse recorded log-probabilities; empty if malformed."""
+def parse_logprobs(recorded: str) -> dict[str, Any]:
+    """Parse an object of recorded values by question; empty if malformed."""
     try:
         content = json.loads(recorded)
     except (ValueError, RecursionError):

@@ -64,6 +64,7 @@ class Tables(NamedTuple):
 REASONS = (
     *("refused", "neither", "both", "unparsed", "truncated", "low_coverage", "error"),
     *("unpaired", "unreasoned", "other_words"),
+    *("options_unlikely", "reasoning", "tokens_unreadable"),
 )
 
 #: Reasons that are none of the model's: no answer came, or one to other words than the study's.
@@ -99,7 +100,16 @@ TRIALS: Schema = columns(
 )
 
 RESPONSES: Schema = columns(
-    *("model", *TRIALS, "response", "profile", "reasoning", "stop_reason", "input_tokens"),
+    *(
+        "model",
+        *TRIALS,
+        "response",
+        "first_tokens",
+        "profile",
+        "reasoning",
+        "stop_reason",
+        "input_tokens",
+    ),
     *("output_tokens", "reasoning_tokens", "error"),
 )
 
@@ -112,6 +122,7 @@ SCORES: Schema = columns(
     *(*FACTORS, "control", "unnamed", "word_list", "trial_id", "iteration", "pair_id", "order"),
     *("marginalized", "default", "tied", "counter", "attribute_order", "version", "object"),
     *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "shares"),
+    "option_mass",
     "emotions",
     "reasoning_tokens",
     *("scoring", "read_by", "span", "margin", "conflict"),

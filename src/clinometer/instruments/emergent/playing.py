@@ -18,6 +18,7 @@ import numpy as np
 from clinometer.instruments.emergent.indices import NOBODY, Allocation
 from clinometer.instruments.emergent.part import LETTERS, Script
 from clinometer.modes import CHOICES, MODES, TEXT
+from clinometer.modes.first_tokens import drop_unanswered
 from clinometer.modes.likelihood import OPTION
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.options import read_option
@@ -120,8 +121,9 @@ def _read_job(
         chosen = read_choices(response).get("answer")
         reason = None if chosen in script.jobs else why_not(response, answer)
     else:
-        shares = read_probabilities(response, name)
+        answered = drop_unanswered(response, answer.get("first_tokens"))
+        shares = read_probabilities(answered.response, name)
         if len(shares) != len(script.jobs):
-            return None, "unparsed"
+            return None, answered.reason or "unparsed"
         return rng.choices(range(len(shares)), weights=shares)[0], None
     return (script.jobs.index(chosen), None) if chosen in script.jobs else (None, reason)
