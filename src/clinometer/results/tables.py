@@ -97,7 +97,8 @@ def read_numbers(
     `frame` is the table if it was already read. Rows with something else there are set aside.
     Raises InputError if a column is missing, or most rows are set aside.
     """
-    frame = read_table(path, placed=True) if frame is None else frame
+    if frame is None:
+        return read_numbers(path, columns, read_table(path, placed=True)).drop(PLACE, strict=False)
     faults = Faults(str(path))
     for name in columns:
         if name not in frame.columns:
@@ -110,7 +111,7 @@ def read_numbers(
         frame = faults.refuse(frame, wrong, name, "a number or nothing")
         frame = frame.with_columns(text.filter(~wrong).cast(pl.Float64).alias(name))
     faults.report(frame.height)
-    return frame.drop(PLACE, strict=False)
+    return frame
 
 
 def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:
