@@ -14,6 +14,7 @@ import click
 from clinometer.audits import SIZES
 from clinometer.cli.options import (
     COLUMN,
+    CONDITION,
     FILE,
     FOLDER,
     MODEL_SIZES,
@@ -38,6 +39,7 @@ from clinometer.errors import InputError
 
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
+    from clinometer.audits.recording import Recording
 
 __all__ = ["audit_command", "cost_command", "report_command", "run_command", "say_findings"]
 
@@ -59,6 +61,7 @@ JSON = click.option(
     "inspect log, or a folder of logs. Nothing is asked.",
 )
 @COLUMN
+@CONDITION
 @click.option(
     "--size",
     type=click.Choice(SIZES),
@@ -85,6 +88,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     models: tuple[str, ...],
     responses: Path | None,
     columns: tuple[str, ...],
+    conditions: tuple[str, ...],
     size: str,
     profile: bool,
     as_json: bool,
@@ -106,7 +110,8 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
         raise click.UsageError("--until: nothing is asked of recorded answers")
     with _stdout_for_json(as_json):
         if responses is not None:
-            directory = _audit_recorded(responses, models, columns, out, options)
+            recording = _recording(models, columns, conditions, options)
+            directory = _audit_recorded(responses, recording, out)
             complete = True  # a table has no trials that were not asked
         else:
             plan = build_plan(models, options, size)
@@ -153,27 +158,31 @@ def say_findings(directory: Path, page: Path, *, as_json: bool) -> None:
     echo(f"report: {page}")
 
 
-def _audit_recorded(
-    responses: Path,
+def _recording(
     models: tuple[str, ...],
     columns: tuple[str, ...],
-    out: Path | None,
+    conditions: tuple[str, ...],
     options: dict[str, Any],
-) -> Path:
-    """Write the tables of recorded answers; return their directory."""
-    from clinometer.audits.recording import audit_recorded
-
+) -> Recording:
+    """Return what recorded answers leave open."""
     for name in ("studies", "instruments"):  # which an audit of models may have several of
         if len(options[name] or ()) > 1:
             raise InputError(f"--{name[:-1]}: recorded answers are of one; call once for each")
     if len(models) > 1:
         raise InputError("MODEL…: at most one says who answered, where the table does not")
-    recording = build_recording(
+    return build_recording(
         next(iter(options["studies"] or ()), None),
         next(iter(options["instruments"] or ()), None),
         next(iter(models), None),
         columns,
+        conditions,
     )
+
+
+def _audit_recorded(responses: Path, recording: Recording, out: Path | None) -> Path:
+    """Write the tables of recorded answers; return their directory."""
+    from clinometer.audits.recording import audit_recorded
+
     directory = out or Path("results") / f"{responses.stem}-recorded"
     command = " ".join(["clinometer", *sys.argv[1:]])
     results = audit_recorded(responses, directory, recording, command)

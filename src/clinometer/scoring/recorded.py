@@ -17,6 +17,7 @@ from clinometer.results import RESPONSES
 from clinometer.stimuli import StereotypeWords, Study, word_key
 
 __all__ = [
+    "column_names",
     "complete_trial",
     "fold_name",
     "keys_by_name",
@@ -103,6 +104,14 @@ def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataF
             if names.get(old) == "response":
                 del names[old]
     return responses.rename(names)
+
+
+def column_names(study: Study) -> set[str]:
+    """Return the names of columns that are read of recorded answers, ours and those of others."""
+    names = {*RESPONSES, *_TEXT, *_FOREIGN_COLUMNS, *study.columns}
+    for member in INSTRUMENTS.values():
+        names |= {*member.recorded.columns, *member.recorded.columns.values()}
+    return names
 
 
 def _formats(responses: pl.DataFrame) -> dict[str, Recorded]:
