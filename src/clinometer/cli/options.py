@@ -263,8 +263,9 @@ CONDITION = click.option(
     "conditions",
     multiple=True,
     metavar="COLUMN",
-    help="Column of what was asked under, such as a persona: means are taken of each value; may be "
-    "repeated. none: no column is one.  [default: a column of at most 10 texts with 5 answers each]",
+    help="Column of what recorded answers were asked under, such as a persona: means are taken of "
+    "each value; may be repeated. none: no column is one.  [default: a column of at most 10 texts "
+    "with 5 answers each]",
 )
 
 #: Limits that end a run early.

@@ -9,7 +9,7 @@ import warnings
 
 import polars as pl
 
-from clinometer.errors import ClinometerWarning, InputError, one_line
+from clinometer.errors import ClinometerError, ClinometerWarning, InputError, one_line
 
 __all__ = ["PLACE", "Faults", "row_places"]
 
@@ -27,33 +27,35 @@ class Faults:
         self.source = source
         self.places: dict[str, list[str]] = {}
         self.empty: list[str] = []
+        self._kind: type[ClinometerError] = InputError
 
     def __len__(self) -> int:
         """Return how many rows are set aside; empty ones are not counted."""
         return sum(map(len, self.places.values()))
 
-    def add(self, place: str, reason: str) -> None:
+    def add(self, place: str, reason: str | ClinometerError) -> None:
         """Set a row aside."""
+        if isinstance(reason, ClinometerError) and not self.places:
+            self._kind = type(reason)
         self.places.setdefault(one_line(reason), []).append(place)
 
-    def refuse(
-        self, frame: pl.DataFrame, wrong: pl.Series, column: str, expected: str
-    ) -> pl.DataFrame:
+    def refuse(self, frame: pl.DataFrame, wrong: pl.Series, column: str, rule: str) -> pl.DataFrame:
         """Set the rows aside whose value in a column is wrong, and return the others.
 
-        `wrong`: whether it is, a value per row, without nulls. `expected` ends the reason.
+        `wrong`: whether it is, a value per row, without nulls. `rule`: what is allowed.
         """
         if not wrong.any():
             return frame
         places = row_places(frame).filter(wrong)
         for place, value in zip(places, frame[column].filter(wrong), strict=True):
-            self.add(place, f"{column} {_value_text(value)}: expected {expected}")
+            self.add(place, f"{column} {_value_text(value)}: {rule}")
         return frame.filter(~wrong)
 
     def report(self, n_complete: int) -> None:
         """Warn of the rows that are set aside.
 
-        `n_complete` rows are not. Raises InputError if these are fewer.
+        `n_complete` rows are not. If these are fewer, raises the first error that set one aside,
+        by default InputError.
         """
         if self.empty:
             skipped = f"{self.source}: {_count(len(self.empty), 'empty row')} skipped"
@@ -64,7 +66,7 @@ class Faults:
         if len(self) > n_complete:
             reason, places = next(iter(self.places.items()))
             share = "" if n_rows == 1 else f" ({len(self):,} of {n_rows:,} rows are wrong)"
-            raise InputError(f"{places[0]}: {reason}{share}")
+            raise self._kind(f"{places[0]}: {reason}{share}")
         texts = [f"{_list(places)}: {reason}" for reason, places in self.places.items()]
         more = "; …" if texts[_MOST:] else ""
         count = f"{self.source}: {len(self):,} of {n_rows:,} rows set aside"

@@ -108,7 +108,7 @@ def read_numbers(
         )
         is_number = text.cast(pl.Float64, strict=False).is_finite().fill_null(False)
         wrong = text.is_not_null() & ~is_number
-        frame = faults.refuse(frame, wrong, name, "a number or nothing")
+        frame = faults.refuse(frame, wrong, name, "expected a number or nothing")
         frame = frame.with_columns(text.filter(~wrong).cast(pl.Float64).alias(name))
     faults.report(frame.height)
     return frame
@@ -223,7 +223,7 @@ def _read_integers(frame: pl.DataFrame, faults: Faults) -> pl.DataFrame:
     for name in set(INTEGERS) & set(frame.columns):
         text = frame[name].replace("", None)
         wrong = text.is_not_null() & text.cast(pl.Int64, strict=False).is_null()
-        frame = faults.refuse(frame, wrong, name, "a whole number")
+        frame = faults.refuse(frame, wrong, name, "expected a whole number")
         frame = frame.with_columns(pl.col(name).replace("", None).cast(pl.Int64))
     return frame
 

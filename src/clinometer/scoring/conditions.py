@@ -101,6 +101,8 @@ def _read_candidates(
             columns = [name for name in piece.columns if name != PLACE]
             raise InputError(f"--condition: {unknown('column', min(missing), columns)}")
         candidates = [name for name in piece.columns if name not in {*others, *full}]
+        if not candidates:
+            return pl.DataFrame()
         texts = piece.select(pl.col(candidates).exclude(pl.List, pl.Struct).cast(pl.String))
         texts = texts.select(_condition_text(pl.all()))
         full |= {name for name in texts.columns if texts[name].n_unique() > MOST_VALUES}
@@ -132,13 +134,12 @@ def _differs(table: pl.DataFrame, name: str, factors: Sequence[str]) -> bool:
 def _is_condition(table: pl.DataFrame, name: str, conditions: Sequence[str]) -> bool:
     """Whether the values of a column are taken for conditions, after others."""
     draw = [column for column in (*FACTORS, *_DRAWN, *conditions) if column in table.columns]
-    repeated = table.select(draw).is_duplicated()
-    if "iteration" in draw and repeated.any():
-        answer = next(column for column in _ANSWERS if column in table.columns)
+    answers = [column for column in _ANSWERS if column in table.columns]
+    repeated = table.filter(table.select(draw).is_duplicated())
+    if "iteration" in draw and answers and not repeated.is_empty():
+        n_answers = repeated.group_by(draw).agg(n=pl.col(answers[0]).n_unique())["n"]
         # An answer in several rows, a word in each, was asked once.
-        if (
-            table.filter(repeated).group_by(draw).agg(pl.col(answer).n_unique())[answer] == 1
-        ).all():
+        if n_answers.max() == 1:
             return False
         if not table.select(*draw, name).is_duplicated().any():
             return True

@@ -115,10 +115,12 @@ def _set_aside(table: pl.DataFrame, name: str) -> pl.DataFrame:
     """Set aside the rows whose counts are impossible, or that have no score."""
     faults = Faults(name)
     if "n_selected" in table.columns:
-        table = faults.refuse(table, are_impossible(table), "n_selected", "0 ≤ n_selected ≤ n")
+        table = faults.refuse(
+            table, are_impossible(table), "n_selected", "expected 0 ≤ n_selected ≤ n"
+        )
     elif "score" in table.columns:
-        # A person without a score has no place beside the median.
-        table = faults.refuse(table, table["score"].is_null(), "score", "no row without a score")
+        rule = "a person without a score has no place beside the median"
+        table = faults.refuse(table, table["score"].is_null(), "score", rule)
     faults.report(table.height)
     return table
 
