@@ -37,7 +37,7 @@ from clinometer.results.places import anywhere
 from clinometer.results.progress import doubtful
 from clinometer.results.records import Journal, read_plan
 from clinometer.results.schemas import PROGRESS, Tables
-from clinometer.results.tables import as_frame, pieces, read_table, scan_table, write_pieces
+from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
 from clinometer.scoring.conditions import find_conditions, with_conditions
 from clinometer.scoring.recorded import column_names, rename_columns
@@ -278,13 +278,14 @@ def read_scores(scores: Path | pl.DataFrame, chosen: Sequence[str] = ()) -> pl.L
 
     `chosen` are those of `find_conditions`. Raises InputError if a column is missing.
     """
-    is_file = isinstance(scores, Path)
-    conditions = find_conditions(pieces(scores) if is_file else [scores], chosen)
-    if is_file and not conditions:
+    if isinstance(scores, pl.DataFrame):
+        conditions = find_conditions([scores], chosen, column_names())
+        return check(with_conditions(scores, conditions), SCORES, "scores").lazy()
+    conditions = find_conditions(pieces(scores), chosen, column_names())
+    if not conditions:
         return scan_table(scores, SCORES)
-    frame = read_table(scores) if is_file else scores
-    name = str(scores) if is_file else "scores"
-    return check(with_conditions(frame, conditions), SCORES, name).lazy()
+    frame = scan_table(scores, {**SCORES, **dict.fromkeys(conditions, pl.String())}).collect()
+    return with_conditions(frame, conditions).select(list(SCORES)).lazy()
 
 
 def estimate_scores(

@@ -67,7 +67,8 @@ class Faults:
             reason, places = next(iter(self.places.items()))
             share = "" if n_rows == 1 else f" ({len(self):,} of {n_rows:,} rows are wrong)"
             raise self._kind(f"{places[0]}: {reason}{share}")
-        texts = [f"{_list(places)}: {reason}" for reason, places in self.places.items()]
+        # Of an error, what is wrong: what would be right is long, and not needed here.
+        texts = [f"{_list(p)}: {reason.partition(';')[0]}" for reason, p in self.places.items()]
         more = "; …" if texts[_MOST:] else ""
         count = f"{self.source}: {len(self):,} of {n_rows:,} rows set aside"
         text = f"{count}: {'; '.join(texts[:_MOST])}{more}"

@@ -4,8 +4,8 @@ Such a column has a name of its own. Means over it would pool what was asked dif
 are taken of each of its values, which become those of `intervention`, and this is said first. A
 column that is not known is one where the user names it, or where
 
-- its values differ among answers that are alike in everything known, and not only because an answer
-  stands in several rows; and
+- its values differ among answers that are alike in everything known, are not read of the answers,
+  and do not only tell the rows apart in which an answer stands; and
 - it has at most 10 values with at least 5 answers each, that are neither numbers nor marks such as
   yes: these are as often labels, seeds or runs; or it alone tells draws with the same number apart.
 
@@ -35,18 +35,23 @@ MOST_VALUES, FEWEST_ANSWERS = 10, 5
 #: Answers of each value below which a column is not worth a word.
 _FEWEST_NAMED = 2
 
-#: Columns that tell the draws of a cell apart.
-_DRAWN = ("iteration", "order", "pair_id", "marginalized", "default", "attribute_order", "version",
-          "object")  # fmt: skip
+#: Columns that tell apart what was asked.
+_ASKED = (*FACTORS, "version", "object", "order", "attribute_order")
+
+#: Columns that tell the draws of it apart, too.
+_DRAWN = (*_ASKED, "iteration", "pair_id", "marginalized", "default")
 
 #: Columns that show whether two rows hold one answer, the first that is there.
 _ANSWERS = ("response", "decision", "shares", "score")
 
 #: Columns that tell answers apart, whether or not they are known.
-_CONTEXT = (*FACTORS, *_DRAWN, *_ANSWERS)
+_CONTEXT = (*_DRAWN, *_ANSWERS)
 
 #: Values that mark an answer, and name no way of asking.
 _MARKS = r"(?i)^\s*(?:[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false|yes|no|y|n|)\s*$"
+
+#: Letters of a value that may be read of an answer, at least.
+_SHORTEST = 3
 
 #: Letters of a value that make a name.
 _LONGEST = 40
@@ -72,11 +77,13 @@ def find_conditions(
         If a column that the user names is missing.
     """
     wanted = set(chosen) - {NO_CONDITION}
-    others = {*RESPONSES, *SCORES, *known, PLACE} - {"system", *wanted}
+    if ours := wanted.intersection(_CONTEXT):
+        raise InputError(f"--condition {min(ours)}: a column of Clinometer; name another column")
+    others = {*_CONTEXT, *RESPONSES, *SCORES, *known, PLACE} - {"system", *wanted}
     table = _read_candidates(answers, wanted, others)
     conditions: list[str] = []
     for name in (column for column in table.columns if column not in _CONTEXT):
-        differs = _differs(table, name, [*FACTORS, *conditions])
+        differs = _differs(table, name, [*_ASKED, *conditions])
         is_condition = name in wanted
         if not chosen and differs:
             is_condition = _is_condition(table, name, conditions)
@@ -95,26 +102,42 @@ def _read_candidates(
     Those are `wanted`, or none of `others` and of few values.
     """
     pieces = []
+    # Columns of many values, and those of which not every value stands in its answer.
     full: set[str] = set()
+    independent: set[str] = set()
     for piece in answers:
         if missing := set(wanted).difference(piece.columns):
             columns = [name for name in piece.columns if name != PLACE]
             raise InputError(f"--condition: {unknown('column', min(missing), columns)}")
         candidates = [name for name in piece.columns if name not in {*others, *full}]
-        if not candidates:
+        if not candidates or not any(name in piece.columns for name in _ANSWERS):
             return pl.DataFrame()
         texts = piece.select(pl.col(candidates).exclude(pl.List, pl.Struct).cast(pl.String))
         texts = texts.select(_condition_text(pl.all()))
         full |= {name for name in texts.columns if texts[name].n_unique() > MOST_VALUES}
         full -= set(wanted)
+        texts = texts.drop(full, strict=False)
+        independent |= {name for name in texts.columns if not _is_of_answer(texts[name], piece)}
         context = piece.select(name for name in _CONTEXT if name in piece.columns)
         # Long texts need not be kept to be compared.
         context = context.with_columns(pl.col(name).hash() for name in _ANSWERS if name in context)
-        pieces.append(context.hstack(texts.drop(full, strict=False)))
+        pieces.append(context.hstack(texts))
     table = pl.concat(pieces, how="diagonal_relaxed") if pieces else pl.DataFrame()
-    candidates = set(table.columns).difference(_CONTEXT, wanted)
-    full |= {name for name in candidates if table[name].n_unique() > MOST_VALUES}
-    return table.drop(full, strict=False)
+    candidates = [name for name in table.columns if name not in {*_CONTEXT, *wanted}]
+    few = {name for name in candidates if table[name].n_unique() <= MOST_VALUES}
+    return table.drop(set(candidates) - (few & independent - full))
+
+
+def _is_of_answer(values: pl.Series, piece: pl.DataFrame) -> bool:
+    """Whether every value of a column stands in its answer, or holds it: it is read of that."""
+    if piece.schema.get("response") != pl.String:
+        return False
+    both = piece.select(answer=_condition_text(pl.col("response"))).with_columns(value=values)
+    stands = pl.col("answer").str.contains(pl.col("value"), literal=True)
+    holds = pl.col("value").str.contains(pl.col("answer"), literal=True)
+    # A letter stands in many texts.
+    is_word = pl.col("value").str.len_chars() >= _SHORTEST
+    return bool(both.select(((stands & is_word) | holds).all()).item())
 
 
 def _condition_text(column: pl.Expr) -> pl.Expr:
@@ -133,7 +156,7 @@ def _differs(table: pl.DataFrame, name: str, factors: Sequence[str]) -> bool:
 
 def _is_condition(table: pl.DataFrame, name: str, conditions: Sequence[str]) -> bool:
     """Whether the values of a column are taken for conditions, after others."""
-    draw = [column for column in (*FACTORS, *_DRAWN, *conditions) if column in table.columns]
+    draw = [column for column in (*_DRAWN, *conditions) if column in table.columns]
     answers = [column for column in _ANSWERS if column in table.columns]
     repeated = table.filter(table.select(draw).is_duplicated())
     if "iteration" in draw and answers and not repeated.is_empty():

@@ -108,9 +108,9 @@ def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataF
     return responses.rename(names)
 
 
-def column_names(study: Study) -> set[str]:
+def column_names(study: Study | None = None) -> set[str]:
     """Return the names of columns that are read of recorded answers, ours and those of others."""
-    names = {*RESPONSES, *_TEXT, *_FOREIGN_COLUMNS, *study.columns}
+    names = {*RESPONSES, *_TEXT, *_FOREIGN_COLUMNS, *(study.columns if study else ())}
     for member in INSTRUMENTS.values():
         names |= {*member.recorded.columns, *member.recorded.columns.values()}
     return names
