@@ -47,7 +47,8 @@ def answers(tmp_path: Path) -> Path:
     return tmp_path / "a.csv"
 
 
-SCORE = ("score", "--instrument", "relative_decision", "--responses", "a.csv", "--out")
+SCORE = ("score", "--instrument", "relative_decision", "--responses", "a.csv",
+         "--condition", "none", "--out")  # fmt: skip
 
 
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet"])
@@ -63,6 +64,22 @@ def test_score_writes_decisions_beside_what_it_was_given(run: Run, answers: Path
     values = scores["score"].cast(pl.Float64).to_list()
     assert values == [float(n % 3 > 0) for n in range(11)] + [None]
     assert scores["model"].unique().to_list() == ["gpt4"]
+
+
+def test_a_column_of_conditions_is_named_first_and_means_are_taken_of_each(
+    run: Run, answers: Path
+) -> None:
+    score = [argument for argument in SCORE if argument not in ("--condition", "none")]
+    code, said, err = run(*score, "s.csv")
+    assert code == 0 and said.splitlines()[:2] == [
+        "gpt4, relative_decision, lab: mean 0.67 (neutral 0.5); 6 answers, 6 scored",
+        "gpt4, relative_decision, field: mean 0.60 (neutral 0.5); 6 answers, 5 scored, 1 refused",
+    ]
+    assert "column where has 2 values (lab 6, field 6): means are taken of each" in err
+    code, said, err = run("estimate", "--scores", "s.csv", "--out", "e.csv")
+    assert code == 0 and "free, field: 0.60" in said and "where" not in err
+    code, said, err = run("estimate", "--scores", "s.csv", "--condition", "note", "--out", "e.csv")
+    assert code == 0 and "column note has 9 values" in err
 
 
 def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -> None:
@@ -86,7 +103,7 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
 
 def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
-               "s.parquet")[0] == 0  # fmt: skip
+               "s.parquet", "--condition", "none")[0] == 0  # fmt: skip
     from clinometer.instruments.chained_task.regressions import join_parts
 
     table = join_parts(pl.scan_parquet("s.parquet"))
@@ -115,7 +132,8 @@ def test_scores_are_the_same_table_as_csv_and_as_parquet(run: Run, answers: Path
     ).with_columns(iteration=pl.int_range(24) % 12).write_csv("a.csv")
     for kind in ("csv", "parquet"):
         assert run(*SCORE, f"s.{kind}")[0] == 0
-        assert run("estimate", "--scores", f"s.{kind}", "--out", f"e_{kind}.parquet")[0] == 0
+        estimate = ("estimate", "--scores", f"s.{kind}", "--condition", "none", "--out")
+        assert run(*estimate, f"e_{kind}.parquet")[0] == 0
         assert run("contrast", "--scores", f"s.{kind}", "--out", f"c_{kind}.parquet")[0] == 0
     for name in ("e", "c"):
         text, binary = (pl.read_parquet(f"{name}_{kind}.parquet") for kind in ("csv", "parquet"))
@@ -205,7 +223,7 @@ BAD = [
     ("score --instrument relative_decison --responses a.csv --out o.csv", "mean relative_decision"),
     ("score --instrument absolute_decision --responses a.csv --out o.csv", "column version"),
     ("score --instrument absolute_decision --responses version.csv --out o.csv",
-     "version 'old_tied'; allowed are default_tied"),
+     "version 'old_tied': allowed are default_tied"),
     ("score --instrument relative_decision --responses mode.csv --out o.csv",
      "marginalized is missing"),
     ("score --instrument relative_decision --responses variation.csv --out o.csv",
@@ -285,7 +303,7 @@ def test_bad_input_is_one_line_and_exit_2(run: Run, command: str, says: str) -> 
 
 
 def test_an_audit_ends_with_what_it_found_in_lines_or_as_json(run: Run, answers: Path) -> None:
-    audit = ("audit", "--responses", "a.csv", "--instrument", "relative_decision", "--out", "r")
+    audit = ("audit", *SCORE[1:], "r")
     code, said, _ = run(*audit)
     lines = said.splitlines()
     heads = [line.split(":")[0] for line in lines]

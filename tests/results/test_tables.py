@@ -9,9 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.errors import InputError
+from clinometer.errors import ClinometerWarning, InputError
 from clinometer.results.columns import columns
-from clinometer.results.tables import pieces, read_table, scan_table, write_table
+from clinometer.results.faults import PLACE
+from clinometer.results.tables import pieces, read_numbers, read_table, scan_table, write_table
 
 WORDS = pl.DataFrame({"word": ["null", "nan", "None", "true", "007", ""], "iteration": range(6)})
 
@@ -36,11 +37,14 @@ def test_an_answer_of_several_lines_is_one_field(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (b"a,b\n1,2\n3\n", r"t.csv:3: 1 fields where the header has 2"),
-        (b'a,b\n1,"2\n', r"t.csv:2: malformed CSV"),
+        (b"a,b\n3\n", r"t.csv:2: 1 fields where line 1 has 2"),
+        (b"a,b\n1,2\n3\n4\n", r"t.csv:3: 1 fields where line 1 has 2 \(2 of 3 rows are wrong\)"),
+        (b'a,b\n1,2\n1,"2\n3,4\n', r"t.csv:3: malformed CSV: a quotation mark that is not"),
         (b"", r"t.csv:1: no header"),
         (b"a,a\n1,2\n", r"t.csv:1: column a stands twice"),
-        (b"a,b\n\xff,2\n", r"not UTF-8"),
+        (b"a,b\ncaf\xe9,2\n", r"not UTF-8 at byte 7; in Windows-1252 it reads 'a,b café,2'"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a byte order mark"),
+        ("a,b\n1,2\n".encode("utf-16")[:-1], "broken UTF-16"),
         (b"iteration\nten\n", r"iteration 'ten': expected a whole number"),
     ],
 )
@@ -48,6 +52,49 @@ def test_malformed_csv_names_file_and_line(tmp_path: Path, text: bytes, says: st
     (tmp_path / "t.csv").write_bytes(text)
     with pytest.raises(InputError, match=says):
         read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,iteration\nx,1\ny\nz,3\n", "1 of 3 rows set aside: t.csv:3: 1 fields where line 1"),
+        ("a,iteration\nx,1\ny,two\nz,3\n", "t.csv:3: iteration 'two': expected a whole number"),
+        ('a,iteration\nx,1\n"y"y,2\nz,3\n', "t.csv:3: malformed CSV"),
+        ("a,iteration\nx,1\n,\nz,3\n , ,\n", r"2 empty rows skipped \(t.csv:3, t.csv:5\)"),
+    ],
+)
+def test_a_wrong_row_costs_itself_and_is_named(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.warns(ClinometerWarning, match=says):
+        table = read_table(tmp_path / "t.csv")
+    assert table.rows() == [("x", 1), ("z", 3)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_encodings_with_a_mark_are_read(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "t.csv").write_text("a,b\ncafé,2\n", encoding=encoding)
+    assert read_table(tmp_path / "t.csv").rows() == [("café", "2")]
+
+
+def test_commas_at_the_end_of_lines_add_no_field(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,,\n1,2,,\n3,4\n5,6,,,\n")
+    with pytest.warns(ClinometerWarning, match="1 of 3 rows set aside: t.csv:3: 2 fields"):
+        table = read_table(tmp_path / "t.csv")
+    assert table.columns == ["a", "b", "column 3", "column 4"]
+    assert table["a"].to_list() == ["1", "5"]
+
+
+def test_a_field_of_several_lines_is_placed_where_it_begins(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('a,b\n1,"x\ny"\n\n3,"z"\n')
+    table = read_table(tmp_path / "t.csv", placed=True)
+    assert table[PLACE].to_list() == ["t.csv:2", "t.csv:5"]
+
+
+def test_numbers_that_are_none_cost_their_rows(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,1\ny,many\nz,\n")
+    with pytest.warns(ClinometerWarning, match="t.csv:3: n 'many': expected a number or nothing"):
+        table = read_numbers(tmp_path / "t.csv", ["n"])
+    assert table.rows() == [("x", 1.0), ("z", None)]
 
 
 def test_other_bad_tables(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clinometer.errors import InputError
+from clinometer.errors import ClinometerWarning, InputError
 from clinometer.sharing import scoring_rates, selection_rates, write_ll144
+from clinometer.sharing.counts import read_counts
+from clinometer.sharing.ll144 import describe, law_rates
 
 HERE = Path(__file__).parent
 NUMBERS = ("n", "n_positive", "rate", "share", "impact_ratio")
@@ -40,6 +42,11 @@ def test_tables_are_those_of_aedt_audit(kind: str) -> None:
     assert both.height == expected.height == rates(kind).height == 20
     for name in NUMBERS:
         assert (both[name] - both[f"{name}_theirs"]).abs().max() < 1e-12, name
+    # Theirs gives a ratio to people of an unknown category, too; the law leaves them out.
+    assert (
+        both.filter(race="unknown")["impact_ratio"].null_count()
+        == both.filter(race="unknown").height
+    )
     assert both["excluded"].equals(both["excluded_theirs"])
     assert both["excluded"].any()
 
@@ -145,7 +152,7 @@ def test_frames_of_pandas_are_read_and_other_types_refused() -> None:
     rows = {"race": ["A", None], "gender": ["f", "m"], "n": [2, 2], "n_selected": [1, 2]}
     table = selection_rates(pandas.DataFrame(rows)).filter(grouping="race/ethnicity")
     assert table["race"].to_list() == ["A", "unknown"]
-    assert table["impact_ratio"].to_list() == [1.0, 2.0]
+    assert table["impact_ratio"].to_list() == [1.0, None]
     with pytest.raises(InputError, match="counts: int; expected a polars or pandas frame"):
         selection_rates(3)
     with pytest.raises(InputError, match="without a score"):
@@ -158,7 +165,10 @@ def test_frames_of_pandas_are_read_and_other_types_refused() -> None:
         ("race,gender,n\nA,f,1", "missing column n_selected"),
         ("race,gender,n,n_selected\nA,f,1,2", "expected 0 ≤ n_selected ≤ n"),
         ("race,gender,n,n_selected\nA,f,1,", "expected 0 ≤ n_selected ≤ n"),
-        ("race,gender,n,n_selected\nA,f,one,1", "expected a number"),
+        ("race,gender,n,n_selected\nA,f,one,1", "counts.csv:2: n 'one': expected a number"),
+        ("race,n,n_selected\nA,2,1", "missing column gender"),
+        ("race,sex,gender,n,n_selected\nA,f,f,2,1", "columns sex and gender are for the same"),
+        ("race,sex,n,n_selected\nA,f,2,1\nA,Total,2,1", "counts.csv:3: sex 'Total' is a sum"),
         ("race,gender,score\nA,f,", "without a score"),
     ],
 )
@@ -195,3 +205,56 @@ def test_a_table_that_is_not_there_is_named_first(tmp_path: Path) -> None:
 def test_a_run_that_selects_nobody_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no instrument of this run selects"):
         write_ll144(tmp_path, tmp_path / "out")
+
+
+def test_unknown_people_may_be_stated_by_their_number_alone(tmp_path: Path) -> None:
+    (tmp_path / "counts.csv").write_text(
+        "race,sex,n,n_selected\nA,f,20,10\nB,m,20,5\nN/A,f,4,4\nN/A,-,7,\n"
+    )
+    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "x", 100)
+    content = json.loads(path.read_text("utf-8"))
+    assert content["n_unknown"] == 4 + 7 + 100
+    assert content["unknown"][-1] == {"category": "unknown", "n": 107}
+    sexes = {row["gender"]: row for row in content["tables"] if row["grouping"] == "sex"}
+    assert {name: row["n"] for name, row in sexes.items()} == {"f": 24, "m": 20}
+    assert sexes["m"]["impact_ratio"] == round(0.25 / (14 / 24), 6)
+
+
+def test_what_was_understood_is_said(tmp_path: Path) -> None:
+    (tmp_path / "counts.csv").write_text(
+        "race,sex,persona,n,n_selected\nA,f,x,1000,500\nB,m,y,2000,900\nC,m,y,10,9\nNA,m,y,5,1\n"
+    )
+    counts = read_counts(tmp_path / "counts.csv", FROM_TO, "one employer", 3)
+    assert list(describe(law_rates(counts), counts)) == [
+        "sex: f 1,000, m 2,015",
+        "sex: ratios are to f, whose rate is 0.500",
+        "race/ethnicity: A 1,000, B 2,000, C 10, unknown 5",
+        "race/ethnicity: ratios are to A, whose rate is 0.500",
+        "race/ethnicity: below 2%, and no benchmark: C",
+        "intersections: ratios are to A, f, whose rate is 0.500",
+        "intersections: below 2%, and no benchmark: C, m",
+        "of an unknown category: 8 people, in no ratio",
+        "columns not used: persona (2 values)",
+    ]
+
+
+def test_the_range_of_scores_is_said(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("race,sex,score\nA,f,1\nB,m,6.5\nB,m,3\n")
+    counts = read_counts(tmp_path / "scores.csv", FROM_TO, "one employer")
+    assert next(describe(law_rates(counts), counts)) == "score: 1 to 6.5, 3 people"
+
+
+def test_rows_with_impossible_counts_are_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "counts.csv").write_text(
+        "race,sex,n,n_selected\nA,f,20,10\nB,m,20,50\nB,m,40,5\nC,f,10,3\n"
+    )
+    with pytest.warns(ClinometerWarning, match="counts.csv:3: n_selected 50.0: expected 0 ≤"):
+        table = read_counts(tmp_path / "counts.csv", FROM_TO, "x").table
+    assert table["n"].to_list() == [20, 40, 10]
+
+
+def test_files_have_no_digits_of_floating_point(tmp_path: Path) -> None:
+    rows = {"race": ["A", "B"], "gender": "f", "n": [3, 9], "n_selected": [1, 1]}
+    pl.DataFrame(rows).write_csv(tmp_path / "counts.csv")
+    path, _ = write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "x")
+    assert "intersections,B,f,9,1,0.111111,0.75,false,0.333333\n" in path.read_text()

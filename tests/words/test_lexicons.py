@@ -92,7 +92,7 @@ def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none.txt: no such file"):
         read_valence(tmp_path / "none.txt")
     (tmp_path / "v.txt").write_bytes(b"caf\xe9\t0.5\n")
-    with pytest.raises(InputError, match="v.txt: not UTF-8 after line 0"):
+    with pytest.raises(InputError, match="v.txt: not UTF-8 at byte 3"):
         read_valence(tmp_path / "v.txt")
 
 

@@ -26,8 +26,8 @@ def contrast_conditions(scores: pl.LazyFrame) -> Contrasted:
     for run in _runs(scores):
         measure = measure_of(run["instrument"][0])
         for condition in CONDITIONS:
-            if run[condition].drop_nulls().n_unique() > 1:
-                baseline = _baseline(condition, run)
+            baseline = _baseline(condition, run)
+            if baseline is not None:
                 contrasted = contrast(run, measure, factor=condition, baseline=baseline)
                 estimates.append(contrasted.estimates)
                 matches.append(contrasted.matches)
@@ -46,11 +46,16 @@ def _runs(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
         yield scores.filter(*is_of_run).collect()
 
 
-def _baseline(condition: str, scores: pl.DataFrame) -> str:
-    """Return the baseline of a condition: no intervention, the lowest effort or temperature."""
+def _baseline(condition: str, scores: pl.DataFrame) -> str | None:
+    """Return the baseline of a condition: no intervention, the lowest effort or temperature.
+
+    None where there is nothing to compare, or recorded answers have no condition called none.
+    """
+    names: list[str] = scores[condition].drop_nulls().unique().to_list()
+    if len(names) < 2:
+        return None
     if condition == "intervention":
-        return "none"
+        return "none" if "none" in names else None
     # Efforts are levels, in their order, or numbers of tokens; temperatures are numbers.
     ranks = {name: float(rank) for rank, name in enumerate(EFFORTS)}
-    names: list[str] = scores[condition].drop_nulls().unique().to_list()
     return min(names, key=lambda name: ranks[name] if name in ranks else float(name))

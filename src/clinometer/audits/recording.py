@@ -6,7 +6,7 @@ came from, so that everything after them is as if Clinometer had asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError, NoAnswerError, shortened
 from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.results import RESPONSES, SCORES, check
+from clinometer.results.faults import PLACE
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.records import text_hash
 from clinometer.results.tables import as_frame, write_table
 from clinometer.scoring import score
-from clinometer.scoring.recorded import rename_columns
+from clinometer.scoring.conditions import find_conditions, with_conditions
+from clinometer.scoring.recorded import column_names, rename_columns
 from clinometer.stimuli import Study, load_study
 
 __all__ = ["Recording", "audit_recorded", "read_recorded"]
@@ -43,12 +45,16 @@ class Recording:
         Who answered, where the table does not say.
     columns
         Name of a column here → its name in the table.
+    conditions
+        Columns by whose values means are taken; ``("none",)``: by none. Empty: those that
+        `scoring.conditions` finds, which a warning names.
     """
 
     study: str | Path = "bai2025"
     instrument: str = next(iter(INSTRUMENTS))
     model: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    conditions: Sequence[str] = ()
 
 
 def read_recorded(responses: object, recording: Recording, study: Study) -> pl.DataFrame:
@@ -70,6 +76,8 @@ def read_recorded(responses: object, recording: Recording, study: Study) -> pl.D
     table = rename_columns(table, recording.instrument, study)
     if recording.model is not None and "model" not in table.columns:
         table = table.with_columns(model=pl.lit(recording.model))
+    conditions = find_conditions([table], recording.conditions, column_names(study))
+    table = with_conditions(table, conditions)
     # Zeros in front, so that trials sort as they were recorded.
     number = pl.int_range(pl.len()).cast(pl.String).str.zfill(7)
     return table.with_columns(trial_id=pl.format("recorded.{}", number))
@@ -157,7 +165,7 @@ def audit_recorded(
     study = load_study(recording.study)
     select(study, recording.instrument)  # refuses a study that the instrument cannot ask
     table = read_recorded(responses, recording, study)
-    answers_hash = _hash(table.drop("trial_id"))
+    answers_hash = _hash(table.drop("trial_id", PLACE, strict=False))
     scores, words = score(table, study, instrument=recording.instrument, keep=True)
     if scores["reason"].eq_missing("error").all():
         raise NoAnswerError(f"{_source_name(responses)}: no row has an answer; nothing was written")
@@ -202,6 +210,7 @@ def _describe_plan(scores: pl.DataFrame, study: Study, recording: Recording) -> 
         values("model"),
         modes=modes or list(instrument.modes)[:1],
         iterations=int(str(iterations)),  # for mypy: a maximum may be of any type
+        interventions=dict.fromkeys(values("intervention")),
         order="random",
     )
 

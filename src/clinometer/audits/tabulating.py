@@ -39,6 +39,8 @@ from clinometer.results.records import Journal, plan_origin, read_plan
 from clinometer.results.schemas import PROGRESS, Tables
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
+from clinometer.scoring.conditions import find_conditions, with_conditions
+from clinometer.scoring.recorded import column_names, rename_columns
 from clinometer.statistics.contrasts import DRAWN, TRIAL
 from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
@@ -58,9 +60,11 @@ from clinometer.texts import encodable
 __all__ = [
     "ModelAnswers",
     "collect_responses",
+    "conditions_of_responses",
     "estimate",
     "estimate_means",
     "estimate_scores",
+    "read_scores",
     "score_responses",
     "tabulate",
     "tabulate_scores",
@@ -152,12 +156,18 @@ _ANSWER = tuple(name for name in RESPONSES if name not in ("model", *TRIALS))
 
 
 def score_responses(
-    responses: Path, studies: dict[str, Study], out: Path, **options: Any
+    responses: Path,
+    studies: dict[str, Study],
+    out: Path,
+    *,
+    conditions: Sequence[str] = (),
+    **options: Any,
 ) -> pl.DataFrame:
     """Score responses in chunks into `out`; return the words (`results.WORDS`).
 
     `responses` is a table (see `scoring.score`, which takes the `options`), an inspect
-    log, or a folder of logs; with one study it needs no `study` column. Raises as `score`.
+    log, or a folder of logs; with one study it needs no `study` column. `conditions` are columns
+    of a table (`conditions_of_responses`). Raises as `score`.
     """
     word_counts = pl.DataFrame(schema=WORDS)
 
@@ -167,6 +177,7 @@ def score_responses(
         n_scores = start = 0
         pieces_to_score = _join_paired(response_pieces(responses), options.get("instrument"))
         for piece in pieces_to_score:
+            piece = with_conditions(piece, conditions)
             for study, part in by_study(piece, studies):
                 # Answers without an `iteration` are numbered over all pieces.
                 scores, words = score(part, study, start=start, **options)
@@ -203,13 +214,30 @@ def _join_paired(parts: Iterator[pl.DataFrame], default: str | None) -> Iterator
         yield pl.concat(paired_pieces, how="diagonal_relaxed")
 
 
+def conditions_of_responses(
+    responses: Path, study: Study, instrument: str, chosen: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Find the columns of conditions in a table of responses; see `find_conditions`.
+
+    Logs have none: what was asked under is known of them.
+    """
+    if _are_logs(responses):
+        return ()
+    renamed = (rename_columns(piece, instrument, study) for piece in pieces(responses))
+    return find_conditions(renamed, chosen, column_names(study))
+
+
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
     """Yield recorded answers in chunks, from a table or from inspect logs."""
-    if responses.is_dir() or responses.suffix == ".eval":
+    if _are_logs(responses):
         from clinometer.asking.trials import read_logs
 
         return read_logs(responses)
-    return pieces(responses)
+    return pieces(responses, placed=True)
+
+
+def _are_logs(responses: Path) -> bool:
+    return responses.is_dir() or responses.suffix == ".eval"
 
 
 def _add_words(word_counts: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
@@ -225,7 +253,9 @@ def _add_words(word_counts: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
 
 
 @anywhere(scores=False)
-def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame:
+def estimate(
+    scores: object, inference: Inference | None = None, conditions: Sequence[str] = ()
+) -> pl.DataFrame:
     """Estimate from scores of any instruments and models.
 
     Parameters
@@ -235,6 +265,9 @@ def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame
         a table.
     inference
         Margin, confidence, compliance floor and clusters; by default those of `Inference`.
+    conditions
+        Columns by whose values means are taken; ``("none",)``: by none. By default those that
+        `scoring.conditions` finds, which a warning names.
 
     Returns
     -------
@@ -253,10 +286,23 @@ def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame
     """
     if isinstance(scores, Scores):
         scores = scores.scores
-    if isinstance(scores, str | Path):
-        return estimate_scores(Path(scores), inference).estimates
-    frame = check(as_frame(scores, "scores"), SCORES, "scores")
-    return estimate_scores(frame.lazy(), inference).estimates
+    table = Path(scores) if isinstance(scores, str | Path) else as_frame(scores, "scores")
+    return estimate_scores(read_scores(table, conditions), inference).estimates
+
+
+def read_scores(scores: Path | pl.DataFrame, chosen: Sequence[str] = ()) -> pl.LazyFrame:
+    """Read scores, columns `results.SCORES`, with the conditions of other columns.
+
+    `chosen` are those of `find_conditions`. Raises InputError if a column is missing.
+    """
+    if isinstance(scores, pl.DataFrame):
+        conditions = find_conditions([scores], chosen, column_names())
+        return check(with_conditions(scores, conditions), SCORES, "scores").lazy()
+    conditions = find_conditions(pieces(scores), chosen, column_names())
+    if not conditions:
+        return scan_table(scores, SCORES)
+    frame = scan_table(scores, {**SCORES, **dict.fromkeys(conditions, pl.String())}).collect()
+    return with_conditions(frame, conditions).select(list(SCORES)).lazy()
 
 
 def estimate_scores(

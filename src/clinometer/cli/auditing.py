@@ -15,6 +15,7 @@ from clinometer.audits import SIZES
 from clinometer.cli.gating import JUDGING, take_judgement
 from clinometer.cli.options import (
     COLUMN,
+    CONDITION,
     FILE,
     FOLDER,
     MODEL_SIZES,
@@ -40,6 +41,7 @@ from clinometer.errors import ExitCode, InputError
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
     from clinometer.asking.sessions import Outcome
+    from clinometer.audits.recording import Recording
     from clinometer.comparing.exports import GateReport
 
 __all__ = ["audit_command", "cost_command", "report_command", "run_command", "say_findings"]
@@ -62,6 +64,7 @@ JSON = click.option(
     "inspect log, or a folder of logs. Nothing is asked.",
 )
 @COLUMN
+@CONDITION
 @click.option(
     "--size",
     type=click.Choice(SIZES),
@@ -96,6 +99,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     models: tuple[str, ...],
     responses: Path | None,
     columns: tuple[str, ...],
+    conditions: tuple[str, ...],
     size: str,
     profile: bool,
     judged: bool,
@@ -120,7 +124,8 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     with _stdout_for_json(as_json), judgement.prepare(models) if judgement else nullcontext():
         outcome = None  # of recorded answers, which are all there
         if responses is not None:
-            directory = _audit_recorded(responses, models, columns, out, options)
+            recording = _recording(models, columns, conditions, options)
+            directory = _audit_recorded(responses, recording, out)
         else:
             plan = build_plan(models, options, size)
             directory = out or default_directory(plan.models, size)
@@ -185,27 +190,31 @@ def say_findings(
     echo(f"report: {page}")
 
 
-def _audit_recorded(
-    responses: Path,
+def _recording(
     models: tuple[str, ...],
     columns: tuple[str, ...],
-    out: Path | None,
+    conditions: tuple[str, ...],
     options: dict[str, Any],
-) -> Path:
-    """Write the tables of recorded answers; return their directory."""
-    from clinometer.audits.recording import audit_recorded
-
+) -> Recording:
+    """Return what recorded answers leave open."""
     for name in ("studies", "instruments"):  # which an audit of models may have several of
         if len(options[name] or ()) > 1:
             raise InputError(f"--{name[:-1]}: recorded answers are of one; call once for each")
     if len(models) > 1:
         raise InputError("MODEL…: at most one says who answered, where the table does not")
-    recording = build_recording(
+    return build_recording(
         next(iter(options["studies"] or ()), None),
         next(iter(options["instruments"] or ()), None),
         next(iter(models), None),
         columns,
+        conditions,
     )
+
+
+def _audit_recorded(responses: Path, recording: Recording, out: Path | None) -> Path:
+    """Write the tables of recorded answers; return their directory."""
+    from clinometer.audits.recording import audit_recorded
+
     directory = out or Path("results") / f"{responses.stem}-recorded"
     command = " ".join(["clinometer", *sys.argv[1:]])
     results = audit_recorded(responses, directory, recording, command)

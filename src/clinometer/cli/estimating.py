@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.cli.options import FILE, FOLDER, TABLE, Option, command
+from clinometer.cli.options import CONDITION, FILE, FOLDER, TABLE, Option, command
 from clinometer.cli.output import echo
 from clinometer.errors import InputError
 
@@ -34,6 +34,7 @@ def _scores(help: str) -> Option:
     default=0.8,
     help="Smallest share of scored answers that allows a verdict.",
 )
+@CONDITION
 @click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
     "--tables",
@@ -41,13 +42,15 @@ def _scores(help: str) -> Option:
     help="Also write the detail tables to this folder, as .parquet: order effects, "
     "compliance, shares of yes, comedy and tragedy, fits of regressions.",
 )
-def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: Any) -> None:
+def estimate_command(
+    scores: Path, conditions: tuple[str, ...], out: Path, tables: Path | None, **inference: Any
+) -> None:
     """Estimate means, intervals and tests at every level, for both targets and as published."""
-    from clinometer.audits.tabulating import estimate_scores
+    from clinometer.audits.tabulating import estimate_scores, read_scores
     from clinometer.results.tables import write_table
     from clinometer.statistics.estimates import Inference
 
-    estimates, details = estimate_scores(scores, Inference(**inference))
+    estimates, details = estimate_scores(read_scores(scores, conditions), Inference(**inference))
     write_table(estimates, out)
     _say_means(estimates)
     echo(f"{estimates.height:,} estimates: {out}")

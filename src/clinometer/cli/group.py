@@ -73,6 +73,8 @@ def run_group() -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
+            # Python would say the same of a second file only once.
+            warnings.simplefilter("always", ClinometerWarning)
             # Not standalone: click would print errors and exit by its own rules.
             _group(prog_name="clinometer", standalone_mode=False)
     except click.exceptions.Exit as stop:

@@ -26,6 +26,7 @@ __all__ = [
     "BASE_URL",
     "BATCH",
     "COLUMN",
+    "CONDITION",
     "CONFIDENCE",
     "FILE",
     "FOLDER",
@@ -257,6 +258,16 @@ COLUMN = click.option(
     "repeated.",
 )
 
+CONDITION = click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of what recorded answers were asked under, such as a persona: means are taken of "
+    "each value; may be repeated. none: no column is one.  [default: a column of at most 10 texts "
+    "with 5 answers each]",
+)
+
 #: Limits that end a run early.
 _LIMITS: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
@@ -330,6 +341,7 @@ recording_options = all_options(
         click.option("--model", metavar="NAME",
                      help="Model of recorded answers without such a column."),
         COLUMN,
+        CONDITION,
     ]
 )  # fmt: skip
 
@@ -351,7 +363,11 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
 
 
 def build_recording(
-    study: str | None, instrument: str | None, model: str | None, columns: Sequence[str]
+    study: str | None,
+    instrument: str | None,
+    model: str | None,
+    columns: Sequence[str],
+    conditions: Sequence[str] = (),
 ) -> Recording:
     """Build what recorded answers leave open from the values of `recording_options`."""
     from clinometer.audits.recording import Recording
@@ -365,7 +381,7 @@ def build_recording(
     options = {"study": study, "instrument": instrument, "model": model}
     # Without an option, the default of `Recording`.
     settings = {name: text for name, text in options.items() if text is not None}
-    return Recording(columns=names, **settings)
+    return Recording(columns=names, conditions=conditions, **settings)
 
 
 def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.cli.options import FILE, SCORING, TABLE, command
+from clinometer.cli.options import CONDITION, FILE, SCORING, TABLE, command
 from clinometer.cli.output import echo
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ __all__ = ["score_command"]
     "response; or an inspect log; or a folder of these logs.",
 )
 @SCORING
+@CONDITION
 @click.option("--out", required=True, type=TABLE, help="Scores, as .csv or .parquet.")
 @click.option("--words", type=TABLE, help="Also write how often each word was given to each group.")
 @click.option(
@@ -49,17 +50,24 @@ __all__ = ["score_command"]
     "--model", metavar="NAME", help="Model that answered, if the table has no such column."
 )
 def score_command(
-    study: str, responses: Path, out: Path, words: Path | None, grader: str | None, **options: Any
+    study: str,
+    responses: Path,
+    out: Path,
+    words: Path | None,
+    conditions: tuple[str, ...],
+    grader: str | None,
+    **options: Any,
 ) -> None:
     """Score answers that were recorded elsewhere; no model is asked, except a --grader.
 
     Group words are taken from the columns marginalized and default, or inferred from the answer
     if these are missing. Decisions may be in the columns profile and decision. Other columns are
-    copied to the output.
+    copied to the output; one of conditions also gives its values to the column intervention, and
+    is named first.
     """
     from clinometer.asking.sessions import verdicts
-    from clinometer.audits.tabulating import score_responses
-    from clinometer.instruments.catalogue import INSTRUMENTS, select
+    from clinometer.audits.tabulating import conditions_of_responses, score_responses
+    from clinometer.instruments.catalogue import select
     from clinometer.results.tables import write_table
     from clinometer.stimuli import load_study
 
@@ -70,9 +78,13 @@ def score_command(
     readings = out.with_name(f"{out.name}.judge")
     if grader is not None:
         _ask_grader(grader, responses, studies, readings, options)
-    keep = INSTRUMENTS[instrument].recorded.keep
+    columns = conditions_of_responses(responses, loaded, instrument, conditions)
     word_counts = score_responses(
-        responses, studies, out, judged=verdicts(readings), keep=keep, **options
+        *(responses, studies, out),
+        conditions=columns,
+        judged=verdicts(readings),
+        keep=True,
+        **options,
     )
     if words is not None:
         write_table(word_counts, words)
@@ -108,13 +120,15 @@ def _say_scores(path: Path) -> None:
     # Read again, and few columns: the scores of large tables are never in memory together.
     parquet = path.suffix == ".parquet"
     table = pl.scan_parquet(path) if parquet else pl.scan_csv(path, infer_schema=False)
-    scores = table.select("model", "instrument", "score", "reason").collect()
+    run = ["model", "instrument", "intervention"]
+    scores = table.select(*run, "score", "reason").collect()
     lines = []
-    for (model, measure), part in scores.group_by("model", "instrument", maintain_order=True):
+    for (model, measure, condition), part in scores.group_by(run, maintain_order=True):
         neutral = measure_of(measure).neutral
         mean = part.select(pl.col("score").cast(pl.Float64).mean()).item()
         mean_text = "no score" if mean is None else f"mean {mean:.2f} (neutral {neutral:g})"
-        lines.append(f"{model}, {measure}: {mean_text}; {_counts_text(part)}")
+        under = "" if condition == "none" else f", {condition}"
+        lines.append(f"{model}, {measure}{under}: {mean_text}; {_counts_text(part)}")
     if len(lines) != 1:
         lines.append(_counts_text(scores))
     for line in lines[:-1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ __all__ = ["share_command"]
 FORMATS = {
     "every-eval-ever": {"out": True},
     "hub": {"out": True, "dataset": True, "source": False},
-    "ll144": {"out": True, "source": False, "period": False},
+    "ll144": {"out": True, "source": False, "period": False, "unknown": False},
     "mlflow": {"experiment": False},
 }
 
@@ -41,6 +41,12 @@ FORMATS = {
     "--period", metavar="FROM/TO", help="Dates of the counts, 2026-01-01/2026-06-30 (ll144)."
 )
 @click.option(
+    "--unknown",
+    type=int,
+    metavar="N",
+    help="People of an unknown category who are in no row of the table (ll144).",
+)
+@click.option(
     "--experiment", metavar="NAME", help="The runs' experiment (mlflow).  [default: clinometer]"
 )
 def share_command(
@@ -54,7 +60,8 @@ def share_command(
     files for the repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a
     run of each model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). ll144: the tables
     of New York City's Local Law 144, of a run whose instrument selects candidates, or of a table
-    with columns race, gender and n, n_selected (or score).
+    with columns race, sex and n, n_selected (or score). What was understood of the table is printed
+    first.
     """
     for name, value in options.items():
         if value is not None and name not in FORMATS[form]:
@@ -92,17 +99,21 @@ def _write_hub_files(results: Path, options: Mapping[str, Any]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _write_law_tables(results: Path, options: Mapping[str, Any]) -> list[str]:
-    """Write the tables of Local Law 144; return their paths, and what they are not."""
-    from clinometer.sharing import write_ll144
-    from clinometer.sharing.ll144 import NOT_EVIDENCE
+def _write_law_tables(results: Path, options: Mapping[str, Any]) -> Iterator[str]:
+    """Write the tables of Local Law 144; say what was understood before, and what they are not."""
+    from clinometer.sharing.counts import read_counts
+    from clinometer.sharing.ll144 import NOT_EVIDENCE, describe, law_rates, write_tables
 
-    paths = write_ll144(results, options["out"], options["period"], options["source"])
-    return [*map(str, paths), *(f"not evidence: {text}" for text in NOT_EVIDENCE)]
+    n_unknown = options["unknown"] or 0
+    counts = read_counts(results, options["period"], options["source"], n_unknown)
+    rates = law_rates(counts)
+    yield from describe(rates, counts)
+    yield from map(str, write_tables(rates, counts, options["out"]))
+    yield from (f"not evidence: {text}" for text in NOT_EVIDENCE)
 
 
 #: Format → what writes it.
-_WRITERS: dict[str, Callable[[Path, Mapping[str, Any]], list[str]]] = {
+_WRITERS: dict[str, Callable[[Path, Mapping[str, Any]], Iterable[str]]] = {
     "every-eval-ever": _write_records,
     "hub": _write_hub_files,
     "ll144": _write_law_tables,

@@ -10,7 +10,7 @@ from clinometer.report.prose import bracketed, number, percent
 from clinometer.report.sections import Exchange, Quote, Term
 from clinometer.report.tables import ReportTable, TableCell, TableColumn, render_table
 from clinometer.results.controls import KINDS
-from clinometer.sharing.ll144 import RUN
+from clinometer.sharing.counts import RUN
 
 __all__ = ["Chapter", "chapters", "findings_chapter", "law_chapter"]
 

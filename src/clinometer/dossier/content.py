@@ -35,7 +35,8 @@ from clinometer.report.sections import Exchange
 from clinometer.report.tables import ReportTable
 from clinometer.results.parquet import read_parquet
 from clinometer.results.subjects import say_simulated
-from clinometer.sharing.ll144 import SELECTIONS, read_counts, selection_rates, summary
+from clinometer.sharing.counts import SELECTIONS, read_counts
+from clinometer.sharing.ll144 import selection_rates, summary
 
 __all__ = ["CLAIMS_NOTHING", "NEVER_TESTED", "Evidence", "dossier_content", "measured_groups"]
 

@@ -182,8 +182,6 @@ class Recorded:
     """Trial, study, words → columns of the trial that can be inferred."""
     dimensions: bool = False
     """Whether an answer is about one dimension, inferred from its words."""
-    keep: bool = True
-    """Whether ``clinometer score`` keeps other columns."""
 
 
 class Published(NamedTuple):

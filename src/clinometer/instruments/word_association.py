@@ -387,7 +387,7 @@ INSTRUMENT = Instrument(
     },
     words=Study.words,
     defect=lambda study, key, variation: study.stereotypes[key].defect(variation),
-    recorded=Recorded(needs=_needed_columns, complete=_complete, dimensions=True, keep=False),
+    recorded=Recorded(needs=_needed_columns, complete=_complete, dimensions=True),
     scorings=("exact", "published"),
     trial="a list of words, each to be given to one of two group words",
     simulate=answer_pairs,

@@ -7,9 +7,7 @@ no number) is written to CSV with an apostrophe before it, which is left out whe
 
 from __future__ import annotations
 
-import csv
 import errno
-import io
 import os
 import shutil
 import tempfile
@@ -20,9 +18,10 @@ from pathlib import Path
 
 import polars as pl
 
-from clinometer.errors import InputError, one_line, shortened, unknown
-from clinometer.packed import open_packed
+from clinometer.errors import InputError, shortened, unknown
 from clinometer.results import check
+from clinometer.results.csv_records import read_records
+from clinometer.results.faults import PLACE, Faults
 from clinometer.results.parquet import read_parquet, read_pieces, scan_parquet
 
 __all__ = [
@@ -49,8 +48,6 @@ PACKED = ".csv.gz"
 _TEMPORARY = ".clinometer-"
 #: Seconds after which such a folder belongs to no process any more.
 _ABANDONED_S = 3600.0
-#: Largest field of a CSV table, in characters.
-_LARGEST_FIELD = 1 << 30
 #: Beginning of a text that a spreadsheet would run, with the apostrophes that mark it as text.
 FORMULA = r"^'*[=+\-@\t\r]"
 #: A number, which a spreadsheet does not run though it may begin so.
@@ -58,15 +55,11 @@ NUMBER = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
 INTEGERS = ("iteration", "input_tokens", "output_tokens", "reasoning_tokens")
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """Read a whole ``.csv`` or ``.parquet`` table.
-
-    Raises InputError if the file is missing, has another ending, or is malformed (file and line
-    are named).
-    """
+def read_table(path: Path, *, placed: bool = False) -> pl.DataFrame:
+    """Read a whole ``.csv`` or ``.parquet`` table; see `pieces`."""
     if path.suffix == ".parquet" and path.is_file():
         return read_parquet(path)
-    return pl.concat(list(pieces(path)), how="vertical_relaxed")
+    return pl.concat(list(pieces(path, placed=placed)), how="vertical_relaxed")
 
 
 def as_frame(table: object, name: str) -> pl.DataFrame:
@@ -101,21 +94,23 @@ def read_numbers(
 ) -> pl.DataFrame:
     """Read a table, some of whose columns are numbers; an empty field is null.
 
-    `frame` is the table if it was already read. Raises InputError if a column is missing or a value
-    in it is not a number.
+    `frame` is the table if it was already read. Rows with something else there are set aside.
+    Raises InputError if a column is missing, or most rows are set aside.
     """
-    frame = read_table(path) if frame is None else frame
+    if frame is None:
+        return read_numbers(path, columns, read_table(path, placed=True)).drop(PLACE, strict=False)
+    faults = Faults(str(path))
     for name in columns:
         if name not in frame.columns:
             raise InputError(f"{path}: {unknown('column', name, frame.columns)}")
-        text = check(frame, {name: pl.String()}, str(path))[name].str.strip_chars()
-        text = text.replace("", None)
-        number = text.cast(pl.Float64, strict=False)
-        wrong = text.filter(text.is_not_null() & ~number.is_finite().fill_null(False))
-        if not wrong.is_empty():
-            text_of_wrong = one_line(wrong[0])
-            raise InputError(f"{path}: {name} {text_of_wrong!r}: expected a number or nothing")
-        frame = frame.with_columns(number.alias(name))
+        text = (
+            check(frame, {name: pl.String()}, str(path))[name].str.strip_chars().replace("", None)
+        )
+        is_number = text.cast(pl.Float64, strict=False).is_finite().fill_null(False)
+        wrong = text.is_not_null() & ~is_number
+        frame = faults.refuse(frame, wrong, name, "expected a number or nothing")
+        frame = frame.with_columns(text.filter(~wrong).cast(pl.Float64).alias(name))
+    faults.report(frame.height)
     return frame
 
 
@@ -155,80 +150,81 @@ def join_tables(
     return first.join(second, on=keys, how="left", maintain_order="left")
 
 
-def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
+def pieces(path: Path, rows: int = PIECE, *, placed: bool = False) -> Iterator[pl.DataFrame]:
     """Yield a table in chunks of at most `rows` rows; an empty table gives one empty chunk.
 
-    Raises InputError if the file is missing, has another ending, or is malformed (file and line
-    are named).
+    Malformed rows of a CSV table are set aside with a warning. `placed`: its column `PLACE` says
+    where each row stands. Raises InputError if the file is missing, has another ending, or is
+    malformed as a whole (file and line are named).
     """
     check_ending(path, (*FORMATS, PACKED))
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    if path.suffix != ".parquet":
-        yield from _csv_pieces(path, rows)
+    if path.suffix == ".parquet":
+        yield from read_pieces(path, rows)
         return
-    yield from read_pieces(path, rows)
+    for frame in _csv_pieces(path, rows):
+        yield frame if placed else frame.drop(PLACE)
 
 
 def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    """Read with the standard library, which reports the line of a malformed record."""
-    csv.field_size_limit(_LARGEST_FIELD)
-    try:
-        with (
-            open_packed(path) as data,
-            io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file,
-        ):
-            reader = csv.reader(file, strict=True)
-            header = next(reader, [])
-            _check_header(header, path)
-            records: list[list[str]] = []
-            first = True  # a table without rows gives one empty chunk
-            for record in reader:
-                if not record:  # a blank line
-                    continue
-                if len(record) != len(header):
-                    raise InputError(
-                        f"{path}:{reader.line_num}: {len(record)} fields where the header has "
-                        f"{len(header)}"
-                    )
-                records.append(record)
-                if len(records) == rows:
-                    yield _frame(records, header, path)
-                    records = []
-                    first = False
-            if records or first:
-                yield _frame(records, header, path)
-    except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}: malformed CSV: {error}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+    """Yield a text table in chunks, which have a column `PLACE` more than the file."""
+    records = read_records(path)
+    _, header = next(records, (1, []))
+    header = _column_names(header, path)
+    faults = Faults(str(path))
+    n_rows = 0
+    batch: list[tuple[int, list[str]]] = []
+    for numbered_record in records:
+        batch.append(numbered_record)
+        if len(batch) == rows:
+            frame = _read_integers(_frame(batch, header, path), faults)
+            n_rows += frame.height
+            yield frame
+            batch = []
+    if batch or not n_rows:  # a table without rows gives one empty chunk
+        frame = _read_integers(_frame(batch, header, path), faults)
+        n_rows += frame.height
+        yield frame
+    faults.report(n_rows)
 
 
-def _check_header(header: Sequence[str], path: Path) -> None:
-    """Refuse a header that is absent, separated by something else, or names a column twice."""
+def _column_names(header: Sequence[str], path: Path) -> list[str]:
+    """Return the names of columns; a column without one is named by its number.
+
+    A header that is absent, separated by something else, or names a column twice is refused.
+    """
     if not header:
         raise InputError(f"{path}:1: no header")
     separators = [character for character in ";\t|" if character in header[0]]
     if len(header) == 1 and separators:
         raise InputError(f"{path}:1: columns are separated by {separators[0]!r}; expected ','")
-    repeated = {name for name in header if header.count(name) > 1}
+    names = [name or f"column {number}" for number, name in enumerate(header, 1)]
+    repeated = {name for name in names if names.count(name) > 1}
     if repeated:
         raise InputError(f"{path}:1: column {', '.join(sorted(repeated))} stands twice")
+    return names
 
 
-def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFrame:
-    """Return records as a table: marks of formulas left out, columns of integers converted."""
+def _frame(batch: list[tuple[int, list[str]]], header: list[str], path: Path) -> pl.DataFrame:
+    """Return numbered records as a table of texts, with `PLACE` and without marks of formulas."""
+    records = [record for _, record in batch]
     frame = pl.DataFrame(records, schema={name: pl.String for name in header}, orient="row")
     texts = pl.col(pl.String)
     # "'=1+1" was written for "=1+1"; "'tis" was no formula, and keeps its apostrophe.
     marked = texts.str.starts_with("'") & texts.str.contains(FORMULA)
     frame = frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
-    for name in set(INTEGERS) & set(header):
-        number = frame[name].replace("", None).cast(pl.Int64, strict=False)
-        wrong = frame.filter(number.is_null() & (frame[name] != ""))
-        if wrong.height:
-            raise InputError(f"{path}: {name} {wrong[name][0]!r}: expected a whole number")
-        frame = frame.with_columns(number.alias(name))
+    places = [f"{path.name}:{line}" for line, _ in batch]
+    return frame.with_columns(pl.Series(PLACE, places, pl.String))
+
+
+def _read_integers(frame: pl.DataFrame, faults: Faults) -> pl.DataFrame:
+    """Convert the columns of whole numbers; rows with something else are set aside."""
+    for name in set(INTEGERS) & set(frame.columns):
+        text = frame[name].replace("", None)
+        wrong = text.is_not_null() & text.cast(pl.Int64, strict=False).is_null()
+        frame = faults.refuse(frame, wrong, name, "expected a whole number")
+        frame = frame.with_columns(pl.col(name).replace("", None).cast(pl.Int64))
     return frame
 
 

@@ -22,6 +22,7 @@ from clinometer.instruments.instrument import Instrument, Key, Scored
 from clinometer.reading.absence import is_absent
 from clinometer.reading.cleaning import final_answer
 from clinometer.results import CONDITIONS, SCORES, WORDS
+from clinometer.results.faults import PLACE, Faults, row_places
 from clinometer.results.places import anywhere
 from clinometer.results.shares import as_shares
 from clinometer.results.tables import as_frame
@@ -37,6 +38,10 @@ from clinometer.scoring.recorded import (
 from clinometer.stimuli import StereotypeWords, Study, load_study, word_key
 
 __all__ = ["Scores", "open_decisions", "score"]
+
+
+#: Column with the number of each row of the table that is scored.
+_ROW = "clinometer:row"
 
 
 class Scores(NamedTuple):
@@ -96,9 +101,10 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     Raises
     ------
     InputError
-        If a column is missing, or `instrument` or `scoring` is unknown.
+        If a column is missing, `instrument` or `scoring` is unknown, or most rows are wrong; a few
+        are set aside with a warning.
     StudyError
-        If a response names a stereotype or variation the study does not have.
+        If most responses name a stereotype or variation that the study does not have.
 
     Examples
     --------
@@ -119,15 +125,18 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     paired = {member.paired.name for member in INSTRUMENTS.values() if member.paired}
     if instrument in INSTRUMENTS and "instrument" not in responses.columns:
         responses = INSTRUMENTS[instrument].recorded.expand(responses, study)
+    responses = responses.with_row_index(_ROW)
+    faults = Faults("responses")
     rows: list[dict[str, Any]] = []
-    numbers: list[int] = []
+    row_numbers: list[int] = []
     tally: _Tally = defaultdict(lambda: defaultdict(lambda: [0, 0.0]))
     # Before columns are renamed: what is kept has the names that the user gave.
-    extra_columns = responses.select(c for c in responses.columns if keep and c not in SCORES)
+    hidden = {*SCORES, PLACE, _ROW}
+    extra_columns = responses.select(c for c in responses.columns if keep and c not in hidden)
     if model is not None and not {"model", "llm"} & set(responses.columns):
         responses = responses.with_columns(model=pl.lit(model))
-    table = standard_table(responses, instrument, study)
-    for number, trial, key, scored in _score_responses(table, keys, start):
+    table = standard_table(responses, instrument, study, faults)
+    for trial, key, scored in _score_responses(table, keys, faults, start):
         measure = trial["instrument"]
         if judged and is_judged(measure, trial, scored, judge_all):
             scored = rejudge(scored, trial, key, judged)
@@ -138,10 +147,11 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         row["unnamed"] = trial["variation"] in keys.unnamed(measure) or None
         row["shares"] = as_shares(scored.shares, sets) if measure in paired else None
         rows.append(row)
-        numbers.append(number - start)
+        row_numbers.append(trial[_ROW])
         _count_words(tally, trial, scored, sets)
+    faults.report(len(set(row_numbers)))
     # A response with several measures has as many rows.
-    extra = [column.gather(numbers) for column in extra_columns]
+    extra = [column.gather(row_numbers) for column in extra_columns]
     return Scores(pl.DataFrame(rows, schema=SCORES).hstack(extra), _word_table(tally))
 
 
@@ -168,9 +178,11 @@ def open_decisions(
     distinct answer.
     """
     keys = _Keys(study)
-    table = standard_table(responses, instrument, study)
+    # What is set aside here is set aside, and named, when it is scored.
+    faults = Faults("responses")
+    table = standard_table(responses, instrument, study, faults)
     open_answers: list[tuple[Mapping[str, Any], StereotypeWords]] = []
-    for _, trial, key, scored in _score_responses(table, keys):
+    for trial, key, scored in _score_responses(table, keys, faults):
         if is_judged(trial["instrument"], trial, scored, judge_all):
             open_answers.append((trial, key.words))
     return judge_trials(open_answers)
@@ -179,27 +191,26 @@ def open_decisions(
 class _Response(NamedTuple):
     """A response with what its score needs."""
 
-    number: int
     instrument: Instrument
     trial: dict[str, Any]
     key: Key
 
 
 def _score_responses(
-    table: pl.DataFrame, keys: _Keys, start: int = 0
-) -> Iterator[tuple[int, dict[str, Any], Key, Scored]]:
-    """Yield every score of every response, with its number, trial and key.
+    table: pl.DataFrame, keys: _Keys, faults: Faults, start: int = 0
+) -> Iterator[tuple[dict[str, Any], Key, Scored]]:
+    """Yield every score of every response, with its trial and key.
 
     The trial has the name of the score's measure as its `instrument`.
     """
-    responses: Iterable[_Response] = _complete_responses(table, keys, start)
+    responses: Iterable[_Response] = _complete_responses(table, keys, faults, start)
     # Without instruments that need a second trial, no more than one response is held at a time.
     if any(instrument(name).beside for name in table["instrument"].unique()):
         responses = list(responses)
         _match_trials(responses, keys.study)
-    for number, source, trial, key in responses:
+    for source, trial, key in responses:
         for measure, scored in _score_trial(source, trial, key).items():
-            yield number, {**trial, "instrument": measure}, key, scored
+            yield {**trial, "instrument": measure}, key, scored
 
 
 def _match_trials(responses: Sequence[_Response], study: Study) -> None:
@@ -209,7 +220,7 @@ def _match_trials(responses: Sequence[_Response], study: Study) -> None:
     """
     pairs: dict[Hashable, list[dict[str, Any]]] = defaultdict(list)
     runs: dict[tuple[Instrument, Hashable], list[dict[str, Any]]] = defaultdict(list)
-    for _, source, trial, _ in responses:
+    for source, trial, _ in responses:
         if source.beside is not None:
             conditions = tuple(trial.get(name) for name in ("model", "mode", *CONDITIONS))
             pairs[source.name, conditions, source.beside(trial)].append(trial)
@@ -230,21 +241,37 @@ def _match_trials(responses: Sequence[_Response], study: Study) -> None:
             trial["other"] = dict(partner) if len(trials) == 2 else None
 
 
-def _complete_responses(table: pl.DataFrame, keys: _Keys, start: int) -> Iterator[_Response]:
-    """Yield each response with the names that the study has, and columns that it lacks."""
-    for number, row in enumerate(table.iter_rows(named=True), start):
-        source = instrument(row["instrument"])
-        if source.episode is None:  # whose answers are cleaned one by one
-            row |= _final_texts(row)
-        # The dimension last: it may follow from the words of stereotype and variation.
-        row["stereotype"] = keys.stereotype(row["stereotype"])
-        row["variation"] = keys.variation(source, row.get("variation"))
-        row["dimension"] = keys.dimension(source, row)
-        key = keys.cell(source, row["stereotype"], row["variation"], row["dimension"])
-        if source.paired and (question := row.get("attributes") or row.get("prompt")):
-            key, row["other_words"] = keys.key_of_question(source, key, question)
-        trial = complete_trial(row, number, keys.study, key.words, source)
-        yield _Response(number, source, trial, key)
+def _complete_responses(
+    table: pl.DataFrame, keys: _Keys, faults: Faults, start: int
+) -> Iterator[_Response]:
+    """Yield each response with the names that the study has, and columns that it lacks.
+
+    Those whose names the study does not have are set aside.
+    """
+    places = row_places(table)
+    for number, row in enumerate(table.iter_rows(named=True)):
+        try:
+            response = _complete_response(row, number + start, keys)
+        except (InputError, StudyError) as error:
+            faults.add(places[number], error)
+            continue
+        yield response
+
+
+def _complete_response(row: dict[str, Any], number: int, keys: _Keys) -> _Response:
+    """Complete a response; see `_complete_responses`."""
+    source = instrument(row["instrument"])
+    if source.episode is None:  # whose answers are cleaned one by one
+        row |= _final_texts(row)
+    # The dimension last: it may follow from the words of stereotype and variation.
+    row["stereotype"] = keys.stereotype(row["stereotype"])
+    row["variation"] = keys.variation(source, row.get("variation"))
+    row["dimension"] = keys.dimension(source, row)
+    key = keys.cell(source, row["stereotype"], row["variation"], row["dimension"])
+    if source.paired and (question := row.get("attributes") or row.get("prompt")):
+        key, row["other_words"] = keys.key_of_question(source, key, question)
+    trial = complete_trial(row, number, keys.study, key.words, source)
+    return _Response(source, trial, key)
 
 
 def _final_texts(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,11 @@ from clinometer.modes import MODES
 from clinometer.reading.mentions import LETTERS
 from clinometer.reading.plaintext import normalise
 from clinometer.results import RESPONSES
+from clinometer.results.faults import Faults
 from clinometer.stimuli import StereotypeWords, Study, word_key
 
 __all__ = [
+    "column_names",
     "complete_trial",
     "fold_name",
     "keys_by_name",
@@ -59,12 +61,14 @@ _VALUES = {
 }
 
 
-def standard_table(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
+def standard_table(
+    responses: pl.DataFrame, name: str, study: Study, faults: Faults
+) -> pl.DataFrame:
     """Return a table of responses with the columns and values of Clinometer.
 
     A separate decision becomes the response. `name` is the instrument of responses without one;
-    `study` may have other names of columns. Raises InputError if a column is missing, or a value
-    is not allowed.
+    `study` may have other names of columns. Rows with a value that is not allowed are set aside.
+    Raises InputError if a column is missing.
     """
     user_columns = shortened(responses.columns)  # for the message: as the user has them
     responses = rename_columns(_as_text(responses), name, study)
@@ -81,8 +85,7 @@ def standard_table(responses: pl.DataFrame, name: str, study: Study) -> pl.DataF
         raise InputError(
             f"responses: missing column {', '.join(missing)}; found {user_columns}{hints}"
         )
-    _check_values(responses, formats)
-    return responses
+    return _check_values(responses, formats, faults)
 
 
 def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
@@ -103,6 +106,14 @@ def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataF
             if names.get(old) == "response":
                 del names[old]
     return responses.rename(names)
+
+
+def column_names(study: Study | None = None) -> set[str]:
+    """Return the names of columns that are read of recorded answers, ours and those of others."""
+    names = {*RESPONSES, *_TEXT, *_FOREIGN_COLUMNS, *(study.columns if study else ())}
+    for member in INSTRUMENTS.values():
+        names |= {*member.recorded.columns, *member.recorded.columns.values()}
+    return names
 
 
 def _formats(responses: pl.DataFrame) -> dict[str, Recorded]:
@@ -162,20 +173,33 @@ def _move_decisions(responses: pl.DataFrame, formats: Mapping[str, Recorded]) ->
 _ORDERS = ("order", "attribute_order")
 
 
-def _check_values(responses: pl.DataFrame, formats: Mapping[str, Recorded]) -> None:
-    """Refuse values outside the allowed ones, and closed answers without their choices."""
+def _check_values(
+    responses: pl.DataFrame, formats: Mapping[str, Recorded], faults: Faults
+) -> pl.DataFrame:
+    """Set rows aside whose values are not allowed; refuse closed answers without their choices."""
     for name in {*_VALUES} & set(responses.columns):
-        _refuse(responses.filter(~pl.col(name).is_in(["", *_VALUES[name]])), name, _VALUES[name])
+        wrong = ~pl.col(name).is_in(["", *_VALUES[name]])
+        responses = _set_aside(responses, wrong, name, _VALUES[name], faults)
     if "iteration" in responses.columns:
-        _refuse(responses.filter(pl.col("iteration") < 0), "iteration", ["0 and above"])
+        wrong = pl.col("iteration") < 0
+        responses = _set_aside(responses, wrong, "iteration", ["0 and above"], faults)
+    for name, recorded in formats.items():
+        for column, allowed in recorded.allowed.items():
+            is_allowed = pl.col(column).is_in(allowed).fill_null(False)
+            wrong = (pl.col("instrument") == name) & ~is_allowed
+            # The message offers the names of the source too, which were replaced before.
+            offered = (*allowed, *recorded.values.get(column, ()))
+            responses = _set_aside(responses, wrong, column, offered, faults)
+    _need_choices(responses, formats)
+    return responses
+
+
+def _need_choices(responses: pl.DataFrame, formats: Mapping[str, Recorded]) -> None:
+    """Refuse closed answers without the choices that they were given."""
     closed = [mode.name for mode in MODES.values() if mode.closed]
     sentences = [mode.name for mode in MODES.values() if mode.sentences]
     for name, recorded in formats.items():
         rows = responses.filter(pl.col("instrument") == name)
-        for column, allowed in recorded.allowed.items():
-            wrong = rows.filter(~pl.col(column).is_in(allowed).fill_null(False))
-            # The message offers the names of the source too, which were replaced before.
-            _refuse(wrong, column, (*allowed, *recorded.values.get(column, ())))
         if "mode" not in rows.columns:
             continue
         choices = rows.filter(pl.col("mode").is_in(closed))
@@ -188,11 +212,12 @@ def _check_values(responses: pl.DataFrame, formats: Mapping[str, Recorded]) -> N
                 raise InputError(f"responses: {role} is missing; {name} is read with it, not free")
 
 
-def _refuse(wrong: pl.DataFrame, name: str, allowed: Iterable[str]) -> None:
-    """Raise InputError with the first of some wrong values, if there is one."""
-    if not wrong.is_empty():
-        value = repr(wrong[name][0])[:80]
-        raise InputError(f"responses: {name} {value}; allowed are {', '.join(allowed)}")
+def _set_aside(
+    responses: pl.DataFrame, wrong: pl.Expr, name: str, allowed: Iterable[str], faults: Faults
+) -> pl.DataFrame:
+    """Set rows aside with a wrong value of a column; return the others."""
+    is_wrong = responses.select(wrong.fill_null(False)).to_series()
+    return faults.refuse(responses, is_wrong, name, f"allowed are {', '.join(allowed)}")
 
 
 def fold_name(name: str) -> str:

@@ -8,8 +8,9 @@ Reference
 
 What is computed
     Selection rate: selected ÷ assessed. Scoring rate: the share with a score above the median of
-    all. Impact ratio: the rate ÷ the highest rate of a category that is known and has 2% or more.
-    A category that is left out has a ratio in the table too, and is marked: it sets no benchmark.
+    all. Impact ratio: the rate ÷ the benchmark, the highest rate of a category that is known and
+    has 2% or more. A category below 2% has a ratio in the table too, and is marked: it sets no
+    benchmark. People of an unknown category are counted, and have no ratio.
 
 What it is not evidence for
     See `NOT_EVIDENCE`. The law sets no threshold of an impact ratio, and none is applied here.
@@ -18,34 +19,27 @@ What it is not evidence for
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from clinometer import __version__
-from clinometer.directory.results import read_results
 from clinometer.errors import InputError
-from clinometer.results import CONDITIONS
-from clinometer.results.parquet import read_parquet
-from clinometer.results.records import journals
-from clinometer.results.tables import as_frame, need_columns, read_numbers, read_table, write_table
+from clinometer.results.tables import as_frame, need_columns, write_table
+from clinometer.sharing.categories import CATEGORIES, UNKNOWN, name_categories, name_columns
+from clinometer.sharing.counts import COUNTS, RUN, Counts, are_impossible, read_counts
 from clinometer.texts import write_text
 
-__all__ = ["NOT_EVIDENCE", "RUN", "SELECTIONS", "read_counts", "scoring_rates", "selection_rates",
-           "write_ll144"]  # fmt: skip
-
-#: The table of a results directory that has counts of selections, without its ending.
-SELECTIONS = "selections"
-
-#: A category that nobody stated; it is counted, and sets no benchmark.
-UNKNOWN = "unknown"
+__all__ = ["NOT_EVIDENCE", "describe", "law_rates", "scoring_rates", "selection_rates", "summary",
+           "write_ll144", "write_tables"]  # fmt: skip
 
 #: Share of the data below which a category sets no benchmark.
 SMALLEST_SHARE = 0.02
+
+#: Decimals of rates, shares and ratios in files.
+DECIMALS = 6
 
 #: Name of a table → the columns whose values are its categories.
 GROUPINGS = {
@@ -53,14 +47,6 @@ GROUPINGS = {
     "race/ethnicity": ("race",),
     "intersections": ("race", "gender"),
 }
-
-#: Columns that tell runs apart, each of which has tables of its own; occupations are added up.
-RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "dimension")
-
-#: Counts that are added up, where there are any.
-_COUNTS = ("n", "n_positive", "n_abstained", "n_unread")
-
-_CATEGORIES = ("race", "gender")
 
 NOT_EVIDENCE = (
     "Simulated candidates are test data, and no historical data of a tool in use: the rules take "
@@ -70,16 +56,6 @@ NOT_EVIDENCE = (
     "The law sets no threshold. An impact ratio of few people says little, whatever its value.",
 )
 
-_PERIOD = re.compile(r"(\d{4}-\d\d-\d\d)/(\d{4}-\d\d-\d\d)")
-
-
-class Counts(NamedTuple):
-    """What tables are made of, and what is said of it."""
-
-    table: pl.DataFrame  # a row per count, or per person with a score
-    period: str  # first and last date, with a slash between
-    source: str
-
 
 def selection_rates(counts: object) -> pl.DataFrame:
     """Return selection rates and impact ratios by sex, race/ethnicity and both.
@@ -88,7 +64,8 @@ def selection_rates(counts: object) -> pl.DataFrame:
     ----------
     counts
         A polars or pandas frame with columns ``race, gender, n, n_selected``: people assessed and
-        selected. Rows of the same categories are added up; an empty category is `UNKNOWN`. With
+        selected; ``sex`` is another name of ``gender``. Rows of the same categories are added up;
+        an empty category, and every other spelling of it (`is_unknown`), is `UNKNOWN`. With
         ``model``, ``mode`` and other columns of `RUN`, each has tables of its own. Of ``n``, those
         of ``n_unread`` have no known outcome and are left out; those of ``n_abstained`` were not
         selected. Both are added up.
@@ -102,21 +79,17 @@ def selection_rates(counts: object) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If a column is missing, or a count is none.
+        If a column is missing, a count is none, or a row is a sum of others.
     """
     table = _checked(counts, ("n", "n_selected"))
-    if "n_unread" in table.columns:
-        table = table.with_columns(pl.col("n") - pl.col("n_unread").fill_null(0))
-    wrong = table.filter(
-        pl.any_horizontal(pl.col("n", "n_selected").is_null())
-        | (pl.col("n_selected") < 0)
-        | (pl.col("n_selected") > pl.col("n"))
-    )
-    if wrong.height:
-        row = wrong.row(0, named=True)
+    impossible = are_impossible(table)
+    if impossible.any():
+        row = table.filter(impossible).row(0, named=True)
         raise InputError(
             f"counts: n {row['n']}, n_selected {row['n_selected']}; expected 0 ≤ n_selected ≤ n"
         )
+    if "n_unread" in table.columns:
+        table = table.with_columns(pl.col("n") - pl.col("n_unread").fill_null(0))
     return _tables(table.rename({"n_selected": "n_positive"}))
 
 
@@ -140,17 +113,16 @@ def scoring_rates(scores: object) -> pl.DataFrame:
 
 
 def _checked(counts: object, numbers: Sequence[str]) -> pl.DataFrame:
-    """Check the columns of a table, and name the categories that are empty."""
-    table = as_frame(counts, "counts")
-    need_columns(table, (*_CATEGORIES, *numbers), "counts")
+    """Check the columns of a table, and name the categories that are not known."""
+    table = name_columns(as_frame(counts, "counts"), "counts")
+    need_columns(table, (*CATEGORIES, *numbers), "counts")
     if table.is_empty():
         raise InputError("counts: no rows")
     try:
         table = table.with_columns(pl.col(*numbers).cast(pl.Float64).fill_nan(None))
     except pl.exceptions.PolarsError:
         raise InputError(f"counts: {', '.join(numbers)}: expected numbers") from None
-    texts = pl.col(*_CATEGORIES).cast(pl.String).str.strip_chars()
-    return table.with_columns(texts.replace("", None).fill_null(UNKNOWN))
+    return name_categories(table, "counts")
 
 
 def _run_columns(table: pl.DataFrame) -> list[str]:
@@ -163,7 +135,7 @@ def _tables(people: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(tables, how="diagonal").select(
         *_run_columns(people),
         *("grouping", "race", "gender"),
-        *(name for name in _COUNTS if name in people.columns),
+        *(name for name in COUNTS if name in people.columns),
         *("rate", "share", "excluded", "impact_ratio"),
     )
 
@@ -171,7 +143,7 @@ def _tables(people: pl.DataFrame) -> pl.DataFrame:
 def _table(people: pl.DataFrame, grouping: str, categories: Sequence[str]) -> pl.DataFrame:
     """Count the people of each category, with rates and ratios."""
     runs = _run_columns(people)
-    sums = [name for name in _COUNTS if name in people.columns]
+    sums = [name for name in COUNTS if name in people.columns]
     counts = people.group_by([*runs, *categories]).agg(pl.col(sums).sum())
     total = pl.col("n").sum()
     rated = counts.with_columns(
@@ -183,93 +155,73 @@ def _table(people: pl.DataFrame, grouping: str, categories: Sequence[str]) -> pl
     highest = pl.col("rate").filter(known & ~pl.col("excluded")).max()
     benchmark = highest.over(runs) if runs else highest
     # Where nobody was selected there is nothing to be compared with.
-    ratio = pl.when(benchmark > 0).then(pl.col("rate") / benchmark)
+    ratio = pl.when(known & (benchmark > 0)).then(pl.col("rate") / benchmark)
     return rated.with_columns(impact_ratio=ratio).sort(*runs, *categories)
 
 
-def read_counts(source: str | Path, period: str | None = None, origin: str | None = None) -> Counts:
-    """Read counts of a results directory, or of a table, with their dates and source.
-
-    Parameters
-    ----------
-    source
-        A results directory with a table of selections, or a ``.csv`` or ``.parquet`` table.
-    period
-        Two dates, ``2026-01-01/2026-06-30``; of a directory by default when its models answered.
-    origin
-        Where the counts come from; of a directory by default its simulated candidates.
-
-    Raises
-    ------
-    InputError
-        If there is no such table, it is malformed, or a table comes without dates or source.
-    """
-    path = Path(source)
-    if path.is_dir():
-        return _counts_of_run(path, period, origin)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    if period is None or not (origin or "").strip():
-        raise InputError(
-            f"{path}: a table does not say when and where its counts come from; give --period "
-            "FROM/TO and --source"
-        )
-    table = read_table(path)
-    numbers = [name for name in (*_COUNTS, "n_selected", "score") if name in table.columns]
-    return Counts(read_numbers(path, numbers, table), _dates(period), str(origin))
-
-
-def _counts_of_run(path: Path, period: str | None, origin: str | None) -> Counts:
-    file = path / f"{SELECTIONS}.parquet"
-    if not file.is_file():
-        raise InputError(
-            f"{path}: no {file.name}: no instrument of this run selects candidates; give a table "
-            "with columns race, gender, n, n_selected"
-        )
-    results = read_results(path)
-    if period is None:
-        answered = [
-            str(line["at"])[:10] for journal in journals(path) for line in journal if line.get("at")
-        ]
-        if not answered:
-            raise InputError(f"{path}: not known when its models answered; give --period FROM/TO")
-        period = f"{min(answered)}/{max(answered)}"
-    models = ", ".join(results.plan.get("models", []))
-    by_default = f"simulated candidates, selected by {models}; no applicant was assessed"
-    # In tables of a run a category that is null stands for all of them.
-    counts = read_parquet(file).drop_nulls(list(_CATEGORIES))
-    return Counts(counts, _dates(period), origin or by_default)
-
-
-def _dates(period: str) -> str:
-    """Check two dates; InputError if they are none, or in the wrong order."""
-    match = _PERIOD.fullmatch(period)
-    try:
-        first, last = map(date.fromisoformat, match.groups() if match else ("", ""))
-    except ValueError:
-        raise InputError(f"--period {period!r}: expected two dates, FROM/TO") from None
-    if last < first:
-        raise InputError(f"--period {period!r}: ends before it begins")
-    return period
-
-
 def write_ll144(
-    source: str | Path, folder: str | Path, period: str | None = None, origin: str | None = None
+    source: str | Path,
+    folder: str | Path,
+    period: str | None = None,
+    origin: str | None = None,
+    n_unknown: int = 0,
 ) -> list[Path]:
     """Write the tables as ``ll144.csv``, and with what the law asks to be said as ``ll144.json``.
 
     Parameters and errors are those of `read_counts`. A table with a column ``score`` has scoring
     rates, one with ``n_selected`` selection rates.
     """
-    counts = read_counts(source, period, origin)
-    is_scored = "score" in counts.table.columns and "n_selected" not in counts.table.columns
-    rates = (scoring_rates if is_scored else selection_rates)(counts.table)
-    folder = Path(folder)
-    paths = [folder / "ll144.csv", folder / "ll144.json"]
-    content = summary(rates, counts, "scoring" if is_scored else "selection")
+    counts = read_counts(source, period, origin, n_unknown)
+    return write_tables(law_rates(counts), counts, folder)
+
+
+def law_rates(counts: Counts) -> pl.DataFrame:
+    """Return the scoring rates of a table of scores, else the selection rates."""
+    return (scoring_rates if _is_scored(counts) else selection_rates)(counts.table)
+
+
+def _is_scored(counts: Counts) -> bool:
+    return "score" in counts.table.columns and "n_selected" not in counts.table.columns
+
+
+def write_tables(rates: pl.DataFrame, counts: Counts, folder: str | Path) -> list[Path]:
+    """Write rates of `law_rates`; return the paths of `write_ll144`."""
+    paths = [Path(folder) / "ll144.csv", Path(folder) / "ll144.json"]
+    content = summary(rates, counts, "scoring" if _is_scored(counts) else "selection")
     write_text(paths[1], json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    write_table(rates, paths[0])
+    write_table(_rounded(rates), paths[0])
     return paths
+
+
+def _rounded(rates: pl.DataFrame) -> pl.DataFrame:
+    """Round what is no count, and write counts of whole people without a fraction."""
+    frame = rates.with_columns(pl.col("rate", "share", "impact_ratio").round(DECIMALS))
+    counts = [name for name in COUNTS if name in frame.columns]
+    whole = [name for name in counts if (frame[name] == frame[name].round()).all()]
+    return frame.with_columns(pl.col(whole).cast(pl.Int64))
+
+
+def describe(rates: pl.DataFrame, counts: Counts) -> Iterator[str]:
+    """Yield what was understood, a line each: categories, benchmarks, and columns not used."""
+    for name in _run_columns(counts.table):
+        yield f"tables of each {name}: {counts.table[name].n_unique():,}"
+    if _is_scored(counts):
+        score = counts.table["score"]
+        yield f"score: {score.min():g} to {score.max():g}, {len(score):,} people"
+    for grouping in GROUPINGS:
+        rows = rates.filter(grouping=grouping).rows(named=True)
+        # There are many intersections, and their numbers follow in the table.
+        if grouping != "intersections":
+            people = (f"{_name(row)} {row['n']:,.0f}" for row in rows)
+            yield f"{grouping}: {', '.join(people)}"
+        for row in filter(_is_benchmark, rows):
+            yield f"{grouping}: ratios are to {_name(row)}, whose rate is {row['rate']:.3f}"
+        if excluded := [_name(row) for row in rows if _is_left_out(row)]:
+            yield f"{grouping}: below 2%, and no benchmark: {'; '.join(excluded)}"
+    yield f"of an unknown category: {_count_unknown(rates, counts):,} people, in no ratio"
+    if counts.unused:
+        columns = (f"{name} ({n:,} values)" for name, n in counts.unused.items())
+        yield f"columns not used: {', '.join(columns)}"
 
 
 def summary(rates: pl.DataFrame, counts: Counts, kind: str) -> dict[str, Any]:
@@ -278,17 +230,40 @@ def summary(rates: pl.DataFrame, counts: Counts, kind: str) -> dict[str, Any]:
     `rates`: of `selection_rates` or `scoring_rates`, as `kind` says.
     """
     rows = rates.rows(named=True)
+    unknown = [{"category": _name(row), "n": int(row["n"])} for row in rows if _is_unknown(row)]
+    if counts.n_unknown:
+        unknown.append({"category": UNKNOWN, "n": counts.n_unknown})
     return {
         "format": "clinometer ll144 1",
         "clinometer": __version__,
         "kind": kind,
         "dates": counts.period,
         "data_source": counts.source,
-        "excluded": [_name(row) for row in rows if row["excluded"] and not _is_unknown(row)],
-        "unknown": [{"category": _name(row), "n": row["n"]} for row in rows if _is_unknown(row)],
-        "tables": rows,
+        "benchmarks": [
+            {"table": row["grouping"], "category": _name(row)}
+            for row in filter(_is_benchmark, rows)
+        ],
+        "excluded": [_name(row) for row in rows if _is_left_out(row)],
+        "unknown": unknown,
+        "n_unknown": _count_unknown(rates, counts),
+        "columns_not_used": dict(counts.unused),
+        "tables": _rounded(rates).rows(named=True),
         "not_evidence_for": list(NOT_EVIDENCE),
     }
+
+
+def _count_unknown(rates: pl.DataFrame, counts: Counts) -> int:
+    """Count the people whose sex or race/ethnicity is not known, each once."""
+    rows = rates.filter(grouping="intersections").rows(named=True)
+    return int(sum(row["n"] for row in rows if _is_unknown(row))) + counts.n_unknown
+
+
+def _is_benchmark(row: Mapping[str, Any]) -> bool:
+    return row["impact_ratio"] == 1 and not row["excluded"]
+
+
+def _is_left_out(row: Mapping[str, Any]) -> bool:
+    return row["excluded"] and not _is_unknown(row)
 
 
 def _is_unknown(row: Mapping[str, Any]) -> bool:
@@ -297,5 +272,5 @@ def _is_unknown(row: Mapping[str, Any]) -> bool:
 
 def _name(row: Mapping[str, Any]) -> str:
     """Name a category, with its run."""
-    names = (row.get(name) for name in (*RUN, *_CATEGORIES))
+    names = (row.get(name) for name in (*RUN, *CATEGORIES))
     return ", ".join(str(name) for name in names if name not in (None, "none"))

@@ -18,8 +18,8 @@ import polars as pl
 
 from clinometer.errors import InputError, shortened
 from clinometer.results import check
+from clinometer.results.csv_records import read_records
 from clinometer.results.tables import read_table
-from clinometer.words.delimited import fields
 
 __all__ = ["EMOTIONS", "read_emotions", "read_valence"]
 
@@ -179,7 +179,7 @@ def _read_rows(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int,
         columns = _column_names(table.columns)
         rows = enumerate(table.iter_rows(), start=1)  # of parquet, rows in place of lines
     else:
-        rows = fields(path)
+        rows = read_records(path, tabs=True)
         line, first = next(rows, (1, []))
         columns = _column_names(first)
         # "term" may also be a rated word: a first line with a number is a row.

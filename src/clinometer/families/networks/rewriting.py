@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from clinometer.errors import InputError
-from clinometer.words.delimited import fields
+from clinometer.results.csv_records import read_records
 from clinometer.words.wordnet import in_wordnet, is_lemma, lemma, lemmas
 
 __all__ = ["COUNTRIES", "read_spelling", "rewriter", "without_articles"]
@@ -80,7 +80,7 @@ def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, 
     if isinstance(spelling, Mapping):
         pairs = [[wrong, right] for wrong, right in spelling.items()]
     else:
-        pairs = [record for _, record in fields(Path(spelling))]
+        pairs = [record for _, record in read_records(Path(spelling), tabs=True)]
         if pairs and len(pairs[0]) != 2:
             raise InputError(
                 f"{spelling}: {len(pairs[0])} columns; a spelling table has two: wrong, right"
