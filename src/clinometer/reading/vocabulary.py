@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from clinometer.reading.plaintext import normalise
+from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joined
 
 __all__ = [
     "Mention",
@@ -204,7 +204,8 @@ def vocabulary(
         names = meaning[2].split()
         if meaning[0] == "g" and len(names) == 2:  # first and last name
             halves += [(_words(name), meaning) for name in names]
-    varied = ((form, meaning) for words, meaning in terms if words for form in _spellings(words))
+    varied = [(form, meaning) for words, meaning in terms if words for form in _spellings(words)]
+    varied += [(_words(split_joined(meaning[2])), meaning) for _, meaning in terms]
     return _index_layers((terms, halves, varied))
 
 
@@ -236,4 +237,8 @@ def _stands_alone(tokens: Sequence[Token], position: int, end: int, vocabulary: 
     if position and tokens[position - 1].text in ("year", "years"):
         return False
     after = tokens[end] if end < len(tokens) else None
+    if position and tokens[position - 1].text == "\u200d":  # the emoji before goes on
+        return False
+    if after is not None and after.text in EMOJI_PARTS:
+        return False
     return after is None or not after.glued or after.text in _COMPOUNDS or after.text in vocabulary
