@@ -26,8 +26,9 @@ from typing import NamedTuple
 
 from clinometer.reading.joints import EXPLICIT, Joint, join
 from clinometer.reading.near import put_right
-from clinometer.reading.people import link_people, names
+from clinometer.reading.people import ORDINALS, link_people, names
 from clinometer.reading.plaintext import normalise, split_tasks
+from clinometer.reading.referents import find_referents
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.stances import Stance, take_stance
 from clinometer.reading.vocabulary import (
@@ -75,10 +76,6 @@ _EITHER = frozenset("anyone both either equally".split())
 _DECIDING = frozenset(
     "based considering given guess recommend should suggest suspect would".split()
 )
-_PRONOUNS = frozenset(("he", "she"))
-_MODALS = frozenset("can could might may should would will".split())
-_ORDINALS = {"former": 0, "latter": 1}
-_NOUNS = frozenset("day days half part soldier student teacher time year years".split())
 _PER_JOINT = 1000  # number of mentions that equal a joint of weight 1
 _NOT = re.compile(r"\b(?:[Nn]ot|[Rr]ather than|[Ii]nstead of)\b")
 _LINE = re.compile(r"[^\n]+")
@@ -323,18 +320,11 @@ def _mentions(
     tokens: Sequence[Token], in_text: Sequence[Mention], people: dict[str, int], order: int | None
 ) -> list[Mention]:
     """List groups, attributes, linked people, ordinals and pronouns in text order."""
-    mentions = list(in_text)
+    mentions = [*in_text, *find_referents(tokens, in_text)]
     for name, position in names(tokens):
         if name in people:
             mentions.append(Mention("g", people[name], name, position, position))
-        elif order is not None and name[-1] in "12":
+        elif order is not None and name[-1] in "12" and tokens[position - 1].text not in ORDINALS:
             # "person 1" is of the group that the profiles describe first
             mentions.append(Mention("g", order ^ (name[-1] == "2"), name, position, position))
-    texts = [token.text for token in tokens]
-    for position, (text, after) in enumerate(zip(texts, [*texts[1:], ""], strict=False)):
-        if text in _PRONOUNS and after in _MODALS:
-            mentions.append(Mention("p", 0, text, position, position))
-        # "the latter should", not "the latter half" or "a former teacher"
-        if text in _ORDINALS and position and texts[position - 1] == "the" and after not in _NOUNS:
-            mentions.append(Mention("o", _ORDINALS[text], text, position, position))
     return sorted(mentions, key=lambda mention: mention.first)

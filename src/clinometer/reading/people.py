@@ -14,16 +14,16 @@ from operator import attrgetter
 
 from clinometer.reading.vocabulary import Mention, Token
 
-__all__ = ["link_people", "names"]
+__all__ = ["LABELS", "ORDINALS", "link_people", "names"]
 
 #: Words for the people of a profile: "Person A", "manager 2", "the first dancer".
-_LABELS = frozenset(
+LABELS = frozenset(
     "profile person manager patient volunteer actress actor dancer candidate applicant teacher "
     "student twin member teenager teen individual preschooler child colleague friend food believer "
     "employee partner participant character option writer artist one".split()
 )
 _NUMBERS = {"1": 1, "2": 2, "a": 1, "b": 2, "one": 1, "two": 2, "i": 1, "ii": 2}
-_ORDINALS = {"first": 1, "second": 2}
+ORDINALS = {"first": 1, "second": 2}
 _HEADING = 8  # words; a shorter line is a heading
 _ENDS = frozenset(".;!?\n")
 _SENTENCE = 12  # distance in words that the end of a sentence adds
@@ -75,7 +75,7 @@ def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
     """List words that may name a person, and labels such as ``person 1``, with their positions."""
     positions = []
     for position, token in enumerate(tokens):
-        if token.text in _LABELS:
+        if token.text in LABELS:
             if number := _number(tokens, position):
                 positions.append((f"{token.text} {number}", position))
         elif token.capital and len(token.text) > 1:
@@ -86,8 +86,8 @@ def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
 def _number(tokens: Sequence[Token], position: int) -> int:
     """Return 1 for ``person A`` or ``the first person``, 2 for the second, else 0."""
     before = tokens[position - 1].text if position else ""
-    if before in _ORDINALS:
-        return _ORDINALS[before]
+    if before in ORDINALS:
+        return ORDINALS[before]
     after = tokens[position + 1] if position + 1 < len(tokens) else None
     if after is None or (len(after.text) == 1 and after.text.isalpha() and not after.capital):
         return 0
