@@ -191,8 +191,9 @@ def _read_gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
             denied = _reach(flag, denied)
         if flag & (_THAN | _STOP | _COMMA):
             passed = marks.places[mark] if flag & _THAN else -_WINDOW
-        # A new sentence forgets what was before it, but not that something was asked.
+        # A new sentence forgets what was before it, but not that the last mention was asked about.
         if flag & _STOP:
+            flag &= ~_ASKED if flags & _STOP else flag
             flags &= _ASKED
         elif flag & _CUE:
             flags &= ~_UNDONE

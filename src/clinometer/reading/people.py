@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
-from clinometer.reading.vocabulary import Mention, Token
+from clinometer.reading.vocabulary import NAME_WORDS, Mention, Token, opens_sentence
 
 __all__ = ["LABELS", "ORDINALS", "link_people", "names"]
 
@@ -51,9 +51,9 @@ def link_people(
     uses = [(name, position) for name, position in names(decision) if position not in covered]
     used = {name for name, _ in uses}
     for text in (decision, profile):
-        # A word that is also written small is no name; the texts may be long.
+        # A word that is also written small is no name, but for those that are; texts may be long.
         if used:
-            used -= {token.text for token in text if not token.capital}
+            used -= {token.text for token in text if not token.capital} - NAME_WORDS
     if not used:
         return {}
     lean = Counter[str]()
@@ -78,7 +78,7 @@ def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
         if token.text in LABELS:
             if number := _number(tokens, position):
                 positions.append((f"{token.text} {number}", position))
-        elif token.capital and len(token.text) > 1:
+        elif token.capital and len(token.text) > 1 and not opens_sentence(tokens, position):
             positions.append((token.text, position))
     return positions
 
