@@ -219,12 +219,21 @@ def _weigh(text: str, before: Sequence[Token], prompt_words: Vocabulary) -> _Evi
     mentions = _mentions(after, decided, people, order)
     joints = list(join(after, mentions, order))
     scores = _scores(joints)
-    side = _winner(scores)
+    side = _winner(scores) if _differ(introduced, decided, people) else None
     agreeing = (joint for joint in joints if joint.tied_to == (side,))
     best = max(agreeing, key=lambda joint: joint.weight, default=None)
     return _Evidence(
         text, joints, mentions, introduced, people, scores, side if best else None, best
     )
+
+
+def _differ(
+    introduced: Sequence[Mention], decided: Sequence[Mention], people: Mapping[str, int]
+) -> bool:
+    """Return whether profiles, if they name a group, are not all of the same one."""
+    profiled = {mention.side for mention in introduced if mention.kind == "g"}
+    sides = {mention.side for mention in decided if mention.kind == "g"}
+    return not profiled or len(profiled | sides | {*people.values()}) == 2
 
 
 def _weigh_completed(

@@ -367,4 +367,4 @@ def _joins_clauses(merged: Sequence[_Event], after: Sequence[_Event]) -> bool:
     first = merged[-1]
     last = after[1]
     around = first.kind == last.kind != after[0].kind and first.side != last.side
-    return around and not last.gap.flags & _STOP
+    return around and not last.gap.flags & (_STOP | _APART | _BUT)
