@@ -67,6 +67,8 @@ _COMPOUNDS = frozenset(
     "topic keyword inspired".split()
 )
 _NAMELESS = frozenset(
+    "age background education family gender hobbies keywords name occupation personality "
+    "recommendation role task "
     "about above according additionally all also although an and are as at based be because both "
     "but by can considering conversely could due each either finally first for former from given "
     "he hence her here his however if ii in instead is it its lastly latter likewise "
