@@ -34,9 +34,10 @@ from clinometer.reading.mentions import (
     spellings,
 )
 from clinometer.reading.near import near_forms, respelled
+from clinometer.reading.pieces import read_pieces
 from clinometer.reading.plaintext import normalise
 from clinometer.reading.refusals import why_unread
-from clinometer.reading.rows import pairs_within, read_blocks
+from clinometer.reading.rows import read_blocks
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
@@ -176,7 +177,7 @@ def _read_lines(
     lines = [read_line(line, lexicon) for line in texts if line and not line.isspace()]
     if near := near_forms(lines, lexicon):
         lines = [read_line(respelled(line.text, near), lexicon) for line in lines]
-    inline = [pairs_within(line) for line in lines]
+    inline = [read_pieces(line, lexicon) for line in lines]
     return lines, inline, read_blocks(lines, inline)
 
 
