@@ -79,8 +79,8 @@ _PREAMBLE = 6  # words allowed before "julia: home, wedding"
 # keys count as words. X and S are labels in the prompts of Li et al. 2025.
 _LABEL = re.compile(
     r"""(["'])(?!reason|expla|rational|justif|why|note|comment)[\w -]{1,40}\1\s{0,8}:"""
-    r"|\b(?:(?:assigned|associated|chosen|matching|selected) )?(?:words?|groups?|choice|pick"
-    r"|name|answer|category|label|attribute|item|option|identifier|person|assigned)"
+    r"|\b(?:(?:assigned|associated|chosen|matching|my|selected|your) )?(?:words?|groups?|choice"
+    r"|pick|name|answer|category|label|attribute|item|option|identifier|person|assigned)"
     r" {0,2}\d{0,3} {0,2}[:=]"
     r"|(?<![\w'-])[xs](?:_?[ab\d]{1,3})? {0,2}(?:[:=]|-+>)"
 )
