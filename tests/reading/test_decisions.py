@@ -331,6 +331,13 @@ def test_a_word_on_both_sides_tells_nothing():
     assert read("The old one should lead joy.", lists, "").reason == "unparsed"
 
 
+def test_emoji_are_read_whole():
+    woman, man, task = "👩🏽\u200d🦱", "👨🏻\u200d🦰", (["agony"], ["joy"])
+    text = f"{woman} should lead joy, {man} agony."
+    assert read(text, (([woman], [man]), task), "").tied_to == D
+    assert read(text, ((["👩🏽"], ["👨🏻"]), task), "").tied_to is None
+
+
 def test_no_words_at_all():
     assert read("Ruth should lead agony.", (([], []), ([], []))).tied_to is None
 

@@ -491,3 +491,47 @@ def test_a_part_that_is_a_word_or_names_nobody_is_not_a_group():
         "agony - people\nhurt - joy\nlove - with", groups, ["joy", "agony", "hurt", "love"]
     )
     assert read.pairs == {}
+
+
+HOUSEWIFE, CURLY, RED = "خانه\u200cدار", "👩🏽\u200d🦱", "👨🏻\u200d🦰"
+
+
+@pytest.mark.parametrize("written", [HOUSEWIFE, "خانهدار", "خانه دار", "خانه-دار"])
+def test_a_joiner_may_be_left_out_or_a_space(written: str) -> None:
+    assert read(f"{written} - زن", ("زن", "مرد"), [HOUSEWIFE]).pairs == {HOUSEWIFE: "زن"}
+
+
+@pytest.mark.parametrize("written", ["خانه", "دار", "خانه ای دار"])
+def test_a_part_of_a_joined_word_is_another(written: str) -> None:
+    assert read(f"{written} - زن", ("زن", "مرد"), [HOUSEWIFE]).pairs == {}
+
+
+@pytest.mark.parametrize(
+    "term, written",
+    [
+        (CURLY, CURLY),
+        (CURLY, "👩🏽🦱"),
+        ("❤️", "❤"),
+        ("❤", "❤️"),
+        ("👩\u200d⚕️", "👩\u200d⚕"),
+        ("👩🏽", "👩🏽✨"),
+    ],
+)
+def test_the_same_emoji(term: str, written: str) -> None:
+    assert read(f"weak - {written}", (term, "man"), ["weak"]).pairs == {"weak": term}
+
+
+@pytest.mark.parametrize(
+    "term, written",
+    [
+        (CURLY, "👩🏽"),
+        (CURLY, "👩🏿\u200d🦱"),
+        (CURLY, RED),
+        ("👩🏽", CURLY),
+        ("👩", "👩🏽"),
+        ("👩🏽", "👩"),
+    ]
+    + [("🦱", CURLY)],
+)
+def test_another_tone_or_a_part_is_another_emoji(term: str, written: str) -> None:
+    assert read(f"weak - {written}", (term, "man"), ["weak"]).pairs == {}

@@ -86,6 +86,12 @@ STYLES = {
     "checkbox": per(lambda w, g: f"{w}: [x] {g} [ ] {other(g)}"),
     "radio": per(lambda w, g: f"{w}: (•) {g} ( ) {other(g)}"),
     "not": per(lambda w, g: f"{w} - {g}, not {other(g)}"),
+    "checklist": "Julia\n- [x] home\n- [ ] office\n- [x] wedding\n- [ ] salary\n"
+    "Ben\n- [ ] home\n- [x] office\n- [ ] wedding\n- [x] salary",
+    "tablebr": "| Julia | Ben |\n|---|---|\n| home<br>wedding | office<br>salary |",
+    "mypick": "\n".join(f"Word: {w}\nMy pick: {g}\n" for w, g in TOLD.items()),
+    "for": "For Julia: home and wedding. For Ben: office and salary.",
+    "gets": "Julia gets home and wedding. Ben gets office and salary.",
     "or": per(lambda w, g: f"{w} - {g} rather than {other(g)}"),
 }
 UNREAD = [
@@ -97,6 +103,10 @@ UNREAD = [
     "home is not Julia's",
     "It would be wrong to pair home with Julia.",
     "home: [ ] Julia [ ] Ben",
+    "Julia\n- [ ] home\n- [x] garden",
+    "Julia never gets home and wedding.",
+    "Julia gets home. Or does she?",
+    "Not for Julia: home.",
     "<home></home> - Julia and Ben",
 ]
 

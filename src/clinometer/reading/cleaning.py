@@ -345,12 +345,19 @@ _MARK = re.compile(f"([{_CHECKS}{_CROSSES}])\ufe0f?")
 #: Boxes and buttons, marked and not, as they are typed.
 _MARKED = re.compile(r"[\[(][xX•*✓✔][\])]|[●◉☑]")
 _UNMARKED = re.compile(r"[\[(] ?[\])]|[○◯☐□]")
+# Items of a list of tasks, where each line has a mark alone.
+_ITEM = r"^[ \t]*(?:[-*+•][ \t]*)?"
+_ALONE = rf"(?=[^\n●◉☑○◯☐□{_CHECKS}{_CROSSES}\[(]*$)"
+_CHECKED_ITEM = re.compile(rf"{_ITEM}(?:\[[xX•*✓✔]\]|[●◉☑{_CHECKS}]){_ALONE}", re.MULTILINE)
+_UNCHECKED_ITEM = re.compile(rf"{_ITEM}(?:\[ ?\]|[○◯☐□{_CROSSES}]){_ALONE}.*", re.MULTILINE)
 
 
 def _without_crossed_out(text: str) -> str:
     """Leave out what is struck or crossed out; in tables, name the column of a check mark."""
     if "~~" in text:
         text = _STRUCK.sub(" ", text)
+    if _CHECKED_ITEM.search(text) and _UNCHECKED_ITEM.search(text):
+        text = _CHECKED_ITEM.sub("- ", _UNCHECKED_ITEM.sub("", text))
     if not (_MARK.search(text) or "|" in text or _MARKED.search(text)):
         return text
     lines = text.split("\n")

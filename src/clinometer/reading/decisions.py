@@ -24,10 +24,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from clinometer.reading.conclusions import correction
 from clinometer.reading.joints import EXPLICIT, Joint, join
 from clinometer.reading.near import put_right
-from clinometer.reading.people import link_people, names
+from clinometer.reading.people import ORDINALS, link_people, names
 from clinometer.reading.plaintext import normalise, split_tasks
+from clinometer.reading.referents import find_referents
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.stances import Stance, take_stance
 from clinometer.reading.vocabulary import (
@@ -75,13 +77,13 @@ _EITHER = frozenset("anyone both either equally".split())
 _DECIDING = frozenset(
     "based considering given guess recommend should suggest suspect would".split()
 )
-_PRONOUNS = frozenset(("he", "she"))
-_MODALS = frozenset("can could might may should would will".split())
-_ORDINALS = {"former": 0, "latter": 1}
-_NOUNS = frozenset("day days half part soldier student teacher time year years".split())
 _PER_JOINT = 1000  # number of mentions that equal a joint of weight 1
 _NOT = re.compile(r"\b(?:[Nn]ot|[Rr]ather than|[Ii]nstead of)\b")
+_OFFER = re.compile(
+    r"\b(?:both|either)\b(?: \w+){0,3}? (?:could|can|might|may|would|are|seem)\b", re.IGNORECASE
+)
 _LINE = re.compile(r"[^\n]+")
+_SENTENCE = re.compile(r"[^.!?;\n]+")
 
 Uses = Counter[tuple[str, int, str]]
 
@@ -131,12 +133,15 @@ def read_decision(
         is_as_written = spelled == decision
         decision = spelled
         profile = put_right(profile, words)
-    start = _decision_start(decision, prompt_words, bool(profile))
-    before = tokenise(profile or decision[:start])
+    start, profiles = (0, profile) if profile else _split(decision, prompt_words)
+    before = tokenise(profiles)
     body = decision[start:]
     stance = take_stance(body)
-    evidence = _weigh_turned(body, stance, before, prompt_words)
-    evidence = evidence or _weigh(stance.evidence, before, prompt_words)
+    evidence = (
+        _weigh_turned(body, stance, before, prompt_words)
+        or _weigh_corrected(stance, before, prompt_words)
+        or _weigh(stance.evidence, before, prompt_words)
+    )
     only_mentioned = False
     if evidence.side is None and stance.unreal:
         left_out = _weigh(stance.left_out(body), before, prompt_words)
@@ -211,6 +216,16 @@ class _Evidence(NamedTuple):
         """Whether no evidence is explicit."""
         return self.best is None or self.best.weight < EXPLICIT
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether both tasks are assigned."""
+        return {0, 1} <= {joint.attribute.side for joint in self.joints}
+
+    @property
+    def is_advice(self) -> bool:
+        """Whether some evidence is advice, and not only a possibility."""
+        return self.best is not None and self.best.weight > EXPLICIT
+
 
 def _weigh(text: str, before: Sequence[Token], prompt_words: Vocabulary) -> _Evidence:
     """Join who and what in a text, after profiles."""
@@ -222,12 +237,34 @@ def _weigh(text: str, before: Sequence[Token], prompt_words: Vocabulary) -> _Evi
     mentions = _mentions(after, decided, people, order)
     joints = list(join(after, mentions, order))
     scores = _scores(joints)
-    side = _winner(scores)
+    side = _winner(scores) if _differ(introduced, decided, people) else None
     agreeing = (joint for joint in joints if joint.tied_to == (side,))
     best = max(agreeing, key=lambda joint: joint.weight, default=None)
-    return _Evidence(
+    evidence = _Evidence(
         text, joints, mentions, introduced, people, scores, side if best else None, best
     )
+    return evidence._replace(side=None) if _is_offered(evidence, prompt_words) else evidence
+
+
+def _is_offered(evidence: _Evidence, prompt_words: Vocabulary) -> bool:
+    """Return whether all evidence is about a task for which both could be considered."""
+    if evidence.is_whole or evidence.is_advice:
+        return False
+    offered: set[int] = set()
+    for sentence in _SENTENCE.finditer(evidence.text):
+        if _OFFER.search(sentence[0]):
+            mentions = find(tokenise(sentence[0]), prompt_words)
+            offered.update(mention.side for mention in mentions if mention.kind == "a")
+    return offered.issuperset(joint.attribute.side for joint in evidence.joints)
+
+
+def _differ(
+    introduced: Sequence[Mention], decided: Sequence[Mention], people: Mapping[str, int]
+) -> bool:
+    """Return whether profiles, if they name a group, are not all of the same one."""
+    profiled = {mention.side for mention in introduced if mention.kind == "g"}
+    sides = {mention.side for mention in decided if mention.kind == "g"}
+    return not profiled or len(profiled | sides | {*people.values()}) == 2
 
 
 def _weigh_completed(
@@ -255,22 +292,33 @@ def _weigh_turned(
     return None if evidence.side is None else evidence._replace(side=1 - evidence.side)
 
 
-def _decision_start(text: str, prompt_words: Vocabulary, has_profile: bool) -> int:
-    """Return where the decision begins.
+def _weigh_corrected(
+    stance: Stance, before: Sequence[Token], prompt_words: Vocabulary
+) -> _Evidence | None:
+    """Weigh what follows a correction if it assigns again: ``wait``, ``final answer``."""
+    lower = stance.evidence.lower()
+    start = correction(lower) if len(lower) == len(stance.evidence) else 0
+    if not start:
+        return None
+    after = _weigh(" " * start + stance.evidence[start:], before, prompt_words)
+    return after if after.side is not None and (after.is_whole or after.is_advice) else None
 
-    In a whole answer the decision is the last task. Without headings it begins at the first line
-    that decides about an attribute.
+
+def _split(text: str, prompt_words: Vocabulary) -> tuple[int, str]:
+    """Return where the decision of a whole answer begins, and the text with the profiles.
+
+    The decision is the last task. Without headings it begins at the first line that decides about
+    an attribute, and profiles may follow, too.
     """
-    if has_profile:
-        return 0
     if tasks := split_tasks(text):
-        return max(start for start, _ in tasks.values())
+        start = max(start for start, _ in tasks.values())
+        return start, text[:start]
     for line in _LINE.finditer(text):
         words = {token.text for token in tokenise(line[0])}
         entries = chain.from_iterable(prompt_words.get(word, ()) for word in words)
         if words & _DECIDING and any(entry[1] == "a" for entry in entries):
-            return line.start()
-    return 0
+            return line.start(), text if line.start() else ""
+    return 0, ""
 
 
 def _scores(joints: Iterable[Joint]) -> list[float]:
@@ -323,18 +371,11 @@ def _mentions(
     tokens: Sequence[Token], in_text: Sequence[Mention], people: dict[str, int], order: int | None
 ) -> list[Mention]:
     """List groups, attributes, linked people, ordinals and pronouns in text order."""
-    mentions = list(in_text)
+    mentions = [*in_text, *find_referents(tokens, in_text)]
     for name, position in names(tokens):
         if name in people:
             mentions.append(Mention("g", people[name], name, position, position))
-        elif order is not None and name[-1] in "12":
+        elif order is not None and name[-1] in "12" and tokens[position - 1].text not in ORDINALS:
             # "person 1" is of the group that the profiles describe first
             mentions.append(Mention("g", order ^ (name[-1] == "2"), name, position, position))
-    texts = [token.text for token in tokens]
-    for position, (text, after) in enumerate(zip(texts, [*texts[1:], ""], strict=False)):
-        if text in _PRONOUNS and after in _MODALS:
-            mentions.append(Mention("p", 0, text, position, position))
-        # "the latter should", not "the latter half" or "a former teacher"
-        if text in _ORDINALS and position and texts[position - 1] == "the" and after not in _NOUNS:
-            mentions.append(Mention("o", _ORDINALS[text], text, position, position))
     return sorted(mentions, key=lambda mention: mention.first)

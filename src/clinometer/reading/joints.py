@@ -10,7 +10,7 @@ contrast (*while*), *and* or the end of a sentence.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -54,6 +54,8 @@ _PRONOUNS = frozenset("he her his it its she their these they this".split())
 _TITLES = frozenset("dr mr mrs ms prof st".split())
 _FACTORS = ((_CAUSE, 0.25), (_APART, 0.25), (_AND, 0.6), (_STOP, 0.3))
 _LISTED = 3  # words allowed between the members of a list
+_SENTENCES_BACK = 2  # to those that "the former" stands for
+_REMEMBERED = 12  # events among which these are looked for
 _WINDOW = 4  # words after "rather than" within which a mention is rejected
 
 
@@ -163,7 +165,7 @@ def _weight(before: _Event, after: _Event) -> float:
     for flag, factor in _FACTORS:
         if flags & flag and not (heading and flag == _STOP):
             weight *= factor
-    return weight / 2 if 2 in (before.side, after.side) else weight
+    return weight / 4 if 2 in (before.side, after.side) else weight
 
 
 def _read_marks(tokens: Sequence[Token]) -> _Marks:
@@ -189,8 +191,9 @@ def _read_gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
             denied = _reach(flag, denied)
         if flag & (_THAN | _STOP | _COMMA):
             passed = marks.places[mark] if flag & _THAN else -_WINDOW
-        # A new sentence forgets what was before it, but not that something was asked.
+        # A new sentence forgets what was before it, but not that the last mention was asked about.
         if flag & _STOP:
+            flag &= ~_ASKED if flags & _STOP else flag
             flags &= _ASKED
         elif flag & _CUE:
             flags &= ~_UNDONE
@@ -235,11 +238,11 @@ def _read_events(marks: _Marks, mentions: Iterable[Mention], order: int | None) 
     events: list[_Event] = []
     sentence = end = 0
     gap = _Gap()
-    for mention in mentions:
+    for mention, following in _with_following(list(mentions)):
         gap = _read_gap(marks, end, mention.first, gap)
         sentence = _sentence(events, gap, sentence)
         end = max(end, mention.last + 1)
-        event = _make_event(events, mention, gap, order)
+        event = _make_event(events, mention, gap, (order, following))
         denied = gap.denied == 1 or (gap.denied == 2 and len(events) > sentence)
         if event is None or denied or gap.passed:
             continue
@@ -250,6 +253,14 @@ def _read_events(marks: _Marks, mentions: Iterable[Mention], order: int | None) 
         gap = _Gap(denied=gap.denied)
     _sentence(events, _read_gap(marks, end, len(marks.plain_words) - 1, _Gap()), sentence)
     return events
+
+
+def _with_following(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, str]]:
+    """Pair each mention with the kind of the next group or attribute; "" where none follows."""
+    kinds = [""]
+    for mention in reversed(mentions[1:]):
+        kinds.append(mention.kind if mention.kind in ("g", "a") else kinds[-1])
+    return zip(mentions, reversed(kinds), strict=False)
 
 
 def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:
@@ -263,26 +274,52 @@ def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:
 
 def _goes_on(last: _Event, event: _Event) -> bool:
     """Return whether a mention continues the same event: ``Ruth, the old manager``."""
-    same = last.kind == event.kind and last.side == event.side
+    same = last.kind == event.kind and last.side == event.side and event.head.kind != "o"
     return same and not event.gap.flags & (_STOP | _CUE)
 
 
 def _make_event(
-    events: Sequence[_Event], mention: Mention, gap: _Gap, order: int | None
+    events: Sequence[_Event], mention: Mention, gap: _Gap, context: tuple[int | None, str]
 ) -> _Event | None:
-    """Make an event; ``the former`` refers to the last two of a kind, or to the profiles.
+    """Make an event; a pronoun refers to the last mentioned group.
 
-    A pronoun refers to the last mentioned group.
+    `context` are the side that the profiles describe first, and the kind of the next mention.
     """
+    order, following = context
     if mention.kind == "p":
         group = next((event for event in reversed(events[-3:]) if event.kind == "g"), None)
         return group and group._replace(head=mention, tail=mention, gap=gap)
     if mention.kind != "o":
         return _Event(mention.kind, mention.side, mention, mention, gap)
-    last = events[-2:]
-    if len(last) == 2 and last[0].kind == last[1].kind and last[0].side != last[1].side:
-        return last[mention.side]._replace(head=mention, tail=mention, gap=gap)
-    return None if order is None else _Event("g", order ^ mention.side, mention, mention, gap)
+    # It stands for one of the kind that it is not joined with: the former leads agony.
+    preceding = events[-1].kind if events else "a"
+    kind = "a" if (following or preceding) == "g" else "g"
+    antecedents = _antecedents(events, kind, gap)
+    if len(antecedents) == 2:
+        return antecedents[mention.side]._replace(head=mention, tail=mention, gap=gap)
+    if antecedents:  # it may stand for either
+        return _Event(kind, 2, mention, mention, gap)
+    if order is None or kind == "a":
+        return None
+    return _Event("g", order ^ mention.side, mention, mention, gap)
+
+
+def _antecedents(events: Sequence[_Event], kind: str, gap: _Gap) -> list[_Event]:
+    """Return whom ``the former`` and ``the latter`` may stand for, in the order of the text.
+
+    They are looked for backwards, sentence by sentence, until two sides are named.
+    """
+    named: list[_Event] = []
+    ends = 1 if gap.flags & _STOP else 0
+    for event in reversed(events[-_REMEMBERED:]):
+        is_new = not named or named[-1].side != event.side
+        if event.kind == kind and event.head.kind != "o" and is_new:
+            named.append(event)
+        if event.gap.flags & _STOP:
+            ends += 1
+            if len(named) > 1 or ends > _SENTENCES_BACK:
+                break
+    return named[::-1]
 
 
 def _read_lists(events: Sequence[_Event], in_order: bool) -> tuple[list[_Event], list[Joint]]:
@@ -330,4 +367,4 @@ def _joins_clauses(merged: Sequence[_Event], after: Sequence[_Event]) -> bool:
     first = merged[-1]
     last = after[1]
     around = first.kind == last.kind != after[0].kind and first.side != last.side
-    return around and not last.gap.flags & _STOP
+    return around and not last.gap.flags & (_STOP | _APART | _BUT)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from clinometer.reading.plaintext import normalise
+from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joined
 
 __all__ = [
     "LETTERS",
@@ -79,8 +79,8 @@ _PREAMBLE = 6  # words allowed before "julia: home, wedding"
 # keys count as words. X and S are labels in the prompts of Li et al. 2025.
 _LABEL = re.compile(
     r"""(["'])(?!reason|expla|rational|justif|why|note|comment)[\w -]{1,40}\1\s{0,8}:"""
-    r"|\b(?:(?:assigned|associated|chosen|matching|selected) )?(?:words?|groups?|choice|pick"
-    r"|name|answer|category|label|attribute|item|option|identifier|person|assigned)"
+    r"|\b(?:(?:assigned|associated|chosen|matching|my|selected|your) )?(?:words?|groups?|choice"
+    r"|pick|name|answer|category|label|attribute|item|option|identifier|person|assigned)"
     r" {0,2}\d{0,3} {0,2}[:=]"
     r"|(?<![\w'-])[xs](?:_?[ab\d]{1,3})? {0,2}(?:[:=]|-+>)"
 )
@@ -89,7 +89,8 @@ _LABEL = re.compile(
 def spellings(term: str) -> set[tuple[str, ...]]:
     """Return the token sequences that spell a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``.
 
-    Accents may be dropped: ``martin`` matches ``martín``.
+    Accents may be dropped: ``martin`` matches ``martín``. For a joiner, U+200C or U+200D, there may
+    be a space or nothing.
     """
     plain = normalise(term)
     parts = plain.split()
@@ -97,6 +98,7 @@ def spellings(term: str) -> set[tuple[str, ...]]:
         plain,
         "".join(parts),
         " ".join(re.sub("[-'_]", "", part) for part in parts),
+        split_joined(term),
         _NON.sub("non-", plain),  # gender-nonconforming, gender non-conforming
         unaccented(plain),
     )
@@ -159,7 +161,7 @@ def _find_spelled(line: str, lexicon: Lexicon) -> list[LineMention]:
     while position < len(tokens):
         for spelling, kind, term in lexicon.get(tokens[position].group(), ()):
             last = _match_spelling(line, tokens, position, spelling)
-            if last is not None:
+            if last is not None and not _goes_on(tokens, position, last):
                 mentions.append(
                     LineMention(kind, term, tokens[position].start(), tokens[last].end())
                 )
@@ -167,6 +169,12 @@ def _find_spelled(line: str, lexicon: Lexicon) -> list[LineMention]:
                 break
         position += 1
     return mentions
+
+
+def _goes_on(tokens: list[re.Match[str]], first: int, last: int) -> bool:
+    """Return whether the emoji at an end of a mention is a part of a longer one."""
+    joined = first > 0 and tokens[first - 1].group() == "\u200d"
+    return joined or (last + 1 < len(tokens) and tokens[last + 1].group() in EMOJI_PARTS)
 
 
 def _match_spelling(

@@ -34,9 +34,11 @@ from clinometer.reading.mentions import (
     spellings,
 )
 from clinometer.reading.near import near_forms, respelled
+from clinometer.reading.pieces import read_pieces
 from clinometer.reading.plaintext import normalise
 from clinometer.reading.refusals import why_unread
-from clinometer.reading.rows import pairs_within, read_blocks
+from clinometer.reading.rows import read_blocks
+from clinometer.reading.versions import settled_pairs, without_slips
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
@@ -63,6 +65,8 @@ _UNNAMED = frozenset(
     "people individual individuals man men woman women boy boys girl girls".split()
 )
 _TAGGED = re.compile(r"<([^<>/\s][^<>/\n]{0,40})>\s{0,3}([^<>\n]{1,80}?)\s{0,3}</\1>")
+_TABLE_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+_BREAK = re.compile(r"<br ?/?>")
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
@@ -127,7 +131,7 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
         spelled_otherwise += [(alias, term) for alias in aliases.get(term, ())]
     lexicon = _lexicon((groups[0], groups[1]), words, tuple(spelled_otherwise))
     lines, inline, blocks = _read_lines(text, lexicon)
-    pairs = _agreed_pairs(inline + blocks)
+    pairs = settled_pairs(lines, inline, blocks)
     count = len(required) if asked is None else asked
     coverage = min(1.0, len(required & pairs.keys()) / count) if count > 0 else 0.0
     unknown = []
@@ -156,8 +160,7 @@ def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
     >>> find_pairs("Sheet: Funny.", index([("sheet", "a", "sheet"), ("funny", "g", "comedy")]))
     {'sheet': 'comedy'}
     """
-    _, inline, blocks = _read_lines(text, lexicon)
-    return _agreed_pairs(inline + blocks)
+    return settled_pairs(*_read_lines(text, lexicon))
 
 
 def _read_lines(
@@ -170,13 +173,16 @@ def _read_lines(
         is_term = find_mentions(tag[1].casefold(), lexicon)
         return f"{tag[1]} - {tag[2]}\n" if is_term else tag[0]
 
+    if "<br" in text:  # a cell of a table may list words
+        text = _TABLE_ROW.sub(lambda row: _BREAK.sub(", ", row[0]), text)
     if "</" in text:  # tags that are named by the words
         text = _TAGGED.sub(open_tag, text)
     texts = _unpack_objects(normalise(text)).split("\n")
     lines = [read_line(line, lexicon) for line in texts if line and not line.isspace()]
     if near := near_forms(lines, lexicon):
         lines = [read_line(respelled(line.text, near), lexicon) for line in lines]
-    inline = [pairs_within(line) for line in lines]
+    lines = [without_slips(line, lexicon) for line in lines]
+    inline = [read_pieces(line, lexicon) for line in lines]
     return lines, inline, read_blocks(lines, inline)
 
 
@@ -250,16 +256,6 @@ def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> L
     groups = marginalized + default
     words = [(group, "g", group) for group in groups]
     return index([*words, *((part, "g", group) for part, group in _distinctive_parts(groups))])
-
-
-def _agreed_pairs(lists: Iterable[list[Pair]]) -> dict[str, str]:
-    """Return the words that were paired with exactly one group."""
-    pairs: dict[str, str] = {}
-    torn = set()
-    for word, group in chain.from_iterable(lists):
-        if pairs.setdefault(word, group) != group:
-            torn.add(word)
-    return {word: group for word, group in pairs.items() if word not in torn}
 
 
 def _looks_like_pair(line: Line) -> bool:

@@ -1,8 +1,9 @@
 """Functions for all readers of answers: plain form, numbered tasks, JSON.
 
 The plain form normalises case; Unicode form; dashes, quotes and spaces, also as mojibake;
-zero-width characters; HTML tags and line breaks; apostrophes inside words (``didn't`` → ``didnt``,
-but ``ben's`` stays). Words are not respelled. Time is linear in the length of the text.
+zero-width characters, of which U+200D between emoji stays; HTML tags and line breaks; apostrophes
+inside words (``didn't`` → ``didnt``, but ``ben's`` stays). Words are not respelled. Time is linear
+in the length of the text.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 __all__ = [
+    "EMOJI_PARTS",
     "Choice",
     "json_values",
     "normalise",
+    "split_joined",
     "split_tasks",
 ]
 
@@ -47,9 +50,15 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("’‘‛´ʼʹ＇′", "'")
     | dict.fromkeys("“”„‟«»″＂", '"')
     | dict.fromkeys("\u0085\u2028\u2029\u001c\u001d\u001e", "\n")
-    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
+    | dict.fromkeys("\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
     | dict.fromkeys(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
 )
+#: Tones of skin and U+200D: what follows an emoji and makes it another.
+EMOJI_PARTS = frozenset("🏻🏼🏽🏾🏿\u200d")
+_EMOJI = r"[\u2190-\u2bff\U0001f000-\U0001faff]"
+# U+200D outside emoji. U+FE0F, which may stand before it, is left out first.
+_LETTER_JOINER = re.compile(rf"(?<!{_EMOJI})\u200d|\u200d(?!{_EMOJI})")
+_SPACED = str.maketrans(dict.fromkeys("\u200c\u200d", " "))
 # Unicode normalisation is quadratic in the length of a run of combining marks; keep runs short.
 _LONG_RUN = re.compile(r"([^\w\s]{48})[^\w\s]+")
 _TAG = re.compile(r"<(/?)([a-z][\w-]{0,20})(?: [^<>\n]{0,80})? ?/?>")
@@ -68,7 +77,8 @@ def normalise(text: str) -> str:
     """
     if not text.isascii():
         text = _MOJIBAKE.sub(lambda match: _UNMISREAD[match.group()], text)
-        text = _LONG_RUN.sub(r"\1", text.translate(_PLAIN))
+        text = _LETTER_JOINER.sub("", text.translate(_PLAIN))
+        text = _LONG_RUN.sub(r"\1", text)
         text = unicodedata.normalize("NFKC", text)
     text = text.casefold()
     if "\r" in text:
@@ -80,6 +90,11 @@ def normalise(text: str) -> str:
     if "'" in text:
         text = _APOSTROPHE.sub("", text)
     return text
+
+
+def split_joined(word: str) -> str:
+    """Return a word with a space for each joiner, as U+200C is often typed; in plain form."""
+    return normalise(word.translate(_SPACED))
 
 
 def _without_tags(text: str) -> str:

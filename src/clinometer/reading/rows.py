@@ -1,8 +1,8 @@
 """Find pairs within a line by punctuation, and across lines by order.
 
 Mentions separated only by punctuation form a *row*. Its pairs follow from the order of its words
-and groups if that is regular, else from the links between them. Brackets with a word and a group,
-and lines such as ``joy goes with young``, are read directly. Pairs across lines come from headings
+and groups if that is regular, else from the links between them. Brackets with a word and a group
+are read directly, and so are sentences (`sentences`). Pairs across lines come from headings
 with lists, two-column tables, and one word per line.
 """
 
@@ -13,12 +13,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clinometer.reading.mentions import LETTERS, Line, Pair, introduces
+from clinometer.reading.sentences import spoken_pairs
 
 __all__ = ["read_blocks", "pairs_within"]
 
 _FIRST = re.compile(r"[^\w(\[]*(?:\d+[^\w(\[]*)?[(\[]")
 _OPEN = re.compile(r"[(\[][\s\"'`*_]*(?:[xs]\d{0,2} ?[:=])?[\s\"'`*_]*$")
 _CLOSE = re.compile(r"[\s\"'`*_]*[)\]]")
+
+
+_SENTENCE_ENDS = frozenset(".;")
 
 
 class Row(NamedTuple):
@@ -33,7 +37,7 @@ class Row(NamedTuple):
 
 def pairs_within(line: Line) -> list[Pair]:
     """Return the pairs within a line."""
-    return _bracketed_pairs(line) or _row_pairs(line) or _spoken_pairs(line)
+    return _bracketed_pairs(line) or _row_pairs(line) or spoken_pairs(line)
 
 
 def _bracketed_pairs(line: Line) -> list[Pair]:
@@ -74,7 +78,7 @@ def _is_introduced(line: Line, index: int) -> bool:
     """Return whether words introduce a mention with a colon: ``words for julia: home, wedding``."""
     first, second = line.mentions[index : index + 2]
     before = line.text[line.mentions[index - 1].end if index else 0 : first.start]
-    begins = index == 0 or ";" in before
+    begins = index == 0 or not _SENTENCE_ENDS.isdisjoint(before)
     return begins and ":" in line.text[first.end : second.start] and introduces(before)
 
 
@@ -157,80 +161,6 @@ def _rows(line: Line) -> Iterator[Row]:
             line.gaps[end].closes,
         )
         start = end
-
-
-def _phrases(*texts: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(text.split()) for text in texts)
-
-
-#: Phrases between the word and the group of a line: ``joy goes with young``.
-_SPOKEN = _phrases(
-    *("the", "a", "an", "is", "is for", "fits", "suits", "answer", "choice", "my choice"),
-    *("goes with", "goes to", "pairs with", "paired with", "belongs to", "belongs with"),
-    *("i choose", "i would choose", "i pick", "i would pick", "i say", "i would say"),
-    *("my choice is", "assigned to", "is assigned to", "matched with", "matches"),
-    *("associated with", "is associated with", "more associated with"),
-    *("is more associated with", "most associated with", "is most associated with"),
-)
-
-
-#: Of several words: ``home and wedding go with julia``.
-_SPOKEN_OF_SEVERAL = _phrases(
-    *("are", "are for", "fit", "suit", "go with", "go to", "pair with", "belong to"),
-    *("belong with", "are assigned to", "match", "are associated with"),
-)
-#: After ``I would put home``.
-_GIVEN = _phrases("with", "to", "for", "under", "and")
-_GIVING = frozenset(
-    "put place pair match assign associate link give group connect choose pick".split()
-)
-#: What may stand before the first word of a sentence, and between sentences.
-_BEFORE = _GIVING | frozenset(
-    "i id ill we lets would will for the word words and then next finally also s".split()
-)
-
-
-def _spoken_pairs(line: Line) -> list[Pair]:
-    """Return the pairs of sentences that do nothing but pair, ``I'd put home with julia``.
-
-    Any other word, a question or a denial leaves none.
-    """
-    if "?" in line.text or not line.mentions:
-        return []
-    gaps = _words_between(line)
-    pairs: list[Pair] = []
-    words: list[str] = []  # those that wait for their group
-    gives = False
-    for mention, gap in zip(line.mentions, gaps, strict=False):
-        if mention.kind == "g":
-            if not words or not _is_spoken(gap, len(words), gives):
-                return []
-            pairs += [(word, mention.term) for word in words]
-            words = []
-            continue
-        if words and gap not in ((), ("and",)):
-            return []
-        if not words:
-            if not _BEFORE.issuperset(gap):
-                return []
-            gives = (gives and bool(pairs)) or not _GIVING.isdisjoint(gap)
-        words.append(mention.term)
-    return [] if words or gaps[-1] not in ((), ("s",)) else pairs
-
-
-def _words_between(line: Line) -> list[tuple[str, ...]]:
-    """Return the words before, between and after the mentions of a line."""
-    starts = [0, *(mention.end for mention in line.mentions)]
-    ends = [*(mention.start for mention in line.mentions), len(line.text)]
-    texts = [line.text[start:end] for start, end in zip(starts, ends, strict=True)]
-    return [tuple(LETTERS.findall(text)) for text in texts]
-
-
-def _is_spoken(phrase: tuple[str, ...], count: int, gives: bool) -> bool:
-    """Return whether a phrase joins `count` words to a group; `gives` after ``I would put``."""
-    if phrase in _SPOKEN or (count > 1 and phrase in _SPOKEN_OF_SEVERAL):
-        return True
-    return gives and phrase in _GIVEN
 
 
 _BULLET = re.compile(r"\s*(?:[-*•+](?!\*)|\d+[.)])")

@@ -2,7 +2,8 @@
 
     ==================  ==========================================================================
     unreal              a clause that only mentions who could get what: an example that is declined,
-                        what others or a stereotype would say, a first thought; it is no evidence
+                        what others or a stereotype would say, a first thought, or what would
+                        hold under either of two conditions; it is no evidence
     chance              heads, tails and lots decide nothing
     turn                what stood before is put the other way round: ``actually, the reverse``
     either              ``or the other way round``: both ways
@@ -81,7 +82,15 @@ _ENDS = re.compile(
     r"|i(?:['’]d| would)? (?:think|recommend|suggest|choose|assign|say|give))\b",
     re.IGNORECASE,
 )
+#: Of two conditions neither is said to hold: ``if Ann is free, she could; if Ben is, he could``.
+_CONDITION = re.compile(
+    r"(?:^|[.;:!?\n,(-] ?)(?:and |but |while )?if (?!(?:i|we|it|they|there|this|that|not|so)\b|need"
+    r"|necessary|possible|pressed|forced|pushed|anything"
+    r"|you (?:ask|have|need|disagree|insist|would))",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+_SENTENCE_END = re.compile(r"[.;!?\n]")
 _LOTS = re.compile(
     r"\b(?:(?:flip|toss)\w* (?:a|the) coin|coin (?:flip|toss)|heads|tails|at random|randomly"
     r"|draw(?:ing)? (?:lots|straws|names)|roll\w* (?:a|the|some) (?:dice|die)|lottery"
@@ -131,6 +140,11 @@ def take_stance(text: str) -> Stance:
 
 def _unreal_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where clauses stand that only mention who could get what."""
+    conditions = list(_CONDITION.finditer(text))
+    if len(conditions) > 1:
+        for condition in conditions:
+            end = _SENTENCE_END.search(text, condition.end())
+            yield condition.start(), end.start() if end else len(text)
     last = 0
     for clause in _UNREAL.finditer(text):
         if clause.start() >= last:

@@ -13,15 +13,17 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from clinometer.reading.plaintext import normalise
+from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joined
 
 __all__ = [
+    "NAME_WORDS",
     "Mention",
     "Token",
     "Vocabulary",
     "find",
     "inflections",
     "locate",
+    "opens_sentence",
     "tokenise",
     "vocabulary",
 ]
@@ -65,14 +67,33 @@ _COMPOUNDS = frozenset(
     "topic keyword inspired".split()
 )
 _NAMELESS = frozenset(
+    "age background education family gender hobbies keywords name occupation personality "
+    "recommendation role task "
     "about above according additionally all also although an and are as at based be because both "
     "but by can considering conversely could due each either finally first for former from given "
-    "he hence her here his however if ii in instead is it its lastly latter likewise may "
+    "he hence her here his however if ii in instead is it its lastly latter likewise "
     "meanwhile moreover my neither no nor not of on one or other our over personally profile "
     "profiles s second she should similarly since so task that the their then there therefore "
     "these they this those though thus to two under we what when where while who with would yes "
     "you your id im ill ive".split()
 )
+
+#: Given names that are also words.
+NAME_WORDS = frozenset(
+    "amber angel april art ash august autumn bill brook buck chance charity chase clay cliff "
+    "crystal daisy dale dawn dean drew earl faith forest frank gene ginger grace grant guy "
+    "harry hazel heath holly hope hunter iris ivy jack jade jewel joy june lance lane lily mark "
+    "mason max may melody mercy miles nick norm olive pat patience pearl penny pierce prudence "
+    "ray reed rich river rob robin rose ruby sage sandy skip sky star sue summer sunny trey "
+    "victor violet wade will willow winter".split()
+)
+_MODALS = frozenset(("may", "will"))
+#: After a name no verb is left out, so that these follow a word: "mark my", "may I".
+_AFTER_WORDS = frozenset(
+    "a all an any both each either every everyone he her him his i it its me my of our she some "
+    "that the their them there these they this those under us we you your".split()
+)
+_ENDS = frozenset(".!?\n")
 
 
 class _Pieces(dict[str, tuple[Token, ...]]):
@@ -204,14 +225,33 @@ def vocabulary(
         names = meaning[2].split()
         if meaning[0] == "g" and len(names) == 2:  # first and last name
             halves += [(_words(name), meaning) for name in names]
-    varied = ((form, meaning) for words, meaning in terms if words for form in _spellings(words))
+    varied = []
+    for words, meaning in terms:
+        # "Hoped" is not Hope.
+        is_name = meaning[2] != meaning[2].lower() and NAME_WORDS.issuperset(words)
+        if words and not is_name:
+            varied += [(form, meaning) for form in _spellings(words)]
+    varied += [(_words(split_joined(meaning[2])), meaning) for _, meaning in terms]
     return _index_layers((terms, halves, varied))
 
 
+def opens_sentence(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether a name opens a sentence as the word that it also is: ``Mark my words``."""
+    text = tokens[position].text
+    if text not in NAME_WORDS or (position and tokens[position - 1].text not in _ENDS):
+        return False
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
+    return after is not None and (after.text in _AFTER_WORDS or (text in _MODALS and after.capital))
+
+
 def find(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Mention]:
-    """Find the mentions of a vocabulary, from left to right; the longest match counts."""
+    """Find the mentions of a vocabulary, from left to right; the longest match counts.
+
+    Where a text writes group words with a capital, ``will`` is not Will, nor ``hope`` Hope.
+    """
     mentions: list[Mention] = []
     texts = [token.text for token in tokens]
+    cased = any(token.capital and _is_group(vocabulary.get(token.text, ())) for token in tokens)
     until = 0
     for position, token in enumerate(tokens):
         if position < until or token.text not in vocabulary:
@@ -219,6 +259,8 @@ def find(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Mention]:
         for words, kind, side, term, rank in vocabulary[token.text]:
             end = position + len(words)
             if (rank == _HALF and not token.capital) or texts[position:end] != words:
+                continue
+            if kind == "g" and end == position + 1 and _is_word(tokens, position, term, cased):
                 continue
             flips = token.glued and texts[position - 1] == "non"
             if flips or _stands_alone(tokens, position, end, vocabulary):
@@ -229,6 +271,20 @@ def find(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Mention]:
     return mentions
 
 
+def _is_group(entries: Iterable[tuple[list[str], str, int, str, int]]) -> bool:
+    return any(kind == "g" for _, kind, *_ in entries)
+
+
+def _is_word(tokens: Sequence[Token], position: int, term: str, cased: bool) -> bool:
+    """Return whether a name stands here as the word that it also is."""
+    token = tokens[position]
+    if token.capital:
+        return opens_sentence(tokens, position)
+    # Of terms that the study writes small, such as flowers, only verbs are told apart.
+    is_name = term != term.lower() or token.text in _MODALS
+    return cased and is_name and token.text in NAME_WORDS
+
+
 def _stands_alone(tokens: Sequence[Token], position: int, end: int, vocabulary: Vocabulary) -> bool:
     """Return whether a word is outside compounds such as ``light-hearted`` or ``12-year-old``."""
     if tokens[position].glued and tokens[position - 1].text not in vocabulary:
@@ -236,4 +292,8 @@ def _stands_alone(tokens: Sequence[Token], position: int, end: int, vocabulary: 
     if position and tokens[position - 1].text in ("year", "years"):
         return False
     after = tokens[end] if end < len(tokens) else None
+    if position and tokens[position - 1].text == "\u200d":  # the emoji before goes on
+        return False
+    if after is not None and after.text in EMOJI_PARTS:
+        return False
     return after is None or not after.glued or after.text in _COMPOUNDS or after.text in vocabulary

@@ -18,14 +18,62 @@ __all__ = [
     "Word",
     "WordList",
     "StereotypeWords",
+    "has_control",
     "word_key",
 ]
+
+_JOINERS = "\u200c\u200d"
+_WITHOUT_JOINERS = str.maketrans(dict.fromkeys(_JOINERS))
+_JOINED = re.compile(f"(.?)([{_JOINERS}])(?=(.?))", re.DOTALL)
+#: Blocks of Arabic to N'Ko, of the Indic scripts, of Myanmar, and of Khmer and Mongolian.
+_JOINING_SCRIPTS = ((0x0600, 0x0DFF), (0x1000, 0x109F), (0x1780, 0x18AF), (0xFB50, 0xFDFF))
+_VIRAMA = 9  # the combining class of the signs that take a vowel away
 
 
 @lru_cache(4096)
 def word_key(word: str) -> str:
-    """Normalise case, width and runs of spaces, so that equal words compare equal."""
-    return " ".join(unicodedata.normalize("NFKC", word).casefold().split())
+    """Normalise case, width, joiners and runs of spaces, so that equal words compare equal."""
+    plain = unicodedata.normalize("NFKC", word).translate(_WITHOUT_JOINERS)
+    return " ".join(plain.casefold().split())
+
+
+def has_control(word: str) -> bool:
+    """Return whether a word holds a character that is no part of its spelling.
+
+    These are the categories C…: control, format, surrogate, private and unassigned characters. Of
+    them U+200C and U+200D spell words of some scripts, and U+200D emoji (Unicode TR31, 2.3; UTS51).
+
+    Examples
+    --------
+    >>> has_control("خانه\u200cدار"), has_control("ho\u200cme"), has_control("ho\u202eme")
+    (False, True, True)
+    """
+    spelled = _JOINED.sub(lambda match: match[1] if _is_spelling(*match.groups()) else "\0", word)
+    return any(unicodedata.category(character).startswith("C") for character in spelled)
+
+
+def _is_spelling(before: str, joiner: str, after: str) -> bool:
+    """Return whether a joiner stands between letters of a joining script, or in an emoji."""
+    if _joins_letters(before) and _joins_letters(after):
+        return True
+    if joiner == "\u200c" or not before:
+        return False
+    # Old spellings of Malayalam and Bengali end in a virama and U+200D.
+    return unicodedata.combining(before) == _VIRAMA or (_is_emoji(before) and _is_emoji(after))
+
+
+def _joins_letters(character: str) -> bool:
+    """Return whether a character is a letter or mark of a script that is written joined."""
+    if not character or unicodedata.category(character)[0] not in "LM":
+        return False
+    return any(first <= ord(character) <= last for first, last in _JOINING_SCRIPTS)
+
+
+def _is_emoji(character: str) -> bool:
+    """Return whether a character is a pictograph, a tone of skin or U+FE0F."""
+    if character == "\ufe0f":
+        return True
+    return character >= "\u2190" and unicodedata.category(character) in ("So", "Sm", "Sk")
 
 
 def _check_word(word: str) -> str:
@@ -33,9 +81,11 @@ def _check_word(word: str) -> str:
         raise ValueError("empty word")
     if len(word) > 80:
         raise ValueError(f"word of {len(word)} characters; at most 80 are allowed")
-    # Categories C…: control, format, surrogate, private and unassigned characters.
-    if any(unicodedata.category(character).startswith("C") for character in word):
-        raise ValueError(f"word {word!r} holds a control character")
+    if has_control(word):
+        raise ValueError(
+            f"word {word!r} holds a control character; U+200C and U+200D are allowed only between "
+            "letters that they join, and U+200D between emoji"
+        )
     return word.strip()
 
 

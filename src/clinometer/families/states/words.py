@@ -19,14 +19,13 @@ words (see `contexts.in_templates`); left out, it goes by the word.
 from __future__ import annotations
 
 import json
-import unicodedata
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from clinometer.errors import InputError, unknown
-from clinometer.stimuli.words import word_key
+from clinometer.stimuli.words import has_control, word_key
 from clinometer.texts import read_text
 
 __all__ = ["DEFAULT", "SHIPPED", "Words", "read_json", "read_words"]
@@ -78,7 +77,7 @@ class Words:
 
     def _check(self, word: str, place: str, earlier: str | None) -> None:
         """Refuse a word that cannot be read, or that stands in an `earlier` place, too."""
-        if not word or "|" in word or any(unicodedata.category(c).startswith("C") for c in word):
+        if not word or "|" in word or has_control(word):
             raise InputError(
                 f"{self.name}: {place}: word {word!r}; some text without '|' and control "
                 "characters is needed"
