@@ -2,12 +2,13 @@
 
 import gzip
 import zipfile
+from base64 import b64encode
 
 import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.results.contents import OVERLAP, PIECE, packed_members
+from clinometer.results.contents import OVERLAP, PIECE, packed_members, refuse_secrets
 
 
 def write_zip(path, **members):
@@ -57,3 +58,16 @@ def test_many_small_bombs_count_together(tmp_path):
     with pytest.raises(InputError, match="run.zip: .* unpack to more than"):
         for _ in packed_members(tmp_path / "run.zip"):
             pass
+
+
+def test_a_key_is_found_in_tables_and_in_members_of_logs(tmp_path, monkeypatch):
+    key = "sk-9f8e7d6c5b4a3210"
+    pl.DataFrame({"error": ["no key here"]}).write_parquet(tmp_path / "clean.parquet")
+    pl.DataFrame({"error": [f"bad {key}"]}).write_parquet(tmp_path / "t.parquet")
+    log = write_zip(tmp_path / "a.eval", header=b64encode(f"user:{key}".encode()))
+    monkeypatch.setenv("SOME_API_KEY", key)
+    refuse_secrets({"clean.parquet": tmp_path / "clean.parquet"})
+    for name, path in {"t.parquet": tmp_path / "t.parquet", "logs/a.eval": log}.items():
+        with pytest.raises(InputError, match=f"^{name}.* holds a key") as error:
+            refuse_secrets({name: path})
+        assert key not in str(error.value)

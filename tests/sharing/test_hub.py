@@ -1,5 +1,6 @@
 """Files for the hub, read back by the hub's own client and inspect's reader of benchmarks."""
 
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -73,3 +74,15 @@ def test_recorded_answers_without_questions_make_no_benchmark(audited, tmp_path)
     with pytest.raises(InputError, match="without their questions"):
         write_hub(tmp_path, tmp_path / "out", "lab/bias")
     assert not (tmp_path / "out").exists()
+
+
+def test_results_with_a_key_are_not_shared(audited, tmp_path, monkeypatch):
+    monkeypatch.setenv("HUB_TOKEN", "hf_4k3jh5kjh3k4jh5k")
+    directory = tmp_path / "run"
+    shutil.copytree(audited, directory)
+    responses = pl.read_parquet(directory / "responses.parquet")
+    leaking = responses.with_columns(reasoning=pl.lit("it is hf_4k3jh5kjh3k4jh5k"))
+    leaking.write_parquet(directory / "responses.parquet")
+    with pytest.raises(InputError, match="responses.parquet: holds a key"):
+        write_hub(directory, tmp_path / "hub", "me/bias")
+    assert not (tmp_path / "hub").exists()

@@ -38,6 +38,7 @@ from clinometer.results.bundles import (
     seal_line,
     write_archive,
 )
+from clinometer.results.contents import refuse_secrets
 from clinometer.results.places import anywhere
 from clinometer.results.records import read_plan
 from clinometer.results.subjects import simulated
@@ -94,7 +95,8 @@ def bundle(
     Raises
     ------
     InputError
-        If the directory has no estimates, the archive cannot be written, or ssh-keygen cannot sign.
+        If the directory has no estimates, a file holds a key or a password, the archive cannot be
+        written, or ssh-keygen cannot sign.
     PlanError
         If a plan is malformed, or a study file was changed.
     """
@@ -125,6 +127,7 @@ def bundle(
             sign(evidence / SEAL, Path(key))
         # Again, for the manifest, its seal and the signature.
         files |= {file.name: file for file in evidence.iterdir()}
+        refuse_secrets(files)
         part = target.with_name(f"{target.name}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 import polars.selectors as cs
@@ -19,8 +19,9 @@ from clinometer.packed import (
     open_packed,
 )
 from clinometer.results.parquet import read_pieces
+from clinometer.secrets import holds_secret, keep_environment
 
-__all__ = ["packed_members"]
+__all__ = ["packed_members", "refuse_secrets"]
 
 #: Packed files within packed files that are opened: a bundle, a log in it, what the log holds.
 DEEPEST = 3
@@ -57,6 +58,22 @@ def packed_members(path: Path, name: str | None = None) -> Iterator[tuple[str, b
     """
     name = name or str(path)
     yield from _members(path, name, Meter(name, path.stat().st_size, LARGEST_ARCHIVE), DEEPEST)
+
+
+def refuse_secrets(files: Mapping[str, Path]) -> None:
+    """Refuse to hand on files that hold a key or a password; see `secrets.holds_secret`.
+
+    `files`: path of each file by the name that it is handed on by. Raises InputError, which names
+    the file, or the member of a packed one.
+    """
+    keep_environment()
+    for name, path in files.items():
+        for member, data in packed_members(path, name):
+            if holds_secret(data):
+                raise InputError(
+                    f"{member}: holds a key or password of this machine; nothing was written. "
+                    "Remove what holds it, or measure again"
+                )
 
 
 def _members(path: Path, name: str, meter: Meter, depth: int) -> Iterator[tuple[str, bytes]]:

@@ -28,7 +28,7 @@ from pathlib import Path
 import platformdirs
 
 from clinometer.errors import InputError
-from clinometer.texts import keep_secret
+from clinometer.secrets import keep_secret
 
 __all__ = ["ALTERED", "COLLECTED", "JUDGE", "KEY_VARIABLE", "UNKNOWN", "MarkKey", "Origins",
            "ShardMarks",

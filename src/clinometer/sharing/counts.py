@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from clinometer.directory.results import read_results
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.faults import PLACE, Faults
@@ -23,6 +22,7 @@ from clinometer.results.parquet import read_parquet
 from clinometer.results.records import journals
 from clinometer.results.tables import need_columns, read_numbers, read_table
 from clinometer.sharing.categories import CATEGORIES, UNKNOWN, name_categories, name_columns
+from clinometer.sharing.means import read_shareable
 
 __all__ = ["COUNTS", "RUN", "SELECTIONS", "Counts", "are_impossible", "read_counts"]
 
@@ -149,7 +149,7 @@ def _counts_of_run(path: Path, period: str | None, origin: str | None) -> Counts
             f"{path}: no {file.name}: no instrument of this run selects candidates; give a table "
             "with columns race, gender, n, n_selected"
         )
-    results = read_results(path)
+    results = read_shareable(path)
     if period is None:
         answered = [
             str(line["at"])[:10] for journal in journals(path) for line in journal if line.get("at")

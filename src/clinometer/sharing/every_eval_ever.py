@@ -27,11 +27,10 @@ from uuid import UUID
 import polars as pl
 
 from clinometer import __version__
-from clinometer.directory.results import read_results
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.models.providers import PROVIDERS
 from clinometer.results import CONDITIONS
-from clinometer.sharing.means import means_by_model
+from clinometer.sharing.means import means_by_model, read_shareable
 from clinometer.texts import write_text
 
 __all__ = ["SCHEMA_VERSION", "write_every_eval_ever"]
@@ -62,7 +61,7 @@ def write_every_eval_ever(
 
     Raises InputError if the directory has no means of answers, or a file cannot be written.
     """
-    results = read_results(directory)
+    results = read_shareable(directory)
     paths = []
     for name, rows in means_by_model(results):
         if model in (None, name):

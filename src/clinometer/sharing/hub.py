@@ -22,13 +22,13 @@ from typing import Any
 import polars as pl
 import yaml
 
-from clinometer.directory.results import Results, read_results
+from clinometer.directory.results import Results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import RESPONSES
 from clinometer.results.parquet import scan_parquet
 from clinometer.results.records import refuse_shared_folders, slug
-from clinometer.sharing.means import means_by_model, name_parts
+from clinometer.sharing.means import means_by_model, name_parts, read_shareable
 from clinometer.texts import write_text
 
 __all__ = ["write_hub"]
@@ -61,7 +61,7 @@ def write_hub(
     """
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", dataset, re.ASCII):
         raise InputError(f"dataset: {dataset!r}; allowed: OWNER/NAME, as on the hub")
-    results = read_results(directory)
+    results = read_shareable(directory)
     means = {}
     for model, rows in means_by_model(results):
         over_all = rows.filter(pl.col("control").is_null(), level="model")

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from clinometer.directory.results import Results
+from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import CONDITIONS
+from clinometer.results.bundles import HELD
+from clinometer.results.contents import refuse_secrets
 
-__all__ = ["means_by_model", "name_parts"]
+__all__ = ["means_by_model", "name_parts", "read_shareable"]
 
 #: Values of how answers were asked and scored that names leave out.
 _USUAL = ("none", "plain", "exact")
+
+
+def read_shareable(directory: str | Path) -> Results:
+    """Read a results directory to hand it on.
+
+    Raises InputError, which names the file, if one holds a key or a password; else as
+    `read_results`.
+    """
+    results = read_results(directory)
+    paths = (path for pattern in HELD for path in results.directory.glob(pattern))
+    refuse_secrets({str(path): path for path in paths if path.is_file()})
+    return results
 
 
 def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:

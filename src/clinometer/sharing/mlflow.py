@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from clinometer.directory.results import read_results
 from clinometer.errors import ClinometerError, InputError
 from clinometer.results.records import text_hash
-from clinometer.sharing.means import means_by_model, name_parts
+from clinometer.sharing.means import means_by_model, name_parts, read_shareable
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -46,7 +45,7 @@ def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[st
     Raises InputError if MLflow is not installed or the directory has no means of answers;
     ClinometerError, with what MLflow says, if it cannot log.
     """
-    results = read_results(directory)
+    results = read_shareable(directory)
     models = list(means_by_model(results))
     # What is audited, and when, is nobody's business but the auditor's.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
