@@ -329,7 +329,7 @@ def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
     assert "trials have an answer" not in page
     journal.write_bytes(whole[:-40])  # a line cut
     code, err = report()
-    assert code == 1 and f"incomplete: {MODEL}: 7 of 8 trials have an answer" in err
+    assert code == 3 and f"incomplete: {MODEL}: 7 of 8 trials have an answer" in err
     page = (tmp_path / "r" / "report.html").read_text()
     assert page.index("7 of 8 trials have an answer") < page.index("Contents")
     before = {path.name: path.read_bytes() for path in (tmp_path / "r").glob("*.*")}

@@ -160,7 +160,7 @@ def test_what_checks_find_in_accepted_text_is_said_again(run: Run, model: Any) -
 
 def test_a_budget_leaves_the_rest_unasked(run: Run, model: Any) -> None:
     code, out, err = run("synonyms", MODEL, "--max-calls", "3", "--out", "d.yaml")
-    assert code == 1 and out.startswith("3 candidates")
+    assert code == 3 and out.startswith("3 candidates")
     assert "18 of 21 prompts left: --max-calls 3" in err
     assert sum(model.prompts.values()) == 3
     assert run("decisions", MODEL, "--max-calls", "0")[::2] == (
@@ -190,7 +190,7 @@ def test_prompts_that_fail_are_counted(run: Run, model: Any) -> None:
     )
     code, out, err = run("synonyms", MODEL, "--stereotypes", "power,age,guilt",
                          "--max-retries", "0", "--out", "d.yaml")  # fmt: skip
-    assert code == 1 and out.startswith("2 candidates")
+    assert code == 3 and out.startswith("2 candidates")
     assert "1 of 3 prompts left: 1 failed" in err
 
 

@@ -45,11 +45,11 @@ def shards(directory: Path) -> list[Path]:
 def test_from_shards_to_tables(run: Run, tmp_path: Path) -> None:
     code, said, _ = run("plan", MODEL, *ONE, "--shards", "2", "--out", "r")
     assert code == 0 and "clinometer collect r" in said
-    assert run("collect", "r")[0] == 1
+    assert run("collect", "r")[0] == 3
     first, second = shards(tmp_path / "r")
     answer([first])
     code, said, _ = run("collect", "r")
-    assert code == 1 and "in shards without answers" in said
+    assert code == 3 and "in shards without answers" in said
     assert second.name in said and first.name not in said
     answer([second])
     code, said, _ = run("collect", "r")
@@ -96,7 +96,7 @@ def test_cues_are_written_as_shards(run: Run, tmp_path: Path) -> None:
     bodies = [json.loads(line)["body"] for line in path.read_text().splitlines()]
     assert [body["n"] for body in bodies] == [3, 3]
     answer([path])
-    assert run("collect", "r")[0] == 1  # one of three answers to each call
+    assert run("collect", "r")[0] == 3  # one of three answers to each call
 
 
 def test_shards_are_answered_here(run: Run, serve: Callable[..., Any], tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_answers_that_fail_are_said(run: Run, serve: Callable[..., Any]) -> None
     serve(lambda body: (400, {"error": {"message": "too long"}}))
     run("plan", "openai-api/loop/m", *ONE, "--out", "r")
     code, _, noted = run("answer", "r", "--max-retries", "0")
-    assert code == 1 and "12 requests failed" in noted and "too long" in noted
+    assert code == 3 and "12 requests failed" in noted and "too long" in noted
     assert noted.splitlines()[-1].endswith("the same command asks what failed again")
 
 
@@ -155,7 +155,7 @@ def test_shards_are_submitted_and_collected(run: Run, service: BatchService) -> 
     assert said.splitlines()[-1] == "or: clinometer submit r"
     service.looks = 3
     code, said, noted = run("submit", "r", "--no-wait")
-    assert code == 1 and "0 of 12 answered" in said
+    assert code == 3 and "0 of 12 answered" in said
     assert "12 answers are missing; 1 batch goes on at the provider" in noted
     code, said, noted = run("submit", "r", "--poll", "0.01")
     assert code == 0 and said.splitlines()[-1] == "next: clinometer report r"

@@ -68,7 +68,7 @@ def test_a_continuation_is_asked_as_one_text(server: Any, run: Run) -> None:
 def test_a_limit_stops_with_exit_code_1_and_the_same_command_goes_on(server: Any, run: Run) -> None:
     command = (*COMMAND, MODEL, "--cues", "sea", "--repetitions", "6", "--out", "a")
     code, out, err = run(*command, "--max-calls", "2")
-    assert code == 1 and "2 of 6 answers" in out and "next:" not in out
+    assert code == 3 and "2 of 6 answers" in out and "next:" not in out
     assert err == (
         "clinometer: stopped at --max-calls 2: repeat the command to continue, nothing is asked "
         "twice\n"

@@ -60,10 +60,10 @@ def test_senses_with_too_few_are_named(server: Any, run: Run, dictionary: str) -
     assert "2 senses have fewer than 5: warm, cold; --rounds 6 asks again for these" in out
 
 
-def test_a_limit_stops_with_exit_code_1(server: Any, run: Run, dictionary: str) -> None:
+def test_a_limit_stops_with_exit_code_3(server: Any, run: Run, dictionary: str) -> None:
     command = (*COMMAND, MODEL, "--dictionary", dictionary, "--out", "c.jsonl", "--per-sense", "1")
     code, _, err = run(*command, "--max-calls", "1")
-    assert code == 1
+    assert code == 3
     assert err == (
         "clinometer: stopped at --max-calls 1: repeat the command to continue, nothing is asked "
         "twice\n"
