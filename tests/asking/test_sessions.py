@@ -171,6 +171,44 @@ def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> No
     assert server.prompts.total() < 60
 
 
+def test_one_model_that_fails_costs_only_itself(serve: Serve, tmp_path: Path, plan: Plan) -> None:
+    server = serve()
+    server.reply = lambda body: (
+        (401, {"error": {"message": "wrong key"}}) if body["model"] == "bad" else server.chat(body)
+    )
+    outcome = ask(dataclasses.replace(plan, models=["openai-api/loop/bad", MODEL]), tmp_path / "r")
+    assert (outcome.answered, outcome.complete, outcome.settled) == (8, False, True)
+    assert list(outcome.failed) == ["openai-api/loop/bad"]
+    tabulate(tmp_path / "r")
+    scores = pl.read_parquet(tmp_path / "r" / "scores.parquet").filter(model=MODEL)
+    assert scores["score"].is_not_null().sum() == 8
+
+
+NOTHING = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
+
+@pytest.mark.parametrize("odd", [{"usage": NOTHING}, {"usage": None}, {"choices": []}])
+def test_a_limit_of_tokens_holds_whatever_a_server_states(
+    serve: Serve, tmp_path: Path, plan: Plan, odd: dict[str, Any]
+) -> None:
+    server = serve()
+    server.reply = lambda body: (200, {**server.chat(body)[1], **odd})
+    outcome = ask(plan, tmp_path / "r", Budget(max_tokens=300))
+    assert outcome.stopped_by == "--max-tokens 300" and not outcome.complete
+    assert 1 < server.prompts.total() < 8
+
+
+def test_what_an_honest_server_states_is_what_counts(
+    serve: Serve, tmp_path: Path, plan: Plan
+) -> None:
+    serve()  # it states 160 tokens a call
+    budget = Budget(max_tokens=800)
+    assert ask(plan, tmp_path / "r", budget).answered == 5
+    assert budget.tokens == 800
+    answers = [line for line in Journal(tmp_path / "r", MODEL).lines() if "error" not in line]
+    assert not any("estimated_tokens" in line for line in answers)
+
+
 def test_forced_mode_needs_log_probabilities(serve: Serve, tmp_path: Path, plan: Plan) -> None:
     server = serve()
     with pytest.raises(ModelError, match="gives no log-probabilities.*--mode structured"):

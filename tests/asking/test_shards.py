@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from polars.testing import assert_frame_equal
 
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
+from clinometer.asking.requests import Request
+from clinometer.asking.shards import Answers, collect, write_setting
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.errors import InputError, ModelError
 from clinometer.families.networks.associating import associate, open_associating
@@ -160,3 +162,50 @@ def test_a_mode_that_the_provider_cannot_do_has_no_shards(tmp_path: Path) -> Non
     with pytest.raises(ModelError, match="^mistral/m gives no log-probabilities.*--mode struc"):
         shard_plan(plan, tmp_path / "r")
     assert not (tmp_path / "r").exists()
+
+
+class Questions:
+    """Of a model that has nothing left to ask, or whose answers are useless."""
+
+    expected = answered = 1
+
+    def __init__(self, model: str, error: str = "") -> None:
+        self.model = model
+        self.error = error
+
+    def unanswered(self, answers: Answers) -> Iterator[Request]:
+        if self.error:
+            raise ModelError(self.error)
+        yield from ()
+
+
+def test_a_model_whose_answers_are_useless_costs_only_itself(tmp_path: Path) -> None:
+    write_setting(tmp_path, {"shards": 1})
+    rows, _ = collect(tmp_path, [Questions("a/m", "no log-probabilities"), Questions("b/m")])
+    assert [row.failure for row in rows] == ["no log-probabilities", None]
+    assert [row.complete for row in rows] == [False, True]
+    with pytest.raises(ModelError, match="no log-probabilities"):
+        collect(tmp_path, [Questions("a/m", "no log-probabilities")])
+
+
+def test_lines_that_are_not_used_are_named_by_file_and_line(tmp_path: Path) -> None:
+    failed = json.dumps({"custom_id": "a", "result": {"type": "expired"}})
+    gemini = {"candidates": [{"content": {"parts": [{"text": "yes"}]}}]}
+    other = json.dumps({"key": "b", "response": gemini})
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{failed}\n\n{{\n{other}\n")
+    answers = Answers([path])
+    assert (answers.broken, answers.first_broken) == (1, f"{path}:3: not JSON")
+    assert answers.errors == {"a": "failed: expired"}
+    assert answers.error_places == {"a": f"{path}:1"}
+    assert "b" in answers and answers.interfaces == {"Google's Gemini": 1}
+
+
+def test_tokens_of_collected_answers_count_as_those_of_a_run(tmp_path: Path) -> None:
+    files = shard_plan(plan_of("structured", names=SINGLE), tmp_path, 1)
+    lines = [json.loads(answer(request)) for request in requests_in(files)]
+    for line in lines:
+        line["response"]["body"]["usage"] = {"prompt_tokens": 0, "completion_tokens": 0}
+    files[0].with_suffix(".answers.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    collect_answers(tmp_path)
+    assert all(min(line["estimated_tokens"]) > 0 for line in Journal(tmp_path, MODEL).lines())

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai.model import ModelOutput, ModelUsage
 
+from clinometer.models.fields import as_count
 from clinometer.models.outputs import (
     Tokens,
     UsageCheck,
-    as_count,
     count_reply,
     count_tokens,
     estimated_beyond,

@@ -100,6 +100,21 @@ def test_a_filtered_prompt_is_a_refusal_at_once(serve: Callable[..., Any]) -> No
     assert (made, answer.stop_reason) == (1, "content_filter")
 
 
+def test_an_error_with_status_200_has_its_own_words(serve: Callable[..., Any]) -> None:
+    server = serve(lambda _: (200, {"error": {"message": "no credit left", "code": "x"}}))
+    connection = Connection(max_retries=0, base_url=server.url)
+    _, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert describe_error(error) == "MalformedAnswer: status 200: no credit left"
+
+
+def test_an_error_whose_code_is_a_status_is_one_of_that_status(serve: Callable[..., Any]) -> None:
+    server = serve(lambda _: (200, {"error": {"message": "wrong key", "code": 401}}))
+    connection = Connection(max_retries=3, base_url=server.url)
+    made, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert made == 1 and "AuthenticationError" in describe_error(error)
+    assert "wrong key" in describe_error(error)
+
+
 def test_an_answer_that_is_too_large_is_an_error_at_once(serve: Callable[..., Any]) -> None:
     huge = {**CHOICE, "message": {"role": "assistant", "content": "x" * LARGEST}}
     server = serve(lambda _: (200, {**GOOD, "choices": [huge]}))

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import InputError, ModelError
-from clinometer.models.bodies import clean_text
+from clinometer.models.fields import clean_text
 from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.models.providers import find_provider
 from clinometer.modes.mode import Message

@@ -15,13 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.models.bodies import (
-    BodyError,
-    clean_text,
-    describe_failure,
-    parse_json,
-    read_answer,
-)
+from clinometer.models.bodies import parse_json, read_answer
+from clinometer.models.failures import BodyError, describe_failure
+from clinometer.models.fields import clean_text
 from clinometer.models.interfaces import CHAT, interface_of
 
 __all__ = ["BatchLine", "read_line"]

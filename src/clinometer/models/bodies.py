@@ -30,34 +30,34 @@ Sources
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from clinometer.models.failures import (
+    BodyError,
+    describe_failure,
+    is_filtered,
+    read_status,
+    refuse_error,
+)
+from clinometer.models.fields import (
+    DEEPEST,
+    as_count,
+    clean_text,
+    describe_kind,
+    is_list,
+)
 from clinometer.models.interfaces import as_chat_completion
-from clinometer.models.outputs import as_count
-from clinometer.texts import encodable, visible
+from clinometer.models.logprobs import NEVER, read_logprobs, read_prompt_logprobs
+from clinometer.texts import encodable
 
-__all__ = ["LARGEST", "NEVER", "BodyError", "TooLarge", "clean_text", "describe_failure",
-           "parse_json", "read_answer", "read_status", "read_usage"]  # fmt: skip
+__all__ = ["LARGEST", "NEVER", "BodyError", "TooLarge", "parse_json", "read_answer", "read_usage"]
 
 #: The largest body of an answer that is read, in bytes.
 LARGEST = 4 << 20
 
-#: What servers list for a token that is never drawn; some say minus infinity, or null.
-NEVER = -9999.0
-
-#: Longest name of a model, error and token that is kept, in characters.
-_LONGEST = 400
-
 #: Digits of the longest integer that is read as one; longer ones are floats, if need be infinite.
 _DIGITS = 18
-
-#: A log-probability above 0 by more than this is none; servers round.
-_ROUNDING = 1e-3
-
-#: Thinking stands in parts, which hold parts: how deep.
-_DEEPEST = 4
 
 _FINISHED = {
     "stop": "stop eos eos_token stop_sequence end_turn complete completed done stop_token finished "
@@ -69,24 +69,6 @@ _FINISHED = {
     "tool_calls": "tool_calls tool_use function_call",
 }
 _REASONS = {alias: reason for reason, aliases in _FINISHED.items() for alias in aliases.split()}
-
-#: What a filter is called in the bodies of errors.
-_FILTERS = (
-    *("content_filter", "responsibleaipolicyviolation", "contentpolicyviolation"),
-    "contentmanagementpolicy",
-)
-
-#: Fields of a body that say what went wrong, the most telling first.
-_ERRORS = ("error", "errors", "message", "detail", "code", "type", "status")
-
-
-class BodyError(ValueError):
-    """A body that holds no answer; says which field is why, or what the server says."""
-
-    def __init__(self, reason: str, status: int = 200) -> None:
-        super().__init__(reason)
-        self.status = status
-        """That of the response; of an error with status 200, the one that its code names."""
 
 
 class TooLarge(Exception):
@@ -145,25 +127,17 @@ def read_answer(status: Any, body: Any) -> dict[str, Any]:
     if not isinstance(body, Mapping):
         if code != 200:
             raise BodyError(f"status {code}: {describe_failure(body)}", code)
-        raise BodyError(f"not a chat completion: the body is {_kind(body)}")
-    if _is_filtered(code, body):
+        raise BodyError(f"not a chat completion: the body is {describe_kind(body)}")
+    if is_filtered(code, body):
         return _completion({}, [_filtered_choice(body)])
     if code != 200:
         raise BodyError(f"status {code}: {describe_failure(body)}", code)
     completion = as_chat_completion(body)
     choices = completion.get("choices")
-    if not _is_list(choices) or not choices:
-        _refuse_error(body)
-        raise BodyError(f"not a chat completion: choices is {_kind(choices)}")
+    if not is_list(choices) or not choices:
+        refuse_error(body)
+        raise BodyError(f"not a chat completion: choices is {describe_kind(choices)}")
     return _completion(completion, [_choice(*numbered) for numbered in enumerate(choices)])
-
-
-def read_status(status: Any) -> int:
-    """Return the status of a response; 200 where what is given is none."""
-    number = _number(status)
-    if number is None and isinstance(status, str) and status.strip().isdecimal():
-        number = float(status)
-    return int(number) if number is not None and 100 <= number < 600 else 200
 
 
 def _completion(body: Mapping[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
@@ -176,7 +150,7 @@ def _completion(body: Mapping[str, Any], choices: list[dict[str, Any]]) -> dict[
         "choices": choices,
         "usage": read_usage(body),
     }
-    if (of_prompt := _prompt_logprobs(body.get("prompt_logprobs"))) is not None:
+    if (of_prompt := read_prompt_logprobs(body.get("prompt_logprobs"))) is not None:
         completion["prompt_logprobs"] = of_prompt
     return completion
 
@@ -185,17 +159,17 @@ def _choice(number: int, choice: Any) -> dict[str, Any]:
     """Put a choice, by its place in the list, into its usual form."""
     where = f"choices[{number}]"
     if not isinstance(choice, Mapping):
-        raise BodyError(f"not a chat completion: {where} is {_kind(choice)}")
+        raise BodyError(f"not a chat completion: {where} is {describe_kind(choice)}")
     message = choice.get("message", choice.get("delta"))
     if message is None and isinstance(choice.get("text"), str):
         message = {"content": choice["text"]}
     if not isinstance(message, Mapping):
-        _refuse_error(choice)
-        raise BodyError(f"not a chat completion: {where}.message is {_kind(message)}")
+        refuse_error(choice)
+        raise BodyError(f"not a chat completion: {where}.message is {describe_kind(message)}")
     text, thought = _content(message.get("content"), f"{where}.message.content")
     refusal = message.get("refusal")
     if not text and not refusal:
-        _refuse_error(choice)  # of a provider that failed behind a gateway
+        refuse_error(choice)  # of a provider that failed behind a gateway
     answer = {
         "role": "assistant",
         "content": encodable(text),
@@ -207,7 +181,7 @@ def _choice(number: int, choice: Any) -> dict[str, Any]:
         "index": number,
         "message": answer,
         "finish_reason": _usual_reason(choice.get("finish_reason", choice.get("stop_reason"))),
-        "logprobs": _logprobs(choice.get("logprobs")),
+        "logprobs": read_logprobs(choice.get("logprobs")),
     }
 
 
@@ -218,7 +192,7 @@ def _reasoning(message: Mapping[str, Any]) -> str:
         if isinstance(text, str) and text:
             return text
     details = message.get("reasoning_details")
-    parts = [part for part in details if isinstance(part, Mapping)] if _is_list(details) else []
+    parts = [part for part in details if isinstance(part, Mapping)] if is_list(details) else []
     texts = [part.get("text") or part.get("summary") for part in parts]
     return "".join(text for text in texts if isinstance(text, str))
 
@@ -229,9 +203,9 @@ def _content(content: Any, where: str, depth: int = 0) -> tuple[str, str]:
         return content or "", ""
     if isinstance(content, Mapping) and isinstance(content.get("text"), str):
         content = [content]
-    if not _is_list(content):
-        raise BodyError(f"not a chat completion: {where} is {_kind(content)}")
-    if depth > _DEEPEST:
+    if not is_list(content):
+        raise BodyError(f"not a chat completion: {where} is {describe_kind(content)}")
+    if depth > DEEPEST:
         raise BodyError(f"not a chat completion: {where} is nested too deeply")
     texts: list[str] = []
     thoughts: list[str] = []
@@ -252,76 +226,6 @@ def _usual_reason(reason: Any) -> str | None:
     if not isinstance(reason, str):
         return None
     return _REASONS.get(reason.strip().lower().replace("-", "_").replace(" ", "_"))
-
-
-def _logprobs(logprobs: Any) -> dict[str, Any] | None:
-    """Return the log-probabilities of a text; None where there are none, or one is no number."""
-    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-    positions = [_position(position) for position in content] if _is_list(content) else []
-    # One that is left out in silence would pass for a token that is not listed, or not there.
-    return {"content": positions} if positions and all(positions) else None
-
-
-def _position(position: Any) -> dict[str, Any] | None:
-    """Put a token with its log-probability and alternatives into their usual form, if possible."""
-    token = _token(position)
-    alternatives = position.get("top_logprobs") if isinstance(position, Mapping) else None
-    if token is None or not (alternatives is None or _is_list(alternatives)):
-        return None
-    listed = [_token(alternative) for alternative in alternatives or ()]
-    return {**token, "top_logprobs": listed} if all(listed) else None
-
-
-def _token(token: Any) -> dict[str, Any] | None:
-    """Return a token, its bytes and its log-probability, if they can be read."""
-    if not isinstance(token, Mapping) or not isinstance(token.get("token"), str):
-        return None
-    value = _logprob(token.get("logprob"))
-    if value is None:
-        return None
-    # Not `visible`: a token is what the model said, and may be a line break.
-    text = encodable(token["token"][:_LONGEST])
-    return {"token": text, "bytes": _bytes(token.get("bytes")), "logprob": value}
-
-
-def _logprob(value: Any) -> float | None:
-    """Return a log-probability; `NEVER` for null or minus infinity, None for what is none."""
-    if value is None or value == -math.inf:
-        return NEVER
-    number = _number(value)
-    return None if number is None or number > _ROUNDING else min(number, 0.0)
-
-
-def _bytes(numbers: Any) -> list[int] | None:
-    if not _is_list(numbers) or len(numbers) > _LONGEST:
-        return None
-    return list(numbers) if all(type(n) is int and 0 <= n < 256 for n in numbers) else None
-
-
-def _prompt_logprobs(positions: Any) -> list[Any] | None:
-    """Return vLLM's log-probabilities of a prompt: token number → text and value, by position."""
-    if not _is_list(positions):
-        return None
-    cleaned: list[dict[str, Any] | None] = []
-    for position in positions:
-        if position is None:  # before the first token stands nothing
-            cleaned.append(None)
-            continue
-        if not isinstance(position, Mapping) or not position:
-            return None
-        tokens = {clean_text(number): _prompt_token(token) for number, token in position.items()}
-        if not all(tokens.values()):
-            return None
-        cleaned.append(tokens)
-    return cleaned
-
-
-def _prompt_token(token: Any) -> dict[str, Any] | None:
-    if not isinstance(token, Mapping):
-        return None
-    text = token.get("decoded_token")
-    read = _token({"token": text, "logprob": token.get("logprob")})
-    return read and {"decoded_token": read["token"], "logprob": read["logprob"]}
 
 
 def read_usage(body: Any) -> dict[str, Any] | None:
@@ -356,89 +260,8 @@ def _detail(usage: Mapping[str, Any], details: str, name: str) -> int | None:
     return as_count(values.get(name)) if isinstance(values, Mapping) else None
 
 
-def _refuse_error(body: Mapping[str, Any]) -> None:
-    """Raise BodyError, in the words of the server, if a body without an answer has an error."""
-    error = body.get("error") or body.get("errors")
-    if not error and (body.get("object") == "error" or body.get("success") is False):
-        error = body
-    if not error:
-        return
-    code = error.get("code") if isinstance(error, Mapping) else None
-    status = read_status(code)
-    text = f"status {status if status >= 400 else 200}: {describe_failure(body)}"
-    raise BodyError(text, status if status >= 400 else 200)
-
-
-def _is_filtered(status: int, body: Mapping[str, Any]) -> bool:
-    """Whether a failure says that a filter stopped the prompt, or the answer."""
-    error = body.get("error")
-    if status not in (200, 400) or not isinstance(error, Mapping):
-        return False
-    texts = (text.lower().replace(" ", "") for text in _texts(error))
-    return any(name in text for text in texts for name in _FILTERS)
-
-
 def _filtered_choice(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the choice of an answer that a filter stopped."""
     message = body["error"].get("message")
     text = message if isinstance(message, str) else ""
     return _choice(0, {"message": {"content": text}, "finish_reason": "content_filter"})
-
-
-def _texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts in an object and those of its fields, the names of fields among them."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping) and depth <= _DEEPEST:
-        for name, field in value.items():
-            yield str(name)
-            yield from _texts(field, depth + 1)
-    elif _is_list(value) and depth <= _DEEPEST:
-        for part in value:
-            yield from _texts(part, depth + 1)
-
-
-def describe_failure(body: Any, depth: int = 0) -> str:
-    """Return what a server says of a failure, in one line: of ``{"error": …}`` the message."""
-    if _is_list(body) and body and depth <= _DEEPEST:
-        return describe_failure(body[0], depth + 1)
-    if isinstance(body, Mapping) and depth <= _DEEPEST:
-        for name in _ERRORS:
-            if body.get(name):
-                return describe_failure(body[name], depth + 1)
-        return f"no words (fields {clean_text(', '.join(map(str, body)))})" if body else "no words"
-    if isinstance(body, Mapping | list):
-        return f"no words ({_kind(body)})"
-    return clean_text(body) or "no words"
-
-
-def clean_text(value: Any) -> str:
-    """Return a text in one line, without what a terminal acts on, and cut; else a number as one."""
-    if isinstance(value, str):
-        return visible(encodable(" ".join(value[: 4 * _LONGEST].split())))[:_LONGEST]
-    return "" if (number := _number(value)) is None else f"{number:.15g}"
-
-
-def _number(value: Any) -> float | None:
-    """Return a finite number as one; None for anything else."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:  # an integer of more than 308 digits
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-def _kind(value: Any) -> str:
-    """Say what stands in a field, in a word or two."""
-    if value is None:
-        return "missing"
-    if isinstance(value, Sequence | Mapping) and not value:
-        return "empty"
-    names = {str: "a text", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(type(value), "a list" if isinstance(value, Sequence) else "an object")

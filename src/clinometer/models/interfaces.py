@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clinometer.models.outputs import as_count
+from clinometer.models.fields import as_count, as_object
 
 __all__ = ["CHAT", "as_chat_completion", "interface_of"]
 
@@ -49,7 +49,7 @@ def as_chat_completion(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _from_anthropic(body: Mapping[str, Any]) -> dict[str, Any]:
-    usage = _fields(body.get("usage"))
+    usage = as_object(body.get("usage"))
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     counts = {"prompt_tokens": _sum(usage, names), "completion_tokens": usage.get("output_tokens")}
     return _completion(body.get("model"), body["content"], body.get("stop_reason"), counts)
@@ -58,14 +58,14 @@ def _from_anthropic(body: Mapping[str, Any]) -> dict[str, Any]:
 def _from_gemini(body: Mapping[str, Any]) -> dict[str, Any]:
     # Without a candidate a filter stopped the prompt, and says why in `promptFeedback`.
     candidates = body.get("candidates")
-    candidate = _fields(candidates[0]) if isinstance(candidates, list) and candidates else {}
-    blocked = _fields(body.get("promptFeedback")).get("blockReason")
+    candidate = as_object(candidates[0]) if isinstance(candidates, list) and candidates else {}
+    blocked = as_object(body.get("promptFeedback")).get("blockReason")
     if not candidate and not blocked:
         return {}
     ended = candidate.get("finishReason") if candidate else "content_filter"
-    parts = _fields(candidate.get("content")).get("parts")
+    parts = as_object(candidate.get("content")).get("parts")
     content = [_from_gemini_part(part) for part in parts] if isinstance(parts, list) else None
-    usage = _fields(body.get("usageMetadata"))
+    usage = as_object(body.get("usageMetadata"))
     counts = {
         "prompt_tokens": usage.get("promptTokenCount"),
         "completion_tokens": _sum(usage, ("candidatesTokenCount", "thoughtsTokenCount")),
@@ -82,16 +82,16 @@ def _from_gemini_part(part: Any) -> Any:
 def _from_responses(body: Mapping[str, Any]) -> dict[str, Any]:
     content: list[Any] = []
     refusal = None
-    for item in filter(_fields, body["output"]):
+    for item in filter(as_object, body["output"]):
         parts = item.get("content" if item.get("type") == "message" else "summary")
-        for part in map(_fields, parts if isinstance(parts, list) else ()):
+        for part in map(as_object, parts if isinstance(parts, list) else ()):
             if item.get("type") == "reasoning":
                 content.append({"type": "thinking", "thinking": part.get("text")})
             else:
                 content.append(part)
             refusal = part.get("refusal") or refusal
-    why = _fields(body.get("incomplete_details")).get("reason")
-    usage = _fields(body.get("usage"))
+    why = as_object(body.get("incomplete_details")).get("reason")
+    usage = as_object(body.get("usage"))
     completion = _completion(body.get("model"), content, why or body.get("status"), usage)
     completion["choices"][0]["message"]["refusal"] = refusal
     return completion if body["output"] else {}  # what failed has no output
@@ -109,11 +109,6 @@ def _completion(
 ) -> dict[str, Any]:
     choice = {"message": {"content": content}, "finish_reason": finish_reason}
     return {"model": model, "choices": [choice], "usage": usage}
-
-
-def _fields(value: Any) -> Mapping[str, Any]:
-    """Return an object; an empty one in the place of anything else."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def _sum(usage: Mapping[str, Any], names: tuple[str, ...]) -> int | None:

@@ -12,13 +12,14 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clinometer.models.fields import as_count
+
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput, ModelUsage
 
 __all__ = [
     "Tokens",
     "UsageCheck",
-    "as_count",
     "count_reply",
     "count_tokens",
     "estimated_beyond",
@@ -38,9 +39,6 @@ USUAL = (4.0, 2.0)
 #: No letter up to this one has three bytes.
 _TWO_BYTES = "\u07ff"
 
-#: A greater number of tokens counts as this one, which every column and price can hold.
-_GREATEST = 10**12
-
 #: Tokens that a chat format may add to a call, unseen in its texts.
 _UNSEEN = 100
 
@@ -57,14 +55,6 @@ class Tokens(NamedTuple):
     def plus(self, other: Tokens) -> Tokens:
         """Return the tokens of both."""
         return Tokens(self.prompt + other.prompt, self.answer + other.answer)
-
-
-def as_count(value: Any) -> int | None:
-    """Return a number of tokens; None for what cannot be one, such as a text or one below 0."""
-    # NaN is not from 0 on, either. `math.isfinite` refuses integers of more than 308 digits.
-    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
-        return None
-    return int(min(value, _GREATEST))
 
 
 def count_tokens(stated: int | None, text: str) -> int:
