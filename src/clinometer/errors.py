@@ -18,6 +18,7 @@ Every message names the parameter, the value, what is allowed and the next step.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
@@ -32,6 +33,7 @@ __all__ = [
     "ClinometerError",
     "ClinometerWarning",
     "as_names",
+    "find_scale",
     "one_line",
     "shortened",
     "unknown",
@@ -40,6 +42,10 @@ __all__ = [
 
 #: Names that an error lists, and characters of a name and of another error that it shows, at most.
 _MOST, _LONGEST, _LINE = 10, 40, 200
+
+#: The ends of a scale in the name of a column of ratings.
+_NUMBER = r"([+−-]?\d+(?:\.\d+)?)"
+_RANGE = re.compile(rf"[\s_(]+{_NUMBER}\s*(?:to|–|-|_)\s*{_NUMBER}\)?\s*", re.IGNORECASE)
 
 
 class ExitCode(IntEnum):
@@ -142,3 +148,24 @@ def one_line(text: object) -> str:
     """Return the first line of a text, such as another library's error, cut after 200 letters."""
     first = next(iter(str(text).splitlines()), "")
     return first if len(first) <= _LINE else f"{first[:_LINE]}…"
+
+
+def find_scale(columns: Sequence[str], name: str) -> tuple[str, float, float] | None:
+    """Return the column of ratings that states its scale, with the lowest and highest rating.
+
+    None if no column does. Raises InputError if the scale ends before it begins.
+
+    Examples
+    --------
+    >>> find_scale(["group", "Rating (1 to 7)"], "rating")
+    ('Rating (1 to 7)', 1.0, 7.0)
+    """
+    for column in columns:
+        if not column.lower().startswith(name):
+            continue
+        if match := _RANGE.fullmatch(column[len(name) :]):
+            low, high = (float(text.replace("−", "-")) for text in match.groups())
+            if low >= high:
+                raise InputError(f"column {column!r}: a scale that ends before it begins")
+            return column, low, high
+    return None

@@ -323,8 +323,10 @@ def test_recorded_answers_name_two_traits_of_the_study(cao: Study) -> None:
     )  # fmt: skip
     scores = score(answers[:1], cao, instrument="group_traits").scores
     assert scores.select("score", "dimension").row(0) == (-1.0, "communion")
-    with pytest.raises(InputError, match="responses: tied 'icy'; allowed are powerless, powerful"):
-        score(answers, cao, instrument="group_traits")
+    with pytest.raises(
+        InputError, match="row 1: responses: tied 'icy'; allowed are powerless, powerful"
+    ):
+        score(answers[1:], cao, instrument="group_traits")
 
 
 def test_a_study_in_another_language_needs_wordings_of_its_own() -> None:

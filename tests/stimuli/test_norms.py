@@ -53,22 +53,32 @@ def test_a_packed_table_is_read(tmp_path: Path) -> None:
     assert load_study(study).ratings().height == 3
 
 
+@pytest.mark.parametrize("head", ["rating 1 to 7", "Rating (1-7)"])
+def test_a_scale_that_is_stated_is_brought_to_0_to_100(tmp_path: Path, head: str) -> None:
+    rows = "a,nurses,cold,warm,1\na,judges,cold,warm,4\nb,judges,cold,warm,7\n"
+    ratings = load_study(write(tmp_path, HEAD.replace("rating", head) + rows)).ratings()
+    assert ratings["rating"].to_list() == [0, 50, 100]
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("group,trait_low,rating\nnurses,cold,1\n", "norms n.csv: missing column trait_high; has"),
+        ("group,trait_low,rating\nnurses,cold,51\n", "norms n.csv: missing column trait_high; has"),
         (HEAD, "norms n.csv: no ratings"),
         ("", "norms n.csv: not a table in CSV"),
         (HEAD + ROWS + "c,judges,cold,warm,high\n", "row 5: rating 'high'; expected 0 to 100"),
         (HEAD + "c,judges,cold,warm,100.5\n", "row 2: rating '100.5'"),
         (HEAD + "c,judges,cold,warm,nan\n", "row 2: rating 'nan'"),
         (HEAD + "c,judges,cold,warm,\n", "row 2: rating ''"),
-        (HEAD + "c,,cold,warm,1\n", "row 2: group, trait_low or trait_high is empty"),
-        (HEAD + "c,kings,cold,warm,1\n", "norms: no stereotype has the group 'kings'"),
+        (HEAD + "c,,cold,warm,51\n", "row 2: group, trait_low or trait_high is empty"),
+        (HEAD + "c,kings,cold,warm,51\n", "norms: no stereotype has the group 'kings'"),
+        (HEAD + "c,nurses,cold,warm,1\nc,judges,cold,warm,7\n",
+         "norms n.csv: ratings from 1 to 7; expected 0 to 100. If people rated on another scale"),
+        (HEAD.replace("rating", "rating 1 to 5") + "c,nurses,cold,warm,7\n", "expected 1 to 5"),
         (HEAD + "c," + "x" * 2_000_000, "norms n.csv: larger than 2 MB"),
         (b"\xff\xfe\x00", "norms n.csv: cannot be read as CSV in UTF-8"),
     ],
-)
+)  # fmt: skip
 def test_a_malformed_table_is_refused_in_one_line(
     tmp_path: Path, table: str | bytes, message: str
 ) -> None:

@@ -55,7 +55,12 @@ def test_valence_is_read_from_each_kind_of_file(tmp_path: Path, name: str, text:
 
 @pytest.mark.parametrize(
     "text",
-    ["word,valence\nbad,-1\nfair,0\ngood,1\n", "Word,V.Mean.Sum\nbad,1\nfair,5\ngood,9\n"],
+    [
+        "word,valence\nbad,-1\nfair,0\ngood,1\n",
+        "Word,V.Mean.Sum\nbad,1\nfair,5\ngood,9\n",
+        "word,valence 1 to 7\nbad,1\nfair,4\ngood,7\n",
+        "word,Valence (-3 to 3)\nbad,-3\nfair,0\ngood,3\n",
+    ],
 )
 def test_other_scales_are_brought_to_0_to_1(tmp_path: Path, text: str) -> None:
     found = read_valence(written(tmp_path, "v.csv", text))
@@ -73,6 +78,8 @@ def test_valence_is_read_from_parquet(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("good\t5.1\nbad\t0.5\n", "from 0.5 ('bad') to 5.1 ('good'); known scales are 0 to 1"),
+        ("word\tvalence\ngood\t6.8\nbad\t1.2\n", "Name the column by the ends of its scale"),
+        ("word\tvalence 1 to 5\ngood\t6\nbad\t1\n", "to 6 ('good'); its scale is 1 to 5"),
         ("good\t0.5\nbad\tnan\n", "v.txt:2: 'bad': valence 'nan'"),
         ("good\t0.5\ngood\t0.6\n", "v.txt:2: 'good' has valence 0.5 and 0.6; keep one"),
         ("good\t0.5\nbad\n", "v.txt:2: 1 fields where line 1 has 2"),

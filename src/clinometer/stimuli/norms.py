@@ -2,6 +2,8 @@
 
 A study names a table in CSV beside its file (``norms: ratings.csv``). A row is one rating of a
 group between two traits, from 0 (`trait_low`) to 100 (`trait_high`); `annotator` tells who gave it.
+Ratings on another scale say so in the name of their column, ``rating 1 to 7``, and are brought to 0
+to 100.
 When the study is read, the text of the table takes the place of its name: it counts in the study's
 hash, and a results directory, which keeps the study, can be remade without the file.
 """
@@ -15,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
-from clinometer.errors import InputError, StudyError, shortened
+from clinometer.errors import InputError, StudyError, find_scale, shortened
 from clinometer.packed import open_packed
 
 __all__ = ["NORMS", "inline_norms", "parse_norms"]
@@ -34,6 +36,9 @@ MAX_BYTES = 2_000_000
 
 #: Ends of the scale.
 LOW, HIGH = 0.0, 100.0
+
+#: Ratings that all lie below are on another scale, which has to be stated.
+_OTHER_SCALE = 10.0
 
 _FILE = re.compile(r"[\w-][\w.-]*\.csv(\.gz)?")
 
@@ -88,14 +93,15 @@ def parse_norms(text: str, label: str = "norms") -> pl.DataFrame:
     Raises
     ------
     StudyError
-        If a column is missing, there is no row, a name is empty, or a rating is no number from 0 to
-        100.
+        If a column is missing, there is no row, a name is empty, a rating is no number on its
+        scale, or all are as on another scale, which is not stated.
     """
     try:
         table = pl.read_csv(BytesIO(text.encode()), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         why = str(error).splitlines()[0]
         raise StudyError(f"{label}: not a table in CSV ({why})") from None
+    table, low, high = _with_scale(table, label)
     if missing := [c for c in NORMS if c not in table.columns and c != "annotator"]:
         raise StudyError(
             f"{label}: missing column {', '.join(missing)}; has {shortened(table.columns)}; "
@@ -108,7 +114,7 @@ def parse_norms(text: str, label: str = "norms") -> pl.DataFrame:
     texts = table.select(pl.col(name).str.strip_chars() for name in NORMS)
     rating = pl.col("rating").cast(pl.Float64, strict=False)
     # A comparison with nan is false, and so is one with null.
-    in_range = rating.is_between(LOW, HIGH).fill_null(False)
+    in_range = rating.is_between(low, high).fill_null(False)
     names = ("group", "trait_low", "trait_high")
     is_named = pl.all_horizontal(pl.col(c).fill_null("") != "" for c in names)
     rows = texts.with_row_index("row", 2)  # as an editor counts lines, below the head
@@ -116,5 +122,25 @@ def parse_norms(text: str, label: str = "norms") -> pl.DataFrame:
         raise StudyError(f"{label}: row {wrong['row'][0]}: group, trait_low or trait_high is empty")
     if not (wrong := rows.filter(~in_range)).is_empty():
         value = (wrong["rating"][0] or "")[:40]
-        raise StudyError(f"{label}: row {wrong['row'][0]}: rating {value!r}; expected 0 to 100")
-    return texts.with_columns(rating)
+        raise StudyError(
+            f"{label}: row {wrong['row'][0]}: rating {value!r}; expected {low:g} to {high:g}"
+        )
+    return texts.with_columns((rating - low) / (high - low) * HIGH)
+
+
+def _with_scale(table: pl.DataFrame, label: str) -> tuple[pl.DataFrame, float, float]:
+    """Return a table with a column `rating`, and the ends of the scale of its ratings."""
+    stated = find_scale(table.columns, "rating")
+    if stated is not None:
+        column, low, high = stated
+        return table.rename({column: "rating"}), low, high
+    ratings = pl.Series([], dtype=pl.Float64)
+    if "rating" in table.columns:
+        ratings = table["rating"].str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+    lowest, highest = ratings.min(), ratings.max()
+    if highest is not None and highest <= _OTHER_SCALE and len(ratings) == table.height:
+        raise StudyError(
+            f"{label}: ratings from {lowest:g} to {highest:g}; expected 0 to {HIGH:g}. If people "
+            "rated on another scale, name the column by its ends: rating 1 to 7"
+        )
+    return table, LOW, HIGH

@@ -13,10 +13,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
-from clinometer.errors import InputError, shortened
+from clinometer.errors import InputError, find_scale, shortened
 from clinometer.results import check
 from clinometer.results.csv_records import read_records
 from clinometer.results.tables import read_table
@@ -36,8 +37,11 @@ _NAMES = {
     "association": "value",
 }
 
-#: Scales of valence: NRC VAD v1, NRC VAD v2, Warriner et al.
-SCALES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 9.0))
+#: Scales of valence that need not be stated: NRC VAD v1, NRC VAD v2.
+SCALES = ((0.0, 1.0), (-1.0, 1.0))
+
+#: The scale of Warriner et al., whose file is known by the name of its column.
+_WARRINER = ("v.mean.sum", 1.0, 9.0)
 
 #: Columns of files without a header, by their number.
 _BARE = {
@@ -59,23 +63,23 @@ def read_valence(path: str | Path) -> dict[str, float]:
         ``v.scores`` or ``NRC-VAD-Lexicon.txt`` of the NRC VAD Lexicon v1, the file of v2.1, the
         ratings of Warriner et al., or another table of ``word`` (or ``term``) and ``valence``: text
         separated by tabs or commas, with or without a header, or ``.parquet``. An empty valence
-        is none.
+        is none. Another scale than 0…1 or −1…1 is stated in the name of the column:
+        ``valence 1 to 7``.
 
     Returns
     -------
     dict
-        Word → valence from 0 (negative) to 1 (positive). The scale of the file is the first of
-        0…1, −1…1 and 1…9 that holds all its values, and is brought to 0…1.
+        Word → valence from 0 (negative) to 1 (positive), brought there from its scale.
 
     Raises
     ------
     InputError
-        If a value is no number, the values fit none of the scales, a word has two values, or
-        there are none.
+        If a value is no number, the values do not fit their scale, or theirs is not stated, a
+        word has two values, or there are none.
     """
-    _, rows = _read_rows(Path(path), "valence")
+    table = _read_rows(Path(path), "valence")
     ratings: dict[str, float] = {}
-    for line, row in rows:
+    for line, row in table.rows:
         word = row["word"]
         text = row["valence"]
         if not text.strip():
@@ -90,15 +94,26 @@ def read_valence(path: str | Path) -> dict[str, float]:
             )
     if not ratings:
         raise InputError(f"{path}: no word has a valence")
+    low, high = _find_ends(ratings, table.scale, path)
+    return {word: (rating - low) / (high - low) for word, rating in ratings.items()}
+
+
+def _find_ends(
+    ratings: Mapping[str, float], stated: tuple[float, float] | None, path: str | Path
+) -> tuple[float, float]:
+    """Return the ends of the scale: those stated, or the first of `SCALES` that holds all."""
     lowest = min(ratings, key=ratings.__getitem__)
     highest = max(ratings, key=ratings.__getitem__)
     # In the order of `SCALES`: values from 0 to 1 fit the second one too.
-    for low, high in SCALES:
+    for low, high in SCALES if stated is None else (stated,):
         if low <= ratings[lowest] and ratings[highest] <= high:
-            return {word: (rating - low) / (high - low) for word, rating in ratings.items()}
+            return low, high
+    span = f"from {ratings[lowest]:g} ({lowest!r}) to {ratings[highest]:g} ({highest!r})"
+    if stated is not None:
+        raise InputError(f"{path}: valences {span}; its scale is {stated[0]:g} to {stated[1]:g}")
     raise InputError(
-        f"{path}: valences from {ratings[lowest]:g} ({lowest!r}) to {ratings[highest]:g} "
-        f"({highest!r}); known scales are 0 to 1, −1 to 1 and 1 to 9"
+        f"{path}: valences {span}; known scales are 0 to 1 and −1 to 1. Name the column by the "
+        "ends of its scale: valence 1 to 7"
     )
 
 
@@ -124,7 +139,7 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
         If a value is not 0 or 1, a word has both for an emotion, an emotion is unknown, or one of
         the eight has no words.
     """
-    columns, rows = _read_rows(Path(path))
+    columns, rows, _ = _read_rows(Path(path))
     lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
     if lacking and "emotion" not in columns:
         has = shortened(columns)
@@ -170,18 +185,26 @@ def _parse_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read_rows(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """Return the column names and, per row, its line number and its fields by column."""
+class _Rows(NamedTuple):
+    """A table of words."""
+
+    columns: list[str]
+    rows: Iterator[tuple[int, dict[str, str]]]  # line, and fields by column
+    scale: tuple[float, float] | None  # of valence, where the header states it
+
+
+def _read_rows(path: Path, *needed: str) -> _Rows:
+    """Read the columns of a table, and its rows; a bare file has no header."""
     rows: Iterator[tuple[int, Sequence[str]]]
     if path.suffix == ".parquet":
         table = read_table(path)
         table = check(table, dict.fromkeys(table.columns, pl.String()), str(path)).fill_null("")
-        columns = _column_names(table.columns)
+        columns, scale = _column_names(table.columns)
         rows = enumerate(table.iter_rows(), start=1)  # of parquet, rows in place of lines
     else:
         rows = read_records(path, tabs=True)
         line, first = next(rows, (1, []))
-        columns = _column_names(first)
+        columns, scale = _column_names(first)
         # "term" may also be a rated word: a first line with a number is a row.
         if not first or any(_parse_number(field) is not None for field in first[1:]):
             if len(first) not in _BARE:
@@ -195,11 +218,19 @@ def _read_rows(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int,
         if name not in columns:
             label = "word or term" if name == "word" else name
             raise InputError(f"{path}: no column {label}; has {shortened(columns)}")
-    return columns, ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
+    by_column = ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
+    return _Rows(columns, by_column, scale)
 
 
-def _column_names(columns: Sequence[str]) -> list[str]:
-    """Return the names of columns in lower case, those of `_NAMES` by our names."""
+def _column_names(columns: Sequence[str]) -> tuple[list[str], tuple[float, float] | None]:
+    """Return the names of columns in lower case, those of `_NAMES` by our names; and a scale."""
     names = [name.strip().lower() for name in columns]
+    stated = find_scale(names, "valence") or (_WARRINER if _WARRINER[0] in names else None)
+    scale = None
+    if stated is not None:
+        column, *ends = stated
+        scale = (ends[0], ends[1])
+        names[names.index(column)] = "valence"
     # A table may have both names, as "v" and "valence": then the other one keeps its own.
-    return [name if _NAMES.get(name) in names else _NAMES.get(name, name) for name in names]
+    ours = [name if _NAMES.get(name) in names else _NAMES.get(name, name) for name in names]
+    return ours, scale
