@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from clinometer.audits.running import Asking, Run
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import ModelAnswers
 from clinometer.directory.results import Results, read_results
-from clinometer.errors import BudgetError, InputError, as_names
+from clinometer.errors import BudgetError, ClinometerWarning, InputError, as_names
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.catalogue import instrument as find_instrument
 from clinometer.instruments.design import Design
@@ -132,7 +133,8 @@ def ask(
     Raises
     ------
     ModelError
-        If a model cannot be opened, returns only errors, or does not support a response mode.
+        If a model cannot be opened, or if all return only errors or do not support a response
+        mode; where only some do, a warning names each.
     PlanError
         If the directory holds the answers to other trials.
 
@@ -151,7 +153,7 @@ def ask(
         # Answers go through the files of a directory also where none is to be kept.
         out = Path(directory) if directory is not None else Path(temporary) / "answers"
         claim(out, plan, from_elsewhere=asking.from_elsewhere)
-        ask_models(
+        outcome = ask_models(
             lambda: [frame],
             models_by_name,
             out,
@@ -159,6 +161,8 @@ def ask(
             on_progress=asking.on_progress,
             prices=asking.prices,
         )
+        for error in outcome.failed.values():
+            warnings.warn(f"left out: {error}", ClinometerWarning, stacklevel=2)
         return pl.concat(ModelAnswers(out, name).join(frame) for name in names)
 
 
@@ -203,7 +207,8 @@ def audit(  # noqa: PLR0913 - the options of an audit
     ModelError, PlanError, InputError, StudyError
         Errors of `draw`, `ask`, `score` and `estimate`.
     BudgetError
-        If a limit stopped the audit early; the same call with a larger limit continues it.
+        If a limit stopped the audit early, or a model of several failed; the tables of what there
+        is are written, and the same call continues.
 
     Examples
     --------
@@ -219,7 +224,8 @@ def audit(  # noqa: PLR0913 - the options of an audit
     run = Run(plan, out, asking, sizes, with_families=profile, command=command)
     outcome = run.complete()
     if not outcome.complete:
-        reason = outcome.stopped_by or outcome.last_error or "unanswered trials"
+        failed = "; ".join(outcome.failed.values())
+        reason = outcome.stopped_by or failed or outcome.last_error or "unanswered trials"
         raise BudgetError(
             f"{out}: {outcome.answered:,} of {outcome.trials:,} trials answered ({reason}); the "
             "same call continues, nothing is asked twice"
