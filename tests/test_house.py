@@ -31,7 +31,7 @@ LEFT_OF = {
     "stimuli": set(),
     "reading": {"results"},
     "models": {"results"},
-    "modes": {"reading", "models"},
+    "modes": {"results", "reading", "models"},
     "statistics": {"results"},
     "reference": {"results"},
     "instruments": {"results", "stimuli", "reading", "modes", "statistics"},

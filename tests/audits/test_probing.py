@@ -35,7 +35,9 @@ def starting(serve: Callable[..., Any]) -> Callable[..., Any]:
         def reply(body: dict[str, Any]) -> Any:
             groups = re.search(r"— (.+?) or (.+?)[.,? ]", body["messages"][-1]["content"])
             if not body.get("logprobs") or groups is None:
-                return server.chat(body, json.dumps({"x": "y"}))
+                schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+                allowed = {name: p["enum"][0] for name, p in schema.get("properties", {}).items()}
+                return server.chat(body, json.dumps(allowed))
             shares = [(first, 1 - options), (groups[1], 0.6 * options), (groups[2], 0.4 * options)]
             top = [{"token": text, "logprob": math.log(share)} for text, share in shares]
             return server.chat(body, first, logprobs={"content": [{**top[0], "top_logprobs": top}]})

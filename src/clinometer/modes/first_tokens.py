@@ -94,7 +94,7 @@ class FirstTokens:
         return "options_unlikely" if self.options < LEAST else None
 
     def fields(self) -> dict[str, Any]:
-        """Return what is known as JSON has it, probabilities to three digits."""
+        """Return what is known as JSON has it, probabilities to four digits."""
         fields: dict[str, Any] = {}
         if self.options is not None:
             fields["options"] = _short(self.options)
@@ -133,7 +133,7 @@ def _kind(text: str, refusals: tuple[str, ...]) -> str:
 
 
 def _short(probability: float) -> float:
-    return float(f"{probability:.3g}")
+    return float(f"{probability:.4g}")
 
 
 def _is_probability(value: object) -> bool:
