@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: Bytes that may come out of any packed file, however small it is.
-SMALL = 64 << 20
+SMALL = 16 << 20
 
 #: Above that: bytes that may come out for each byte that goes in. JSON lines that hold the same
 #: answer again and again reach 260; gzip cannot exceed 1,032.
@@ -47,6 +47,9 @@ LARGEST, LARGEST_ARCHIVE = 2 << 30, 16 << 30
 
 #: The same of a text that is never in memory as a whole: a month of Reddit has 300 GB and more.
 LARGEST_STREAM = 1 << 40
+
+#: Bytes of a member that is read as a whole.
+LARGEST_MEMBER = 64 << 20
 
 #: Members of an archive, and bytes of the directory that names them, which is in memory.
 MOST_MEMBERS = 250_000
@@ -209,7 +212,7 @@ class Archive:
         """Return the names of the members, in their order; a name may stand twice."""
         return [entry.filename for entry in self.entries]
 
-    def read(self, name: str, largest: int = SMALL) -> bytes:
+    def read(self, name: str, largest: int = LARGEST_MEMBER) -> bytes:
         """Return a member of at most `largest` bytes.
 
         Raises InputError if there is none of this name, it is larger, or damaged.
