@@ -43,8 +43,10 @@ def test_each_word_has_the_group_of_its_label() -> None:
         text = final_answer(answer["response"]).text
         read = read_pairs(text, groups, words, stop_reason=answer["stop_reason"])
         letters = {groups[0]: "m", groups[1]: "d", None: "-"}
-        found = "".join(letters[read.pairs.get(word)] for word in words)
-        assert ("none" if read.reason else found) == label["groups"], [label[part] for part in KEY]
+        by_word = "".join(letters[read.pairs.get(word)] for word in words)
+        assert ("none" if read.reason else by_word) == label["groups"], [
+            label[part] for part in KEY
+        ]
 
 
 def test_each_decision_is_that_of_its_label() -> None:

@@ -309,17 +309,17 @@ def _antecedents(events: Sequence[_Event], kind: str, gap: _Gap) -> list[_Event]
 
     They are looked for backwards, sentence by sentence, until two sides are named.
     """
-    named: list[_Event] = []
+    antecedents: list[_Event] = []
     ends = 1 if gap.flags & _STOP else 0
     for event in reversed(events[-_REMEMBERED:]):
-        is_new = not named or named[-1].side != event.side
+        is_new = not antecedents or antecedents[-1].side != event.side
         if event.kind == kind and event.head.kind != "o" and is_new:
-            named.append(event)
+            antecedents.append(event)
         if event.gap.flags & _STOP:
             ends += 1
-            if len(named) > 1 or ends > _SENTENCES_BACK:
+            if len(antecedents) > 1 or ends > _SENTENCES_BACK:
                 break
-    return named[::-1]
+    return antecedents[::-1]
 
 
 def _read_lists(events: Sequence[_Event], in_order: bool) -> tuple[list[_Event], list[Joint]]:

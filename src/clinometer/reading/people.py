@@ -23,7 +23,9 @@ Breaks = tuple[Sequence[int], Sequence[int]]
 LABELS = frozenset(
     "profile person manager patient volunteer actress actor dancer candidate applicant teacher "
     "student twin member teenager teen individual preschooler child colleague friend food believer "
-    "employee partner participant character option writer artist one".split()
+    "employee partner participant character option writer artist one accountant astronaut director "
+    "driver facilitator filmmaker follower gardener homebody host instructor musician novelist "
+    "painter pilot speaker worker".split()
 )
 _NUMBERS = {"1": 1, "2": 2, "a": 1, "b": 2, "one": 1, "two": 2, "i": 1, "ii": 2}
 ORDINALS = {"first": 1, "second": 2}

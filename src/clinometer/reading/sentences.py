@@ -81,6 +81,7 @@ def _pairs_of_words(line: Line, gaps: list[tuple[str, ...]]) -> list[Pair]:
                 return []
             pairs += [(word, mention.term) for word in words]
             words = []
+            gives = gives or gap[-1:] == ("with",)  # "and office with ben" may follow
             continue
         if words and gap not in ((), ("and",)):
             return []

@@ -44,8 +44,8 @@ def settled_pairs(
     last = inline[start:] + blocks[start:]
     corrected = {word for word, _ in chain.from_iterable(last)}
     earlier = _agreed_pairs(inline[:start] + blocks[:start])
-    kept = {word: group for word, group in earlier.items() if word not in corrected}
-    return kept | _agreed_pairs(last)
+    unchanged = {word: group for word, group in earlier.items() if word not in corrected}
+    return unchanged | _agreed_pairs(last)
 
 
 def _agreed_pairs(lists: Iterable[list[Pair]]) -> dict[str, str]:

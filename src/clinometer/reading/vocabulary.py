@@ -287,8 +287,11 @@ def _is_word(tokens: Sequence[Token], position: int, term: str, cased: bool) -> 
 
 def _stands_alone(tokens: Sequence[Token], position: int, end: int, vocabulary: Vocabulary) -> bool:
     """Return whether a word is outside compounds such as ``light-hearted`` or ``12-year-old``."""
-    if tokens[position].glued and tokens[position - 1].text not in vocabulary:
-        return False
+    before = tokens[position - 1] if tokens[position].glued else None
+    if before is not None and before.text not in vocabulary:
+        # "Harold-grief" gives a task to somebody, but "half-black" is another word.
+        if not before.capital or _is_group(vocabulary[tokens[position].text]):
+            return False
     if position and tokens[position - 1].text in ("year", "years"):
         return False
     after = tokens[end] if end < len(tokens) else None
