@@ -77,7 +77,7 @@ def test_any_scores_become_tables_a_page_and_an_archive(
         claim(out, plan)
         write_table(scores, out / "scores.parquet")
         write_table(answered(plan, scores), out / "responses.parquet")
-        asked = (MODEL, scores.height + left, scores.height, 0, 0, "")
+        asked = (MODEL, scores.height + left, scores.height, 0, 0, "", 0, None)
         progress = pl.DataFrame([asked], schema=PROGRESS, orient="row")
         tabulate_scores(out, plan, pl.DataFrame(schema=WORDS), progress)
         estimates = pl.read_parquet(out / "estimates.parquet")

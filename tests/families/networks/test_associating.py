@@ -99,7 +99,7 @@ def ask(
 def lines(directory: Path) -> list[dict[str, Any]]:
     paths = sorted((directory / "answers" / FOLDER).glob("*.jsonl"))
     found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
-    return [{key: value for key, value in line.items() if key != "sum"} for line in found]
+    return [{key: value for key, value in line.items() if key not in ("sum", "mark")} for line in found]
 
 
 def answered(directory: Path) -> Counter[tuple[str, int]]:

@@ -144,7 +144,7 @@ def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_
 def test_what_is_missing_is_said_first(results, tmp_path):
     shutil.copytree(results, tmp_path / "part")
     path = tmp_path / "part" / "progress.parquet"
-    row = ("clinometer/smollm2", 8, 7, 1, 0, "")
+    row = ("clinometer/smollm2", 8, 7, 1, 0, "", 0, None)
     pl.DataFrame([row], schema=PROGRESS, orient="row").write_parquet(path)
     found = in_brief(tmp_path / "part")
     said = "clinometer/smollm2: 7 of 8 trials have an answer"
