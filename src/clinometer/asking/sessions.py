@@ -65,6 +65,7 @@ class Outcome:
         """Whether there is something to make tables of, and the user did not stop the run."""
         return bool(self.answered) and self.stopped_by != "interrupted"
 
+    @property
     def settled(self) -> bool:
         """Whether every trial has an answer but those of models that were given up."""
         return self.answered + self.trials_of_failed == self.trials
