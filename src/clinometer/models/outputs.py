@@ -88,15 +88,12 @@ def estimated_beyond(counted: Tokens, lines: Iterable[Mapping[str, Any]]) -> dic
 
 def count_reply(prompt: str, output: ModelOutput) -> Tokens:
     """Return the tokens of a reply that count, as `count_tokens` has it."""
-    stated = _stated(output) or Tokens()
+    stated = _stated(output.usage) if output.usage else Tokens()
     return Tokens(count_tokens(stated.prompt, prompt), count_tokens(stated.answer, _text(output)))
 
 
-def _stated(output: ModelOutput) -> Tokens | None:
-    """Return the tokens that a provider states; None if it states none."""
-    usage = output.usage
-    if usage is None:
-        return None
+def _stated(usage: ModelUsage) -> Tokens:
+    """Return the tokens that a provider states."""
     return Tokens(as_count(tokens_in(usage)) or 0, as_count(usage.output_tokens) or 0)
 
 
@@ -116,13 +113,13 @@ class UsageCheck:
 
     def add(self, prompt: str, output: ModelOutput) -> None:
         """Compare the tokens of all replies so far, with those of another."""
-        stated = _stated(output)
-        if stated is None or self.warned:
+        usage = output.usage
+        if usage is None or self.warned:
             return
         # Reasoning that is stated may be hidden; it has no text to compare with.
         shown = any(reasoning_text(choice.message.content) for choice in output.choices)
-        hidden = 0 if shown else as_count(output.usage.reasoning_tokens) or 0
-        self.stated += max(sum(stated) - hidden, 0)
+        hidden = 0 if shown else as_count(usage.reasoning_tokens) or 0
+        self.stated += max(sum(_stated(usage)) - hidden, 0)
         self.estimated += count_tokens(None, prompt) + count_tokens(None, _text(output))
         self.replies += 1
         too_few = FACTOR * self.stated < self.estimated
