@@ -10,7 +10,7 @@ import pytest
 
 from clinometer.models.libraries import use_cache_if_offline
 
-constants = pytest.importorskip("huggingface_hub").constants
+constants = pytest.importorskip("huggingface_hub.constants")
 
 NOBODY = "http://127.0.0.1:1"
 

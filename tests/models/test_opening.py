@@ -39,7 +39,7 @@ def test_a_model_in_a_folder_has_any_name_and_is_opened_once(
     from inspect_ai.model import get_model_info
 
     folder = {"model_path": str(tiny_folder("llama"))}
-    constants = pytest.importorskip("huggingface_hub").constants
+    constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")
     (model,) = open_models(["hf/any"], Generation(), Connection(model_args=folder)).values()

@@ -75,6 +75,7 @@ def test_what_mlflow_cannot_do_is_one_whole_line(audited, tmp_path, monkeypatch,
     assert str(raised.value).startswith("MLflow: ") and "\n" not in str(raised.value)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # MLflow's, of its store
 def test_without_a_server_runs_are_stored_in_a_file(audited, tmp_path, monkeypatch):
     pytest.importorskip("alembic")
     monkeypatch.chdir(tmp_path)
@@ -85,6 +86,7 @@ def test_without_a_server_runs_are_stored_in_a_file(audited, tmp_path, monkeypat
     assert client.get_run(runs[0]).data.params["model"] == "simulated/leaning"
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # MLflow's, of its store
 def test_a_package_that_a_store_needs_is_named_with_the_extra(audited, tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/runs.db")
     monkeypatch.setitem(sys.modules, "alembic", None)
