@@ -195,7 +195,7 @@ def test_a_limit_of_tokens_holds_whatever_a_server_states(
     server.reply = lambda body: (200, {**server.chat(body)[1], **odd})
     outcome = ask(plan, tmp_path / "r", Budget(max_tokens=300))
     assert outcome.stopped_by == "--max-tokens 300" and not outcome.complete
-    assert 1 < server.prompts.total() < 8
+    assert 0 < server.prompts.total() < 8
 
 
 def test_what_an_honest_server_states_is_what_counts(

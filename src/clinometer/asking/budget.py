@@ -30,8 +30,9 @@ import yaml
 from clinometer.errors import ClinometerError, InputError, ModelError, NoAnswerError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
+from clinometer.models.fields import as_count
 from clinometer.models.hints import hint, is_lasting
-from clinometer.models.outputs import Tokens, as_count
+from clinometer.models.outputs import Tokens
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import ATTRIBUTE

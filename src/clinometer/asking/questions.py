@@ -225,8 +225,7 @@ class CallQuestions(Generic[C]):
         body = {**self.usual, **settings_of(self.model, GenerateConfig(**of_call))}
         request = Request(self.model, *name, messages, body)
         output = answers.find(request)
-        lines = self.strategy.answers(call, prompt, output) if output is not None else []
-        if not lines:
+        if output is None or not (lines := self.strategy.answers(call, prompt, output)):
             return request
         # All lines come from one call, which the first counts.
         calls = [1] + [0] * (len(lines) - 1)

@@ -241,7 +241,7 @@ def retry_alike(model: Any, name: str) -> None:
     client = getattr(api, "client", None)
     if client is None and find_provider(name).local:
         return
-    if hasattr(client, "max_retries"):
+    if client is not None and hasattr(client, "max_retries"):
         client.max_retries = 0
         if isinstance(getattr(api, "model_args", None), dict):  # for a client that is made anew
             api.model_args["max_retries"] = 0
