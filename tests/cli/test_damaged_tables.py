@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.audits.recording import audit_recorded
+from clinometer.audits.recording import Recording, audit_recorded
 from clinometer.report import write_report
 from clinometer.scoring import score
 
@@ -105,8 +105,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         frame.write_parquet(folder / f"{name}.parquet")
     scores, _ = score(RESPONSES, "bai2025", instrument="word_association", keep=True)
     scores.write_parquet(folder / "s.parquet")
-    audit_recorded(folder / "a.parquet", folder / "r")
-    audit_recorded(folder / "a.parquet", folder / "r2")
+    recording = Recording(conditions=["none"])
+    audit_recorded(folder / "a.parquet", folder / "r", recording)
+    audit_recorded(folder / "a.parquet", folder / "r2", recording)
     (folder / "p.yaml").write_text("name: p\nrules:\n- {what: mean, at_most: 0.2}\n")
     return folder
 

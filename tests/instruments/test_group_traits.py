@@ -323,9 +323,7 @@ def test_recorded_answers_name_two_traits_of_the_study(cao: Study) -> None:
     )  # fmt: skip
     scores = score(answers[:1], cao, instrument="group_traits").scores
     assert scores.select("score", "dimension").row(0) == (-1.0, "communion")
-    with pytest.raises(
-        InputError, match="row 1: .*tied 'icy'; allowed are powerless"
-    ):
+    with pytest.raises(InputError, match="row 1: .*tied 'icy'; allowed are powerless"):
         score(answers[1:], cao, instrument="group_traits")
 
 
