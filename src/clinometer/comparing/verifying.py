@@ -219,18 +219,18 @@ class _Again:
         for name in names:
             if name != "responses":  # these are read
                 (recomputed / f"{name}.parquet").unlink(missing_ok=True)
+        problems = [*_foreign_files(self.files)]
         try:
             self._recompute()
+            problems += _changed_texts(self.files, bundled, recomputed)
         except (ClinometerError, pl.exceptions.PolarsError) as error:
             why = one_line(error)
             for folder in (recomputed, bundled):
                 why = why.replace(f"{folder}{os.sep}", "")
-            return (), [f"the tables cannot be recomputed: {why}"]
+            return (), [*problems, f"the tables cannot be recomputed: {why}"]
         for family in self.measured:
             if family.needs_inputs:  # an input that is not there is an error of the caller
                 family.measure_again(recomputed, inputs)
-        problems = [*_foreign_files(self.files)]
-        problems += _changed_texts(self.files, bundled, recomputed)
         for name in ("estimates", *names):
             file = f"{name}.parquet"
             problems += _compare_tables(name, bundled / file, recomputed / file)

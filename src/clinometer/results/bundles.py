@@ -80,8 +80,7 @@ _SYSTEM_FILES = frozenset((".ds_store", "thumbs.db", "ehthumbs.db", "desktop.ini
 _MAC_FOLDER, _MAC_PREFIX = "__macosx", "._"
 
 _PACKED_AGAIN = (
-    "packed again: the files are those of the manifest; the archive that was published is another, "
-    "of the same seal"
+    "packed again: the files are those of the manifest; the archive that was published is another"
 )
 
 #: The date of every file in the archive: the first that zip knows.
@@ -175,7 +174,7 @@ def unpack(place: Path, folder: Path) -> UnpackedBundle:
             "results directory"
         )
     if system_files:
-        packing += f"; files of the system, not looked at: {shortened(system_files)}"
+        packing += f"; not looked at: {shortened(system_files, 4)}"
     return UnpackedBundle(files, packing)
 
 
