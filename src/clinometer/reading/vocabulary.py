@@ -225,7 +225,7 @@ def vocabulary(
         names = meaning[2].split()
         if meaning[0] == "g" and len(names) == 2:  # first and last name
             halves += [(_words(name), meaning) for name in names]
-    varied = []
+    varied: list[tuple[tuple[str, ...], _Meaning]] = []
     for words, meaning in terms:
         # "Hoped" is not Hope.
         is_name = meaning[2] != meaning[2].lower() and NAME_WORDS.issuperset(words)
@@ -272,7 +272,7 @@ def find(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Mention]:
 
 
 def _is_group(entries: Iterable[tuple[list[str], str, int, str, int]]) -> bool:
-    return any(kind == "g" for _, kind, *_ in entries)
+    return any(entry[1] == "g" for entry in entries)
 
 
 def _is_word(tokens: Sequence[Token], position: int, term: str, cased: bool) -> bool:
