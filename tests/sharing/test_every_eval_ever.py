@@ -43,8 +43,10 @@ def test_the_collection_s_validator_finds_nothing(audited, tmp_path, model):
     paths = write_every_eval_ever(renamed(audited, tmp_path, model), tmp_path, model)
     files = [str(path.relative_to(tmp_path)) for path in paths]
     command = [sys.executable, "-m", "every_eval_ever", "validate", *files]
-    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert len(files) == 1 and found.returncode == 0, found.stdout  # warnings end with another code
+    validated = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert len(files) == 1 and validated.returncode == 0, (
+        validated.stdout
+    )  # warnings end with another code
 
 
 def test_a_record_fits_the_schema_of_its_version(record):

@@ -59,18 +59,18 @@ def test_a_run_that_was_not_finished_is_no_run(store, audited):
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("nowhere://x", r"got unsupported URI 'nowhere://x' .* backend storage locations\.$"),
         ("mlruns", "in folders any more; set MLFLOW_TRACKING_URI to sqlite:///FILE"),
         ("http://127.0.0.1:1", "127.0.0.1.*Connection refused"),
     ],
 )
-def test_what_mlflow_cannot_do_is_one_whole_line(audited, tmp_path, monkeypatch, address, said):
+def test_what_mlflow_cannot_do_is_one_whole_line(audited, tmp_path, monkeypatch, address, message):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE", raising=False)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
-    with pytest.raises(ClinometerError, match=said) as raised:
+    with pytest.raises(ClinometerError, match=message) as raised:
         log_mlflow(audited)
     assert str(raised.value).startswith("MLflow: ") and "\n" not in str(raised.value)
 

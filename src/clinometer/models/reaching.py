@@ -6,6 +6,7 @@ loaded. Who says nothing for a while is named; who cannot be reached is given up
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import ssl
 from collections.abc import Iterator, Mapping
@@ -60,8 +61,12 @@ class FirstContact:
 def find_unreachable(models: Mapping[str, Any]) -> list[str]:
     """Try all models at the same time; return a line for each where nobody answers.
 
-    `models` are inspect's by name; those in this process answer.
+    `models` are inspect's by name; those in this process answer. Within an event loop, as in a
+    notebook, none is tried: the first call does.
     """
+    contacts = {name: getattr(model.api, "contact", None) for name, model in models.items()}
+    if not any(contacts.values()) or _is_in_event_loop():
+        return []
     problems: list[str] = []
 
     async def try_model(name: str, contact: FirstContact) -> None:
@@ -72,12 +77,20 @@ def find_unreachable(models: Mapping[str, Any]) -> list[str]:
 
     async def try_models() -> None:
         async with anyio.create_task_group() as group:
-            for name, model in models.items():
-                if (contact := getattr(model.api, "contact", None)) is not None:
+            for name, contact in contacts.items():
+                if contact is not None:
                     group.start_soon(try_model, name, contact)
 
-    anyio.run(try_models)
+    asyncio.run(try_models())
     return problems
+
+
+def _is_in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def _find_reason(name: str, client: Any) -> str:
