@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -62,7 +63,20 @@ def test_the_workflow_asks_for_the_key_of_the_provider(tmp_path: Path) -> None:
     assert action["env"] == {"OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"}
     assert action["with"]["model"] == "openai/gpt-4o"
     write_start(Start("a", "simulated/leaning", "b", {"c": None}), tmp_path / "b")
-    assert "env:" not in (tmp_path / "b" / STARTED[-1]).read_text("utf-8")
+    text = (tmp_path / "b" / STARTED[-1]).read_text("utf-8")
+    assert "env" not in yaml.safe_load(text)["jobs"]["bias"]["steps"][1]
+
+
+def test_the_workflow_uses_what_the_action_has(tmp_path: Path) -> None:
+    write_start(START, tmp_path)
+    text = (tmp_path / STARTED[-1]).read_text("utf-8")
+    checkout, action, *_ = yaml.safe_load(text)["jobs"]["bias"]["steps"]
+    inputs = yaml.safe_load((Path(__file__).parents[2] / "action.yml").read_text("utf-8"))
+    assert action["with"].keys() <= inputs["inputs"].keys()
+    outputs = set(re.findall(rf"steps\.{action['id']}\.outputs\.(\w+)", text))
+    assert outputs and outputs <= inputs["outputs"].keys()
+    # The commit of the base branch has to be there.
+    assert checkout["with"] == {"fetch-depth": 0} and re.search("@[0-9a-f]{40}$", checkout["uses"])
 
 
 def test_what_is_there_is_kept_unless_forced(tmp_path: Path) -> None:

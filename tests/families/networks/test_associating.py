@@ -99,7 +99,9 @@ def ask(
 def lines(directory: Path) -> list[dict[str, Any]]:
     paths = sorted((directory / "answers" / FOLDER).glob("*.jsonl"))
     found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
-    return [{key: value for key, value in line.items() if key not in ("sum", "mark")} for line in found]
+    return [
+        {key: value for key, value in line.items() if key not in ("sum", "mark")} for line in found
+    ]
 
 
 def answered(directory: Path) -> Counter[tuple[str, int]]:
@@ -248,7 +250,7 @@ def test_shards_are_begun_anew_when_full(
     serve(Words())
     ask(plan_of(), tmp_path / "r", Budget(max_calls=4))
     assert ask(plan_of(), tmp_path / "r").complete
-    paths = sorted((tmp_path / "r" / "answers" / FOLDER).iterdir())
+    paths = sorted((tmp_path / "r" / "answers" / FOLDER).glob("*.jsonl"))
     assert 2 <= len(paths) <= 4  # as answers come in together, a shard may hold more than 60
     assert [path.name for path in paths] == [f"0000{n}.jsonl" for n in range(len(paths))]
     assert all(len(path.read_text().splitlines()) >= 60 for path in paths[:-1])
