@@ -141,7 +141,7 @@ def _with_scale(table: pl.DataFrame, label: str) -> tuple[pl.DataFrame, float, f
         ratings = numbers.drop_nulls().to_list()
     if ratings and len(ratings) == table.height and max(ratings) <= _OTHER_SCALE:
         raise StudyError(
-            f"{label}: ratings from {min(ratings):g} to {max(ratings):g}; expected 0 to {HIGH:g}. If people "
-            "rated on another scale, name the column by its ends: rating 1 to 7"
+            f"{label}: ratings from {min(ratings):g} to {max(ratings):g}; expected 0 to {HIGH:g}. "
+            "If people rated on another scale, name the column by its ends: rating 1 to 7"
         )
     return table, LOW, HIGH
