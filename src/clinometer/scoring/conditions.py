@@ -168,13 +168,13 @@ def _is_condition(table: pl.DataFrame, name: str, conditions: Sequence[str]) -> 
             return True
     counts = table[name].value_counts(name="n")
     marks = counts.filter(pl.col(name) != NO_CONDITION)[name].str.contains(_MARKS)
-    return not marks.all() and int(counts["n"].min()) >= FEWEST_ANSWERS
+    return not marks.all() and min(counts["n"].to_list()) >= FEWEST_ANSWERS
 
 
 def _warn(values: pl.Series, is_condition: bool) -> None:
     """Say of a column how many values it has, and whether means are taken of each."""
     counts = values.value_counts(sort=True, name="n")
-    if not is_condition and counts["n"].min() < _FEWEST_NAMED:
+    if not is_condition and min(counts["n"].to_list()) < _FEWEST_NAMED:
         return
     texts = [f"{_short(value, 20)} {n:,}" for value, n in counts.head(MOST_VALUES).iter_rows()]
     more = ", …" if counts.height > MOST_VALUES else ""

@@ -206,8 +206,8 @@ def describe(rates: pl.DataFrame, counts: Counts) -> Iterator[str]:
     for name in _run_columns(counts.table):
         yield f"tables of each {name}: {counts.table[name].n_unique():,}"
     if _is_scored(counts):
-        score = counts.table["score"]
-        yield f"score: {score.min():g} to {score.max():g}, {len(score):,} people"
+        scores = counts.table["score"].to_list()
+        yield f"score: {min(scores):g} to {max(scores):g}, {len(scores):,} people"
     for grouping in GROUPINGS:
         rows = rates.filter(grouping=grouping).rows(named=True)
         # There are many intersections, and their numbers follow in the table.

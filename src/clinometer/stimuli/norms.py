@@ -134,13 +134,13 @@ def _with_scale(table: pl.DataFrame, label: str) -> tuple[pl.DataFrame, float, f
     if stated is not None:
         column, low, high = stated
         return table.rename({column: "rating"}), low, high
-    ratings = pl.Series([], dtype=pl.Float64)
+    ratings: list[float] = []
     if "rating" in table.columns:
-        ratings = table["rating"].str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
-    lowest, highest = ratings.min(), ratings.max()
-    if highest is not None and highest <= _OTHER_SCALE and len(ratings) == table.height:
+        numbers = table["rating"].str.strip_chars().cast(pl.Float64, strict=False)
+        ratings = numbers.drop_nulls().to_list()
+    if ratings and len(ratings) == table.height and max(ratings) <= _OTHER_SCALE:
         raise StudyError(
-            f"{label}: ratings from {lowest:g} to {highest:g}; expected 0 to {HIGH:g}. If people "
-            "rated on another scale, name the column by its ends: rating 1 to 7"
+            f"{label}: ratings from {min(ratings):g} to {max(ratings):g}; expected 0 to {HIGH:g}. "
+            "If people rated on another scale, name the column by its ends: rating 1 to 7"
         )
     return table, LOW, HIGH
