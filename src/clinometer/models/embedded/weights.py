@@ -83,6 +83,9 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
     # Threads that wait must not spin: where another program wants the same cores, spinning makes a
     # forward pass fifty times slower. It is read when torch is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # Products of tiles (AMX) are summed in an order that depends on the number of rows: an answer
+    # would depend on what is asked beside it.
+    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -122,9 +125,7 @@ def fastest_dtype() -> str:
     import torch
 
     instructions = torch.cpu.get_capabilities()
-    return (
-        "bfloat16" if instructions.get("avx512_bf16") or instructions.get("amx_bf16") else "float32"
-    )
+    return "bfloat16" if instructions.get("avx512_bf16") else "float32"
 
 
 def expand_weights(gguf: Path) -> Path:
