@@ -38,8 +38,7 @@ def use_cache_if_offline(source: str) -> None:
     """
     if Path(source).exists() or importlib.util.find_spec("huggingface_hub") is None:
         return
-    from huggingface_hub import constants
-    from huggingface_hub.utils import get_session
+    from huggingface_hub import constants, get_session
 
     if constants.HF_HUB_OFFLINE:
         return
