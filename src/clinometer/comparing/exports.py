@@ -236,8 +236,8 @@ def _policy_uri(path: Path) -> str:
     """
     # Folders alone are resolved: a checkout has links of its own, which are files to its readers.
     path = path.parent.resolve() / path.name
-    workspace = os.environ.get("GITHUB_WORKSPACE") or "."
-    for root in (Path(workspace).resolve(), Path.cwd()):
+    for folder in (os.environ.get("GITHUB_WORKSPACE") or ".", "."):
+        root = Path(folder).resolve()
         if path.is_relative_to(root):
             return quote(os.fsencode(path.relative_to(root).as_posix()))
     return path.as_uri()
