@@ -16,6 +16,7 @@ from clinometer.sharing.every_eval_ever import SCHEMA_VERSION
 
 @pytest.fixture
 def record(audited, tmp_path):
+    (tmp_path / "data").mkdir()  # a checkout of the collection
     path, other = write_every_eval_ever(audited, tmp_path)
     assert path.parent == tmp_path / "data" / "clinometer" / "simulated" / "leaning"
     assert other.parent == tmp_path / "data" / "clinometer" / "simulated" / "neutral"
@@ -40,6 +41,7 @@ def renamed(audited: Path, directory: Path, model: str) -> Path:
 )
 def test_the_collection_s_validator_finds_nothing(audited, tmp_path, model):
     pytest.importorskip("every_eval_ever")
+    (tmp_path / "data").mkdir()
     paths = write_every_eval_ever(renamed(audited, tmp_path, model), tmp_path, model)
     files = [str(path.relative_to(tmp_path)) for path in paths]
     command = [sys.executable, "-m", "every_eval_ever", "validate", *files]
@@ -82,6 +84,7 @@ def test_who_served_a_model_is_said_where_its_name_says_it(
 
 def test_a_run_has_the_same_files_again_and_each_model_its_own(audited, tmp_path):
     first = write_every_eval_ever(audited, tmp_path)
+    assert {path.parent for path in first} == {tmp_path}
     assert write_every_eval_ever(audited, tmp_path) == first
     names = {UUID(path.stem) for path in first}
     assert len(names) == 2 and {name.version for name in names} == {4}

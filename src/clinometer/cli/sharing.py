@@ -56,7 +56,8 @@ def share_command(
 ) -> None:
     """Write the means of each model in RESULTS in another format; nothing is sent but to MLflow.
 
-    every-eval-ever: a record of each model, of schema 0.3.0, where the collection keeps it. hub:
+    every-eval-ever: a record of each model, of schema 0.3.0; in a checkout of the collection, where
+    it belongs. hub:
     files for the repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a
     run of each model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). ll144: the tables
     of New York City's Local Law 144, of a run whose instrument selects candidates, or of a table

@@ -5,10 +5,10 @@ Reference
     the names of files that its ``CONTRIBUTING.md`` asks for.
 
 What is written
-    A record per model, where the collection keeps it
-    (``data/clinometer/DEVELOPER/MODEL/UUID4.json``): the means of answers (method ``clustered``)
-    per model, category and stereotype, with standard error, interval, number of answers and
-    verdict. "Lower is better" is said of scores whose stereotype-consistent side is above neutral;
+    A record per model, ``UUID4.json``: the means of answers (method ``clustered``) per model,
+    category and stereotype, with standard error, interval, number of answers and verdict. In a
+    checkout of the collection, which has a folder ``data``, it is put where the collection keeps
+    it: ``data/clinometer/DEVELOPER/MODEL``. "Lower is better" is said of scores whose stereotype-consistent side is above neutral;
     the neutral value, which is the aim, stands in the details. Whether weights are open is not
     known here, and said so; who served the model is, where its name says it.
 """
@@ -57,6 +57,7 @@ def write_every_eval_ever(
 ) -> list[Path]:
     """Write a record of each model of a results directory, or of one; return their paths.
 
+    `folder`: a checkout of the collection, or any other.
     The same run has the same files again: what is shared twice stands in the collection once.
 
     Raises InputError if the directory has no means of answers, or a file cannot be written.
@@ -66,8 +67,10 @@ def write_every_eval_ever(
     for name, rows in means_by_model(results):
         if model in (None, name):
             record = _record(name, rows, results.plan)
-            path = Path(folder, "data", _COLLECTION, *_folders(record["model_info"]))
-            path /= f"{_name_run(record['evaluation_id'], results.plan)}.json"
+            data = Path(folder, "data")
+            place = data.joinpath(_COLLECTION, *_folders(record["model_info"]))
+            target = place if data.is_dir() else Path(folder)
+            path = target / f"{_name_run(record['evaluation_id'], results.plan)}.json"
             write_text(path, json.dumps(record, indent=1, ensure_ascii=False))
             paths.append(path)
     return paths
