@@ -8,9 +8,10 @@ What is written
     A record per model, ``UUID4.json``: the means of answers (method ``clustered``) per model,
     category and stereotype, with standard error, interval, number of answers and verdict. In a
     checkout of the collection, which has a folder ``data``, it is put where the collection keeps
-    it: ``data/clinometer/DEVELOPER/MODEL``. "Lower is better" is said of scores whose stereotype-consistent side is above neutral;
-    the neutral value, which is the aim, stands in the details. Whether weights are open is not
-    known here, and said so; who served the model is, where its name says it.
+    it: ``data/clinometer/DEVELOPER/MODEL``. "Lower is better" is said of scores whose
+    stereotype-consistent side is above neutral; the neutral value, which is the aim, stands in the
+    details. Whether weights are open is not known here, and said so; who served the model is, where
+    its name says it.
 """
 
 from __future__ import annotations
