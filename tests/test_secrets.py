@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer import secrets
+from clinometer.models.fields import LONGEST, clean_text
 from clinometer.secrets import (
     change_texts,
     holds_secret,
@@ -102,3 +103,9 @@ def test_a_folder_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_of_arguments_that_carry_credentials(name: str) -> None:
     assert secrets.is_secret(name)
     assert not secrets.is_secret("trust_remote_code") and not secrets.is_secret("tokenizer_path")
+
+
+def test_a_key_is_left_out_before_a_text_is_cut() -> None:
+    keep_secret(KEY)
+    for length in range(LONGEST - len(KEY), LONGEST):
+        assert KEY[:8] not in clean_text(f"{'-' * length}{KEY}")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
+from clinometer.secrets import withhold
 from clinometer.texts import encodable, visible
 
 __all__ = ["DEEPEST", "LONGEST", "as_count", "as_number", "as_object", "clean_text",
@@ -53,7 +54,8 @@ def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 def clean_text(value: Any) -> str:
     """Return a text in one line, without what a terminal acts on, and cut; else a number as one."""
     if isinstance(value, str):
-        return visible(encodable(" ".join(value[: 4 * LONGEST].split())))[:LONGEST]
+        # Before it is cut: a part of a key is not known by its value any more.
+        return visible(encodable(" ".join(withhold(value).split())))[:LONGEST]
     return "" if (number := as_number(value)) is None else f"{number:.15g}"
 
 

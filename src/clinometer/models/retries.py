@@ -159,7 +159,8 @@ async def _await_answer(request: Awaitable[Any]) -> Any:
     try:
         answer = await request
     except _UNREADABLE as error:
-        reason = f"{type(error).__name__}: {error}"[:_LONGEST]
+        # Before it is cut: a part of a key is not known by its value any more.
+        reason = redacted(f"{type(error).__name__}: {error}")[:_LONGEST]
         raise MalformedAnswer(f"not an answer ({reason})") from error
     except Exception as error:
         # Of `_read_body`; a client takes it for a lost connection.
