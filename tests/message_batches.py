@@ -14,7 +14,7 @@ import pytest
 from loopback import pair_words
 
 #: Tokens of an answer.
-USAGE = {"input_tokens": 30, "output_tokens": 20}
+USAGE = {"input_tokens": 300, "output_tokens": 200}
 
 
 class MessageBatches:

@@ -64,7 +64,7 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
         {"index": n, "message": {"role": "assistant", "content": f"{text}{' ' * n}"}, **choice}
         for n in range(body.get("n", 1))
     ]
-    usage = {"prompt_tokens": 30, "completion_tokens": 20, "total_tokens": 50}
+    usage = {"prompt_tokens": 300, "completion_tokens": 200, "total_tokens": 500}
     return {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"],
             "choices": choices, "usage": usage}  # fmt: skip
 

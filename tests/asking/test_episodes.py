@@ -24,7 +24,7 @@ from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.asking.shards import Answers
 from clinometer.audits.merging import merge
 from clinometer.audits.tabulating import collect_responses
-from clinometer.errors import InputError
+from clinometer.errors import NoAnswerError
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, register
 from clinometer.instruments.episodes import Episode, Game, replay
 from clinometer.instruments.instrument import Instrument, Scored
@@ -216,7 +216,7 @@ def test_merging_does_not_mix_the_steps_of_two_runs(
     episodes = [{line["episode"] for line in Journal(tmp_path / name, MODEL).lines()}
                 for name in "ab"]  # fmt: skip
     assert episodes[0] & episodes[1]
-    with pytest.raises(InputError, match="no answers"):
+    with pytest.raises(NoAnswerError, match="no trial has an answer"):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
     lines = [*Journal(tmp_path / "c", MODEL).lines()]
     for episode in episodes[0] & episodes[1]:

@@ -146,7 +146,7 @@ def test_an_encrypted_log_is_one_line(tmp_path: Path) -> None:
         data[at + 8] |= 1
         at = data.find(b"PK\x01\x02", at + 4)
     log.write_bytes(data)
-    with pytest.raises(InputError, match="not readable as a Clinometer log: .*encrypted"):
+    with pytest.raises(InputError, match=r"\.eval: header\.json: encrypted"):
         list(read_logs(log))
 
 
@@ -187,7 +187,7 @@ def test_an_attribution_runs_by_its_name_and_its_log_feeds_score(
 
 def test_a_log_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.eval").write_bytes(b"not a zip")
-    with pytest.raises(InputError, match="x.eval: not readable as a Clinometer log"):
+    with pytest.raises(InputError, match=r"x\.eval: not a zip archive, or damaged"):
         list(read_logs(tmp_path / "x.eval"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no .eval log"):

@@ -20,7 +20,7 @@ from clinometer.audits.answering import Answering, answer_numbered, answer_shard
 from clinometer.audits.sharding import shard_plan
 from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
-from clinometer.errors import BudgetError, ModelError
+from clinometer.errors import BudgetError
 from clinometer.models.opening import Connection, open_models
 from sharded_plans import SINGLE, plan_of, reply, requests_in
 from waiting import HANGS_S
@@ -28,7 +28,7 @@ from waiting import HANGS_S
 MODELS = tuple(f"openai-api/loop/m{number}" for number in range(20))
 FEW = MODELS[:5]
 ONE = Connection(max_retries=0, max_connections=1)
-EACH = 50
+EACH = 500
 """Tokens of a call, as `reply` states them."""
 
 
@@ -132,8 +132,8 @@ def test_a_model_that_is_given_up_does_not_stop_the_others(
     serve(fails)
     plan = plan_of("structured", 10, ("affective_attribution",), models=MODELS[:3])
     shard_plan(plan, tmp_path)
-    with pytest.raises(ModelError, match=r"loop/m0: the first 20 calls all failed"):
-        answer_shards(tmp_path, Answering(ONE))
+    (failure,) = answer_shards(tmp_path, Answering(ONE)).failed
+    assert "loop/m0: the first 20 calls all failed" in failure
     tables = pl.read_parquet(tmp_path / "scores.parquet")["model"].value_counts()
     assert dict(tables.iter_rows()) == dict.fromkeys(MODELS[1:3], plan.trials().height)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 import threading
@@ -51,10 +52,6 @@ def opened(address: str) -> Any:
     return open_model("openai-api/loop/m", Generation(), Connection(base_url=address))
 
 
-def close(connection: socket.socket) -> None:
-    """Say nothing."""
-
-
 def refuse(connection: socket.socket) -> None:
     connection.recv(4096)
     connection.sendall(b"HTTP/1.1 503 Loading\r\nContent-Length: 0\r\n\r\n")
@@ -65,7 +62,6 @@ def refuse(connection: socket.socket) -> None:
     [
         ("http://127.0.0.1:{free}/v1", "nothing listens there"),
         ("http://nowhere.invalid/v1", "there is no such host"),
-        ("http://127.0.0.1:{closing}/v1", "it closes the connection, or speaks no HTTP"),
         ("https://127.0.0.1:{plain}/v1", "what listens there speaks no TLS"),
     ],
 )
@@ -74,7 +70,7 @@ def test_nobody_there_is_said_with_place_reason_and_remedy(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         free = listener.getsockname()[1]
-    address = address.format(free=free, closing=listen(close), plain=listen(refuse))
+    address = address.format(free=free, plain=listen(refuse))
     scheme, _, host = address.removesuffix("/v1").partition("://")
     (problem,) = find_unreachable({"it": opened(f"{scheme}://me:sesame@{host}/v1/sesame?k=sesame")})
     assert problem.startswith(f"it: {scheme}://{host}: {reason}")
@@ -90,20 +86,34 @@ def test_the_command_that_starts_a_server_is_said() -> None:
     assert "is it running (ollama serve), and" in problem and "OLLAMA_BASE_URL" in problem
 
 
-def test_all_calls_to_nobody_are_errors_after_one_request(listen: Listen) -> None:
+def test_who_closes_every_connection_is_given_up_with_the_first_calls(listen: Listen) -> None:
     requests: list[object] = []
     model = opened(f"http://127.0.0.1:{listen(requests.append)}/v1")
 
     async def ask() -> list[BaseException | Any]:
-        return await asyncio.gather(
-            *(model.generate("x") for _ in range(3)), return_exceptions=True
-        )
+        calls = (model.generate("x") for _ in range(3))
+        return await asyncio.gather(*calls, return_exceptions=True)
 
-    errors = asyncio.run(ask())
-    assert all(
-        describe_error(error).startswith("Unreachable: http://127.0.0.1:") for error in errors
+    assert find_unreachable({"it": model}) == []
+    for error in asyncio.run(ask()):
+        assert describe_error(error).startswith("Unreachable: http://127.0.0.1:")
+        assert "it closes the connection, or speaks no HTTP; is it running" in str(error)
+    before = len(requests)
+    assert before <= 4 and all(asyncio.run(ask())) and len(requests) == before
+
+
+def test_who_closes_what_it_does_not_know_may_answer_calls(listen: Listen) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "yes"}}]}).encode()
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    assert len(requests) == 1
+
+    def answer_calls(connection: socket.socket) -> None:
+        if connection.recv(1 << 16).startswith(b"POST"):
+            connection.sendall(head.encode() + body)
+
+    model = opened(f"http://127.0.0.1:{listen(answer_calls)}/v1")
+    assert asyncio.run(model.generate("x")).completion == "yes"
 
 
 def test_whatever_a_server_says_is_an_answer(listen: Listen) -> None:

@@ -31,7 +31,7 @@ from clinometer.errors import ClinometerError, InputError, ModelError, NoAnswerE
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
 from clinometer.models.fields import as_count
-from clinometer.models.hints import hint, is_lasting
+from clinometer.models.hints import hint, is_lasting, is_refused
 from clinometer.models.outputs import Tokens
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
@@ -152,7 +152,6 @@ class Budget:
         """Reserve what calls may use, or free it with sign −1."""
         self.reserved["calls"] += sign * calls
         for name, more in zip(("tokens", "usd"), usage, strict=True):
-            more = more if math.isfinite(more) else 0.0  # infinite: of the first call
             self.reserved[name] += sign * more  # type: ignore[assignment]
 
     def spend(self, used: tuple[int, int], rates: tuple[float, float] | None) -> None:
@@ -397,7 +396,8 @@ class Ledger:
             limit = self.budget.exhausted(calls, usage)
             if limit is None:
                 self.budget.calls += calls
-                self._extend(key, calls, usage)
+                # Of the first call nothing is known, so that nothing can be reserved for it.
+                self._extend(key, calls, usage if math.isfinite(sum(usage)) else (0.0, 0.0))
                 return True
             # With nothing under way the limit stays reached; a limit of calls always does.
             if limit.startswith("--max-calls") or not self.budget.reserved["calls"]:
@@ -477,9 +477,9 @@ class Ledger:
             calls = f"{self.errors} calls all" if self.errors > 1 else "call"
             advice = hint(self.journal.model, error)
             more = f"\n{advice}" if advice else ""
-            self.fatal = NoAnswerError(
-                f"{self.journal.model}: the first {calls} failed: {error}{more}"
-            )
+            # A refused key or a wrong name is an error in the input, a server that is away is none.
+            kind = ModelError if is_refused(error) else NoAnswerError
+            self.fatal = kind(f"{self.journal.model}: the first {calls} failed: {error}{more}")
         elif self.errors_in_a_row >= self.outage:
             self.fatal = NoAnswerError(
                 f"{self.journal.model}: {self.errors_in_a_row} calls in a row failed: {error}; "

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import re
 
-__all__ = ["hint", "is_lasting"]
+__all__ = ["hint", "is_lasting", "is_refused"]
 
-_LASTING = re.compile(
+_REFUSED = re.compile(
     r"\b(?:status|code:?) ?(?:401|403|404)\b|\b(?:Authentication|PermissionDenied|NotFound)Error\b"
-    r"|^Unreachable: "
 )
 
 
 def is_lasting(error: str) -> bool:
-    """Whether an error will be the same for every call: nobody there, no such page, no access."""
-    return _LASTING.search(error) is not None
+    """Whether an error will be the same for every call: refused, or nobody is there."""
+    return is_refused(error) or error.startswith("Unreachable: ")
+
+
+def is_refused(error: str) -> bool:
+    """Whether a server refuses a key, or knows no such page or model."""
+    return _REFUSED.search(error) is not None and not error.startswith("Unreachable: ")
 
 
 def hint(model: str, error: str) -> str:
@@ -26,7 +30,7 @@ def hint(model: str, error: str) -> str:
     >>> hint("openai-api/local/llama3", "NotFoundError: Error code: 404")
     'is the address whole (most end in /v1), and is that the name of a model there?'
     """
-    if not is_lasting(error) or error.startswith("Unreachable"):  # which says what to do
+    if not is_refused(error):  # who is not there was named, with what to do
         return ""
     if "404" not in error:
         return "the key was refused: check the variable that holds it, and what it may do"

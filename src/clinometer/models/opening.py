@@ -211,7 +211,7 @@ def _keep_opened(model: Any, name: str) -> None:
     Keys and addresses may come from a file of settings.
     """
     key, address = getattr(model.api, "api_key", None), getattr(model.api, "base_url", None)
-    if isinstance(key, str):
+    if isinstance(key, str) and key not in name:  # some libraries give their own name for none
         keep_secret(key)
     if isinstance(address, str):
         keep_base_address(address, name)

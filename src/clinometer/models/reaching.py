@@ -46,16 +46,33 @@ class FirstContact:
         self._lock = anyio.Lock()
         self._tried = False
         self._reason = ""
+        self._doubt = ""
 
     async def make(self) -> None:
-        """Raise Unreachable if nobody answers; the calls that begin meanwhile wait."""
+        """Raise Unreachable if nobody answers; the calls that begin meanwhile wait.
+
+        A server may close connections of requests that it does not know, and answer calls. Of such
+        a one the first call tells (`explain`).
+        """
         async with self._lock:
             if not self._tried:
                 self._reason = await _find_reason(self.name, getattr(self.api, "client", None))
                 self._tried = True
+                if self._reason in _DOUBTFUL:
+                    self._reason, self._doubt = "", self._reason
         if self._reason:
-            place = locate_server(self.api.client.base_url)
-            raise Unreachable(f"{place}: {self._reason}; {_remedy(self.name)}")
+            raise self._unreachable(self._reason)
+
+    def explain(self, error: Exception | None) -> None:
+        """Take note of how a call ended; raise Unreachable if nobody has answered any yet."""
+        if error is not None and self._doubt and _explain(error):
+            self._reason = self._doubt
+            raise self._unreachable(self._reason) from error
+        self._doubt = ""
+
+    def _unreachable(self, reason: str) -> Unreachable:
+        place = locate_server(self.api.client.base_url)
+        return Unreachable(f"{place}: {reason}; {_remedy(self.name)}")
 
 
 def find_unreachable(models: Mapping[str, Any]) -> list[str]:
@@ -137,7 +154,7 @@ def _explain(error: Exception) -> str:
         if any(isinstance(cause, kind) for cause in chain):
             return reason
     # Clients have several libraries for HTTP, whose errors have the same names.
-    names = [base.__name__ for base in type(error).__mro__]
+    names = [base.__name__ for cause in chain for base in type(cause).__mro__]
     return next((reason for name, reason in _REASONS_BY_NAME.items() if name in names), "")
 
 
@@ -160,6 +177,10 @@ _REASONS_BY_NAME = {
     "NetworkError": "it cannot be reached",
     "ProxyError": "the proxy does not reach it",
 }
+
+
+#: Reasons that the first call can prove wrong.
+_DOUBTFUL = (_REASONS[ConnectionError], _REASONS_BY_NAME["ProtocolError"])
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

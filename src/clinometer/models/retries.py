@@ -282,6 +282,10 @@ def _count_replies(api: Any, check: UsageCheck) -> None:
             of_prompt = count_tokens(error.tokens.prompt, prompt)
             requests.discard(Tokens(of_prompt, error.tokens.answer), str(error))
             raise
+        except Exception as error:
+            api.contact.explain(error)
+            raise
+        api.contact.explain(None)
         output = answer[0] if isinstance(answer, tuple) else answer
         if hasattr(output, "choices"):
             requests.receive(count_reply(prompt, output))
