@@ -87,6 +87,7 @@ def test_keys_of_the_environment_are_known(variable: str, monkeypatch: pytest.Mo
     monkeypatch.setenv(variable, f"Bearer {KEY}")
     keep_environment()
     assert withhold(f"with {KEY}") == "with [redacted]"
+    assert redacted("no such Bearer") == "no such Bearer"
 
 
 def test_a_folder_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

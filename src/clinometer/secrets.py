@@ -98,8 +98,10 @@ def keep_environment(model: str = "") -> None:
     """Name the keys that the environment holds, but for what is part of a model's name."""
     for variable, value in os.environ.items():
         # A variable may hold the path of a file with a key; a path is none.
-        if _SECRET_VARIABLE.search(variable) and not os.path.exists(value):
-            keep_secret(*(text for text in {value, *value.split()} if text not in model))
+        if not _SECRET_VARIABLE.search(variable) or os.path.exists(value):
+            continue
+        parts = [part for part in value.split() if len(part) >= _LONG]  # of ``Bearer KEY``
+        keep_secret(*(text for text in [value, *parts] if text not in model))
 
 
 def keep_base_address(address: str, model: str) -> None:

@@ -136,7 +136,7 @@ def test_nothing_is_written_over_what_is_read(run, arguments: str, says: str) ->
     ("rows", "more", "says"),
     [
         (0, {}, "a.csv: no answers"),
-        (4, {"iteration": -1}, "responses: iteration -1; allowed are 0 and above"),
+        (4, {"iteration": -1}, "a.csv:2: iteration -1: allowed are 0 and above"),
     ],
 )
 def test_tables_that_cannot_be_scored(run, rows: int, more: dict[str, object], says: str) -> None:

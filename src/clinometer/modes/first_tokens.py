@@ -27,7 +27,6 @@ from clinometer.models.bodies import NEVER
 from clinometer.modes.tokens import ListedToken, begun_options, printable
 from clinometer.reading.cleaning import final_answer
 from clinometer.reading.refusals import is_refusal
-from clinometer.results.logprobs import parse_logprobs
 
 __all__ = [
     "LEAST",
@@ -203,6 +202,8 @@ def write_first_tokens(by_question: Mapping[str, FirstTokens]) -> str:
 
 def read_first_tokens(recorded: str | None) -> dict[str, FirstTokens]:
     """Read the column `first_tokens`: question → its first tokens. Never raises."""
+    from clinometer.results.logprobs import parse_logprobs  # polars takes a while to load
+
     by_question = parse_logprobs(recorded or "")
     return {question: FirstTokens.parse(fields) for question, fields in by_question.items()}
 
@@ -226,6 +227,8 @@ def drop_unanswered(
     `recorded` is the column `first_tokens`. A question that it lacks is kept: its options were read
     whole, and a whole option may be long and thereby unlikely.
     """
+    from clinometer.results.logprobs import parse_logprobs  # polars takes a while to load
+
     logprobs = parse_logprobs(response)
     first_tokens = read_first_tokens(recorded)
     masses: list[float] = []

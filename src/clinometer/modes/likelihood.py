@@ -25,7 +25,6 @@ from clinometer.models.providers import PLAIN, Provider, find_provider
 from clinometer.modes.first_tokens import FirstTokens, write_first_tokens
 from clinometer.modes.mode import LIKELIHOODS, Message, Mode, Read
 from clinometer.modes.tokens import SPELLINGS, ListedToken, is_readable
-from clinometer.results.logprobs import parse_logprobs
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, ModelOutput
@@ -132,6 +131,8 @@ def _find_unreadable(response: str, outputs: Sequence[ModelOutput]) -> str | Non
     listed = chain.from_iterable(map(_listed_tokens, outputs))
     if all(map(is_readable, listed)):
         return None
+    from clinometer.results.logprobs import parse_logprobs  # polars takes a while to load
+
     pairs = parse_logprobs(response).items()
     unread = {word: FirstTokens(unreadable=1.0) for word, pair in pairs if None in pair}
     return write_first_tokens(unread) if unread else None

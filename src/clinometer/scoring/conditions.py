@@ -112,7 +112,9 @@ def _read_candidates(
         candidates = [name for name in piece.columns if name not in {*others, *full}]
         if not candidates or not any(name in piece.columns for name in _ANSWERS):
             return pl.DataFrame()
-        texts = piece.select(pl.col(candidates).exclude(pl.List, pl.Struct).cast(pl.String))
+        texts = piece.select(
+            pl.col(candidates).exclude(pl.List, pl.Struct, pl.Binary).cast(pl.String)
+        )
         texts = texts.select(_condition_text(pl.all()))
         full |= {name for name in texts.columns if texts[name].n_unique() > MOST_VALUES}
         full -= set(wanted)
