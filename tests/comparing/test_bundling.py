@@ -291,7 +291,8 @@ def test_a_version_that_is_no_number_is_in_no_command(archive, tmp_path):
 def test_logs_are_bundled_where_that_is_asked_for(results, tmp_path):
     shutil.copytree(results, tmp_path / "run")
     (tmp_path / "run" / "logs").mkdir()
-    (tmp_path / "run" / "logs" / "a.eval").write_bytes(b"a log")
+    with zipfile.ZipFile(tmp_path / "run" / "logs" / "a.eval", "w") as log:
+        log.writestr("header.json", "{}")
     for logs in (False, True):
         with zipfile.ZipFile(bundle(tmp_path / "run", tmp_path / "run.zip", logs=logs)) as made:
             assert ("logs/a.eval" in made.namelist()) is logs
