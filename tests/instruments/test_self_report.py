@@ -138,7 +138,7 @@ def test_recorded_answers_are_scored_and_others_named() -> None:
     scores = cm.score(answers, STUDY, instrument=NAMES[1]).scores
     assert scores["score"].to_list() == [1.0, -1.0]
     wrong = answers.with_columns(version=pl.lit("other"))
-    with pytest.raises(InputError, match="version 'other'; allowed are tied, counter"):
+    with pytest.raises(InputError, match="version 'other': allowed are tied, counter"):
         cm.score(wrong, STUDY, instrument=NAMES[1])
     with pytest.raises(InputError, match="missing column labels"):
         cm.score(answers.drop("order"), STUDY, instrument=NAMES[0])

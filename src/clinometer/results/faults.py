@@ -11,13 +11,21 @@ import polars as pl
 
 from clinometer.errors import ClinometerError, ClinometerWarning, InputError, one_line
 
-__all__ = ["PLACE", "Faults", "row_places"]
+__all__ = ["PLACE", "Faults", "is_added", "row_places"]
+
+#: Begins the names of columns that tables have while they are read, and no file has.
+_ADDED = "clinometer:"
 
 #: Column with the file and line of each row, ``answers.csv:17``; never written.
-PLACE = "clinometer:place"
+PLACE = f"{_ADDED}place"
 
 #: Places that are named of each reason, and reasons, at most.
 _MOST = 4
+
+
+def is_added(column: str) -> bool:
+    """Whether a column was added while its table was read."""
+    return column.startswith(_ADDED)
 
 
 class Faults:

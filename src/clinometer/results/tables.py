@@ -21,7 +21,7 @@ import polars as pl
 from clinometer.errors import InputError, shortened, unknown
 from clinometer.results import check
 from clinometer.results.csv_records import read_records
-from clinometer.results.faults import PLACE, Faults
+from clinometer.results.faults import PLACE, Faults, is_added
 from clinometer.results.parquet import read_parquet, read_pieces, scan_parquet
 
 __all__ = [
@@ -121,7 +121,7 @@ def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
-        has = shortened(frame.columns, 40)
+        has = shortened([name for name in frame.columns if not is_added(name)], 40)
         raise InputError(f"{name}: missing column {', '.join(missing)}; has {has}")
 
 

@@ -14,7 +14,7 @@ from clinometer.modes import MODES
 from clinometer.reading.mentions import LETTERS
 from clinometer.reading.plaintext import normalise
 from clinometer.results import RESPONSES
-from clinometer.results.faults import Faults
+from clinometer.results.faults import Faults, is_added
 from clinometer.stimuli import StereotypeWords, Study, word_key
 
 __all__ = [
@@ -70,7 +70,8 @@ def standard_table(
     `study` may have other names of columns. Rows with a value that is not allowed are set aside.
     Raises InputError if a column is missing.
     """
-    user_columns = shortened(responses.columns)  # for the message: as the user has them
+    # For the message: as the user has them.
+    user_columns = shortened([name for name in responses.columns if not is_added(name)])
     responses = rename_columns(_as_text(responses), name, study)
     formats = _formats(responses)
     needed = {"model": None, "stereotype": None, "response": None}

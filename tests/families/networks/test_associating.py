@@ -294,7 +294,9 @@ def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> No
 
 def test_a_refused_key_is_not_tried_again(serve: Serve, tmp_path: Path) -> None:
     server = serve(lambda body: (401, {"error": {"message": "wrong key"}}))
-    with pytest.raises(ModelError, match="the first call failed: .*wrong key .*\nthe key was refused"):
+    with pytest.raises(
+        ModelError, match="the first call failed: .*wrong key .*\nthe key was refused"
+    ):
         ask(plan_of(cues=100), tmp_path / "r")
     assert server.prompts.total() < 25
 
