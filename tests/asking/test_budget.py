@@ -9,7 +9,7 @@ import pytest
 from clinometer.asking.budget import WAIT_S, Budget, Ledger, estimate_costs, price
 from clinometer.asking.plan import Plan
 from clinometer.errors import InputError
-from clinometer.models.outputs import Tokens
+from clinometer.models.outputs import TokenCounts
 from clinometer.models.retries import LimitReached, count_requests
 from clinometer.results.records import Journal
 
@@ -87,8 +87,8 @@ def test_all_lines_of_a_call_are_reserved_for_the_next(tmp_path: Path) -> None:
 def test_a_useless_reply_is_reserved_until_its_call_ends(tmp_path: Path) -> None:
     one = ledger(tmp_path, max_tokens=100)
     asyncio.run(one.may_call(key="a"))
-    assert [one.bear(Tokens(30, 15), "a"), one.bear(Tokens(30, 15), "a")] == [True, True]
-    assert not one.bear(Tokens(30, 15), "a") and one.stopped_by == "--max-tokens 100"
+    assert [one.bear(TokenCounts(30, 15), "a"), one.bear(TokenCounts(30, 15), "a")] == [True, True]
+    assert not one.bear(TokenCounts(30, 15), "a") and one.stopped_by == "--max-tokens 100"
     one.record({"trial_id": "a", "error": "E: e", "estimated_tokens": [90, 45]}, key="a")
     one.journal.close()
     assert (one.budget.tokens, one.budget.reserved["tokens"]) == (135, 0)

@@ -10,7 +10,7 @@ from inspect_ai.model import ModelOutput, ModelUsage
 
 from clinometer.models.fields import as_count
 from clinometer.models.outputs import (
-    Tokens,
+    TokenCounts,
     UsageCheck,
     count_reply,
     count_tokens,
@@ -70,8 +70,8 @@ def test_too_few_tokens_count_as_if_none_were_stated(usage: tuple[int, int] | No
 
 def test_what_counts_beyond_the_lines_of_a_call() -> None:
     lines = [{"input_tokens": 5, "output_tokens": 2}, {"input_tokens": 4, "output_tokens": None}]
-    assert estimated_beyond(Tokens(9, 2), lines) == {}
-    assert estimated_beyond(Tokens(19, 1), lines) == {"estimated_tokens": [10, 0]}
+    assert estimated_beyond(TokenCounts(9, 2), lines) == {}
+    assert estimated_beyond(TokenCounts(19, 1), lines) == {"estimated_tokens": [10, 0]}
 
 
 @pytest.mark.parametrize(

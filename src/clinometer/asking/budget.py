@@ -32,7 +32,7 @@ from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
 from clinometer.models.fields import as_count
 from clinometer.models.hints import hint, is_lasting, is_refused
-from clinometer.models.outputs import Tokens
+from clinometer.models.outputs import TokenCounts
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import ATTRIBUTE
@@ -297,12 +297,12 @@ class _Reservation(NamedTuple):
         return _Reservation(self.calls + calls, sums)
 
 
-def usage_of(answer: Mapping[str, Any]) -> Tokens:
+def usage_of(answer: Mapping[str, Any]) -> TokenCounts:
     """Return the tokens of an answer that count: those stated, and those estimated beyond them."""
     prompt = as_count(answer.get("input_tokens")) or 0
     completion = as_count(answer.get("output_tokens")) or 0
     beyond_prompt, beyond_completion = answer.get("estimated_tokens") or (0, 0)
-    return Tokens(prompt + beyond_prompt, completion + beyond_completion)
+    return TokenCounts(prompt + beyond_prompt, completion + beyond_completion)
 
 
 #: Errors with no answer before them, and errors in a row, after which a model is given up.
@@ -414,7 +414,7 @@ class Ledger:
         self.budget.calls += 1
         return True
 
-    def bear(self, tokens: Tokens, key: Hashable = None) -> bool:
+    def bear(self, tokens: TokenCounts, key: Hashable = None) -> bool:
         """Reserve what a useless reply took; False where the limits leave no more for its call.
 
         It is spent with the answer, or the error, that ends the call: see `record`.

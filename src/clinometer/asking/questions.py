@@ -18,7 +18,7 @@ from clinometer.errors import ModelError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.episodes import Game
 from clinometer.models.opening import Generation, sampling_config
-from clinometer.models.outputs import Tokens, count_reply, estimated_beyond
+from clinometer.models.outputs import TokenCounts, count_reply, estimated_beyond
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.modes.mode import Answer
@@ -243,7 +243,7 @@ def _count_collected(
     requests: Sequence[Request], outputs: Sequence[ModelOutput], lines: Sequence[Answer]
 ) -> Answer:
     """Return, for the record, the tokens that count beyond those that lines state."""
-    counted = Tokens()
+    counted = TokenCounts()
     for request, output in zip(requests, outputs, strict=True):
         prompt = "".join(message["content"] for message in request.messages)
         counted = counted.plus(count_reply(prompt, output))

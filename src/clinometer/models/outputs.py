@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput, ModelUsage
 
 __all__ = [
-    "Tokens",
+    "TokenCounts",
     "UsageCheck",
     "count_reply",
     "count_tokens",
@@ -46,15 +46,15 @@ _UNSEEN = 100
 FACTOR = 3
 
 
-class Tokens(NamedTuple):
+class TokenCounts(NamedTuple):
     """Tokens of a call: those of the prompt, and those of the answer."""
 
     prompt: int = 0
     answer: int = 0
 
-    def plus(self, other: Tokens) -> Tokens:
+    def plus(self, other: TokenCounts) -> TokenCounts:
         """Return the tokens of both."""
-        return Tokens(self.prompt + other.prompt, self.answer + other.answer)
+        return TokenCounts(self.prompt + other.prompt, self.answer + other.answer)
 
 
 def count_tokens(stated: int | None, text: str) -> int:
@@ -76,25 +76,29 @@ def count_tokens(stated: int | None, text: str) -> int:
     return max(least, int(narrow / USUAL[0] + wide / USUAL[1]))
 
 
-def estimated_beyond(counted: Tokens, lines: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+def estimated_beyond(
+    counted: TokenCounts, lines: Iterable[Mapping[str, Any]]
+) -> dict[str, list[int]]:
     """Return, for the record, how many tokens count beyond those that the lines of a call state."""
-    stated = Tokens()
+    stated = TokenCounts()
     for line in lines:
         counts = (as_count(line.get("input_tokens")), as_count(line.get("output_tokens")))
-        stated = stated.plus(Tokens(*(count or 0 for count in counts)))
+        stated = stated.plus(TokenCounts(*(count or 0 for count in counts)))
     beyond = [max(most - least, 0) for most, least in zip(counted, stated, strict=True)]
     return {"estimated_tokens": beyond} if any(beyond) else {}
 
 
-def count_reply(prompt: str, output: ModelOutput) -> Tokens:
+def count_reply(prompt: str, output: ModelOutput) -> TokenCounts:
     """Return the tokens of a reply that count, as `count_tokens` has it."""
-    stated = _stated(output.usage) if output.usage else Tokens()
-    return Tokens(count_tokens(stated.prompt, prompt), count_tokens(stated.answer, _text(output)))
+    stated = _stated(output.usage) if output.usage else TokenCounts()
+    return TokenCounts(
+        count_tokens(stated.prompt, prompt), count_tokens(stated.answer, _text(output))
+    )
 
 
-def _stated(usage: ModelUsage) -> Tokens:
+def _stated(usage: ModelUsage) -> TokenCounts:
     """Return the tokens that a provider states."""
-    return Tokens(as_count(tokens_in(usage)) or 0, as_count(usage.output_tokens) or 0)
+    return TokenCounts(as_count(tokens_in(usage)) or 0, as_count(usage.output_tokens) or 0)
 
 
 def _text(output: ModelOutput) -> str:

@@ -27,7 +27,7 @@ from clinometer.models.bodies import (
     read_usage,
 )
 from clinometer.models.outputs import (
-    Tokens,
+    TokenCounts,
     UsageCheck,
     count_reply,
     count_tokens,
@@ -59,7 +59,7 @@ _AGAIN_S = 60.0
 _log = logging.getLogger(__name__)
 
 #: Of a reply whose tokens nobody knows.
-_NO_TOKENS = Tokens()
+_NO_TOKENS = TokenCounts()
 
 _requests: ContextVar[Requests | None] = ContextVar("requests", default=None)
 
@@ -67,7 +67,7 @@ _requests: ContextVar[Requests | None] = ContextVar("requests", default=None)
 class MalformedAnswer(Exception):
     """A server's body is no answer; `tokens` are those that it states, or that its text has."""
 
-    def __init__(self, reason: str, tokens: Tokens = _NO_TOKENS) -> None:
+    def __init__(self, reason: str, tokens: TokenCounts = _NO_TOKENS) -> None:
         super().__init__(reason)
         self.tokens = tokens
 
@@ -87,9 +87,9 @@ class Requests:
 
     reserved: int
     more: Callable[[], bool] = lambda: True
-    bear: Callable[[Tokens], bool] = lambda tokens: True
+    bear: Callable[[TokenCounts], bool] = lambda tokens: True
     sent: int = 0
-    tokens: Tokens = _NO_TOKENS
+    tokens: TokenCounts = _NO_TOKENS
     """Of all replies, the useless ones among them."""
 
     def begin(self) -> None:
@@ -98,11 +98,11 @@ class Requests:
             raise LimitReached("the limit of calls was reached while a call was tried again")
         self.sent += 1
 
-    def receive(self, tokens: Tokens) -> None:
+    def receive(self, tokens: TokenCounts) -> None:
         """Count the tokens of a reply."""
         self.tokens = self.tokens.plus(tokens)
 
-    def discard(self, tokens: Tokens, reason: str) -> None:
+    def discard(self, tokens: TokenCounts, reason: str) -> None:
         """Count the tokens of a useless reply; raises LimitReached if they reach a limit."""
         self.receive(tokens)
         if not self.bear(tokens):
@@ -113,7 +113,7 @@ class Requests:
 def count_requests(
     reserved: int = sys.maxsize,
     more: Callable[[], bool] = lambda: True,
-    bear: Callable[[Tokens], bool] = lambda tokens: True,
+    bear: Callable[[TokenCounts], bool] = lambda tokens: True,
 ) -> Iterator[Requests]:
     """Count the requests to servers that are made within, and in tasks begun there."""
     requests = Requests(reserved, more, bear)
@@ -195,7 +195,7 @@ async def _read_body(response: Any) -> None:
         if size > LARGEST:
             await response.aclose()
             error = TooLarge(f"the answer is larger than {LARGEST:,} bytes")
-            _discard(Tokens(answer=LARGEST // 4), error)  # four characters to a token
+            _discard(TokenCounts(answer=LARGEST // 4), error)  # four characters to a token
             raise error
         parts.append(part)
     data = b"".join(parts)
@@ -216,18 +216,18 @@ def _usual(status: int, data: bytes) -> tuple[int, bytes]:
         return 200, json.dumps(read_answer(status, body)).encode()
     except BodyError as error:
         usage = read_usage(body) or {}
-        stated = Tokens(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
+        stated = TokenCounts(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
         if status == error.status == 200:
             text = data.decode("utf-8", "replace")
             answer = count_tokens(stated.answer, text)
-            raise MalformedAnswer(str(error), Tokens(stated.prompt, answer)) from None
+            raise MalformedAnswer(str(error), TokenCounts(stated.prompt, answer)) from None
         _discard(stated, error)
         if status != 200:
             return status, data  # the client says what is wrong
         return error.status, json.dumps({"error": {"message": str(error)}}).encode()
 
 
-def _discard(tokens: Tokens, error: Exception) -> None:
+def _discard(tokens: TokenCounts, error: Exception) -> None:
     """Count the tokens of a reply that holds no answer for whoever counts them."""
     if (requests := _requests.get()) is not None:
         requests.discard(tokens, str(error))
@@ -280,7 +280,7 @@ def _count_replies(api: Any, check: UsageCheck) -> None:
             answer = await _await_answer(generate(input, *arguments, **options))
         except MalformedAnswer as error:
             of_prompt = count_tokens(error.tokens.prompt, prompt)
-            requests.discard(Tokens(of_prompt, error.tokens.answer), str(error))
+            requests.discard(TokenCounts(of_prompt, error.tokens.answer), str(error))
             raise
         except Exception as error:
             api.contact.explain(error)

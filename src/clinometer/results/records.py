@@ -115,7 +115,8 @@ def write_plan(path: Path, plan: Mapping[str, Any], key: MarkKey | None = None) 
     """
     # Sealed as it is read back: JSON has no tuples, and all its keys are texts.
     content = json.loads(json.dumps(change_texts({**plan, "format": FORMAT}, withhold)))
-    content.pop("seal", None)
+    for earlier in ("seal", "mark"):  # of what the plan was before
+        content.pop(earlier, None)
     seal = _seal(content)
     mark = {} if key is None else {"mark": key.mark(b"plan", seal.encode())}
     write_text(path, json.dumps({**content, **mark, "seal": seal}, indent=1))
