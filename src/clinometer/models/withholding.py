@@ -69,8 +69,8 @@ def refuse_repetition(output: Any) -> None:
     `output` is inspect's ModelOutput.
     """
     for choice in output.choices:
-        beside = {"message": {"id", "model", "metadata"}}  # the server's, and no part of the answer
-        if holds_secret(choice.model_dump_json(exclude=beside, warnings=False)):
+        server_fields = {"message": {"id", "model", "metadata"}}  # no part of the answer
+        if holds_secret(choice.model_dump_json(exclude=server_fields, warnings=False)):
             raise SecretRepeated(describe_repetition(choice.message.text))
     _change_fields(output, withhold)
 
@@ -78,9 +78,9 @@ def refuse_repetition(output: Any) -> None:
 def withhold_in_error(error: BaseException) -> None:
     """Leave secrets out of an error, and of those that it came of."""
     cause: BaseException | None = error
-    seen: set[int] = set()  # errors may come of each other in a circle
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
+    visited: set[int] = set()  # errors may come of each other in a circle
+    while cause is not None and id(cause) not in visited:
+        visited.add(id(cause))
         cause.args = tuple(change_texts(cause.args, redacted))
         for name, value in vars(cause).items():
             if isinstance(value, str | dict | list | tuple):

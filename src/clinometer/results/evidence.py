@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 from clinometer.errors import PlanError
 from clinometer.results.origins import (
     ALTERED,
+    COLLECTED,
     JUDGE,
     MarkKey,
     Origins,
+    elsewhere_counts,
     elsewhere_text,
     find_key,
     origin_name,
@@ -52,6 +54,8 @@ class Note(NamedTuple):
     text: str
     changed: bool = False
     """Whether this key shows that lines were changed, moved or left out since."""
+    collected: bool = False
+    """Whether it is about nothing but answers that this user collected from files."""
 
 
 def lasting_notes(plan: Mapping[str, Any]) -> dict[str, str]:
@@ -63,9 +67,10 @@ def lasting_notes(plan: Mapping[str, Any]) -> dict[str, str]:
 
 
 def refuse_elsewhere(notes: Mapping[Path, Note]) -> None:
-    """Raise PlanError with the first of some notes, if there is one."""
+    """Raise PlanError with the first note on what this user did not put there, if there is one."""
     for place, note in notes.items():
-        raise PlanError(f"{place}: {note.text}; {_CONTINUE}")
+        if not note.collected:
+            raise PlanError(f"{place}: {note.text}; {_CONTINUE}")
 
 
 def elsewhere_notes(plan: Path, directory: Path) -> Mapping[Path, Note]:
@@ -89,7 +94,9 @@ def elsewhere_notes(plan: Path, directory: Path) -> Mapping[Path, Note]:
         text = elsewhere_text(origins.answers, origins.missing, key.id if key else "")
         if text:
             is_changed = bool(origins.answers[ALTERED] or origins.missing)
-            notes[folder] = Note(text, is_changed)
+            # The key marked what they are, so that nobody else put them there.
+            others = elsewhere_counts(origins.answers, key.id if key else "")
+            notes[folder] = Note(text, is_changed, not is_changed and set(others) == {COLLECTED})
     return notes
 
 
