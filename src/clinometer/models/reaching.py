@@ -87,12 +87,14 @@ def find_unreachable(models: Mapping[str, Any]) -> list[str]:
     problems: list[str] = []
 
     async def try_model(name: str, contact: FirstContact) -> None:
+        """Note the problem of a model where nobody answers."""
         try:
             await contact.make()
         except Unreachable as error:
             problems.append(f"{name}: {error}")
 
     async def try_models() -> None:
+        """Try the models that are elsewhere."""
         async with anyio.create_task_group() as group:
             for name, contact in contacts.items():
                 if contact is not None:
