@@ -45,7 +45,7 @@ from clinometer.statistics.contrasts import DRAWN, TRIAL
 from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
 from clinometer.statistics.explicitness import explicit_gaps
-from clinometer.statistics.items import ITEMS_BY, contributions, word_variance
+from clinometer.statistics.items import ITEMS_BY, contributions
 from clinometer.statistics.splits import split_words
 from clinometer.statistics.summaries import (
     COUNTED_BY,
@@ -338,7 +338,8 @@ def estimate_scores(
         estimate_reliabilities(scores_only),
         analyses.estimates,
     ]
-    judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor, doubts=doubts)
+    together = see_together(pl.concat(estimates), inference.confidence, inference.looks)
+    judged = judge(together, compliance_floor=inference.compliance_floor, doubts=doubts)
     matches = pl.concat([conditions.matches, analyses.details["matches"]])
     tables = {**tables, **analyses.details, "matches": matches}
     details = {name: table for name, table in tables.items() if not table.is_empty()}
@@ -356,7 +357,8 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
         estimate_summaries(summarise(part), measure_of(name), inference, MEANS).estimates
         for (name,), part in scores.group_by("instrument", maintain_order=True)
     )
-    return judge(estimates, compliance_floor=inference.compliance_floor)
+    together = see_together(estimates, inference.confidence, inference.looks)
+    return judge(together, compliance_floor=inference.compliance_floor)
 
 
 def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
@@ -407,8 +409,7 @@ def _estimate_model(scores: pl.LazyFrame, inference: Inference, *, alone: bool) 
     del reductions  # they take as much memory as the tables
     refuse_split(units)
     units = units.drop("unit")
-    words = None if items.is_empty() else word_variance(items)
-    estimated = _estimate_instruments(units, inference, LEVELS[:-1], words)
+    estimated = _estimate_instruments(units, inference, LEVELS[:-1])
     return _ModelTables(
         estimated.estimates,
         estimated.orders,
@@ -456,18 +457,14 @@ def _refuse_repeated(scores: pl.DataFrame) -> None:
 
 
 def _estimate_instruments(
-    units: pl.DataFrame,
-    inference: Inference,
-    levels: Sequence[str],
-    words: pl.DataFrame | None = None,
+    units: pl.DataFrame, inference: Inference, levels: Sequence[str]
 ) -> Estimated:
     """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates, orders = [], []
     for name in units["instrument"].cast(pl.String).unique(maintain_order=True):
         part = units.filter(pl.col("instrument") == name)
-        variances = None if words is None else words.filter(instrument=name)
         measure = measure_of(name)
-        estimated = estimate_summaries(part, measure, inference, levels, variances)
+        estimated = estimate_summaries(part, measure, inference, levels)
         estimates.append(estimated.estimates)
         if measure.directed:
             estimates.append(split_words(part, estimated.estimates))

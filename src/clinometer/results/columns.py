@@ -126,8 +126,10 @@ COLUMNS: dict[str, Column] = {
         varied="the parameter that differs from the default: time_steps, norm, weights or "
         "retention; null: none",
         norm="norm by which activations are divided: l1, l2 or none",
-        target="in estimates, what the interval generalises to: these (stereotypes and words) or "
-        "like these; in networks, a target word or the last word of a stream",
+        range="what the interval generalises over: prompts (answers, draws and orders vary; wordings "
+        "and words are fixed), other_prompts (other wordings and group words of the kind, too) or "
+        "stereotypes (other stereotypes, too)",
+        target="a target word, or the last word of a stream",
         # states
         contexts="in which contexts the words of the poles or tests were read: generated, "
         "dictionary, corpus, templates or none",
@@ -158,14 +160,15 @@ COLUMNS: dict[str, Column] = {
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "
         "placebo, rewired, mixed, …",
-        test="the test of p: t, 't, lowered' (of scores nearer to neutral, see estimates.md), "
-        "unanimous (exact bound if clusters do not vary), …",
+        test="the test of p: t, beta (a bound for answers on a scale with two ends), unanimous "
+        "(exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
         adjusted_over="what a reader sees at once: p_bonferroni, p_holm and p_bh are adjusted over "
-        "these tests; with p_bonferroni, the intervals hold for all of them together",
-        clustered_by="what the interval generalises over: wordings, marginalized words, …; in "
+        "these tests; with p_bh, the interval is at the level that decides",
+        clustered_by="what varies in the interval: wordings, group words, draws, answers; in "
         "networks and states, what the observations of a cluster share",
-        conditional_on="what the interval holds fixed: these stereotypes, one wording, …",
+        conditional_on="what the interval holds fixed: stereotypes, attribute words, single "
+        "wordings (there is one), …",
         direction="stereotype-consistent side of the neutral value: above or below; null: neither",
         verdict="verdict on the estimate",
         because="the rule that gave the verdict",

@@ -74,7 +74,7 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
     )  # fmt: skip
     high = pl.when(below).then(-ends["ci_low"]).otherwise(ends["ci_high"])
     within = (ends["ci_low"] > -margin) & (ends["ci_high"] < margin)
-    has_effect = (pl.col("p_bonferroni") < 1 - pl.col("confidence")) & ~within
+    has_effect = (pl.col("p_bh") < 1 - pl.col("confidence")) & ~within
     positive = pl.col("control") == "positive"
     # The first rule that applies; what is no positive control is a negative one.
     rules = (

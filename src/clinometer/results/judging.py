@@ -42,8 +42,8 @@ from clinometer.results.verdicts import (
 
 __all__ = ["Change", "judge"]
 
-#: The method whose rows are judged.
-JUDGED = "clustered"
+#: The methods whose rows are judged: of these prompts, and of others.
+JUDGED = ("bounded", "clustered")
 
 
 #: Kinds of verdicts that say something, and may hold for one wording, order or word only.
@@ -59,7 +59,7 @@ def judge(
 ) -> pl.DataFrame:
     """Add `verdict`, one of `VERDICTS`, and `because` to estimates.
 
-    Rows of method ``clustered`` get a verdict: scores, which have a margin of equivalence, and
+    Rows of the methods `JUDGED` get a verdict: scores, which have a margin of equivalence, and
     comparisons with an adjusted p; a comparison with a margin says whether the candidate is worse.
     In other rows both columns are null. With a share of scored responses below `compliance_floor`
     there is no verdict. Means of controls are judged by `controls`. Others are "equivalent" only
@@ -68,7 +68,7 @@ def judge(
     whose answers are those of the baseline, are "no change". What had one wording, order or word,
     and is lent no variance by others, has a verdict that is restricted to it.
     """
-    judged = pl.col("method") == JUDGED
+    judged = pl.col("method").is_in(JUDGED)
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
     change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
     # Controls first: the verdicts of other scores follow from theirs.
@@ -116,7 +116,7 @@ def _doubt(doubts: Mapping[str, str]) -> pl.Expr:
 @cache
 def _score_verdict(compliance_floor: float) -> pl.Expr:
     """Return the verdict of a mean; its rules are those of `verdicts.BECAUSE`."""
-    lean = pl.col("p_bonferroni") < 1 - pl.col("confidence")
+    lean = pl.col("p_bh") < 1 - pl.col("confidence")
     near = _lies_within_margin("ci_low", "ci_high")
     within = near & (
         _all_scored() | _lies_within_margin("bound_ci_low", "bound_ci_high").fill_null(True)

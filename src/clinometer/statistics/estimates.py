@@ -8,29 +8,22 @@ Measures
     those of the instrument's `Measure` and stand in every row.
 
 Inference
-    Wordings, group words, draws and stereotypes are crossed (`targets`, `crossed`). Method
-    ``clustered`` is for the target *these*: other wordings, group words, draws and answers, the
-    same stereotypes and attribute words. Method ``generalised`` is for the target *like these*. The
-    papers' t test is a row of its own, method ``published``. `results.verdicts` says what follows.
+    A mean has a row for each of its ranges (`means`): *these prompts*, method ``bounded``; *other
+    prompts*, method ``clustered``; *other stereotypes*, method ``generalised``, of means over
+    several. The papers' t test is a row of its own, method ``published``. `results.verdicts` says
+    what follows.
 
 Adjustment
-    Over what a reader sees at once: the stereotypes, categories and mean of a model, study,
-    instrument, mode, word list and scoring, with all dimensions. The mean has half of the
-    error rate, the other levels equal parts of the rest, and the m means of a level parts of these
-    (`tests_seen`): with three levels the interval of a stereotype is at 1 − α / 4m, so that all
-    hold at once (Bonferroni). It is all that a verdict rests on: a lean where it excludes neutral,
-    none where it lies within the margin. Holm's steps find a little
-    more, but leave intervals that contradict them. The interval of each mean alone stands beside.
-    Controls are judged as stereotypes alone.
+    Over what a reader sees at once, all instruments and studies of a model: see `pages`. The
+    interval of each mean alone stands beside.
 
 Order effect
-    The mean, over mirrored pairs scored in both orders, of the difference between the orders,
-    with the inference of the mean. Pairs with a score in one order only tell nothing about it.
+    The mean, over mirrored pairs scored in both orders, of the difference between the orders, in
+    these prompts. Pairs with a score in one order only tell nothing about it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -39,38 +32,36 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.errors import InputError
-from clinometer.results import ABSENT, LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
+from clinometer.results import (
+    ABSENT,
+    ESTIMATES,
+    LEVELS,
+    ORDERS,
+    Measure,
+    Schema,
+    as_estimates,
+    check,
+    columns,
+)
 from clinometer.results.columns import with_texts
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.judging import judge
-from clinometer.statistics.clustered import (
-    AMONG,
-    Row,
-    adjusted,
-    benjamini_hochberg,
-    by_method,
-    check_confidence,
-    cohen_d,
-    together,
-)
-from clinometer.statistics.items import contributions, word_variance
+from clinometer.statistics.clustered import Row, by_method, check_confidence, cohen_d
 from clinometer.statistics.looks import Looks
-from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
+from clinometer.statistics.means import RANGES, Ranges, means
+from clinometer.statistics.pages import see_together, worst_ends
+from clinometer.statistics.rows import TESTED, tested_row
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
-    LEVELS_OF_A_PAGE,
     NEVER_POOLED,
-    SEEN_TOGETHER,
     UNBALANCED,
     balance_turns,
     fill_missing,
     keys_of,
     summarise,
-    tests_seen,
     unbalanced,
     unbalanced_text,
 )
-from clinometer.statistics.targets import means, with_words
 
 __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
 
@@ -80,9 +71,6 @@ _ROUNDING = 1e-12
 #: Level and keys of a group.
 _Key = tuple[Any, ...]
 
-#: The ends of an interval.
-_Ends = tuple[float | None, float | None]
-
 #: The ends of a scale, where the worst cases have what is missing.
 _ENDS = ("low", "high")
 
@@ -90,8 +78,15 @@ _GROUP_COLUMNS = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
-#: What is said of both targets.
-_TARGET_SCHEMA: Schema = {**OF_TARGET, **AMONG, **columns("n_tests", "tost_margin", "tost_p")}
+#: The method of each range.
+_METHODS = {"prompts": "bounded", "other_prompts": "clustered", "stereotypes": "generalised"}
+
+#: What is said of each range.
+_RANGE_SCHEMA: Schema = {
+    **TESTED,
+    **columns("range", "clustered_by", "conditional_on", "tost_margin", "tost_p"),
+    **columns("bound_ci_low", "bound_ci_high"),
+}
 
 #: The effect of order.
 _ORDER_SCHEMA: Schema = {
@@ -176,9 +171,8 @@ def estimate_measure(
     0
     """
     inference = Inference(margin, confidence, compliance_floor)
-    words = word_variance(contributions(scores))
-    estimates, _ = estimate_summaries(summarise(scores), measure, inference, words=words)
-    return judge(estimates, compliance_floor=compliance_floor)
+    estimates, _ = estimate_summaries(summarise(scores), measure, inference)
+    return judge(see_together(estimates, confidence), compliance_floor=compliance_floor)
 
 
 class Estimated(NamedTuple):
@@ -193,13 +187,12 @@ def estimate_summaries(
     measure: Measure,
     inference: Inference | None = None,
     levels: Sequence[str] = LEVELS,
-    words: pl.DataFrame | None = None,
 ) -> Estimated:
     """Estimate from summaries, so that scores of many models need not be in memory at once.
 
-    `units` are of `summarise`; those of several models joined with `polars.concat`. `words` are of
-    `word_variance`; without them no stereotype has the target *like these*. The estimates
-    are to be judged by `results.verdicts.judge` together with those of the controls.
+    `units` are of `summarise`; those of several models joined with `polars.concat`. The estimates
+    are to be seen together (`pages.see_together`) and judged (`results.judging.judge`) with those
+    of the controls.
 
     Raises InputError if a score lies outside the measure's range, or is of another instrument.
     """
@@ -219,17 +212,12 @@ def estimate_summaries(
         (by_cell, [level for level in levels if level == "cell"]),
         (by_stereotype, [level for level in levels if level != "cell"]),
     )
-    scores: dict[_Key, Targets] = {}
+    scores: dict[_Key, Ranges] = {}
     for frame, frame_levels in frames:
-        scores |= means(frame, ends, "value", "weight", frame_levels, neutral=measure.neutral)
-    scores = with_words(scores, {} if words is None else _word_variances(words))
-    tests = _Tests(scores, measure, inference)
-    worst: dict[_Key, _Ends] = {}
-    for frame, frame_levels in frames:  # after the tests, whose number the intervals depend on
-        worst |= _worst_ends(frame, measure, inference, tests, frame_levels)
+        scores |= means(frame, ends, "value", "weight", frame_levels)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
-    order_effects = means(paired, (-span, span), "difference", "order_n", levels)
+    order_effects = means(paired, (-span, span), "difference", "order_n", levels, only_prompts=True)
     tables = []
     for frame, frame_levels in frames:
         tables += [_describe_level(frame, level, measure) for level in frame_levels]
@@ -238,84 +226,41 @@ def estimate_summaries(
     described = described.sort(pl.col("level").cast(pl.Enum(LEVELS)), *keys_of("cell"))
     named_keys = described.select("level", *keys_of("cell")).iter_rows(named=True)
     keys = [(row["level"], *(row[name] for name in keys_of(row["level"]))) for row in named_keys]
-    targets = [(scores.get(key), order_effects.get(key)) for key in keys]
-    inferred = _add_inference(described, keys, targets, measure, inference, tests)
-    groups = _add_bounds(inferred, [worst.get(key, (None, None)) for key in keys])
+    groups = _add_order_effects(described, [order_effects.get(key) for key in keys], inference)
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
-    orders = groups.drop(interval_columns.values()).rename(interval_columns)
-    return Estimated(_as_estimates(groups, measure), check(orders, ORDERS, "orders"))
+    orders = groups.rename(interval_columns)
+    ranges = [scores.get(key) for key in keys]
+    tables = {name: _range_rows(groups, ranges, name, measure, inference) for name in RANGES}
+    return Estimated(_as_estimates(tables, measure), check(orders, ORDERS, "orders"))
 
 
-def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Set out each estimate by method, one row under the other."""
-    shared = pl.col("control").is_null() & pl.col("level").is_in(LEVELS_OF_A_PAGE)
-    numbered = rows.with_row_index("row").with_columns(
-        subject="model",
-        measure=pl.lit(measure.name),
-        effect_size=cohen_d(measure.neutral),
-        adjusted_over=pl.format(
-            "{} estimates of a model, study, instrument, mode, intervention, word list and "
-            "scoring, over dimensions{}",
-            "level",
-            pl.when(shared).then(pl.lit("; levels share the error rate")).otherwise(pl.lit("")),
-        ),
-    )
-    these = _adjusted(numbered).drop("like_these")
-    # Columns of *these* make room for those of the same names in the struct.
-    like_these = numbered.drop(_TARGET_SCHEMA).unnest("like_these").drop_nulls("se")
-    like_these = _adjusted(like_these).select(
-        *(*_GROUP_COLUMNS, "p_bh", "adjusted_over"),
-        *_TARGET_SCHEMA,
-        method=pl.lit("generalised"),
-    )
-    logits = numbered.drop_nulls("logit").with_columns(
+def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.DataFrame:
+    """Set out each estimate by method, one row under the other; `tables` by range."""
+    marked = {}
+    for name, rows in tables.items():
+        marked[name] = rows.with_row_index("row").with_columns(
+            subject="model",
+            measure=pl.lit(measure.name),
+            effect_size=cohen_d(measure.neutral),
+            method=pl.lit(_METHODS[name]),
+        )
+    other_prompts = marked["other_prompts"]
+    prompts = marked["prompts"].select(name for name in marked["prompts"].columns if _is_kept(name))
+    stereotypes = marked["stereotypes"].drop_nulls("se")
+    stereotypes = stereotypes.select(*_GROUP_COLUMNS, *_RANGE_SCHEMA, "method")
+    logits = other_prompts.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
     )
     logits = logits.select(*_GROUP_COLUMNS, "method")
-    rows = by_method(these, _GROUP_COLUMNS, like_these, logits, neutral=measure.neutral)
+    rows = by_method(
+        other_prompts, _GROUP_COLUMNS, prompts, stereotypes, logits, neutral=measure.neutral
+    )
     return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
 
 
-def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adjust the tests of each family for the share of false ones among those found."""
-    return rows.with_columns(p_bh=adjusted(benjamini_hochberg, "level", "model", *SEEN_TOGETHER))
-
-
-class _Tests:
-    """How many means of a target a reader sees at once, by their level and keys."""
-
-    def __init__(
-        self, scores: Mapping[_Key, Targets], measure: Measure, inference: Inference
-    ) -> None:
-        self._inference = inference
-        self._number = Counter[_Key]()
-        for key, targets in scores.items():
-            for target in (THESE, LIKE_THESE):
-                if targets.mean(target).p(measure.neutral) is not None:
-                    self._number[target, *self._family(key)] += 1
-
-    def number(self, key: _Key, target: str = THESE) -> int:
-        """Return by what the level of a test is divided, looked at once."""
-        level, *family = self._family(key)
-        levels = (level,) if self._named(key)["control"] else (level, *LEVELS_OF_A_PAGE)
-        return tests_seen(level, {name: self._number[target, name, *family] for name in levels})
-
-    def at_any_look(self, number: int, key: _Key) -> float:
-        """Return the same where results may be looked at several times."""
-        named = self._named(key)
-        study, instrument, mode = (str(named[name]) for name in ("study", "instrument", "mode"))
-        level = 1.0 - self._inference.confidence
-        return self._inference.looks.tests(number, level, (study, instrument, mode))
-
-    def _family(self, key: _Key) -> tuple[str, *tuple[Any, ...]]:
-        by_name = self._named(key)
-        return (str(key[0]), *(by_name.get(name) for name in ("model", *SEEN_TOGETHER)))
-
-    @staticmethod
-    def _named(key: _Key) -> dict[str, Any]:
-        """Return the keys of a level by their names."""
-        level, *values = key
-        return dict(zip(keys_of(str(level)), values, strict=True))
+def _is_kept(name: str) -> bool:
+    """Whether a column of a group is one of the table, or numbers its rows."""
+    return name == "row" or name in ESTIMATES
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:
@@ -341,41 +286,54 @@ def _describe_level(units: pl.DataFrame, level: str, measure: Measure) -> pl.Dat
     return _describe(units, keys, measure).with_columns(*pooled, level=pl.lit(level))
 
 
-def _add_inference(
-    described: pl.DataFrame,
-    keys: Sequence[_Key],
-    targets: Sequence[tuple[Targets | None, Targets | None]],
+def _range_rows(
+    groups: pl.DataFrame,
+    ranges: Sequence[Ranges | None],
+    name: str,
     measure: Measure,
     inference: Inference,
-    tests: _Tests,
 ) -> pl.DataFrame:
-    """Add the inference on each group, of its scores and its effect of order."""
-    rows: dict[str, list[Row]] = {THESE: [], LIKE_THESE: []}
-    for key, (score, order) in zip(keys, targets, strict=True):
-        for target, rows_of_target in rows.items():
-            number = tests.number(key, target)
-            at_any_look = tests.at_any_look(number, key)
-            row = _target_row(score, target, at_any_look, measure, inference)
-            row["n_tests"] = number if score else None
-            rows_of_target.append(row)
-        rows[THESE][-1] |= _order_row(order, inference)
-    these = pl.DataFrame(rows[THESE], schema={**_TARGET_SCHEMA, **_ORDER_SCHEMA})
-    like_these = pl.DataFrame(rows[LIKE_THESE], schema=_TARGET_SCHEMA).to_struct("like_these")
-    return described.hstack(these).with_columns(
-        like_these, conditional_on=pl.col("conditional_on") + unbalanced_text()
+    """Add the inference on each group for one of its ranges."""
+    rows = []
+    for group, mean in zip(groups.iter_rows(named=True), ranges, strict=True):
+        row: Row = {"range": name, "tost_margin": inference.margin}
+        if mean is not None:
+            row |= _range_row(mean, name, measure, inference)
+        ends = {"range_low": measure.low, "range_high": measure.high}
+        low, high = row.get("ci_low"), row.get("ci_high")
+        bounds = worst_ends({**group, **ends}, low, high, inference.confidence)
+        rows.append({**row, "bound_ci_low": bounds[0], "bound_ci_high": bounds[1]})
+    return groups.hstack(pl.DataFrame(rows, schema=_RANGE_SCHEMA)).with_columns(
+        conditional_on=pl.col("conditional_on") + unbalanced_text()
     )
 
 
-def _word_variances(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
-    """Add up the variances due to the tied and to the counter words of each stereotype."""
-    variance, df = pl.col("variance"), pl.col("df")
-    summed = (
-        words.drop_nulls("variance")
-        .group_by(keys_of("stereotype"))
-        .agg(total=variance.sum(), uncertain=(variance**2 / df).sum())
-    )
-    rows = summed.with_columns(df=pl.col("total") ** 2 / pl.col("uncertain")).drop("uncertain")
-    return {tuple(key): (total, df or 1.0) for *key, total, df in rows.fill_nan(None).iter_rows()}
+def _range_row(ranges: Ranges, name: str, measure: Measure, inference: Inference) -> Row:
+    """Return the inference on one group for one of its ranges."""
+    mean = ranges.mean(name)
+    row: Row = {"clustered_by": ranges.varies(name), "conditional_on": ranges.fixed(name)}
+    if mean is None:
+        return row
+    return {
+        **row,
+        **tested_row(mean, inference.confidence, measure.neutral),
+        "tost_p": mean.tost(inference.margin, measure.neutral),
+    }
+
+
+def _add_order_effects(
+    groups: pl.DataFrame, effects: Sequence[Ranges | None], inference: Inference
+) -> pl.DataFrame:
+    """Add the effect of order of each group, in these prompts."""
+    rows: list[Row] = []
+    for effect in effects:
+        if effect is None or effect.prompts is None:
+            rows.append({"n_pairs": 0})
+            continue
+        low, high = effect.prompts.interval(inference.confidence)
+        row: Row = {"order_effect": effect.prompts.mean, "n_pairs": effect.n}
+        rows.append({**row, "order_effect_low": low, "order_effect_high": high})
+    return groups.hstack(pl.DataFrame(rows, schema=_ORDER_SCHEMA))
 
 
 def _balance_with_bounds(units: pl.DataFrame, measure: Measure, level: str) -> pl.DataFrame:
@@ -397,44 +355,6 @@ def _balance_with_bounds(units: pl.DataFrame, measure: Measure, level: str) -> p
 def _all_scored(units: pl.DataFrame) -> bool:
     """Whether every answer has a score."""
     return bool(units["n"].sum() == units["n_scored"].sum())
-
-
-def _worst_ends(
-    units: pl.DataFrame,
-    measure: Measure,
-    inference: Inference,
-    tests: _Tests,
-    levels: Sequence[str],
-) -> dict[_Key, _Ends]:
-    """Return the ends that intervals have if missing scores are all lowest, or all highest.
-
-    By level and keys; empty if no score is missing.
-    """
-    if _all_scored(units):
-        return {}
-    bounds = (measure.low, measure.high)
-    neutral = measure.neutral
-    lowest = means(units, bounds, "low_value", "low_weight", levels, neutral=neutral)
-    highest = means(units, bounds, "high_value", "high_weight", levels, neutral=neutral)
-    ends: dict[_Key, _Ends] = {}
-    for key in lowest:
-        confidence = together(inference.confidence, tests.at_any_look(tests.number(key), key))
-        low, _ = lowest[key].these.interval(confidence, neutral)
-        _, high = highest[key].these.interval(confidence, neutral)
-        ends[key] = low, high
-    return ends
-
-
-def _add_bounds(
-    rows: pl.DataFrame, ends: Sequence[tuple[float | None, float | None]]
-) -> pl.DataFrame:
-    """Add the interval of the worst-case bounds: that of the scores where none is missing."""
-    worst = pl.DataFrame(ends, schema={"low": pl.Float64(), "high": pl.Float64()}, orient="row")
-    return rows.hstack(worst).select(
-        pl.exclude("low", "high"),
-        bound_ci_low=pl.min_horizontal("low", "ci_low"),
-        bound_ci_high=pl.max_horizontal("high", "ci_high"),
-    )
 
 
 def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
@@ -501,27 +421,3 @@ def _share(column: str) -> pl.Expr:
     """Give the mean of a number about responses, from its sums and counts."""
     count = pl.col(f"{column}_n").sum()
     return pl.when(count > 0).then(pl.col(f"{column}_sum").sum() / count)
-
-
-def _target_row(
-    targets: Targets | None, target: str, tests: float, measure: Measure, inference: Inference
-) -> Row:
-    """Return the inference on one group for one target, one of some that are seen together."""
-    if targets is None:
-        return {"target": target, "tost_margin": inference.margin}
-    mean = targets.mean(target)
-    return {
-        **targets.row(target, inference.confidence, measure.neutral),
-        **mean.among(tests, inference.confidence, measure.neutral),
-        "tost_margin": inference.margin,
-        "tost_p": mean.tost(inference.margin, measure.neutral),
-    }
-
-
-def _order_row(order: Targets | None, inference: Inference) -> Row:
-    """Return the effect of order of one group."""
-    if order is None:
-        return {"n_pairs": 0}
-    low, high = order.these.interval(inference.confidence)
-    ends = {"order_effect_low": low, "order_effect_high": high}
-    return {"order_effect": order.these.mean, "n_pairs": order.these.n, **ends}

@@ -1,189 +1,246 @@
-"""What wordings and group words that stereotypes have in common add to the variance of their mean.
+"""Means over several stereotypes: what their variances, and what they share, add up to.
 
 Measures
-    Levels of a factor that several stereotypes share move them together. With the totals of
-    deviations of each stereotype by level, the component that they share is estimated from the sum
-    of squares of the totals over stereotypes less those of each: unbiased, and perhaps below 0.
+    The variance of a mean over stereotypes is the sum of the variances of their means times the
+    squares of their shares, plus what the levels of a factor add that several of them have: a
+    wording that raises all stereotypes raises their mean. How alike a factor moves stereotypes is a
+    correlation ρ from 0 to 1, uniform before the run. It is judged by the sum of squares of the
+    levels' totals over stereotypes, χ²-distributed, beside the sum of each stereotype's.
+
+    A stereotype with one level of a factor that others have several of is charged with the factor's
+    variance, since a mean is about other words, too. Where no member has several levels, nothing is
+    charged: that facet is open.
+
+    For other stereotypes the variance between stereotypes is added. The share of the dispersion of
+    their means that is error is uniform before the run (Daniels 1999, Canadian J. Statistics 27(3),
+    567–578: uniform shrinkage).
+
+Method
+    Given what is usual in the run the variances have a mean and a variance, and the mean of the
+    group a t: that of a scaled inverse χ² of the same mean and variance. Over what is usual it is a
+    mixture (`variances.student`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.squares import MOST_LEVELS, Codes, StratumSquares
+from clinometer.statistics.designs import CROSSED, SHARED, Design
+from clinometer.statistics.variances import Variances, student
 
-__all__ = [
-    "SHARED",
-    "Used",
-    "shared_variance",
-    "design_effect",
-    "deviations_by_level",
-    "greatest_shared_variance",
-    "single_level_variance",
-    "shared_component",
-]
+__all__ = ["SharedFactor", "group_errors", "shared_factors", "tempering_of"]
 
-#: Factors whose levels several stereotypes may share.
-SHARED = ("variation", "marginalized", "default")
-
-_NOTHING = 1e-14
-
-Used = NDArray[np.bool_]  # (…, stereotypes), which of them are used
+#: The correlations that are tried, and the shares of error in the dispersion of means.
+_CORRELATIONS = (np.arange(20) + 0.5) / 20.0
+_SHARES_OF_ERROR = (np.arange(40) + 0.5) / 40.0
 
 
-def deviations_by_level(
-    strata: Sequence[StratumSquares], scales: Array, factor: str
-) -> tuple[Array, Array]:
-    """Return the deviations of stereotypes by the levels of a factor, and where there are some.
+@dataclass(frozen=True)
+class SharedFactor:
+    """A factor whose levels several stereotypes of a run have."""
 
-    Both have shape (stereotypes, levels); a stereotype with one level has none.
+    place: int  # in `CROSSED`
+    deviations: Array  # (stereotypes, levels), what each adds to the mean; 0 with one level
+    weights: Array  # (stereotypes, levels), of the levels in the mean
+    several: NDArray[np.bool_]  # (stereotypes,), which have several levels
+
+    def correlation(self) -> float:
+        """Return the correlation of the levels' deviations over stereotypes, 0 to 1.
+
+        Of what is seen, with the noise of answers in it.
+        """
+        squares = (self.deviations**2).sum(axis=1)
+        levels = (self.weights > 0) & self.several[:, None]
+        at_most = float(((levels @ levels.sum(axis=0)) / self._n_levels - 1.0) @ squares)
+        together = float((self.deviations.sum(axis=0) ** 2).sum() - squares.sum())
+        return min(max(together / at_most, 0.0), 1.0) if at_most > 0 else 0.0
+
+    @property
+    def _n_levels(self) -> Array:
+        return np.maximum((self.weights > 0).sum(axis=1), 1)
+
+    def tempering(self) -> float:
+        """Return how much a stereotype's squares tell of others', 1 where nothing is alike.
+
+        Deviations that correlate by ρ tell as few independent ones would: 1 / (1 + (S − 1) ρ²).
+        """
+        stereotypes = int(self.several.sum())
+        return 1.0 / (1.0 + max(stereotypes - 1, 0) * self.correlation() ** 2)
+
+    def added(self, deviations: Array, shares: Array) -> Array:
+        """Return what the factor adds to the variance of a mean if it moves all alike: (draws,).
+
+        `deviations`: (draws, stereotypes), the sd of the factor; `shares`: (stereotypes,).
+        """
+        moved = (deviations * shares) @ self.weights
+        alone = (deviations * shares) ** 2 @ (self.weights**2).sum(axis=1)
+        return np.asarray((moved**2).sum(axis=1) - alone)
+
+    def likelihood(self, deviations: Array) -> Array:
+        """Return the likelihood of `_CORRELATIONS`, (draws, correlations).
+
+        `deviations`: (draws, stereotypes), the sd of the factor.
+        """
+        observed = float((self.deviations.sum(axis=0) ** 2).sum())
+        alone = float((self.deviations**2).sum())
+        centred = np.zeros((self.weights.shape[1],) * 2)
+        for row in self.weights[self.several]:
+            centred += np.diag(row) - np.outer(row, row)
+        df = np.trace(centred) ** 2 / max(float((centred**2).sum()), 1e-300)
+        # What levels add in deviations from the mean of a stereotype, as far as two share them.
+        within = self.weights * self.several[:, None]
+        shared = within @ within.T - (within**2) @ within.T - within @ (within**2).T
+        shared += (within @ within.T) ** 2
+        np.fill_diagonal(shared, 0.0)
+        crossed = np.einsum("ds,st,dt->d", deviations, shared, deviations)
+        expected = alone + crossed[:, None] * _CORRELATIONS
+        logs = -0.5 * df * (np.log(expected) + observed / expected)
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def shared_factors(
+    designs: Sequence[Design], values: Sequence[Array], scales: Array
+) -> list[SharedFactor]:
+    """Return the factors whose levels several stereotypes have; code 0 is a level not recorded.
+
+    `values`: (units,) of each stereotype; `scales`: (stereotypes,), what variances are parts of.
     """
-    totals = [stratum.totals[factor] for stratum in strata]
-    n_levels = np.array([len(codes) for codes, _, _ in totals])
-    several = np.repeat(n_levels > 1, n_levels)
-    rows = np.repeat(np.arange(len(strata)), n_levels)[several]
-    codes = np.concatenate([codes for codes, _, _ in totals])[several]
-    means = np.concatenate([means for _, means, _ in totals])[several]
-    levels, columns = np.unique(codes, return_inverse=True)
-    deviations, present = np.zeros((2, len(strata), len(levels)))
-    deviations[rows, columns] = means / scales[rows] ** 0.5
-    present[rows, columns] = 1.0
-    return deviations, present
+    return [
+        factor
+        for place in range(len(SHARED))
+        if (factor := _shared_factor(place, designs, values, scales)) is not None
+    ]
 
 
-def design_effect(deviations: Array, present: Array, used: Used) -> Array:
-    """Return by how much less stereotypes tell of a component, as they share a factor's levels.
+def _shared_factor(
+    place: int, designs: Sequence[Design], values: Sequence[Array], scales: Array
+) -> SharedFactor | None:
+    codes = [made.levels[place] for made in designs]
+    known = np.unique(np.concatenate(codes))
+    known = known[known > 0]
+    several = np.array([bool(made.used[place] and made.varies[place]) for made in designs])
+    weights, deviations = np.zeros((2, len(designs), len(known)))
+    for row, (made, y) in enumerate(zip(designs, values, strict=True)):
+        recorded = made.levels[place] > 0
+        columns = np.searchsorted(known, made.levels[place][recorded])
+        weights[row, columns] = made.level_weights(place, made.weights)[recorded]
+        if several[row]:
+            moved = made.weights * (y - made.weights @ y) / scales[row] ** 0.5
+            deviations[row, columns] = made.level_weights(place, moved)[recorded]
+    is_shared = ((weights > 0).sum(axis=0) > 1).any()
+    if not is_shared or not several.any():
+        return None
+    return SharedFactor(place, deviations, weights, several)
 
-    Of S stereotypes with the same levels, whose deviations correlate by ρ, 1 + (S − 1)ρ²: the
-    squares of correlated deviations tell what fewer independent ones would. Deviations and presence
-    are of `deviations_by_level`; `used`, shape (choices, stereotypes), has a choice of stereotypes
-    a row. Result: shape (choices,).
+
+def tempering_of(factors: Sequence[SharedFactor]) -> Array:
+    """Return how much each source tells stereotypes of each other, (sources,)."""
+    tempering = np.ones(len(CROSSED) + 1)
+    for factor in factors:
+        tempering[factor.place] = factor.tempering()
+    return tempering
+
+
+@dataclass(frozen=True)
+class GroupErrors:
+    """Errors of the means of groups, (groups,) each."""
+
+    se: Array
+    df: Array
+    wider_se: Array  # for other stereotypes; nan with one
+    wider_df: Array
+
+
+def group_errors(
+    designs: Sequence[Design],
+    found: Variances,
+    factors: Sequence[SharedFactor],
+    scales: Array,
+    groups: Sequence[Array],
+    means: Array,
+) -> GroupErrors:
+    """Return the errors of means over several stereotypes.
+
+    Parameters
+    ----------
+    designs, found, factors, scales
+        Of all stereotypes of the run.
+    groups
+        Of each group (stereotypes,), the shares; they add up to 1, or to 0 in a difference.
+    means
+        (stereotypes,), which tell how stereotypes differ.
     """
-    levels = present.sum(axis=1)
-    present_in = (used & (levels > 0)).astype(float)
-    n_strata = present_in.sum(axis=1)
-    squares = present_in @ deviations**2
-    at_most = ((present_in @ present - 1.0) * squares).sum(axis=1)
-    co_moved = ((present_in @ deviations) ** 2 - squares).sum(axis=1)
-    shared = (n_strata > 1) & (at_most > _NOTHING)
-    correlation = np.divide(co_moved, at_most, out=np.zeros_like(at_most), where=shared)
-    correlation = correlation.clip(0.0, 1.0)
-    # Over all pairs, the part of the levels that two have in common: S² where all have the same.
-    overlap = present_in @ (present / np.sqrt(np.maximum(levels, 1.0))[:, None])
-    sharing = (overlap**2).sum(axis=1)
-    more = np.divide(sharing, n_strata, out=np.ones_like(n_strata), where=shared) - 1.0
-    return np.asarray(1.0 + more * correlation**2)
+    deviations = {f.place: found.deviations(f.place) * scales**0.5 for f in factors}
+    likelihoods = {f.place: f.likelihood(found.deviations(f.place)) for f in factors}
+    columns = []
+    for shares in groups:
+        members = np.flatnonzero(shares)
+        charged = np.zeros((len(designs), len(CROSSED) + 1))
+        charged[members] = _charged_shares([designs[place] for place in members])
+        mean, uncertain = found.variance_of_means(charged)
+        variance = mean @ (shares**2 * scales)
+        spread = uncertain @ (shares**2 * scales) ** 2
+        for factor in factors:
+            added = factor.added(deviations[factor.place], shares)
+            likelihood = likelihoods[factor.place]
+            correlation = likelihood @ _CORRELATIONS
+            variance = variance + correlation * added
+            spread = spread + (likelihood @ _CORRELATIONS**2 - correlation**2) * added**2
+        variance = np.maximum(variance, 1e-3 * (mean @ (shares**2 * scales)))
+        between, between_spread = _between(
+            means[members], variance, mean[:, members] * scales[members]
+        )
+        columns.append((variance, spread, variance + between, spread + between_spread))
+    if not columns:
+        return GroupErrors(*np.zeros((4, 0)))
+    variance, spread, wider, wider_spread = (np.array(c).T for c in zip(*columns, strict=True))
+    usual = np.broadcast_to(found.usual[:, None], variance.shape)
+    narrow = student(usual, *_inverse_chi2(variance, spread))
+    wide = student(usual, *_inverse_chi2(wider, wider_spread))
+    return GroupErrors(*narrow, *wide)
 
 
-def greatest_shared_variance(
-    strata: Sequence[StratumSquares], variances: Array, factor: str
-) -> float:
-    """Return what a factor adds to the variance of a mean at most: if its levels move all alike.
+def _charged_shares(members: Sequence[Design]) -> Array:
+    """Return the shares of the members of a group, (members, sources).
 
-    `variances`, shape (stereotypes,), are its parts of the variances of their means, times the
-    squares of the shares. Only levels that stereotypes share add anything.
+    A member with one level of a factor is charged with it where another has several.
     """
-    codes, moved, _ = _moved(strata, variances, factor)
-    # The square of a sum less its squares: twice the products of different stereotypes. By level,
-    # so that it is 0, without rounding, where one stereotype has a level.
-    by_level = np.bincount(codes, moved)
-    return float((by_level**2 - np.bincount(codes, moved**2)).sum())
+    shares = np.array([made.shares for made in members])
+    several = np.array([made.varies & made.used[:-1] for made in members])
+    single = np.array([[len(codes) == 1 for codes in made.levels] for made in members])
+    charged = single & several.any(axis=0)
+    charged[:, len(SHARED) :] = False  # cells and draws are of words and answers
+    shares[:, :-1][charged] = 1.0
+    return shares
 
 
-def single_level_variance(strata: Sequence[StratumSquares], variances: Array, factor: str) -> float:
-    """Return what stereotypes with one level add to the variance of a mean as they share it.
+def _between(means: Array, variance: Array, errors: Array) -> tuple[Array, Array]:
+    """Return mean and variance of what other stereotypes would add, (draws,) each.
 
-    Parameters are those of `greatest_shared_variance`. Nothing tells how alike such a level moves
-    stereotypes: it is charged as if all alike.
+    `means`: (members,); `variance`: (draws,), of their mean; `errors`: (draws, members).
     """
-    codes, moved, single = _moved(strata, variances, factor)
-    by_single, by_others = np.bincount(codes, moved * single), np.bincount(codes, moved * ~single)
-    squares = np.bincount(codes, (moved * single) ** 2)
-    return float((by_single**2 - squares + 2.0 * by_single * by_others).sum())
+    members = len(means)
+    if members < 2:
+        nothing = np.full_like(variance, np.nan)
+        return nothing, nothing
+    dispersion = float(((means - means.mean()) ** 2).sum())
+    error = errors.mean(axis=1)[:, None]
+    expected = error / _SHARES_OF_ERROR
+    logs = -0.5 * (members - 1.0) * np.log(expected) - 0.5 * dispersion / expected
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    added = (expected - error) / members
+    mean = (weights * added).sum(axis=1)
+    return mean, (weights * added**2).sum(axis=1) - mean**2
 
 
-def _moved(
-    strata: Sequence[StratumSquares], variances: Array, factor: str
-) -> tuple[Codes, Array, Used]:
-    """Return how far the levels of a factor move each stereotype, if they are known.
-
-    A row per level of a stereotype: its code, how far it moves, and whether it is the only one.
-    """
-    totals = [stratum.totals[factor] for stratum in strata]
-    codes = np.concatenate([of_stratum for of_stratum, _, _ in totals])
-    shares = np.concatenate([of_stratum for _, _, of_stratum in totals])
-    n_levels = np.array([len(of_stratum) for of_stratum, _, _ in totals])
-    rows = np.repeat(np.arange(len(strata)), n_levels)  # the stereotype of each level
-    recorded = np.bincount(rows, codes) > 0  # code 0: not recorded
-    sizes = np.bincount(rows, shares**2) ** 0.5
-    moved = (np.where(recorded, variances, 0.0) ** 0.5 / sizes)[rows] * shares
-    return codes, moved, n_levels[rows] == 1
-
-
-def shared_variance(
-    strata: Sequence[StratumSquares], shares: Array, factor: str
-) -> tuple[float, float]:
-    """Return what the levels of a factor that stereotypes share add to the variance of their mean.
-
-    `shares`, shape (stereotypes,), are the parts of the answers; negative for the baseline of a
-    difference. Beside it, the variance of this number; both 0 where no level is shared. It may be
-    below 0, as it is unbiased.
-    """
-    component, error, weight = shared_component(strata, shares, factor)
-    return weight * component, weight**2 * error
-
-
-def shared_component(
-    strata: Sequence[StratumSquares], shares: Array, factor: str
-) -> tuple[float, float, float]:
-    """Return the component of a factor that stereotypes share, its variance, and its weight.
-
-    The weight is what the component is multiplied with in the variance of the mean. All are 0 where
-    no level is shared. The component is on the scale of the means, unbiased, and may be below 0.
-    """
-    used = [(share, stratum.totals[factor]) for share, stratum in zip(shares, strata, strict=True)]
-    used = [(share, totals) for share, totals in used if len(totals[0]) > 1]
-    if len(used) < 2:
-        return 0.0, 0.0, 0.0
-    levels, columns = np.unique(
-        np.concatenate([codes for _, (codes, _, _) in used]), return_inverse=True
-    )
-    no_level_is_shared = len(levels) == len(columns)
-    if no_level_is_shared or not 1 < len(levels) <= MOST_LEVELS:
-        return 0.0, 0.0, 0.0
-    rows = np.repeat(np.arange(len(used)), [len(codes) for _, (codes, _, _) in used])
-    sums, counts = np.zeros((2, len(used), len(levels)))
-    sums[rows, columns] = np.concatenate([share * means for share, (_, means, _) in used])
-    counts[rows, columns] = np.concatenate([share * part for share, (_, _, part) in used])
-    centring = _centring(counts)
-    pooled = sums.sum(axis=0)
-    of_each = (sums**2).sum()
-    weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
-    # What the pooled sum of squares expects of the component, less what each stereotype's does.
-    informative = (centring**2).sum() - _centred_squares(counts).sum()
-    if weight * informative <= _NOTHING**2:
-        return 0.0, 0.0, 0.0
-    of_pooled = float(pooled @ pooled)
-    # Of absolute counts: those of a baseline are negative and would cancel its levels.
-    absolute = _centring(np.abs(counts))
-    df = np.trace(absolute) ** 2 / (absolute**2).sum()
-    error = 2.0 * (max(of_pooled, of_each) / informative) ** 2 / df
-    return (of_pooled - of_each) / informative, error, weight
-
-
-def _centring(counts: Array) -> Array:
-    """Return the sum of diag(c) − cc'/Σc over the rows c."""
-    within = counts.T @ (counts / counts.sum(axis=1)[:, None])
-    return np.asarray(np.diag(counts.sum(axis=0)) - within)
-
-
-def _centred_squares(counts: Array) -> Array:
-    """Return the sum of squares of diag(c) − cc'/Σc of each row c."""
-    total = counts.sum(axis=1)
-    squares = (counts**2).sum(axis=1)
-    cubes = (counts**3).sum(axis=1)
-    return np.asarray(squares - 2.0 * cubes / total + squares**2 / total**2)
+def _inverse_chi2(mean: Array, variance: Array) -> tuple[Array, Array]:
+    """Return scale and df of the scaled inverse χ² with a mean and a variance."""
+    df = 4.0 + 2.0 * mean**2 / np.maximum(variance, 1e-9 * mean**2)
+    return mean * (df - 2.0) / df, df

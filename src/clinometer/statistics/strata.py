@@ -2,105 +2,142 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from clinometer.results import CONDITIONS
+from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.crossed import CROSSED
-from clinometer.statistics.shared import SHARED
-from clinometer.statistics.squares import Codes, StratumSquares, split, stratum_squares
+from clinometer.statistics.designs import CROSSED, SHARED, Codes, Design, design
+from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["Stratum", "scale_of", "scales_of", "strata_of"]
+__all__ = ["STRATA_KEYS", "Stratum", "in_both_runs", "strata_of"]
+
+#: What tells stereotypes apart that were asked alike.
+STRATA_KEYS = ("study", "dimension", "control", "category", "stereotype")
 
 
 @dataclass(frozen=True)
 class Stratum:
-    """The scores of a stereotype, or of one wording of it."""
+    """The scores of a stereotype."""
 
-    key: tuple[Any, ...]
+    key: Mapping[str, Any]  # of `STRATA_KEYS`, and of what else tells strata apart
     values: Array  # (units,)
-    squares: StratumSquares
-    varies: Mapping[str, int]  # the number of levels of each factor
-    unrecorded: set[str]  # factors whose levels are unknown
+    weights: Array  # (units,), answers
+    baseline: Array  # (units,), what values are differences from; 0 where they are none
+    variations: NDArray[np.object_]  # (units,), the names of wordings
+    wordings: Codes  # (units,), what is fixed in these prompts: the wordings of each model
+    design: Design
+
+    @property
+    def mean(self) -> float:
+        """The mean, in which each answer counts once."""
+        return float(self.design.weights @ self.values)
 
 
-def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> list[Stratum]:
-    """Return the stereotypes of a run, told apart by `keys`; see `targets.means`."""
-    sorted_run = run.sort(keys)
-    coded = sorted_run.select(
-        pl.col(value).cast(pl.Float64).alias("value"),
-        pl.col(weight).cast(pl.Float64).alias("weight"),
-        pl.struct(keys).rle_id().alias("stratum"),
-        *_level_codes(),
-    )
-    factors = {f: coded[f].to_numpy().astype(np.intp) for f in CROSSED if f not in keys}
-    values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
-    strata = coded["stratum"].to_numpy().astype(np.intp)
-    _leave_out_other_group(factors, strata)
-    squares = stratum_squares(values, weights, factors, strata)
-    first_rows = np.flatnonzero(np.diff(strata, prepend=-1))
-    stratum_keys = sorted_run[first_rows, list(keys)].rows()
-    stratum_values = split(values, np.bincount(strata))
-    return [
-        Stratum(key, scores, of_stratum, *_levels(of_stratum))
-        for key, scores, of_stratum in zip(stratum_keys, stratum_values, squares, strict=True)
-    ]
+def strata_of(
+    units: pl.DataFrame, columns: Mapping[str, str], family: Sequence[str], keys: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], list[Stratum]]]:
+    """Yield the stereotypes that agree in `family`, with its values, told apart by `keys`.
+
+    `columns`: the columns of units for ``value``, ``weight`` and, if there are any, ``baseline``
+    and more keys. Units without answers are left out.
+    """
+    needed = dict.fromkeys((*family, *keys, *SHARED, "model", "draw"))
+    renamed = [pl.col(name).alias(new) for new, name in columns.items()]
+    used = units.select(*(name for name in needed if name not in columns), *renamed)
+    scored = with_codes(used).filter(pl.col("weight") > 0)
+    for values, run in scored.group_by(family, maintain_order=True):
+        yield dict(zip(family, values, strict=True)), _strata(run, keys)
 
 
-@cache
-def _level_codes() -> tuple[pl.Expr, ...]:
-    """Return the number of the level that a row has of each of `CROSSED`; 0: not recorded."""
+def _strata(run: pl.DataFrame, keys: Sequence[str]) -> list[Stratum]:
+    """Return the stereotypes of a run, told apart by `keys`."""
+    rows = run.sort(keys).with_columns(_stratum=pl.struct(keys).rle_id(), **_level_codes())
+    codes = {name: rows[f"_{name}"].to_numpy().astype(np.intp) for name in (*CROSSED, "wording")}
+    strata = rows["_stratum"].to_numpy().astype(np.intp)
+    _leave_out_other_group(codes, strata)
+    _leave_out_unlinked_draws(codes, strata)
+    values, weights = (rows[name].cast(pl.Float64).to_numpy() for name in ("value", "weight"))
+    baseline = np.zeros(len(values))
+    if "baseline" in rows.columns:
+        baseline = rows["baseline"].cast(pl.Float64).to_numpy()
+    variations = rows["variation"].to_numpy().astype(object)
+    starts = np.flatnonzero(np.diff(strata, prepend=-1))
+    stratum_keys = rows[starts, list(keys)].rows(named=True)
+    made = []
+    for key, start, end in zip(stratum_keys, starts, [*starts[1:], len(strata)], strict=True):
+        units = slice(int(start), int(end))
+        of_stratum = design([codes[factor][units] for factor in CROSSED], weights[units])
+        made.append(
+            Stratum(
+                key=key,
+                values=values[units],
+                weights=weights[units],
+                baseline=baseline[units],
+                variations=variations[units],
+                wordings=codes["wording"][units],
+                design=of_stratum,
+            )
+        )
+    return made
+
+
+def _level_codes() -> dict[str, pl.Expr]:
+    """Return the number of the level that a row has of each factor; 0: not recorded."""
     # A separator that no word holds, so that two words of a cell cannot be read as two others.
     words = pl.concat_str(pl.col(SHARED).fill_null(""), separator="\0")
     wording = pl.struct("study", "variation").rank("dense")
-    return (
-        *(pl.col(c).rank("dense").fill_null(0) for c in SHARED[1:]),
-        pl.when(pl.col("variation").is_not_null()).then(wording).otherwise(0).alias("variation"),
-        words.rank("dense").alias("cell"),
-        pl.col("draw").fill_null(-1).rank("dense"),
-    )
+    draw = pl.struct("draw", *SHARED[1:]).rank("dense")
+    return {
+        **{f"_{name}": pl.col(name).rank("dense").fill_null(0) for name in SHARED[1:]},
+        "_variation": pl.when(pl.col("variation").is_not_null()).then(wording).otherwise(0),
+        "_cell": words.rank("dense"),
+        "_draw": pl.when(pl.col("draw").is_not_null()).then(draw).otherwise(-1),
+        "_wording": pl.struct("model", "study", "variation").rank("dense"),
+    }
 
 
-def _leave_out_other_group(factors: dict[str, Codes], strata: Codes) -> None:
+def _leave_out_other_group(codes: dict[str, Codes], strata: Codes) -> None:
     """Set words of a group to −1, for none, in answers about a person of the other one.
 
     So are those of a stereotype whose answers have words of either group, and none has both.
     Elsewhere a missing word, 0, is one that is not recorded.
     """
-    has = {word: factors[word] > 0 for word in SHARED[1:]}
+    has = {word: codes[word] > 0 for word in SHARED[1:]}
     in_stereotype = [np.bincount(strata, has_word) > 0 for has_word in has.values()]
     both = np.bincount(strata, np.logical_and(*has.values())) > 0
     single = (np.logical_and(*in_stereotype) & ~both)[strata] & np.logical_or(*has.values())
     for word in SHARED[1:]:
-        factors[word] = np.where(single & ~has[word], -1, factors[word])
+        codes[word] = np.where(single & ~has[word], -1, codes[word])
 
 
-def _levels(stratum: StratumSquares) -> tuple[dict[str, int], set[str]]:
-    """Return the number of levels of each factor, and the factors without a known one."""
-    levels = {f: codes for f, (codes, *_) in stratum.totals.items()}  # code 0: not recorded
-    # They are in order, so that the last is the greatest.
-    unrecorded = {f for f, codes in levels.items() if not len(codes) or codes[-1] == 0}
-    return {f: len(codes) for f, codes in levels.items()}, unrecorded
+def _leave_out_unlinked_draws(codes: dict[str, Codes], strata: Codes) -> None:
+    """Set draws to −1, for none, in stereotypes with one pair of words.
 
-
-def scales_of(strata: Sequence[StratumSquares], bounds: tuple[float, float]) -> Array:
-    """Return what the variances of the means of `strata` are proportional to."""
-    return np.array([scale_of(stratum.mean, stratum.size, bounds) for stratum in strata])
-
-
-def scale_of(mean: float, size: int, bounds: tuple[float, float]) -> float:
-    """Return (mean − low)(high − mean), with one unit more, in the middle; 1 without ends.
-
-    The added unit keeps it above 0 where all scores are at one end.
+    A draw fixes the words. Draws of one number in two wordings are the same where their words are;
+    with one pair of words nothing tells.
     """
-    low, high = bounds
-    if not math.isfinite(high - low):
-        return 1.0
-    shrunken = (size * min(max(mean, low), high) + (low + high) / 2.0) / (size + 1)
-    return (shrunken - low) * (high - shrunken)
+    pairs = codes["marginalized"] * (codes["default"].max() + 2) + codes["default"]
+    for stratum in range(int(strata.max()) + 1):
+        units = strata == stratum
+        if len(np.unique(pairs[units])) < 2:
+            codes["draw"][units] = -1
+
+
+def in_both_runs(strata: Sequence[Stratum]) -> list[Stratum]:
+    """Return the strata of stereotypes that both runs have."""
+
+    def key_of(stratum: Stratum) -> tuple[Any, ...]:
+        """Return the key of a stratum without the run."""
+        return tuple(stratum.key[name] for name in STRATA_KEYS)
+
+    runs = [{key_of(s) for s in strata if s.key["run"] == run} for run in (0, 1)]
+    return [stratum for stratum in strata if key_of(stratum) in runs[0] & runs[1]]
+
+

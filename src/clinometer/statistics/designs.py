@@ -1,0 +1,192 @@
+"""What the scores of a stereotype tell of each source of variation: sums of squares by factor.
+
+Reference
+    Searle, Casella & McCulloch (1992), Variance Components, ch. 5: the method of fitting constants
+    (Henderson's third), for factors that are crossed and unbalanced.
+
+Measures
+    The scores of a stereotype are ``mean + wording + marginalized word + default word + cell + draw
+    + response``, each with a variance; a *cell* is a wording with one pair of words. The factors
+    are fitted one after the other; the mean square of a factor is what it explains of the scores
+    beyond those before it. Its expectation is linear in the variances. The variance of any weighted
+    mean of the scores is ``Σ_f shares_f · variance_f``, with ``shares_f`` the sum of the squares of
+    the weights that the levels of the factor have.
+
+Deviations from the source
+    A factor that tells nothing beyond those before it (cells of one pair of words, draws with one
+    response each) has no variance of its own: theirs includes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinometer.statistics.clustered import Array
+
+__all__ = ["CROSSED", "SHARED", "Codes", "Design", "design"]
+
+Codes = NDArray[np.intp]
+
+#: Sources of variation, beside the single response, in the order in which they are fitted.
+CROSSED = ("variation", "marginalized", "default", "cell", "draw")
+
+#: Factors whose levels several stereotypes may share.
+SHARED = CROSSED[:3]
+
+#: A factor with more levels is counted as responses: its levels average out.
+MOST_LEVELS = 150
+
+#: Eigenvalues below this part of the number of units are due to rounding.
+_ROUNDING = 1e-9
+
+_DESIGNS: dict[bytes, Design] = {}
+_MOST_DESIGNS = 2000
+
+
+@dataclass(frozen=True)
+class Design:
+    """How the units of a stereotype, such as mirrored pairs, are spread over the levels of factors.
+
+    Factors are those of `CROSSED`; arrays over sources have the response as their last.
+    """
+
+    levels: tuple[NDArray[np.intp], ...]  # of each factor, the codes that occur
+    members: tuple[Codes, ...]  # of each factor (units,), the place of its level; −1: none
+    weights: Array  # (units,), of the mean, of sum 1
+    df: Array  # (sources,), of the mean squares
+    expected: Array  # (sources, sources), E[mean squares] = expected @ variances
+    shares: Array  # (sources,), variance of the mean = shares @ variances
+    bases: tuple[Array, ...]  # of each factor (levels of all factors, df), orthonormal in the units
+
+    @property
+    def size(self) -> int:
+        """The number of units."""
+        return len(self.weights)
+
+    @cached_property
+    def varies(self) -> NDArray[np.bool_]:
+        """Of each factor, whether it has several levels, (factors,)."""
+        return np.array([len(codes) > 1 for codes in self.levels])
+
+    def squares(self, values: Array) -> Array:
+        """Return the sums of squares of `values`, shape (units,), by source: (sources,)."""
+        deviations = values - values.mean()
+        totals = np.concatenate(
+            [
+                np.bincount(member[member >= 0], deviations[member >= 0], len(codes))
+                for member, codes in zip(self.members, self.levels, strict=True)
+            ]
+        )
+        explained = [float(((basis.T @ totals) ** 2).sum()) for basis in self.bases]
+        left = float(deviations @ deviations) - sum(explained)
+        return np.array([*explained, max(left, 0.0)])
+
+    def shares_of(self, units: NDArray[np.bool_]) -> Array:
+        """Return the shares of the mean of some of the units, (sources,)."""
+        weights = self.weights * units
+        weights = weights / weights.sum()
+        shares = [self.level_weights(place, weights) for place in range(len(self.members))]
+        used = self.used
+        squares = [float((of_level**2).sum()) for of_level in shares]
+        return np.array([*squares, float(weights @ weights)]) * used
+
+    @cached_property
+    def used(self) -> NDArray[np.bool_]:
+        """Of each source, whether it has a variance of its own, (sources,)."""
+        return np.append(self.df[:-1] > 0, True)
+
+    def level_weights(self, place: int, values: Array) -> Array:
+        """Add up values of units by the levels of the factor at a place, (levels,)."""
+        member = self.members[place]
+        return np.bincount(member[member >= 0], values[member >= 0], len(self.levels[place]))
+
+
+def design(codes: Sequence[Codes], weights: Array) -> Design:
+    """Return the design of a stereotype.
+
+    Parameters
+    ----------
+    codes
+        Of each of `CROSSED` (units,), the levels as integers; −1 for units without one.
+    weights
+        (units,), the number of answers behind each.
+    """
+    digest = sha256(weights.tobytes())
+    for of_factor in codes:
+        digest.update(of_factor.tobytes())
+    if (known := _DESIGNS.get(digest.digest())) is None:
+        if len(_DESIGNS) >= _MOST_DESIGNS:
+            _DESIGNS.clear()
+        known = _DESIGNS[digest.digest()] = _design(codes, weights)
+    return known
+
+
+def _design(codes: Sequence[Codes], weights: Array) -> Design:
+    n = len(weights)
+    levels = tuple(np.unique(of_factor[of_factor >= 0]) for of_factor in codes)
+    members = tuple(
+        np.where(of_factor >= 0, np.searchsorted(known, of_factor), -1)
+        for of_factor, known in zip(codes, levels, strict=True)
+    )
+    products = _products(members, levels)
+    sizes = [len(known) for known in levels]
+    ends = np.cumsum(sizes)
+    places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    counts = products.diagonal()
+    # Deviations from the mean of all units: the mean is fitted first.
+    centred = products - np.outer(counts, counts) / n
+    bases: list[Array] = []
+    fitted = np.zeros((len(counts), 0))
+    for place, size in zip(places, sizes, strict=True):
+        if 1 < size < min(n, MOST_LEVELS):
+            bases.append(_basis(centred, place, fitted))
+        else:
+            bases.append(np.zeros((len(counts), 0)))
+        fitted = np.hstack([fitted, bases[-1]])
+    df = np.array([*(basis.shape[1] for basis in bases), n - 1 - fitted.shape[1]], float)
+    expected = np.zeros((len(df), len(df)))
+    expected[:, -1] = df > 0
+    for place, basis in enumerate(bases):
+        for other, columns in enumerate(places):
+            if df[place] and df[other]:
+                joint = basis.T @ centred[:, columns]
+                expected[place, other] = (joint**2).sum() / df[place]
+    shares = weights / weights.sum()
+    made = Design(levels, members, shares, df, expected, np.zeros(len(df)), tuple(bases))
+    made.shares[:] = made.shares_of(np.ones(n, bool))
+    return made
+
+
+def _products(members: Sequence[Codes], levels: Sequence[Codes]) -> Array:
+    """Return how many units each two levels of all factors have in common, (levels, levels)."""
+    sizes = np.array([len(known) for known in levels])
+    starts = np.cumsum(sizes) - sizes
+    n = int(sizes.sum())
+    numbered = [np.where(m >= 0, m + start, -1) for m, start in zip(members, starts, strict=True)]
+    products = np.zeros(n * n)
+    for rows in numbered:
+        for columns in numbered:
+            both = (rows >= 0) & (columns >= 0)
+            products += np.bincount(rows[both] * n + columns[both], minlength=n * n)
+    return products.reshape(n, n)
+
+
+def _basis(products: Array, place: slice, fitted: Array) -> Array:
+    """Return what the levels at a place add to those fitted before, orthonormal in the units.
+
+    A column has a weight for each level of all factors; (levels, df).
+    """
+    before = fitted.T @ products[:, place]  # (fitted, levels at the place)
+    left = products[place, place] - before.T @ before
+    values, vectors = np.linalg.eigh(left)
+    told = values > _ROUNDING * max(float(values[-1]), 1.0)
+    directions = vectors[:, told] / np.sqrt(values[told])
+    basis = -fitted @ (before @ directions)
+    basis[place] += directions
+    return basis

@@ -1,0 +1,407 @@
+"""Means of scores with their ranges: these prompts, other prompts, other stereotypes.
+
+Reference
+    Brennan (2001), Generalizability Theory: a facet is fixed or random. Clark (1973), J. Verbal
+    Learning & Verbal Behavior 12(4), 335–359, and Judd, Westfall & Kenny (2012), J. Personality &
+    Social Psychology 103(1), 54–69: stimuli as a random factor.
+
+Ranges
+    =============  ================================================================================
+    prompts        these prompts: wordings and words are fixed; answers, draws and orders vary
+                   (`prompts`)
+    other_prompts  other wordings and group words of the kind, the same stereotypes and attribute
+                   words (`variances`). A facet with one level is open: it is held fixed
+    stereotypes    means over several: other stereotypes, too, of which these are taken as a sample
+                   (`shared`)
+    =============  ================================================================================
+
+Measures
+    In a mean over stereotypes each counts once, however many of its answers have a score: else what
+    a model declines decides what is measured. All stereotypes that were asked alike are inferred
+    together, also those of other studies, dimensions and controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from clinometer.results import CONDITIONS, LEVELS
+from clinometer.statistics.clustered import Array, ClusteredMean
+from clinometer.statistics.designs import CROSSED, Design
+from clinometer.statistics.prompts import (
+    BoundedMean,
+    bounded_mean,
+    paired_difference,
+    unpaired_difference,
+)
+from clinometer.statistics.rows import Mean, position_product
+from clinometer.statistics.shared import GroupErrors, group_errors, shared_factors, tempering_of
+from clinometer.statistics.strata import STRATA_KEYS, Stratum, in_both_runs, strata_of
+from clinometer.statistics.summaries import NEVER_POOLED, keys_of
+from clinometer.statistics.variances import Prior, Squares, Variances, prior_of, variances
+
+__all__ = ["RANGES", "Ranges", "differences", "means"]
+
+#: The ranges of a mean, the narrowest first, as the table names them.
+RANGES = ("prompts", "other_prompts", "stereotypes")
+
+#: What is inferred together: what was asked alike, over studies, dimensions, controls.
+_INFERRED_WITHIN = ("model", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
+
+#: The facets of other prompts by factor, and what is said where a factor has one level.
+_FACETS = {
+    "variation": ("wordings", "one wording"),
+    "marginalized": ("group words", "one marginalized word"),
+    "default": ("group words", "one default word"),
+}
+
+_ByKey = dict[tuple[Any, ...], "Ranges"]
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """The mean of a group for each range; None where it has none."""
+
+    n: int  # answers
+    prompts: BoundedMean | None
+    other_prompts: ClusteredMean
+    stereotypes: ClusteredMean | None
+    single: tuple[str, ...]  # of `_FACETS`, the factors with one level, which are open
+
+    def mean(self, name: str) -> Mean | None:
+        """Return the mean for one of `RANGES`."""
+        by_range: dict[str, Mean | None] = {
+            "prompts": self.prompts,
+            "other_prompts": self.other_prompts,
+            "stereotypes": self.stereotypes,
+        }
+        return by_range[name]
+
+    def varies(self, name: str) -> str:
+        """Say what varies in one of `RANGES`."""
+        facets = list(dict.fromkeys(_FACETS[f][0] for f in _FACETS if f not in self.single))
+        beyond = {"prompts": [], "other_prompts": facets, "stereotypes": ["stereotypes", *facets]}
+        return ", ".join([*beyond[name], "draws", "answers"])
+
+    def fixed(self, name: str) -> str:
+        """Say what one of `RANGES` holds fixed."""
+        if name == "prompts":
+            return "stereotypes, attribute words, wordings, group words"
+        fixed = ["attribute words", *(_FACETS[factor][1] for factor in self.single)]
+        return ", ".join(fixed if name == "stereotypes" else ["stereotypes", *fixed])
+
+
+def means(
+    units: pl.DataFrame,
+    bounds: tuple[float, float],
+    value: str = "mean",
+    weight: str = "n_scored",
+    levels: Sequence[str] = LEVELS,
+    *,
+    baseline: str | None = None,
+    only_prompts: bool = False,
+) -> _ByKey:
+    """Return the means of all groups of some levels, by level and keys.
+
+    Parameters
+    ----------
+    units
+        Rows of `summarise`.
+    bounds
+        The ends of the scale of the scores.
+    value, weight
+        Columns of `units`: the value of each, and the number of answers behind it.
+    levels
+        Of `LEVEL_KEYS`; ``overall`` has only what was asked of two models or more.
+    baseline
+        A column from which the values are differences, of units that were asked twice.
+    only_prompts
+        Whether to leave out the other ranges.
+
+    Returns
+    -------
+    dict
+        By level and keys, those of `keys_of`.
+    """
+    columns = {"value": value, "weight": weight}
+    columns |= {} if baseline is None else {"baseline": baseline}
+    ends = _Ends(bounds, are_differences=baseline is not None)
+    of_models = [level for level in levels if level != "overall"]
+    by_key = _means_within(_INFERRED_WITHIN, units, columns, ends, of_models, only_prompts)
+    if "overall" in levels:
+        several = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
+        family = _INFERRED_WITHIN[1:]
+        by_key |= _means_within(family, several, columns, ends, ["overall"], only_prompts)
+    return by_key
+
+
+def _means_within(
+    family: Sequence[str],
+    units: pl.DataFrame,
+    columns: Mapping[str, str],
+    ends: _Ends,
+    levels: Sequence[str],
+    only_prompts: bool,
+) -> _ByKey:
+    """Return the means of units, inferred together where they agree in the keys of a family."""
+    by_key: _ByKey = {}
+    for fixed, strata in strata_of(units, columns, family, STRATA_KEYS):
+        run = _Run(strata, ends, None if only_prompts else prior_of(fixed["mode"]))
+        for level, key, ranges in run.means(levels):
+            by_name = {**fixed, **key}
+            by_key[level, *(by_name[name] for name in keys_of(level))] = ranges
+    return by_key
+
+
+def differences(
+    baseline: pl.DataFrame,
+    candidate: pl.DataFrame,
+    bounds: tuple[float, float],
+    value: str = "mean",
+    weight: str = "n_scored",
+    levels: Sequence[str] = LEVELS,
+) -> _ByKey:
+    """Return the differences of two runs whose trials are not the same, candidate − baseline.
+
+    Parameters are those of `means`; both runs have the same value of `model`. Stereotypes that one
+    of them lacks are left out; each other counts once. What the runs share (wordings, group words)
+    lowers the error for other prompts.
+    """
+    runs = [units.with_columns(run=pl.lit(k)) for k, units in enumerate((baseline, candidate))]
+    units = pl.concat(runs, how="diagonal_relaxed")
+    columns = {"value": value, "weight": weight, "run": "run"}
+    by_key: _ByKey = {}
+    for fixed, strata in strata_of(units, columns, _INFERRED_WITHIN, ("run", *STRATA_KEYS)):
+        run = _Run(in_both_runs(strata), _Ends(bounds), prior_of(fixed["mode"]))
+        for level, key, ranges in run.differences(levels):
+            by_name = {**fixed, **key}
+            by_key[level, *(by_name[name] for name in keys_of(level))] = ranges
+    return by_key
+
+
+class _Ends(NamedTuple):
+    """The ends of the scale of scores, and whether values are differences of them."""
+
+    scores: tuple[float, float]
+    are_differences: bool = False
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """The ends of the scale of the values."""
+        return self.differences if self.are_differences else self.scores
+
+    @property
+    def differences(self) -> tuple[float, float]:
+        """The ends of the scale of differences of scores."""
+        low, high = self.scores
+        return low - high, high - low
+
+
+_Key = tuple[tuple[str, Any], ...]
+
+
+class _Run:
+    """The stereotypes that were asked alike, with what their variances may be."""
+
+    def __init__(self, strata: Sequence[Stratum], ends: _Ends, prior: Prior | None) -> None:
+        """Infer the variances; without a prior there are only these prompts."""
+        self.strata, self.ends = strata, ends
+        self.designs = [stratum.design for stratum in strata]
+        self.variances: Variances | None = None
+        if prior is None or all(design.size < 2 for design in self.designs):
+            return
+        products = [
+            position_product(stratum.mean, stratum.design.size, ends.values) for stratum in strata
+        ]
+        self.scales = np.array(products) * (ends.values[1] - ends.values[0]) ** 2
+        # The excess kurtosis of scores at the two ends with such a mean.
+        kurtosis = np.maximum(1.0 / np.array(products) - 6.0, 0.0)
+        values = [stratum.values for stratum in strata]
+        squares = Squares.of_scores(self.designs, values, self.scales, kurtosis)
+        self.factors = shared_factors(self.designs, values, self.scales)
+        self.variances = variances(squares, prior, tempering_of(self.factors))
+
+    def means(self, levels: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
+        """Yield level, keys and mean of each group of stereotypes, or of each of their wordings."""
+        for level in levels:
+            if level == "cell":
+                yield from self._cells()
+                continue
+            grouped = self._group(level)
+            if level == "stereotype":
+                yield from self._stereotypes(grouped)
+                continue
+            shares = [self._equal_shares(members) for members in grouped.values()]
+            errors = self._group_errors(shares)
+            for place, (key, members) in enumerate(grouped.items()):
+                group = self._group_mean(members, shares[place], errors, place, self.ends.values)
+                yield level, dict(key), replace(group, prompts=self._prompts(members))
+
+    def differences(self, levels: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
+        """Yield level, keys and difference of each group of pairs of strata."""
+        signs = np.array([1.0 if stratum.key["run"] else -1.0 for stratum in self.strata])
+        for level in levels:
+            if level == "cell":
+                yield from self._cell_differences(signs)
+                continue
+            grouped = self._group(level)
+            # Each of the pairs of strata counts once.
+            shares = [2.0 * signs * self._equal_shares(members) for members in grouped.values()]
+            errors = self._group_errors(shares)
+            for place, (key, members) in enumerate(grouped.items()):
+                ends = self.ends.differences
+                change = self._group_mean(members, shares[place], errors, place, ends)
+                runs = [[m for m in members if signs[m] == sign] for sign in (-1.0, 1.0)]
+                prompts = unpaired_difference(*(self._prompts(run) for run in runs))
+                yield level, dict(key), replace(change, prompts=prompts, stereotypes=None)
+
+    def _cell_differences(self, signs: Array) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
+        """Yield the difference of each wording of a stereotype, in these prompts alone."""
+        for members in self._group("stereotype").values():
+            before, after = sorted(members, key=lambda place: signs[place])
+            names = [dict.fromkeys(self.strata[place].variations) for place in (before, after)]
+            for variation in (name for name in names[0] if name in names[1]):
+                masks = [self.strata[m].variations == variation for m in (before, after)]
+                cells = [self._prompts([m], [mask]) for m, mask in zip((before, after), masks, strict=True)]
+                change = unpaired_difference(*cells)
+                n = int(sum(cell.n_clusters for cell in cells))
+                empty = self._without_error(change.mean, n, n, self.ends.differences)
+                key = {**self.strata[before].key, "variation": variation}
+                yield "cell", key, Ranges(n, change, empty, None, ("variation",))
+
+    def _group(self, level: str) -> dict[_Key, list[int]]:
+        """Group the places of strata by the keys of a level."""
+        names = {*keys_of(level)}
+        grouped: dict[_Key, list[int]] = {}
+        for place, stratum in enumerate(self.strata):
+            key = tuple(item for item in stratum.key.items() if item[0] in names)
+            grouped.setdefault(key, []).append(place)
+        return grouped
+
+    def _equal_shares(self, members: Sequence[int]) -> Array:
+        """Return the shares of a mean in which each member counts once, (strata,)."""
+        shares = np.zeros(len(self.strata))
+        shares[list(members)] = 1.0 / len(members)
+        return shares
+
+    def _stereotypes(
+        self, grouped: Mapping[_Key, Sequence[int]]
+    ) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
+        places = [members[0] for members in grouped.values()]
+        shares = np.array([self.designs[place].shares for place in places])
+        errors = self._single_errors(places, shares)
+        for row, (key, place) in enumerate(zip(grouped, places, strict=True)):
+            everything = np.ones(len(self.strata[place].values), bool)
+            yield "stereotype", dict(key), self._single_mean(place, everything, errors[row])
+
+    def _cells(self) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
+        """Yield the mean of each wording of a stereotype, which other wordings say nothing of."""
+        keys, places, masks = [], [], []
+        for place, stratum in enumerate(self.strata):
+            for variation in dict.fromkeys(stratum.variations):
+                keys.append({**stratum.key, "variation": variation})
+                places.append(place)
+                masks.append(stratum.variations == variation)
+        designs = (self.designs[place] for place in places)
+        shares = np.array([d.shares_of(mask) for d, mask in zip(designs, masks, strict=True)])
+        shares[:, CROSSED.index("variation")] = 0.0
+        errors = self._single_errors(places, shares)
+        for row, (key, place, mask) in enumerate(zip(keys, places, masks, strict=True)):
+            yield "cell", key, self._single_mean(place, mask, errors[row], of_cell=True)
+
+    def _single_errors(self, places: Sequence[int], shares: Array) -> list[tuple[float, float]]:
+        """Return se and df of means of single strata, as parts of the roots of their scales."""
+        if self.variances is None:
+            return [(np.nan, np.nan)] * len(places)
+        se, df = self.variances.means(places, shares)
+        return list(zip(se.tolist(), df.tolist(), strict=True))
+
+    def _single_mean(
+        self,
+        place: int,
+        units: NDArray[np.bool_],
+        error: tuple[float, float],
+        *,
+        of_cell: bool = False,
+    ) -> Ranges:
+        """Return the mean of some units of a stratum."""
+        stratum = self.strata[place]
+        weights = stratum.weights * units
+        mean = float(weights @ stratum.values / weights.sum())
+        single = _single_factors([stratum.design])
+        if of_cell:  # a wording by its name, of which other wordings say nothing
+            single = ("variation", *(factor for factor in single if factor != "variation"))
+        empty = self._without_error(mean, int(weights.sum()), int(units.sum()), self.ends.values)
+        other_prompts = empty
+        if np.isfinite(error[0]) and len(single) < len(_FACETS):
+            assert empty.scale is not None
+            other_prompts = replace(empty, se=error[0] * empty.scale**0.5, df=error[1])
+        return Ranges(empty.n, self._prompts([place], [units]), other_prompts, None, single)
+
+    def _group_errors(self, shares: Sequence[Array]) -> GroupErrors | None:
+        if self.variances is None:
+            return None
+        stratum_means = np.array([stratum.mean for stratum in self.strata])
+        return group_errors(
+            self.designs, self.variances, self.factors, self.scales, shares, stratum_means
+        )
+
+    def _group_mean(
+        self,
+        members: Sequence[int],
+        shares: Array,
+        errors: GroupErrors | None,
+        place: int,
+        ends: tuple[float, float],
+    ) -> Ranges:
+        """Return the mean of a group, the one at a place of `errors`; `ends` are of its scale."""
+        strata = [self.strata[member] for member in members]
+        mean = float(sum(shares[m] * s.mean for m, s in zip(members, strata, strict=True)))
+        n = int(sum(stratum.weights.sum() for stratum in strata))
+        size = sum(stratum.design.size for stratum in strata)
+        single = _single_factors([stratum.design for stratum in strata])
+        empty = self._without_error(mean, n, size, ends)
+        other_prompts, stereotypes = empty, None
+        if errors is not None and len(single) < len(_FACETS):
+            se, df = float(errors.se[place]), float(errors.df[place])
+            other_prompts = replace(empty, se=se, df=df)
+            if len(members) > 1:
+                se, df = float(errors.wider_se[place]), float(errors.wider_df[place])
+                stereotypes = replace(empty, se=se, df=df)
+        return Ranges(n, None, other_prompts, stereotypes, single)
+
+    def _without_error(
+        self, mean: float, n: int, size: int, ends: tuple[float, float]
+    ) -> ClusteredMean:
+        scale = position_product(mean, size, ends) * (ends[1] - ends[0]) ** 2
+        return ClusteredMean(n, size, mean, None, None, bounds=ends, scale=scale)
+
+    def _prompts(
+        self, members: Sequence[int], masks: Sequence[NDArray[np.bool_]] | None = None
+    ) -> BoundedMean:
+        """Return the mean of some strata, or of some of their units, for these prompts."""
+        strata = [self.strata[member] for member in members]
+        if masks is None:
+            masks = [np.ones(len(stratum.values), bool) for stratum in strata]
+        parts = list(zip(strata, masks, strict=True))
+        values = np.concatenate([stratum.values[mask] for stratum, mask in parts])
+        weights = np.concatenate([stratum.weights[mask] for stratum, mask in parts])
+        wordings = np.concatenate([stratum.wordings[mask] for stratum, mask in parts])
+        stereotypes = np.repeat(np.arange(len(parts)), [int(mask.sum()) for mask in masks])
+        labels = stereotypes, wordings
+        if not self.ends.are_differences:
+            return bounded_mean(values, weights, *labels, self.ends.scores)
+        before = np.concatenate([stratum.baseline[mask] for stratum, mask in parts])
+        return paired_difference(before, before + values, weights, *labels, self.ends.scores)
+
+
+def _single_factors(designs: Sequence[Design]) -> tuple[str, ...]:
+    """Return the factors of `_FACETS` that no design has several levels of."""
+    varies = np.array([design.varies for design in designs]).any(axis=0)
+    return tuple(f for f, several in zip(CROSSED, varies, strict=True) if f in _FACETS and not several)

@@ -1,0 +1,438 @@
+"""A hierarchical model of the variances of scores, for one stereotype or many.
+
+Reference
+    Gelman (2006), Bayesian Analysis 1(3), 515–534: half-Cauchy priors of standard deviations.
+    Smyth (2004), Statistical Applications in Genetics and Molecular Biology 3(1), 3: variances
+    moderated across units. Patterson & Thompson (1971), Biometrika 58(3), 545–554: restricted
+    likelihood, here of the mean squares of `designs`, which are taken as independent.
+
+Measures
+    Of each stereotype the variance of responses, as a part of ``(mean − low)(high − mean)``, and
+    those of wordings, words, cells and draws, as ratios to it. Given the variances the mean of a
+    stereotype is normal; over what they may be it is a mixture of t, which one t with `se` and `df`
+    stands for (`student`).
+
+Prior
+    The standard deviation of wordings, words, cells and draws is half-Cauchy with the scale
+    `RATIO`, relative to that of responses. The variance of responses is log-normal about `RESPONSE`
+    with the log sd `RESPONSE_SPREAD`. Stereotypes differ from what is usual in the run: their
+    response variances as scaled inverse χ² with d degrees of freedom, their log ratios as normal
+    with the same spread; log d is uniform over `LIKENESS`. A lone stereotype has the same prior.
+    Modes whose answers are probabilities have priors of their own, as nothing is drawn there.
+
+Method
+    What is usual in the run is drawn from a t about its posterior mode and from the prior, and
+    weighed by the restricted likelihood of all stereotypes; the variances of each stereotype are
+    drawn given it, and weighed by the stereotype's own. A stereotype's own scores enter once. All
+    draws are fixed points of low discrepancy, so that the same scores give the same numbers.
+
+Deviations from the source
+    Stereotypes that share the levels of a factor tell of its variance only as much as independent
+    ones would (`tempering`). Near the ends of a scale squares say little of variances: their
+    degrees of freedom are divided by what the kurtosis of two-point scores makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, gammaincinv, gammaln, ndtri, polygamma, stdtr, stdtrit
+
+from clinometer.statistics.clustered import Array
+from clinometer.statistics.designs import CROSSED, Design
+
+__all__ = ["Prior", "Squares", "Variances", "prior_of", "student", "variances"]
+
+_K = len(CROSSED)
+
+#: Draws of what is usual in a run, and of the variances of its stereotypes for each.
+_USUAL, _EACH = 512, 8
+
+#: Degrees of freedom of the t that proposes what is usual.
+_PROPOSED_DF = 5.0
+
+
+def _even_points(n: int, dimensions: int) -> Array:
+    """Return points that fill the unit cube evenly, (n, dimensions).
+
+    Multiples of powers of the generalised golden ratio, the root of x^(d + 1) = x + 1 (Roberts
+    2018, "The unreasonable effectiveness of quasirandom sequences").
+    """
+    ratio = 2.0
+    for _ in range(50):
+        ratio = (1.0 + ratio) ** (1.0 / (dimensions + 1.0))
+    steps = ratio ** -np.arange(1.0, dimensions + 1.0)
+    return np.asarray((0.5 + np.arange(1.0, n + 1.0)[:, None] * steps) % 1.0)
+
+
+#: Columns: ratios, response variance, the χ² of the proposal, likeness.
+_POINTS = _even_points(_USUAL, _K + 3).clip(1e-6, 1 - 1e-6)
+_NORMAL = ndtri(_even_points(_USUAL * _EACH, _K)).reshape(_USUAL, _EACH, _K)
+
+#: The bounds of log ratios and of the log response variance in the search for the mode.
+_LOWEST = np.array([*[-12.0] * _K, -20.0])
+_HIGHEST = np.array([*[7.0] * _K, 5.0])
+
+#: Probabilities at which a t has the quantiles of a mixture.
+_QUANTILES = np.array([0.975, 0.9997])
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is known of variances before a run."""
+
+    ratio: float  # scale of the sd of a factor, relative to that of responses
+    response: float  # median variance of responses, as a part of (mean − low)(high − mean)
+    spread: float  # its log sd
+
+    def log_density(self, points: Array) -> Array:
+        """Return the log density of log ratios and log response variances, (…, sources)."""
+        ratios = points[..., :_K] - 2.0 * np.log(self.ratio)
+        # Of 2 log |C| with C Cauchy.
+        cauchy = 0.5 * ratios - np.logaddexp(0.0, ratios) - np.log(np.pi)
+        response = (points[..., _K] - np.log(self.response)) / self.spread
+        normal = -0.5 * response**2 - np.log(self.spread * np.sqrt(2.0 * np.pi))
+        return np.asarray(cauchy.sum(axis=-1) + normal)
+
+    def draw(self, uniform: Array) -> Array:
+        """Return draws from uniform numbers, both (draws, sources)."""
+        ratios = 2.0 * np.log(self.ratio * np.tan(np.pi / 2.0 * uniform[:, :_K]))
+        response = np.log(self.response) + self.spread * ndtri(uniform[:, _K])
+        return np.column_stack([ratios, response])
+
+    @property
+    def middle(self) -> Array:
+        """The middle of log ratios and log response variance, (sources,)."""
+        return np.array([*[2.0 * np.log(self.ratio)] * _K, np.log(self.response)])
+
+    def slope_and_curvature(self, point: Array) -> tuple[Array, Array]:
+        """Return the gradient of the log density and minus its second derivatives."""
+        above = expit(point[:_K] - 2.0 * np.log(self.ratio))
+        from_response = (point[_K] - np.log(self.response)) / self.spread**2
+        # Far from the middle the density is flat in logs: a least curvature bounds the steps.
+        curvature = np.append(np.maximum(above * (1.0 - above), 0.1), self.spread**-2)
+        return np.append(0.5 - above, -from_response), curvature
+
+
+#: Of answers that are drawn; and of probabilities, which vary by words and wordings alone.
+DRAWN = Prior(ratio=0.14, response=0.4, spread=1.5)
+EXACT = Prior(ratio=1.0, response=0.02, spread=2.0)
+
+#: The modes whose answers are probabilities.
+_EXACT_MODES = ("forced", "likelihood")
+
+#: The range of the degrees of freedom of how alike the stereotypes of a run are.
+LIKENESS = (2.0, 40.0)
+
+#: Those that the search for the mode assumes.
+_LIKENESS_OF_MODE = 4.0
+
+
+def prior_of(mode: str | None) -> Prior:
+    """Return the prior of the variances of answers in a mode."""
+    return EXACT if mode in _EXACT_MODES else DRAWN
+
+
+@dataclass(frozen=True)
+class Squares:
+    """The sums of squares of the stereotypes of a run, as parts of their scales."""
+
+    observed: Array  # (stereotypes, sources)
+    df: Array  # (stereotypes, sources)
+    expected: Array  # (stereotypes, sources, sources), see `Design`
+
+    @classmethod
+    def of_scores(
+        cls, designs: Sequence[Design], values: Sequence[Array], scales: Array, kurtosis: Array
+    ) -> Squares:
+        """Return the squares of the values of each stereotype, (units,) each.
+
+        `scales`: (stereotypes,), what variances are parts of; `kurtosis`: (stereotypes,), the
+        excess kurtosis that the squares are to allow for.
+        """
+        counted = 1.0 / (1.0 + kurtosis[:, None] / 2.0)
+        squares = [made.squares(y) for made, y in zip(designs, values, strict=True)]
+        df = np.array([made.df for made in designs])
+        expected = np.array([made.expected for made in designs])
+        return cls(np.array(squares) / scales[:, None] * counted, df * counted, expected)
+
+    def mean_squares(self, log_ratios: Array) -> tuple[Array, Array]:
+        """Return expected mean squares, in response variances, and the relative variances.
+
+        `log_ratios`: (…, factors) → (…, stereotypes, sources) and (…, sources).
+        """
+        ones = np.ones((*log_ratios.shape[:-1], 1))
+        relative = np.concatenate([np.exp(log_ratios), ones], axis=-1)
+        flat = relative @ self.expected.reshape(-1, relative.shape[-1]).T
+        expected = flat.reshape(*log_ratios.shape[:-1], *self.df.shape)
+        return np.where(self.df > 0, expected, 1.0), relative
+
+
+@dataclass(frozen=True)
+class Variances:
+    """What the variances of the stereotypes of a run may be, by weighed draws.
+
+    Draws have two axes, what is usual and each stereotype's own given it.
+    """
+
+    weights: Array  # (usual, each, stereotypes), of sum 1 for each stereotype
+    likelihood: Array  # (usual, each, stereotypes), of each stereotype's own draws
+    usual: Array  # (usual,), the weights of what is usual, of sum 1
+    relative: Array  # (usual, each, sources), variances as ratios to that of responses
+    response: Array  # (usual, each, stereotypes), variance of responses, the scale of a t
+    df: Array  # (usual, stereotypes), degrees of freedom of that t
+
+    def means(self, places: Sequence[int], shares: Array) -> tuple[Array, Array]:
+        """Return se and df of means of single stereotypes, both (means,).
+
+        `places`: the stereotype of each; `shares`: (means, sources), see `Design`.
+        """
+        variances = self.response[..., places] * (self.relative @ shares.T)
+        df = np.broadcast_to(self.df[:, None, places], variances.shape)
+        n = len(places)
+        flat = (array.reshape(-1, n) for array in (self.weights[..., places], variances, df))
+        return student(*flat)
+
+    def conditional(self, values: Array) -> tuple[Array, Array]:
+        """Return mean and variance of `values`, (usual, each, stereotypes), given what is usual.
+
+        Both (usual, stereotypes).
+        """
+        total = self.likelihood.sum(axis=1)
+        share = self.likelihood / np.where(total > 0, total, 1.0)[:, None]
+        mean = (share * values).sum(axis=1)
+        return mean, np.maximum((share * values**2).sum(axis=1) - mean**2, 0.0)
+
+    def variance_of_means(self, shares: Array) -> tuple[Array, Array]:
+        """Return mean and variance of the variances of stereotypes' means, (usual, stereotypes).
+
+        `shares`: (stereotypes, sources).
+        """
+        # Of scaled inverse χ²; with few degrees of freedom they have no variance.
+        df = np.maximum(self.df, 4.5)[:, None]
+        variances = self.response * (self.relative @ shares.T) * df / (df - 2.0)
+        mean, between = self.conditional(variances)
+        squared, _ = self.conditional(variances**2)
+        within = squared * 2.0 / (np.maximum(self.df, 4.5) - 4.0)
+        return mean, between + within
+
+    def deviations(self, place: int) -> Array:
+        """Return the sd of a factor in each stereotype, given what is usual: (usual, stereotypes).
+
+        As a part of the root of the stereotype's scale.
+        """
+        sd = np.sqrt(self.response * self.relative[..., place, None])
+        return self.conditional(sd)[0]
+
+    def components(self) -> Array:
+        """Return the variance of each source, the mean over stereotypes of medians: (sources,)."""
+        logs = np.log(self.relative[:, :, None] * self.response[..., None])
+        flat = logs.reshape(-1, *logs.shape[2:])  # (draws, stereotypes, sources)
+        weights = self.weights.reshape(flat.shape[0], -1)
+        medians = np.empty(flat.shape[1:])
+        for stereotype in range(flat.shape[1]):
+            for source in range(flat.shape[2]):
+                order = np.argsort(flat[:, stereotype, source])
+                below = np.cumsum(weights[order, stereotype])
+                middle = order[np.searchsorted(below, 0.5).clip(0, len(order) - 1)]
+                medians[stereotype, source] = flat[middle, stereotype, source]
+        return np.asarray(np.exp(medians).mean(axis=0))
+
+
+def variances(squares: Squares, prior: Prior, tempering: Array | None = None) -> Variances:
+    """Return what the variances of the stereotypes of a run may be.
+
+    Parameters
+    ----------
+    squares
+        Of all stereotypes that were asked alike.
+    prior
+        Of `prior_of`.
+    tempering
+        (sources,), how much the mean squares of a source tell the stereotypes of each other, 0 to
+        1; by default all.
+    """
+    counts = np.ones(_K + 1) if tempering is None else tempering
+    likeness = LIKENESS[0] * (LIKENESS[1] / LIKENESS[0]) ** _POINTS[:, _K + 2]
+    centre, covariance = _mode(squares, prior, counts)
+    # Twice: the first draws tell where the second are to lie.
+    for _ in range(2):
+        usual, log_weights = _proposed(centre, covariance, prior)
+        by_stereotype = _log_likelihood_of_usual(usual, likeness, squares, counts)
+        log_weights = log_weights + by_stereotype.sum(axis=1)
+        weights = _normalised(log_weights)
+        centre = weights @ usual
+        covariance = np.cov(usual.T, aweights=weights) + 0.05 * np.eye(_K + 1)
+    spread = np.sqrt(polygamma(1, likeness / 2.0)).clip(0.0, 1.2)
+    log_ratios = usual[:, None, :_K] + spread[:, None, None] * _NORMAL
+    expected, relative = squares.mean_squares(log_ratios)
+    df = likeness[:, None] + squares.df.sum(axis=1)
+    prior_sum = likeness * np.exp(usual[:, _K])
+    total = prior_sum[:, None, None] + (squares.observed / expected).sum(axis=-1)
+    log_likelihood = (
+        -0.5 * (squares.df * np.log(expected)).sum(axis=-1)
+        - 0.5 * df[:, None] * np.log(total)
+        + (0.5 * likeness * np.log(prior_sum) - gammaln(likeness / 2.0))[:, None, None]
+        + gammaln(df / 2.0)[:, None]
+    )
+    likelihood = np.exp(log_likelihood - log_likelihood.max(axis=(0, 1)))
+    # Of the others alone: a stereotype's own scores enter by its own likelihood.
+    by_others = _normalised(log_weights[:, None] - by_stereotype)
+    joint = by_others[:, None] * likelihood
+    return Variances(
+        weights=joint / joint.sum(axis=(0, 1)),
+        likelihood=likelihood,
+        usual=weights,
+        relative=relative,
+        response=total / df[:, None],
+        df=df,
+    )
+
+
+def _normalised(log_weights: Array) -> Array:
+    """Return weights of sum 1 along the first axis."""
+    weights = np.exp(log_weights - log_weights.max(axis=0))
+    return np.asarray(weights / weights.sum(axis=0))
+
+
+def _log_likelihood_of_usual(
+    usual: Array, likeness: Array, squares: Squares, tempering: Array
+) -> Array:
+    """Return the log likelihood of what is usual, (draws, stereotypes).
+
+    The mean squares of a stereotype are F-distributed about what is usual, as its own expected ones
+    are scaled inverse χ².
+    """
+    expected, _ = squares.mean_squares(usual[:, :_K])
+    expected = expected * np.exp(usual[:, _K])[:, None, None]
+    prior_df = likeness[:, None, None]
+    df = squares.df
+    density = (
+        gammaln((df + prior_df) / 2.0)
+        - gammaln(prior_df / 2.0)
+        - df / 2.0 * np.log(prior_df * expected)
+        - (df + prior_df) / 2.0 * np.log1p(squares.observed / (prior_df * expected))
+    )
+    return np.asarray((tempering * np.where(df > 0, density, 0.0)).sum(axis=-1))
+
+
+def _mode(squares: Squares, prior: Prior, tempering: Array) -> tuple[Array, Array]:
+    """Return where the posterior of what is usual is largest, with its covariance there.
+
+    By scoring: the information is the expected one.
+    """
+    point = prior.middle
+    df, observed, likeness = squares.df, squares.observed, _LIKENESS_OF_MODE
+    for _ in range(30):
+        expected, relative = squares.mean_squares(point[:_K])
+        # Derivatives of the logs of expected mean squares, (stereotypes, sources, parameters).
+        by_source = squares.expected * relative / expected[..., None]
+        by_source = np.where(df[..., None] > 0, by_source, 0.0)
+        total = by_source.sum(axis=-1, keepdims=True)
+        derivatives = np.concatenate([by_source[..., :_K], total], axis=-1)
+        ratio = observed / (likeness * expected * np.exp(point[_K]))
+        score = tempering * 0.5 * ((df + likeness) * ratio / (1.0 + ratio) - df)
+        weight = tempering * 0.5 * df * likeness / (df + likeness + 2.0)
+        slope, curvature = prior.slope_and_curvature(point)
+        gradient = slope + np.einsum("sk,skp->p", score, derivatives)
+        information = np.einsum("sk,skp,skq->pq", weight, derivatives, derivatives)
+        information += np.diag(curvature)
+        step = np.linalg.solve(information, gradient)
+        step /= max(1.0, float(np.abs(step).max()) / 1.5)
+        point = np.clip(point + step, _LOWEST, _HIGHEST)
+        if np.abs(step).max() < 0.02:
+            break
+    return point, np.linalg.inv(information)
+
+
+def _proposed(centre: Array, covariance: Array, prior: Prior) -> tuple[Array, Array]:
+    """Return draws of what is usual, (draws, sources), with the logs of their prior weights.
+
+    Half are of a t about the centre, half of the prior.
+    """
+    half = _USUAL // 2
+    sources = _K + 1
+    root = np.linalg.cholesky(covariance)
+    chi2 = 2.0 * gammaincinv(_PROPOSED_DF / 2.0, _POINTS[:half, sources])
+    normal = ndtri(_POINTS[:half, :sources])
+    near = centre + (normal / np.sqrt(chi2 / _PROPOSED_DF)[:, None]) @ root.T
+    draws = np.vstack([near, prior.draw(_POINTS[half:, :sources])])
+    distance = (np.linalg.solve(root, (draws - centre).T) ** 2).sum(axis=0)
+    log_t = (
+        gammaln((_PROPOSED_DF + sources) / 2.0)
+        - gammaln(_PROPOSED_DF / 2.0)
+        - sources / 2.0 * np.log(_PROPOSED_DF * np.pi)
+        - np.log(np.diag(root)).sum()
+        - (_PROPOSED_DF + sources) / 2.0 * np.log1p(distance / _PROPOSED_DF)
+    )
+    log_prior = prior.log_density(draws)
+    return draws, log_prior - np.logaddexp(log_t, log_prior)
+
+
+def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:
+    """Return se and df of the t that has the quantiles of a mixture of t.
+
+    All (draws, means): weights of sum 1 over draws, the squares of the scales, and the degrees of
+    freedom. Result: both (means,); where nothing varies se is 0.
+    """
+    n = variances.shape[1]
+    se, fitted = np.zeros(n), np.full(n, np.inf)
+    varies = variances.max(axis=0) > 0
+    if not varies.any():
+        return se, fitted
+    weights, variances, df = weights[:, varies], variances[:, varies], df[:, varies]
+    scales, shares, degrees = _binned(weights, variances, df)
+    near, far = (_quantile(p, scales, shares, degrees) for p in _QUANTILES)
+    place = np.searchsorted(-_SPREADS, -(far / near).clip(_SPREADS[-1], _SPREADS[0]))
+    fitted[varies] = _DEGREES[place.clip(0, len(_DEGREES) - 1)]
+    se[varies] = near / stdtrit(fitted[varies], _QUANTILES[0])
+    return se, fitted
+
+
+#: Degrees of freedom, and how much further out the second of `_QUANTILES` lies in their t.
+_DEGREES = np.geomspace(1.0, 1e4, 2000)
+_SPREADS = stdtrit(_DEGREES, _QUANTILES[1]) / stdtrit(_DEGREES, _QUANTILES[0])
+
+_BINS = 48
+
+
+def _binned(weights: Array, variances: Array, df: Array) -> tuple[Array, Array, Array]:
+    """Return scales, weights and degrees of freedom of a mixture, by bins of its scales.
+
+    From (draws, means) to (bins, means).
+    """
+    logs = np.log(np.maximum(variances, 1e-300))
+    used = weights > 1e-9 * weights.max(axis=0)
+    low = np.where(used, logs, np.inf).min(axis=0)
+    high = np.where(used, logs, -np.inf).max(axis=0)
+    width = np.maximum(high - low, 1e-9) / _BINS
+    bins = ((logs - low) / width).clip(0, _BINS - 1).astype(np.intp)
+    n = weights.shape[1]
+    places = bins * n + np.arange(n)
+    counted = np.where(used, weights, 0.0)
+
+    def summed(values: Array) -> Array:
+        """Add up the values of draws by bin."""
+        total = np.bincount(places.ravel(), values.ravel(), _BINS * n)
+        return np.asarray(total.reshape(_BINS, n))
+
+    share = summed(counted)
+    filled = np.where(share > 0, share, 1.0)
+    scales = np.sqrt(np.where(share > 0, summed(counted * variances) / filled, 1.0))
+    degrees = np.where(share > 0, summed(counted * df) / filled, 1.0)
+    return scales, share / share.sum(axis=0), degrees
+
+
+def _quantile(p: float, scales: Array, shares: Array, df: Array) -> Array:
+    """Return the quantile of mixtures of t, (bins, means) → (means,), by bisection of its log."""
+    single = scales * stdtrit(df, p)
+    held = shares > 0
+    low = np.log(np.where(held, single, np.inf).min(axis=0))
+    high = np.log(np.where(held, single, 0.0).max(axis=0))
+    for _ in range(16):
+        middle = (low + high) / 2.0
+        below = (shares * stdtr(df, np.exp(middle) / scales)).sum(axis=0) < p
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(np.exp((low + high) / 2.0))
