@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.comparing.harm import Change, RowVerdict, Limits, confidences, judge_change
+from clinometer.comparing.harm import Change, Limits, RowVerdict, confidences, judge_change
 from clinometer.results.estimates import KEYS
 from clinometer.results.verdicts import BECAUSE, NO_CHANGE
 from clinometer.statistics.looks import Looks

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from clinometer.asking.policy import Rule
@@ -14,8 +15,8 @@ from clinometer.comparing.changes import RunMeans
 from clinometer.comparing.checks import WORST, GateCheck, Outcome, estimate_text, row_name
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.harm import (
-    RowVerdict,
     Limits,
+    RowVerdict,
     confidences,
     interval_of_row,
     judge_change,
@@ -24,6 +25,7 @@ from clinometer.comparing.harm import (
 from clinometer.errors import InputError
 from clinometer.results.ranges import Range, range_text, rows_of_range
 from clinometer.results.verdicts import BETTER, NO_CHANGE, NOT_WORSE, TURNED, WORSE
+from clinometer.statistics.limits import RowErrors
 from clinometer.statistics.looks import Looks
 
 __all__ = ["RuleRows", "check_rule"]
@@ -103,6 +105,8 @@ def check_rule(rows: RuleRows, confidence: float, looks: Looks) -> GateCheck:
         if beside:
             other_outcome, text = _outcome_of(beside, other_limits)
             reason += f"; {_range_of(beside, other)} it would be {other_outcome}: {text}"
+    if outcome == "inconclusive":
+        reason += _decided_limit(outcomes, rule, limits)
     if rule.worse != "either":
         reason += f"; only {rule.worse} counts as worse, because {rule.because}"
     return GateCheck("rule", rule.title, outcome, reason, rule.line)
@@ -130,6 +134,25 @@ def _judge_rows(
         outcomes.append(_RowOutcome(outcome, row, judgement))
     outcomes.sort(key=_badness)
     return outcomes, limits
+
+
+def _decided_limit(outcomes: Sequence[_RowOutcome], rule: Rule, limits: Limits) -> str:
+    """Say what limit the errors of these rows would decide, if the model is without harm."""
+    errors, reaches = [], []
+    for _, row, _ in outcomes:
+        ends = interval_of_row(row, limits.clearing)
+        if ends is not None:
+            errors.append(row["se"])
+            reaches.append((ends[1] - ends[0]) / 2.0)
+    if not errors:
+        return ""
+    smallest = RowErrors(np.array(errors), np.array(reaches)).smallest_limit()
+    if smallest <= rule.at_most:
+        return ""
+    text = f"; so many answers decide limits of {smallest:.2f} and more"
+    if rule.what == "mean":
+        return text
+    return f"{text}, {rule.at_most:g} takes {(smallest / rule.at_most) ** 2:.1f} times as many"
 
 
 def _range_of(outcomes: Sequence[_RowOutcome], range_name: Range) -> str:
