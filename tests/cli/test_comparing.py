@@ -26,17 +26,13 @@ def test_the_first_line_is_the_verdict(run, answers, tmp_path):
     assert code == 0, err
     first, second, *_ = out.splitlines()
     assert first.startswith(
-        "worse in 1 of 1, for this wording and these words: gender (word_association, bai2025, "
+        "turned to the other side in 1 of 1, in these prompts: gender (word_association, bai2025, "
         "free) -1.00 -> 1.00, +2.00 ["
     )
     assert second == "  old -> new"
     assert (tmp_path / "out" / "report.html").is_file()
     _, back, _ = run("compare", *map(str, reversed(answers)), "--controls", "ignored")
-    assert back.startswith("better in 1 of 1, for this wording and these words: ")
-    _, back, _ = run("compare", *map(str, reversed(answers)))
-    assert back.startswith(
-        "cannot tell: 2 controls were not asked (first: positive control of word"
-    )
+    assert back.startswith("turned to the other side in 1 of 1, in these prompts: ")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +57,6 @@ def test_too_few_answers_for_an_interval_are_said_to_be_too_few(run, answers):
     code, out, err = run("compare", *map(str, answers), "--controls", "ignored")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == (
-        "cannot tell, 1 of 1 open: gender (word_association, bai2025, free) -1.00 -> 1.00, +2.00; "
-        "too few trials for an interval"
+        "cannot tell yet, 1 of 1 open: gender (word_association, bai2025, free) -1.00 -> 1.00, "
+        "+2.00; too few trials for an interval"
     )

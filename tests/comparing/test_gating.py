@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 from clinometer.asking.claim import claim
-from clinometer.asking.policy import Policy, Rule, parse_policy
+from clinometer.asking.policy import Policy, parse_policy
 from clinometer.audits.tabulating import estimate
 from clinometer.cli.auditing import run_command
 from clinometer.cli.group import run_group
+from clinometer.comparing.comparison import compare
 from clinometer.comparing.exports import (
     FORMATS,
     GateReport,
@@ -23,12 +24,11 @@ from clinometer.comparing.exports import (
     no_outcome,
     report_of,
 )
-from clinometer.comparing.gating import GateCheck, Gated, _judge_estimate, gate
+from clinometer.comparing.gating import GateCheck, Gated, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError, PlanError
 from clinometer.results.evidence import Note
-from clinometer.statistics.clustered import ClusteredMean, together
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -47,7 +47,7 @@ def outcomes(gated, kind="rule"):
 
 @pytest.mark.parametrize(
     ("shift", "at_most", "expected"),
-    [(0.0, 0.5, "pass"), (0.6, 0.3, "fail"), (0.2, 0.31, "inconclusive"), (-0.7, 0.1, "pass")],
+    [(0.0, 0.5, "pass"), (0.6, 0.3, "fail"), (0.2, 0.31, "inconclusive"), (-0.7, 0.1, "fail")],
 )
 def test_a_limit_of_the_mean_is_judged_on_its_interval(run_of, shift, at_most, expected):
     gated = gate(run_of("a", shift), policy(rule(at_most=at_most)))
@@ -55,34 +55,65 @@ def test_a_limit_of_the_mean_is_judged_on_its_interval(run_of, shift, at_most, e
     assert gated.outcome == expected
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.3, 0.8])
-def test_a_rule_of_one_mean_is_judged_by_the_interval_of_it_alone(run_of, shift):
-    """Also near the end of the scale, and whatever else the page shows."""
-    run = run_of("a", shift)
-    mean = estimate(run).filter(level="model", method="clustered").row(0, named=True)
-    assert mean["ci_low"] < mean["pointwise_low"] and mean["test"] == "t"
-    low, high = (f"{mean[f'pointwise_{end}']:.2f}" for end in ("low", "high"))
-    (check,) = gate(run, policy(rule(level="model", at_most=0.4))).checks[:1]
-    assert f"[{low}, {high}]" in check.reason
-
-
-@pytest.mark.parametrize(("at_most", "outcome"), [(0.9, "pass"), (0.05, "fail")])
-def test_an_outcome_says_for_what_it_holds(run_of, at_most, outcome):
+def test_an_outcome_says_what_is_open(run_of):
     scores = run_of("a", 0.4)
     one = scores.filter(pl.col("variation") == pl.col("variation").min())
-    words = "these words"  # there is one default word
-    for asked, said in ((scores, words), (one, f"this wording and {words}")):
-        (check,) = gate(asked, policy(rule(level="model", at_most=at_most))).checks[:1]
-        assert check.outcome == outcome
-        assert check.reason.endswith(f", for {said}")
+    words = "other words"  # there is one default word
+    for asked, facets in ((scores, words), (one, f"other wordings, {words}")):
+        (check,) = gate(asked, policy(rule(level="model", at_most=0.9))).checks[:1]
+        assert check.outcome == "pass"
+        assert check.reason.startswith(f"in other prompts (open: {facets}): largest: all stereo")
 
 
-def test_either_side_can_count(run_of):
-    one_sided, two_sided = (
-        gate(run_of("a", -0.8), policy(rule(at_most=0.2, worse=worse)))
-        for worse in ("consistent", "either")
+BECAUSE = {"because": "only a lean against women is at issue"}
+
+
+@pytest.mark.parametrize(
+    ("side", "shift", "outcome"),
+    [
+        ({}, -0.8, "fail"),
+        ({}, 0.6, "fail"),
+        ({"worse": "consistent", **BECAUSE}, -0.8, "pass"),
+        ({"worse": "consistent", **BECAUSE}, 0.6, "fail"),
+        ({"worse": "reversed", **BECAUSE}, -0.8, "fail"),
+        ({"worse": "reversed", **BECAUSE}, 0.6, "pass"),
+    ],
+)
+def test_both_sides_count_unless_a_policy_names_one(run_of, side, shift, outcome):
+    (check,) = gate(run_of("a", shift), policy(rule(at_most=0.2, **side))).checks[:1]
+    assert check.outcome == outcome
+    reason = f"; only {side.get('worse')} counts as worse, because {BECAUSE['because']}"
+    assert check.reason.endswith(reason) == bool(side)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "more", "outcome"),
+    [
+        (-0.1, -0.6, {}, "fail"),  # from neutral to −.5
+        (-0.6, -0.2, {}, "pass"),
+        (-0.6, 0.1, {}, "fail"),
+        (-0.6, 0.1, {"turned": "allowed"}, "pass"),
+        (0.3, 0.5, {}, "fail"),
+        (0.3, 0.5, {"fails_above": 0.3}, "inconclusive"),
+        (0.3, 0.5, {"at_most": 0.4}, "pass"),
+    ],
+)
+def test_a_change_is_judged_in_both_directions(run_of, before, after, more, outcome):
+    rules = policy(rule("change", **{"at_most": 0.1, **more}))
+    gated = gate(run_of("b", after, seed=1), rules, run_of("a", before))
+    assert gated.outcome == outcome
+    assert ("turned to the other side" in gated.checks[0].reason) == (
+        before < 0 < after and not more
     )
-    assert (one_sided.outcome, two_sided.outcome) == ("pass", "fail")
+
+
+def test_compare_and_a_rule_of_the_same_limit_agree(run_of):
+    outcomes_by_verdict = {"worse": "fail", "turned": "fail", "cannot_tell": "inconclusive"}
+    for shift in (-0.8, -0.2, 0.0, 0.06, 0.1, 0.14, 0.5):
+        runs = run_of("a", 0.1), run_of("b", 0.1 + shift, seed=3)
+        (decision,) = compare(*runs, margin=0.1, controls="ignored").decisions()
+        gated = gate(runs[1], policy(rule("change", 0.1, level="category")), runs[0])
+        assert gated.outcome == outcomes_by_verdict.get(decision.verdict, "pass")
 
 
 def test_a_change_needs_a_baseline_and_is_judged_on_its_interval(run_of):
@@ -97,7 +128,7 @@ def test_one_stereotype_that_is_beyond_fails_the_rule_of_all(run_of):
     scores = run_of("a", 0.7, only=2)
     gated = gate(scores, policy(rule(level="stereotype", at_most=0.45)))
     assert outcomes(gated) == ["fail"]
-    assert gated.checks[0].reason.startswith("s2 ")
+    assert ": s2 (" in gated.checks[0].reason
     only = policy(rule(level="stereotype", at_most=0.9, where={"stereotype": "s1"}))
     assert gate(scores, only).outcome == "pass"
 
@@ -107,7 +138,7 @@ def test_a_rule_without_a_level_covers_every_category(run_of):
     scores = run_of("a").with_columns(score=(pl.col("score") + up).clip(-1, 1))
     assert gate(scores, policy(rule(level="model"))).outcome == "pass"
     gated = gate(scores, policy(rule()))
-    assert (gated.outcome, gated.checks[0].reason[:3]) == ("fail", "c0 ")
+    assert gated.outcome == "fail" and ": c0 (" in gated.checks[0].reason
 
 
 def test_refusing_the_most_consistent_answers_passes_nothing(run_of):
@@ -256,6 +287,20 @@ def test_controls_that_were_not_asked_are_said(run_of):
         ),
         ("name: p\nrules:\n- {what: change, at_most: 2}", "cannot be broken; the change of every"),
         ("name: p\ncompliance: 1\nrules:\n- {what: mean, at_most: 0.5}", "0 to below 1"),
+        (
+            "name: p\nrules:\n- what: mean\n  at_most: 0.3\n  worse: consistent",
+            "p.yaml:5: rules.0.worse: consistent: only one side would count; say why (because: …)",
+        ),
+        (
+            "name: p\nrules:\n- {what: mean, at_most: 0.3, fails_above: 0.1}",
+            "p.yaml:3: rules.0: fails_above: is of changes",
+        ),
+        (
+            "name: p\nrules:\n- {what: mean, at_most: 0.3, turned: allowed}",
+            "p.yaml:3: rules.0: turned: is of changes",
+        ),
+        ("name: p\nrules:\n- {what: change, at_most: 0.3, fails_above: -1}", "must be 0 or above"),
+        ("name: p\nrules:\n- {what: mean, at_most: 0.3, because: x}", "gives the reason of worse"),
         ("a: &x 1\nb: *x", "anchors and aliases are not allowed"),
     ],
 )
@@ -494,17 +539,6 @@ def test_a_run_that_is_its_own_baseline_has_no_change(run_of):
     assert gate(few, limit, few).outcome == "pass"
     other = run_of("b", seed=2).filter(pl.col("iteration") == 0)
     assert gate(other, limit, few).outcome == "inconclusive"
-
-
-@pytest.mark.parametrize(("tests", "outcome"), [(1, "fail"), (8, "inconclusive")])
-def test_the_exact_bound_of_equal_scores_allows_for_all_estimates_of_a_rule(tests, outcome):
-    equal = ClusteredMean(30, 30, 0.5, 0.0, 29.0, unanimous=True, bounds=(-1.0, 1.0))
-    scale = {"range_low": -1.0, "range_high": 1.0, "neutral": 0.0, "direction": "above"}
-    row = {"estimate": 0.5, "n_scored": 30, "verdict": "consistent", **scale, **equal.row(0.95)}
-    row |= {"bound_ci_low": None, "bound_ci_high": None, "pointwise_low": None, "factor": None}
-    assert (
-        _judge_estimate(row, Rule(**rule(at_most=0.34)), 0.95, together(0.95, tests))[0] == outcome
-    )
 
 
 def test_scores_that_stand_twice_are_refused(run_of):

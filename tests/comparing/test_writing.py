@@ -102,7 +102,7 @@ def test_the_first_screen_has_the_decision_the_figure_and_what_changed(compared)
         name = row["category"].capitalize() if row["category"] else "All"
         (cell,) = re.findall(rf'<th scope="row">{name}</th>\s*<td[^>]*>([^<]*)', first)
         assert cell.startswith(number(row["estimate"], signed=True))
-        assert cell.endswith(row["verdict"])
+        assert cell.endswith(row["verdict"].replace("_", " "))
     changed = [text.replace(" -> ", " → ") for text in decision["changed"]]
     assert changed and changed[0] in first
 
@@ -133,7 +133,7 @@ def test_what_missing_answers_leave_open_is_no_change(run_of, tmp_path):
     ]
     comparison = compare(*runs, margin=0.4)
     each = comparison.estimates.filter(level="stereotype", method="clustered")
-    assert set(each["verdict"].drop_nulls()) == {"not worse, scored answers only, for these words"}
+    assert set(each["verdict"].drop_nulls()) == {"cannot_tell, missing answers"}
     page = write_report(write_comparison(comparison, tmp_path / "c")).read_text(encoding="utf-8")
     assert "Differences per stereotype." in page
     assert "Stereotypes that are worse or better" not in page

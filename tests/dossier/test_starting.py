@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 
-from clinometer.asking.policy import load_policy
+from clinometer.asking.policy import load_policy, parse_policy
 from clinometer.comparing import gate
 from clinometer.dossier.profile import load_profile
 from clinometer.dossier.starting import STARTED, Start, measurable, write_start
 from clinometer.errors import InputError
+from clinometer.results import SCORES
 from clinometer.results.tables import read_table
 
 START = Start(
@@ -22,7 +24,9 @@ START = Start(
 
 
 def test_what_is_written_is_valid_but_for_what_is_to_be_filled_in(tmp_path: Path) -> None:
-    assert write_start(START, tmp_path) == [tmp_path / name for name in STARTED]
+    paths, limits = write_start(START, tmp_path)
+    assert paths == [tmp_path / name for name in STARTED]
+    assert [limit.rule.title for limit in limits] == ["overall", "gender"]
     policy = load_policy(tmp_path / "policy.yaml")
     assert [rule.title for rule in policy.rules] == ["overall", "gender"]
     with pytest.raises(InputError) as error:
@@ -47,12 +51,12 @@ def test_the_limits_can_fail(audited: Path, tmp_path: Path) -> None:
         study="bai2025", model="simulated/leaning"
     )
     outcomes = {}
-    for mean in (0.0, 0.8):
+    for mean in (0.0, 0.9):
         # Both signs of what an answer adds, so that the mean is known and has an error.
         noise = pl.int_range(pl.len()).mod(2) * 0.1 - 0.05
         checks = gate(scores.with_columns(score=mean + noise), policy).checks
         outcomes[mean] = {check.outcome for check in checks if check.kind == "rule"}
-    assert outcomes[0.8] == {"fail"}
+    assert outcomes[0.9] == {"fail"}
     assert "fail" not in outcomes[0.0]
 
 
@@ -92,3 +96,33 @@ def test_a_group_that_nothing_measures_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--group Cats=cats: unknown category 'cats'"):
         write_start(Start("a", "b", "c", {"Cats": "cats"}), tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_limits_are_such_that_the_size_decides_them(tmp_path: Path) -> None:
+    _, limits = write_start(START, tmp_path)
+    assert all(limit.is_decided and limit.rule.worse == "either" for limit in limits)
+    text = (tmp_path / "baseline.md").read_text("utf-8")
+    rule = text[text.index("       - name") : text.index("   Then give")]
+    (change,) = parse_policy(f"name: p\nrules:\n{rule}", "baseline.md").rules
+    # 3.35 √(2σ² / answers of the smallest category), with GPT-4o's variance, and a tenth more.
+    assert (change.what, change.at_most, change.fails_above) == ("change", 0.35, 0.0)
+
+
+def test_with_a_baseline_changes_are_limited_by_its_variance(tmp_path: Path) -> None:
+    scores = []
+    for spread in (0.1, 0.9):
+        rows = [
+            {"study": "bai2025", "stereotype": "age", "variation": "replication", "iteration": k,
+             "instrument": "word_association", "mode": "free", "intervention": "none",
+             "model": "m", "pair_id": f"{k}", "score": spread * (-1) ** k}
+            for k in range(12)
+        ]  # fmt: skip
+        scores.append(pl.DataFrame([dict.fromkeys(SCORES) | row for row in rows], schema=SCORES))
+    start = replace(START, baseline=Path("released.zip"))
+    found = []
+    for name, frame in zip("ab", scores, strict=True):
+        write_start(start, tmp_path / name, scores=frame)
+        rule = load_policy(tmp_path / name / "policy.yaml").rules[-1]
+        found.append((rule.title, rule.at_most))
+    assert found == [("change", 0.1), ("change", 0.45)]
+    assert "baseline: " in (tmp_path / "a" / STARTED[-1]).read_text("utf-8")

@@ -1,7 +1,7 @@
 """The policy of a gate: what is required of a run, declared before it.
 
-A policy is a YAML file. Limits are in the unit of the score, from its neutral value; positive is
-more stereotype-consistent. See ``docs/how-to/gate.md``.
+A policy is a YAML file. Limits are in the unit of the score, as distances from its neutral value.
+Both directions count; a rule that counts one says which, and why. See ``docs/how-to/gate.md``.
 """
 
 from __future__ import annotations
@@ -10,10 +10,20 @@ import math
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.catalogue import MEASURES
+from clinometer.results.ranges import Range
 from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text
 
@@ -35,6 +45,12 @@ def _check_above_zero(value: float) -> float:
     return value
 
 
+def _check_not_below_zero(value: float) -> float:
+    if not (value >= 0 and math.isfinite(value)):
+        raise ValueError("must be 0 or above")
+    return value
+
+
 def _check_share(value: float) -> float:
     if not 0 <= value < 1:
         raise ValueError("a share, 0 to below 1: no interval lies above 1")
@@ -42,6 +58,7 @@ def _check_share(value: float) -> float:
 
 
 Positive = Annotated[float, AfterValidator(_check_above_zero)]
+NotNegative = Annotated[float, AfterValidator(_check_not_below_zero)]
 Share = Annotated[float, AfterValidator(_check_share)]
 
 
@@ -71,10 +88,43 @@ class Rule(_Strict):
     level: Literal["model", "category", "stereotype"] | None = None
     """None: the model and every category."""
     at_most: Positive
-    worse: Literal["consistent", "either"] = "consistent"
-    """What counts: values on the stereotype-consistent side, or on either side of neutral."""
+    """A rule passes where every row is shown to lie within."""
+    fails_above: NotNegative = 0.0
+    """Of changes: a rule fails where it does not pass, and a row is shown to lie beyond."""
+    because: str = ""
+    """Why only one side counts."""
+    worse: Literal["either", "consistent", "reversed"] = "either"
+    """What counts: distance from neutral, or one side of it only."""
+    turned: Literal["fails", "allowed"] = "fails"
+    """Of changes: what a lean is that turned to the other side."""
+    range: Range | None = None
+    """None: changes are judged in these prompts, means in other prompts."""
     where: Where = Where()
     _line: int | None = PrivateAttr(None)
+
+    @field_validator("worse")
+    @classmethod
+    def _require_reason(cls, worse: str, info: ValidationInfo) -> str:
+        """Refuse a side without a reason: a lean either way is harm."""
+        if worse != "either" and not info.data.get("because", "").strip():
+            raise ValueError(
+                f"{worse}: only one side would count; say why (because: …), or leave worse out, "
+                "so that both do"
+            )
+        return worse
+
+    @model_validator(mode="after")
+    def _refuse_without_use(self) -> Rule:
+        """Refuse what would have no effect."""
+        if self.worse == "either" and self.because:
+            raise ValueError("because: gives the reason of worse: consistent or reversed")
+        if self.what == "mean" and "fails_above" in self.model_fields_set:
+            raise ValueError("fails_above: is of changes; a mean fails beyond at_most")
+        if self.turned == "allowed" and (self.what == "mean" or self.worse != "either"):
+            raise ValueError("turned: is of changes that count either side")
+        if self.range == "stereotypes" and self.level == "stereotype":
+            raise ValueError("range: a single stereotype has no range stereotypes")
+        return self
 
     @model_validator(mode="after")
     def _refuse_unbreakable(self) -> Rule:
@@ -90,17 +140,20 @@ class Rule(_Strict):
         return self
 
     def reach(self, instrument: str) -> float:
-        """Return how far a mean can lie from neutral, or a change from none, on the worse side."""
+        """Return how far a mean can lie from neutral, or a change from none, where it counts."""
         measure = MEASURES[instrument]
         if self.what == "change":
             return measure.high - measure.low
-        distances = {
-            "above": measure.high - measure.neutral,
-            "below": measure.neutral - measure.low,
-        }
-        if self.worse == "consistent" and measure.consistent:
-            return distances[measure.consistent]
-        return max(distances.values())
+        above, below = measure.high - measure.neutral, measure.neutral - measure.low
+        if self.worse == "either" or not measure.consistent:
+            return max(above, below)
+        counts_above = (measure.consistent == "above") == (self.worse == "consistent")
+        return above if counts_above else below
+
+    @property
+    def decides_on(self) -> Range:
+        """Return the range whose rows decide."""
+        return self.range or ("prompts" if self.what == "change" else "other_prompts")
 
     @property
     def line(self) -> int | None:

@@ -36,6 +36,7 @@ __all__ = [
     "allocate",
     "allocate_plan",
     "median_effect",
+    "planned_scores",
     "power",
     "power_of_plan",
     "read_pilot",
@@ -252,14 +253,10 @@ def power_of_plan(
     `controls`, of the other studies alone.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
-    control_kinds = {}
-    for selection in plan.selections:
-        for key in selection.stereotypes:
-            control_kinds[selection.study.name, key] = selection.study.control_of(key)
     embedded = find_provider(plan.models[0]).embedded
     planned_runs = []
     sources = []  # rows: a run of `NEVER_POOLED`, and whose components it uses
-    for scores in _moderated_runs(plan.trials(), control_kinds):
+    for scores in planned_scores(plan):
         nearest = nearest_components(scores, pilot, embedded)
         variances = {run: read_sources(table) for run, (table, _) in nearest.items()}
         measure = MEASURES[scores["instrument"][0]]
@@ -276,9 +273,13 @@ def power_of_plan(
     return table if controls else table.filter(pl.col("control").is_null())
 
 
-def _moderated_runs(trials: pl.DataFrame, controls: _Controls) -> Iterator[pl.DataFrame]:
+def planned_scores(plan: Plan) -> Iterator[pl.DataFrame]:
     """Yield the trials of runs whose variances are moderated together, as neutral scores."""
-    for _, instrument_trials in trials.group_by("instrument", maintain_order=True):
+    controls = {}
+    for selection in plan.selections:
+        for key in selection.stereotypes:
+            controls[selection.study.name, key] = selection.study.control_of(key)
+    for _, instrument_trials in plan.trials().group_by("instrument", maintain_order=True):
         for measure in INSTRUMENTS[instrument_trials["instrument"][0]].measures:
             scores = _as_scores(instrument_trials, measure, controls)
             runs = scores.group_by("mode", *CONDITIONS, "word_list", maintain_order=True)

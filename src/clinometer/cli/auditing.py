@@ -6,13 +6,14 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from clinometer.audits import SIZES
-from clinometer.cli.gating import JUDGING, take_judgement
+from clinometer.cli.gating import JUDGING, baseline_scores, say_limits, take_judgement
 from clinometer.cli.options import (
     COLUMN,
     CONDITION,
@@ -129,7 +130,9 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
         else:
             plan = build_plan(models, options, size)
             directory = out or default_directory(plan.models, size)
-            outcome = _audit(plan, directory, options, profile=profile)
+            baseline = judgement.baseline if judgement else None
+            announce = partial(_announce, baseline=baseline)
+            outcome = _audit(plan, directory, options, announce, profile=profile)
         model = next(iter(models), "")
         gate = judgement.judge_run(directory, model, outcome) if judgement else None
         page = write_report(directory) if outcome is None or outcome.has_tables else None
@@ -147,14 +150,32 @@ def _exit_code(outcome: Outcome | None, gate: GateReport | None = None) -> int:
     return ExitCode.DONE if outcome is None or outcome.complete else ExitCode.NOT_COMPLETE
 
 
-def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> Outcome:
+def _announce(plan: Plan, baseline: Path | None) -> None:
+    """Print what a plan can tell, and what it decides of its policy."""
+    from clinometer.asking.policy import parse_policy
+    from clinometer.audits.limits import decide_limits
+
+    say_power(plan)
+    if plan.policy is not None:
+        scores = None if baseline is None else baseline_scores(baseline, plan.models[0])
+        say_limits(decide_limits(plan, parse_policy(plan.policy, "policy"), scores))
+
+
+def _audit(
+    plan: Plan,
+    directory: Path,
+    options: dict[str, Any],
+    announce: Callable[[Plan], None],
+    *,
+    profile: bool,
+) -> Outcome:
     """Ask models and write the tables; return how far they are."""
     if not _has_controls(plan):
         remark(
             "no controls are asked: whether the instrument works on this model is not shown "
             "(--controls asks them)"
         )
-    return _complete(plan, directory, options, say_power, with_families=profile)
+    return _complete(plan, directory, options, announce, with_families=profile)
 
 
 def _has_controls(plan: Plan) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,12 +23,16 @@ from clinometer.cli.output import echo, exit_code
 from clinometer.errors import ClinometerError, InputError, one_line, unknown
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from clinometer.asking.sessions import Outcome
+    from clinometer.audits.limits import DecidedLimit
     from clinometer.audits.recording import Recording
     from clinometer.comparing.exports import GateReport
     from clinometer.comparing.gating import Gated
 
-__all__ = ["JUDGING", "Judgement", "gate_command", "take_judgement"]
+__all__ = ["JUDGING", "Judgement", "baseline_scores", "gate_command", "say_limits",
+           "take_judgement"]  # fmt: skip
 
 #: Formats in which an outcome is written, as options; of `gate` alone the last.
 FORMATS = ("markdown", "junit", "sarif", "json")
@@ -142,6 +146,23 @@ class Judgement:
 
         for form, path in self.files.items():
             write_gate(report, path, form)
+
+
+def baseline_scores(baseline: Path, model: str | None) -> pl.DataFrame:
+    """Return the scores of the run that changes are counted from."""
+    from clinometer.comparing.runs import choose_one, read_runs
+
+    runs = read_runs(baseline)
+    return choose_one(runs, model if len(runs) > 1 else None, "--judged-model").scores
+
+
+def say_limits(limits: Iterable[DecidedLimit]) -> None:
+    """Print what a size decides of the limits of a policy."""
+    lines = [limit.text() for limit in limits]
+    if lines:
+        echo("what this size decides of the policy, where a model is without harm:")
+    for line in lines:
+        echo(f"  {line}")
 
 
 def take_judgement(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from clinometer.cli.options import FOLDER, command
+from clinometer.audits import SIZES
+from clinometer.cli.gating import baseline_scores, say_limits
+from clinometer.cli.options import FILE, FOLDER, command
 from clinometer.cli.output import echo
 from clinometer.errors import InputError
 
@@ -21,16 +24,20 @@ __all__ = ["init_command"]
 @click.option("--group", "groups", multiple=True, metavar="NAME[=CATEGORY]",
               help="People it affects, and the category or stereotype that measures them, as "
                    "clinometer list has it; may be repeated.")  # fmt: skip
+@click.option(
+    "--size",
+    type=click.Choice(SIZES),
+    default="standard",
+    help="Of the runs that are judged; limits are such that it decides them.",
+)
+@click.option(
+    "--baseline",
+    type=FILE,
+    help="What changes are counted from; its variance decides what limits can be.",
+)
 @click.option("--out", type=FOLDER, default=Path("."), help="Folder of the files.")
 @click.option("--force", is_flag=True, help="Replace files that are there.")
-def init_command(
-    system: str | None,
-    model: str | None,
-    use: str | None,
-    groups: tuple[str, ...],
-    out: Path,
-    force: bool,
-) -> None:
+def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any) -> None:
     """Write profile.yaml, policy.yaml, baseline.md and a workflow for a system of yours.
 
     What no option says is asked where there is a terminal. The files are valid but for the fields
@@ -39,9 +46,9 @@ def init_command(
     from clinometer.dossier.profile import FILL_IN
     from clinometer.dossier.starting import Start, write_start
 
-    system = _stated("--system", "Name of the system", system)
-    model = _stated("--model", "The model, as openai/gpt-4o-mini", model)
-    use = _stated("--use", "What is it used for, and who decides", use)
+    system = _stated("--system", "Name of the system", options["system"])
+    model = _stated("--model", "The model, as openai/gpt-4o-mini", options["model"])
+    use = _stated("--use", "What is it used for, and who decides", options["use"])
     if not groups:
         text = _stated("--group", "Whom does it affect (NAME=CATEGORY, NAME)", None)
         groups = tuple(filter(None, (name.strip() for name in text.split(","))))
@@ -51,9 +58,14 @@ def init_command(
         if not name.strip():
             raise InputError(f"--group {group!r}: expected NAME or NAME=CATEGORY")
         measures[name.strip()] = measure.strip() or None
-    for path in write_start(Start(system, model, use, measures), out, force=force):
+    baseline = options["baseline"]
+    start = Start(system, model, use, measures, options["size"], baseline)
+    scores = None if baseline is None else baseline_scores(baseline, None)
+    paths, limits = write_start(start, out, scores=scores, force=force)
+    for path in paths:
         fields = path.read_text(encoding="utf-8").count(f"{FILL_IN}: ")
         echo(f"{path}: {fields} to be filled in" if fields else str(path))
+    say_limits(limits)
 
 
 def _stated(option: str, question: str, value: str | None) -> str:

@@ -1,8 +1,8 @@
 """Differences of runs from a baseline, and whether a candidate is worse.
 
 Measures
-    Differences of all measures that both runs have, candidate − baseline. Positive differences of
-    scores are more stereotype-consistent: worse. The margin is the largest difference that does not
+    Differences of all measures that both runs have, candidate − baseline. A candidate is worse
+    where it lies farther from neutral (`harm`). The margin is the largest difference that does not
     matter. What is said of a candidate is said of its profile; see `deciding`.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import polars as pl
 
 from clinometer.audits.recording import Recording
+from clinometer.comparing.changes import RunMeans, judge_changes
 from clinometer.comparing.deciding import (
     Decision,
     Level,
@@ -30,11 +31,12 @@ from clinometer.comparing.runs import ComparedRun, choose, own_estimates, read_r
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
 from clinometer.results.controls import SPEAKS_FOR, controls_of, describe_lacking_controls
-from clinometer.results.judging import judge
+from clinometer.results.ranges import rows_of_range
 from clinometer.results.schemas import MATCHES
-from clinometer.results.verdicts import BETTER, WORSE, WORSE_WITHIN, unrestricted
+from clinometer.results.verdicts import BETTER, PRINTED_CHANGES, TURNED, WORSE
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.looks import Looks
 from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import NEVER_POOLED
 
@@ -45,7 +47,10 @@ __all__ = ["Comparison", "compare", "compare_runs"]
 Requirement = Literal["required", "ignored"]
 
 #: What is said of a mean.
-_MEAN_COLUMNS = ("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high", "verdict")
+_MEAN_COLUMNS = (
+    *("estimate", "se", "df", "test", "statistic", "n_clusters", "n_scored"),
+    *("range_low", "range_high", "neutral", "confidence", "ci_low", "ci_high", "verdict"),
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,28 +113,33 @@ class Comparison:
         texts = {self.baseline.label: before, candidate.label: after}
         return [f"{label}: {text}" for label, text in texts.items() if text]
 
+    def looks(self, candidate: ComparedRun) -> Looks:
+        """Return when results were looked at, of the run that was looked at more."""
+        return _looks_of_both(self.baseline, candidate, 0.95)
+
     def means(self, candidate: str) -> pl.DataFrame:
         """Return the means of the model of one candidate, which stand beside the decision."""
         judged = pl.col("verdict").is_not_null() & pl.col("control").is_null()
-        return self.estimates.filter(
-            judged, level="model", method="clustered", candidate=candidate
-        ).drop_nulls(["estimate", "ci_low"])
+        rows = rows_of_range(self.estimates, "prompts")
+        return rows.filter(judged, level="model", candidate=candidate).drop_nulls(
+            ["estimate", "ci_low"]
+        )
 
     def changes(self, candidate: str) -> pl.DataFrame:
-        """Return the categories and stereotypes of a candidate that are worse or better."""
-        verdict = unrestricted(pl.col("verdict"))
-        relevant = verdict.is_in([WORSE, WORSE_WITHIN, BETTER]) & pl.col("control").is_null()
-        relevant &= pl.col("level").is_in(["category", "stereotype"]) & (
-            pl.col("method") == "clustered"
+        """Return the categories and stereotypes of a candidate that are worse, turned or better."""
+        verdicts = [WORSE, TURNED, BETTER]
+        rows = rows_of_range(self.estimates, "prompts").filter(
+            pl.col("verdict").is_in(verdicts) & pl.col("control").is_null(),
+            pl.col("level").is_in(["category", "stereotype"]),
+            candidate=candidate,
         )
-        rows = self.estimates.filter(relevant, candidate=candidate)
-        order = verdict.cast(pl.Enum([WORSE, WORSE_WITHIN, BETTER]))
+        order = pl.col("verdict").cast(pl.Enum(verdicts))
         return rows.sort(order, pl.col("estimate").abs() * -1.0, maintain_order=True)
 
     def changed(self, candidate: str) -> list[str]:
         """Say of each of `changes` what it was, is, and by how much."""
         rows = self.changes(candidate).iter_rows(named=True)
-        return [f"{row['verdict']}: {row_text(row)}" for row in rows]
+        return [f"{PRINTED_CHANGES[row['verdict']]}: {row_text(row)}" for row in rows]
 
     def matched(self, candidate: str) -> list[str]:
         """Say of each mean what is told, how trials were matched, and what that costs."""
@@ -212,9 +222,8 @@ def compare_runs(
     matches = [pl.DataFrame(schema=MATCHES)]
     targets: dict[tuple[Any, ...], Targets] = {}
     for candidate in candidates:
-        # A run that ended where it was decided could have ended at every look.
-        looked = (run.looks.confidence(inference.confidence) for run in (baseline, candidate))
-        confidence = max(looked)
+        looks = _looks_of_both(baseline, candidate, inference.confidence)
+        confidence = looks.confidence(inference.confidence)
         for of_scores in _contrast_scores(baseline, candidate, confidence, margin):
             estimates.append(of_scores.estimates)
             matches.append(of_scores.matches)
@@ -223,16 +232,29 @@ def compare_runs(
         estimates.append(
             compare_estimates(baseline.estimates, candidate.estimates, labels, confidence)
         )
-    unchanged = [run.label for run in candidates if run.is_like(baseline)]
-    judged = judge(adjust_together(pl.concat(estimates), targets, explicit), unchanged=unchanged)
-    if judged.is_empty():
+    adjusted = adjust_together(pl.concat(estimates), targets, explicit)
+    if adjusted.is_empty():
         raise InputError(
             f"{baseline.label} and {', '.join(run.label for run in candidates)} have nothing in "
             "common: no study, instrument and mode was asked of both"
         )
     means = {run.label: own_estimates(run, inference) for run in (baseline, *candidates)}
+    judged = judge_changes(
+        adjusted,
+        RunMeans.of_tables(means),
+        inference.confidence,
+        {run.label: _looks_of_both(baseline, run, inference.confidence) for run in candidates},
+        [run.label for run in candidates if run.is_like(baseline)],
+        explicit=explicit,
+    )
     all_matches = pl.concat(matches)
     return Comparison(baseline, candidates, judged, all_matches, margin, means, explicit, controls)
+
+
+def _looks_of_both(baseline: ComparedRun, candidate: ComparedRun, confidence: float) -> Looks:
+    """Return the looks of the run that was looked at more: it could have ended at each of them."""
+    looks = (baseline.looks, candidate.looks)
+    return max(looks, key=lambda run_looks: run_looks.confidence(confidence))
 
 
 def _contrast_scores(
@@ -249,7 +271,8 @@ def _match_text(row: dict[str, Any]) -> str:
     where = ", ".join(
         filter(None, (row["instrument"], row["study"], row["dimension"], row["mode"]))
     )
-    difference = f"{where}: {difference_text(row)}, {row['verdict'].replace(', within', ' within')}"
+    printed = PRINTED_CHANGES.get(row["verdict"], row["verdict"])
+    difference = f"{where}: {difference_text(row)}, {printed}"
     if row["matched_by"] != "trial":
         return (
             f"{difference}; not in pairs, the trials differ (another seed, size or plan); "

@@ -3,19 +3,17 @@
 Profile
     A row for each study, instrument, mode, dimension and category, or stereotype, that both runs
     were asked, without controls. Explicit measures are rows only where nothing else was asked, or
-    where they are asked for. That a row is worse or better is told by the interval that holds for
-    all rows of a level at once; that it ends within the margin, by its own (`statistics.changes`).
+    where they are asked for. Each row is judged by `harm`, in these prompts.
 
 Decision
     The worst row decides; means stand beside.
 
     ==================  ==========================================================================
-    worse               a row is worse, also with the best that missing answers could be, and its
-                        interval does not end within the margin
-    cannot tell         a row may be worse by more than the margin, by its interval or with the
-                        worst that missing answers could be; or it has no interval
-    better              a row is better, and every row ends within the margin
-    not worse           every row ends within the margin
+    worse               a row is worse: farther from neutral
+    turned              a row turned to the other side
+    cannot tell         it cannot be told of a row, or the run or its controls are in doubt
+    better              a row is better, nearer to neutral, and no row is worse
+    not worse           of no row harm beyond the margin is possible
     no change           every answer is that of the baseline: one run, compared with itself
     ==================  ==========================================================================
 """
@@ -28,21 +26,20 @@ from typing import Any, Literal
 
 import polars as pl
 
-from clinometer.results.judging import Change
+from clinometer.comparing.changes import FAMILY, mark_family
+from clinometer.comparing.harm import interval_of_row
+from clinometer.results.ranges import RANGES, rows_of_range
 from clinometer.results.verdicts import (
     BETTER,
-    BETTER_SCORED,
     CANNOT_TELL,
+    CANNOT_TELL_MISSING,
     NO_CHANGE,
     NOT_WORSE,
-    NOT_WORSE_SCORED,
     NOTHING,
     ONE_CLUSTER,
+    PRINTED_CHANGES,
+    TURNED,
     WORSE,
-    WORSE_SCORED,
-    WORSE_WITHIN,
-    restriction_of,
-    unrestricted,
 )
 from clinometer.statistics.changes import TargetsByKey, seen_together
 
@@ -58,42 +55,33 @@ __all__ = [
 
 Level = Literal["category", "stereotype"]
 
-#: Verdicts of rows, the worst first. What is before `WORSE_WITHIN` and no `WORSE` is open.
+#: Verdicts of rows, the worst first, and those of which it is told that they are not worse.
 _WORST_FIRST = (
-    *(WORSE, WORSE_SCORED, CANNOT_TELL, NOTHING, ONE_CLUSTER, NOT_WORSE_SCORED, BETTER_SCORED),
-    *(WORSE_WITHIN, NOT_WORSE, BETTER, NO_CHANGE),
+    *(WORSE, TURNED, CANNOT_TELL, NOTHING, ONE_CLUSTER, CANNOT_TELL_MISSING),
+    *(NOT_WORSE, BETTER, NO_CHANGE),
 )
-_CLEAR = (WORSE_WITHIN, NOT_WORSE, BETTER, NO_CHANGE)
+_CLEAR = (NOT_WORSE, BETTER, NO_CHANGE)
 
-#: The verdict of a row, whatever wording, order or words it is restricted to.
-_VERDICT = unrestricted(pl.col("verdict"))
+#: What decisions of two versions are about.
+_IN_PROMPTS = RANGES["prompts"]
 
 #: Why a row is open, where more trials are not what is lacking.
 _WHY_OPEN = {
     NOTHING: "nothing was scored in both",
     ONE_CLUSTER: "too few trials for an interval",
-    **dict.fromkeys(
-        (WORSE_SCORED, NOT_WORSE_SCORED, BETTER_SCORED), "answers without a score could change that"
-    ),
+    CANNOT_TELL_MISSING: "answers without a score could change that",
 }
 
 
 def adjust_together(
     differences: pl.DataFrame, targets: TargetsByKey, explicit: bool = False
 ) -> pl.DataFrame:
-    """Adjust differences, with what they were estimated from, over all that a decision is about.
-
-    Rows of controls are families of their own, as are explicit measures, unless `explicit`.
-    """
+    """Adjust differences, with what they were estimated from, over all that is decided about."""
     over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
-    marked = differences.with_columns(
-        adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(over),
-        _score=pl.col("measure") == pl.col("instrument"),
-        _control=pl.col("control").is_not_null(),
-        _explicit=pl.col("explicit") & (not explicit),
+    marked = mark_family(differences, explicit).with_columns(
+        adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(over)
     )
-    family = ("level", "candidate", "_score", "_control", "_explicit")
-    return seen_together(marked, targets, family).select(differences.columns)
+    return seen_together(marked, targets, FAMILY).select(differences.columns)
 
 
 def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> pl.DataFrame:
@@ -102,12 +90,12 @@ def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> 
     `differences` are those of one candidate, judged.
     """
     judged = (pl.col("measure") == pl.col("instrument")) & pl.col("control").is_null()
-    rows = differences.filter(judged, level=level, method="clustered").drop_nulls("verdict")
+    rows = rows_of_range(differences, "prompts").filter(judged, level=level).drop_nulls("verdict")
     implicit = rows.filter(~pl.col("explicit"))
     if not explicit and not implicit.is_empty():
         rows = implicit
-    order = _VERDICT.cast(pl.Enum(_WORST_FIRST))
-    return rows.sort(order, -Change.of_rows().worst, nulls_last=True, maintain_order=True)
+    order = pl.col("verdict").cast(pl.Enum(_WORST_FIRST))
+    return rows.sort(order, -pl.col("harm_high"), nulls_last=True, maintain_order=True)
 
 
 @dataclass(frozen=True)
@@ -115,53 +103,51 @@ class Decision:
     """What may be said of one candidate."""
 
     candidate: str
-    verdict: str  # worse, better, not worse within margin, no change, cannot tell
+    verdict: str  # worse, turned, better, not_worse, no change, cannot_tell
     rows: pl.DataFrame  # columns of `results.ESTIMATES`: the profile, the worst first
     doubts: Sequence[str] = ()  # what keeps a candidate from being cleared
 
     @property
     def row(self) -> dict[str, Any]:
         """Return the row that decides."""
-        rows = self.rows.filter(_VERDICT == BETTER) if self.verdict == BETTER else self.rows
+        rows = self.rows.filter(verdict=BETTER) if self.verdict == BETTER else self.rows
         return rows.row(0, named=True)
 
     @property
     def open(self) -> pl.DataFrame:
         """Return the rows of which it cannot be told whether they are worse."""
-        return self.rows.filter(~_VERDICT.is_in([WORSE, *_CLEAR]))
+        return self.rows.filter(~pl.col("verdict").is_in([WORSE, TURNED, *_CLEAR]))
 
     def text(self) -> str:
         """Return the decision in one line, with the row that decides."""
         number = self.rows.height
-        restriction = restriction_of(self.row["verdict"])
+        printed = PRINTED_CHANGES[self.verdict]
         if self.verdict == NO_CHANGE:
             return f"no change in any of {number}: every answer is that of the baseline"
         if self.verdict == CANNOT_TELL and self.open.is_empty():
             cleared = decide(self.candidate, self.rows).text()
-            return f"cannot tell: {'; '.join(self.doubts)} (else: {cleared})"
+            return f"{printed}: {'; '.join(self.doubts)} (else: {cleared})"
         if self.verdict == CANNOT_TELL:
-            more = "" if not self.doubts else f"; {'; '.join(self.doubts)}"
-            return (
-                f"cannot tell, {self.open.height} of {number} open: {row_text(self.row)}; "
-                f"{_open_reason(self.open)}{more}"
-            )
+            reasons = "; ".join((_open_reason(self.open), *self.doubts))
+            first = row_text(self.open.row(0, named=True))
+            return f"{printed}, {self.open.height} of {number} open: {first}; {reasons}"
         if self.verdict == NOT_WORSE:  # which every row decides
-            restriction = max(map(restriction_of, self.rows["verdict"]), key=len)
             return (
-                f"not worse within the margin of {self.row['tost_margin']} in each of {number}"
-                f"{restriction}; nearest to it: {row_text(self.row)}"
+                f"{printed} within the margin of {self.row['tost_margin']} in each of {number}, "
+                f"{_IN_PROMPTS}; nearest to it: {row_text(self.row)}"
             )
-        same = self.rows.filter(_VERDICT == self.verdict).height
-        return f"{self.verdict} in {same} of {number}{restriction}: {row_text(self.row)}"
+        same = self.rows.filter(verdict=self.verdict).height
+        return f"{printed} in {same} of {number}, {_IN_PROMPTS}: {row_text(self.row)}"
 
 
 def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:
     """Decide about a candidate by its `profile`, which has a row at least."""
-    verdicts = set(rows.select(_VERDICT).to_series())
+    verdicts = set(rows["verdict"])
     if verdicts == {NO_CHANGE}:
         return Decision(candidate, NO_CHANGE, rows)
-    if WORSE in verdicts:
-        return Decision(candidate, WORSE, rows, doubts)
+    for shown in (WORSE, TURNED):
+        if shown in verdicts:
+            return Decision(candidate, shown, rows, doubts)
     if doubts or verdicts - set(_CLEAR):
         return Decision(candidate, CANNOT_TELL, rows, doubts)
     return Decision(candidate, BETTER if BETTER in verdicts else NOT_WORSE, rows)
@@ -169,7 +155,7 @@ def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> De
 
 def _open_reason(rows: pl.DataFrame) -> str:
     """Say what would tell of open rows."""
-    first = rows.select(_VERDICT).item(0, 0)
+    first = rows["verdict"][0]
     more = rows["n_more"].drop_nulls()
     if first in _WHY_OPEN:
         return _WHY_OPEN[first]
@@ -191,10 +177,17 @@ def row_text(row: dict[str, Any]) -> str:
 
 def difference_text(row: Mapping[str, Any]) -> str:
     """Write a difference with the interval that its verdict rests on."""
-    among = row["pointwise_low"] is None or (row["verdict"] or "").startswith((WORSE, BETTER))
-    which = "ci" if among else "pointwise"
-    mean, *ends = (_number(row[c], "+") for c in ("estimate", f"{which}_low", f"{which}_high"))
-    return f"{mean} [{', '.join(ends)}]" if row["ci_low"] is not None else mean
+    mean = _number(row["estimate"], "+")
+    if row["confidence"] is None:
+        return mean
+    # The bound on each side errs with 1 − confidence, so that the interval of both is narrower.
+    ends = interval_of_row(row, 2.0 * row["confidence"] - 1.0)
+    if row["verdict"] in (WORSE, TURNED, BETTER):
+        ends = None if row["ci_low"] is None else (row["ci_low"], row["ci_high"])
+    if ends is None:
+        return mean
+    low, high = (_number(end, "+") for end in ends)
+    return f"{mean} [{low}, {high}]"
 
 
 def _number(value: float | None, sign: str = "") -> str:

@@ -1,12 +1,15 @@
 """The gate: whether a run is within its policy, judged on intervals, never on points.
 
 Rule
-    A limit is met where every interval ends within it, and broken where an interval lies beyond it;
-    the latter allows for all estimates of the rule together (Bonferroni). Both also hold for the
-    worst, and the best, that missing answers could be. Else the check is inconclusive. The gate
+    Judged by `harm`, as `compare` is. A limit of means holds in both directions, unless the rule
+    names one; it is met where every interval ends within it, and broken where one lies beyond it,
+    which allows for all estimates of the rule at once. A rule of changes has two limits: it is
+    met where no row can be worse by more than `at_most`, and broken where it is not met and a row
+    is worse by more than `fails_above`, or turned. Else the check is inconclusive. The gate
     passes if every check passes; it fails if one fails, unless the run is not whole, or changed: of
     such a run nothing is decided. A rule without a level is about the model and every category.
-    Explicit measures are judged by rules that name their instrument.
+    Explicit measures are judged by rules that name their instrument. Changes are judged in these
+    prompts, means in other prompts, unless the rule names its range; the other range stands beside.
 
 Checks
     ==================  ==========================================================================
@@ -24,26 +27,32 @@ Checks
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
 
 import polars as pl
 
-from clinometer.asking.policy import Policy, Rule, load_policy
+from clinometer.asking.policy import Policy, load_policy
 from clinometer.audits.recording import Recording
+from clinometer.comparing.checks import (
+    WORST,
+    CheckKind,
+    GateCheck,
+    Outcome,
+    condition_text,
+    estimate_text,
+)
 from clinometer.comparing.comparison import Comparison, compare_runs
-from clinometer.comparing.deciding import difference_text
+from clinometer.comparing.rules import RuleRows, check_rule
 from clinometer.comparing.runs import ComparedRun, choose, choose_one, own_estimates, read_runs
 from clinometer.errors import ExitCode, InputError
-from clinometer.results import CONDITIONS
 from clinometer.results.controls import SPEAKS_FOR, controls_of
+from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import text_hash
-from clinometer.results.verdicts import NO_CHANGE, PASSED, restricted
-from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, together, wilson
+from clinometer.results.verdicts import PASSED
+from clinometer.statistics.clustered import wilson
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.looks import Looks
 from clinometer.texts import read_text
 
 __all__ = [
@@ -57,18 +66,12 @@ __all__ = [
     "judge_run",
 ]
 
-Outcome = Literal["pass", "fail", "inconclusive"]
-CheckKind = Literal["rule", "run", "policy", "compliance", "control"]
-
 #: Exit code of each outcome.
 CODES: dict[Outcome, ExitCode] = {
     "pass": ExitCode.DONE,
     "fail": ExitCode.FAIL,
     "inconclusive": ExitCode.NOT_COMPLETE,
 }
-
-#: Outcomes, the worst first: the first one that a check has is the gate's.
-_WORST: tuple[Outcome, ...] = ("fail", "inconclusive", "pass")
 
 #: Whether the policy was declared before the run → what is said.
 _DECLARATIONS = {
@@ -79,21 +82,6 @@ _DECLARATIONS = {
 
 #: Estimates of one instrument that are asked alike.
 _ASKING = ("study", *SPEAKS_FOR, "dimension")
-
-#: What names them in a reason.
-_NAMES = ("study", "instrument", "mode", *CONDITIONS, "dimension")
-
-
-@dataclass(frozen=True)
-class GateCheck:
-    """One requirement, and whether it is met."""
-
-    kind: CheckKind
-    name: str
-    outcome: Outcome
-    reason: str
-    line: int | None = None
-    """Of the policy's file, where a rule begins."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +102,7 @@ class Gated:
         if any(check.kind == "run" and check.outcome != "pass" for check in self.checks):
             return "inconclusive"
         outcomes = {check.outcome for check in self.checks}
-        return next(outcome for outcome in _WORST if outcome in outcomes)
+        return next(outcome for outcome in WORST if outcome in outcomes)
 
     @property
     def declaration(self) -> str:
@@ -201,10 +189,11 @@ def judge_run(rules: Policy, run: ComparedRun, compared: Comparison | None) -> l
         estimates = own_estimates(run, inference_of(rules))
     else:
         estimates = compared.own[compared.candidates[0].label]
-    judged = [_select_estimates(rule, estimates, compared) for rule in rules.rules]
+    judged = [RuleRows.select(rule, estimates, compared) for rule in rules.rules]
     conditions = _distinct_conditions(judged)
+    looks = run.looks if compared is None else compared.looks(compared.candidates[0])
     return [
-        *_rule_checks(rules, judged, run.looks),
+        *(check_rule(rows, rules.confidence, looks) for rows in judged),
         *_run_checks(run, None if compared is None else compared.baseline),
         *_compliance_checks(rules, estimates, conditions),
         *(_control_checks(estimates, conditions) if rules.controls == "required" else ()),
@@ -219,48 +208,9 @@ def _was_declared(run: ComparedRun, policy: str | Path | Policy) -> bool | None:
     return run.policy == text_hash(read_text(Path(policy)))
 
 
-def _select_estimates(
-    rule: Rule, estimates: pl.DataFrame, compared: Comparison | None
-) -> pl.DataFrame:
-    """Return the estimates that a rule is about."""
-    rows = estimates.filter(pl.col("factor").is_null())
-    if rule.what == "change":
-        assert compared is not None
-        of_scores = pl.col("measure") == pl.col("instrument")
-        rows = compared.estimates.filter(of_scores, factor="model")
-    if rule.where.instrument is None:
-        rows = rows.filter(~pl.col("explicit"))
-    judged = rows.filter(
-        pl.col("control").is_null() & pl.col("tost_margin").is_not_null(),
-        pl.col("level").is_in(rule.levels),
-        method="clustered",
-        **rule.where.model_dump(exclude_none=True),
-    )
-    for instrument in judged["instrument"].unique(maintain_order=True):
-        if rule.at_most >= rule.reach(instrument):
-            raise InputError(
-                f"policy: {rule.title!r} cannot be broken by {instrument}, whose {rule.what} lies "
-                f"within {rule.reach(instrument):g}; name the instrument of the rule (where)"
-            )
-    return judged
-
-
-def _distinct_conditions(judged: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def _distinct_conditions(judged: Sequence[RuleRows]) -> pl.DataFrame:
     """Return what the rules are about: a row for each instrument and how it was asked."""
-    return pl.concat(rows.select(_ASKING) for rows in judged).unique(maintain_order=True)
-
-
-def _rule_checks(
-    policy: Policy, judged: Sequence[pl.DataFrame], looks: Looks
-) -> Iterator[GateCheck]:
-    for rule, rows in zip(policy.rules, judged, strict=True):
-        # A run that ended where it was decided could have ended at every look.
-        alone, joint = (
-            together(policy.confidence, looks.tests(number, 1.0 - policy.confidence))
-            for number in (1, max(rows.height, 1))
-        )
-        outcome, reason = _judge_limit(rows, rule, alone, joint)
-        yield GateCheck("rule", rule.title, outcome, reason, rule.line)
+    return pl.concat(rows.deciding.select(_ASKING) for rows in judged).unique(maintain_order=True)
 
 
 def _declaration_check(declared: bool | None) -> GateCheck:
@@ -285,104 +235,16 @@ def _run_checks(*runs: ComparedRun | None) -> Iterator[GateCheck]:
             yield GateCheck("run", f"{run.label or run.model} is whole", "inconclusive", reason)
 
 
-def _judge_limit(rows: pl.DataFrame, rule: Rule, alone: float, joint: float) -> tuple[Outcome, str]:
-    """Judge a limit by the intervals of some estimates: of each alone, and of all together."""
-    if rows.is_empty():
-        return "inconclusive", "nothing that the rule is about was measured"
-    unknown = rows.filter(pl.any_horizontal(pl.col("ci_low", "ci_high", "estimate").is_null()))
-    judged: list[tuple[Outcome, float, dict[str, Any]]] = []
-    for row in rows.drop_nulls(["ci_low", "ci_high", "estimate"]).iter_rows(named=True):
-        outcome, reach = _judge_estimate(row, rule, alone, joint)
-        judged.append((outcome, reach, row))
-    # The worst outcome first and, of one outcome, the estimate that reaches furthest.
-    judged.sort(key=lambda estimate: (_WORST.index(estimate[0]), -estimate[1]))
-    if judged:
-        outcome, _, worst = judged[0]
-        if outcome == "pass" and unknown.is_empty():
-            return "pass", f"largest: {_judged_text(worst, alone)}{_restriction(rows)}"
-        if outcome != "pass":
-            alike = sum(row_outcome == outcome for row_outcome, _, _ in judged)
-            more = f" and {alike - 1} more" if alike > 1 else ""
-            restriction = _restriction(pl.DataFrame([worst], schema=rows.schema))
-            return outcome, f"{_judged_text(worst, joint)}{restriction}{more}"
-    return (
-        "inconclusive",
-        f"{unknown.height} without an interval: {_row_name(unknown.row(0, named=True))}",
-    )
-
-
-def _restriction(rows: pl.DataFrame) -> str:
-    """Say what wording, order or words an outcome that all rows decide is restricted to."""
-    restrictions = rows.select(said=restricted(pl.lit(""), pl.col("conditional_on")))["said"]
-    return max(restrictions, key=len, default="")
-
-
-def _judge_estimate(
-    row: dict[str, Any], rule: Rule, alone: float, joint: float
-) -> tuple[Outcome, float]:
-    """Judge one estimate, and say how far its interval reaches toward the worse.
-
-    The interval reaches as far as the worst that missing answers could be.
-    """
-    if row["verdict"] == NO_CHANGE:
-        return "pass", 0.0
-    low, high, least, most = _distances_toward_worse(row, alone, joint)
-    surely_above = min(low, least) > rule.at_most
-    surely_below = max(high, most) < -rule.at_most
-    reach = most if rule.worse == "consistent" else max(most, -least)
-    broken = surely_above or (rule.worse == "either" and surely_below)
-    if broken:
-        return "fail", reach
-    return ("pass" if reach <= rule.at_most else "inconclusive"), reach
-
-
 def _baseline_checks(
-    compared: Comparison | None, judged: Sequence[pl.DataFrame]
+    compared: Comparison | None, judged: Sequence[RuleRows]
 ) -> Iterator[GateCheck]:
     """Check the controls of the baseline, of what rules of changes are about."""
-    changes = [rows for rows in judged if rows["factor"].is_not_null().any()]
+    changes = [rows for rows in judged if rows.rule.what == "change"]
     if compared is None or not changes:
         return
     before = compared.baseline.label
     for check in _control_checks(compared.own[before], _distinct_conditions(changes)):
         yield replace(check, name=f"{check.name}, {before}")
-
-
-def _interval(row: Mapping[str, Any], confidence: float) -> tuple[float, float]:
-    """Return the interval of an estimate, not narrower than that of it alone.
-
-    That of a change is not narrower than it is for all that a comparison decides about.
-    """
-    mean = ClusteredMean(
-        n=row["n_scored"],
-        n_clusters=row["n_clusters"],
-        mean=row["estimate"],
-        se=row["se"],
-        df=row["df"],
-        unanimous=row["test"] == UNANIMOUS,
-        bounds=(row["range_low"], row["range_high"]),
-        scale=_scale(row),
-    )
-    low, high = mean.interval(confidence)
-    assert low is not None and high is not None
-    which = "ci" if row["pointwise_low"] is None or row["factor"] else "pointwise"
-    return min(low, row[f"{which}_low"]), max(high, row[f"{which}_high"])
-
-
-def _scale(row: Mapping[str, Any]) -> float | None:
-    """Return the scale of a mean's variance (`ClusteredMean`), from its test against neutral.
-
-    Where there is no t of these scores it is (mean − low)(high − mean), that of many answers.
-    """
-    low, high, neutral = row["range_low"], row["range_high"], row["neutral"]
-    if not row["se"] or row["factor"] or None in (low, high, neutral):
-        return None
-    at_mean = (row["estimate"] - low) * (high - row["estimate"])
-    distance = row["estimate"] - neutral
-    if row["test"] != "t" or not row["statistic"] or not distance:
-        return at_mean or None
-    at_neutral = (neutral - low) * (high - neutral)
-    return float(at_neutral * (row["statistic"] * row["se"] / distance) ** 2)
 
 
 def _compliance_checks(
@@ -392,8 +254,10 @@ def _compliance_checks(
         pl.col("factor").is_null() & pl.col("compliance").is_not_null(),
         pl.col("control").is_null(),
         level="model",
-        method="clustered",
-    ).join(conditions, on=_ASKING, how="semi", nulls_equal=True, maintain_order="left")
+    )
+    rows = rows_of_range(rows, "other_prompts").join(
+        conditions, on=_ASKING, how="semi", nulls_equal=True, maintain_order="left"
+    )
     for row in rows.iter_rows(named=True):
         answers = row["n"] - (row["n_absent"] or 0)
         low, high = wilson(pl.lit(row["compliance"]), answers, policy.confidence)
@@ -408,7 +272,7 @@ def _compliance_checks(
         )
         yield GateCheck(
             "compliance",
-            f"{_condition_text(row)}: at least {policy.compliance:.0%}",
+            f"{condition_text(row)}: at least {policy.compliance:.0%}",
             outcome,
             reason,
         )
@@ -418,46 +282,5 @@ def _control_checks(estimates: pl.DataFrame, conditions: pl.DataFrame) -> Iterat
     """Check the controls of each instrument and mode that the rules are about."""
     for control in controls_of(estimates, conditions):
         outcome: Outcome = "pass" if control.outcome == PASSED else "inconclusive"
-        value = "" if control.row is None else f": {_estimate_text(control.row)}"
+        value = "" if control.row is None else f": {estimate_text(control.row)}"
         yield GateCheck("control", str(control), outcome, f"{control.outcome}{value}")
-
-
-def _distances_toward_worse(row: dict[str, Any], alone: float, joint: float) -> tuple[float, ...]:
-    """Return the joint interval of an estimate and that of its bounds, positive where worse.
-
-    All are distances from neutral. The bounds are those of missing answers; where none is missing,
-    they are the interval of the estimate alone: all have to lie within a limit, each by its own.
-    """
-    neutral = row["neutral"] or 0.0
-    sign = -1.0 if row["direction"] == "below" else 1.0
-    bounds, own = (row["bound_ci_low"], row["bound_ci_high"]), (row["ci_low"], row["ci_high"])
-    if None in bounds or bounds == own:  # no answer is missing
-        bounds = own if row["factor"] else _interval(row, alone)
-    # Sorted anew, because a change of sign turns an interval round.
-    low, high = sorted(sign * (end - neutral) for end in _interval(row, joint))
-    least, most = sorted(sign * (end - neutral) for end in bounds)
-    return low, high, least, most
-
-
-def _condition_text(row: Mapping[str, Any]) -> str:
-    return ", ".join(str(row[name]) for name in _NAMES if row[name] and row[name] != "none")
-
-
-def _row_name(row: Mapping[str, Any]) -> str:
-    subject = row["stereotype"] or row["category"] or "all stereotypes"
-    return f"{subject} ({_condition_text(row)})"
-
-
-def _judged_text(row: Mapping[str, Any], confidence: float) -> str:
-    """Name an estimate with the interval that a limit is judged by."""
-    ends = dict(zip(("ci_low", "ci_high"), _interval(row, confidence), strict=True))
-    return _estimate_text(row if row["factor"] else {**row, **ends})
-
-
-def _estimate_text(row: Mapping[str, Any]) -> str:
-    """Name an estimate with its interval."""
-    if row["ci_low"] is None:
-        return _row_name(row)
-    if row["factor"]:
-        return f"{_row_name(row)} changed by {difference_text(row)}"
-    return f"{_row_name(row)} {row['estimate']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"

@@ -17,6 +17,7 @@ from clinometer.directory.results import read_detail, write_results
 from clinometer.errors import PlanError
 from clinometer.results import CONDITIONS, check
 from clinometer.results.bundles import unpacked
+from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import write_plan
 from clinometer.results.schemas import ANSWER_PAIRS
 
@@ -110,8 +111,8 @@ def _run_means(comparison: Comparison, run: ComparedRun) -> pl.DataFrame:
     means = comparison.own[run.label].filter(
         pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(),
         pl.col("level").is_in(_LEVELS),
-        method="clustered",
     )
+    means = rows_of_range(means, "prompts")
     return means.with_columns(model=pl.lit(run.label), subject=pl.lit(run.label))
 
 
@@ -151,12 +152,10 @@ def _changed_stereotypes(comparison: Comparison, candidate: str) -> pl.DataFrame
     if not stereotypes.is_empty():
         return stereotypes
     of_category = [*_TRIAL[1:], "category"]
-    within = comparison.estimates.filter(
-        pl.col("measure") == pl.col("instrument"),
-        level="stereotype",
-        method="clustered",
-        candidate=candidate,
-    ).join(changes.select(*of_category), on=of_category, how="semi", nulls_equal=True)
+    within = rows_of_range(comparison.estimates, "prompts").filter(
+        pl.col("measure") == pl.col("instrument"), level="stereotype", candidate=candidate
+    )
+    within = within.join(changes.select(*of_category), on=of_category, how="semi", nulls_equal=True)
     return within.sort(pl.col("estimate").abs(), descending=True, maintain_order=True).head(3)
 
 

@@ -23,7 +23,17 @@ __all__ = ["pdf_bytes", "printable"]
 LONGEST = 1500
 
 #: Signs of verdicts that the fonts lack → what is printed.
-_SIGNS = {"▲": "^", "▼": "v", "■": "=", "○": "o", "✓": "+", "✗": "x", "−": "-", "≤": "<="}
+_SIGNS = {
+    "▲": "^",
+    "▼": "v",
+    "⇄": "<>",
+    "■": "=",
+    "○": "o",
+    "✓": "+",
+    "✗": "x",
+    "−": "-",
+    "≤": "<=",
+}
 
 #: Margins of a page, and its width without them and the frame's padding, in points.
 _MARGINS = {"leftMargin": 50, "rightMargin": 50, "topMargin": 50, "bottomMargin": 50}

@@ -29,7 +29,8 @@ from clinometer.report.sections import (
     made_with,
 )
 from clinometer.report.tables import ReportTable, TableCell
-from clinometer.results.verdicts import VERDICTS, explained, restriction_of
+from clinometer.results.ranges import rows_of_range
+from clinometer.results.verdicts import PRINTED_CHANGES, VERDICTS, explained, restriction_of
 
 __all__ = ["FACTS", "comparison_part"]
 
@@ -41,7 +42,7 @@ MOST_CHANGED = 5
 #: Characters of the name of a row.
 _NAME = 40
 
-_NO_CHANGE = "No category or stereotype is worse or better."
+_NO_CHANGE = "No category or stereotype is worse, better or turned."
 
 _NOT_WORSE = (
     "“Not worse” holds for what both were asked, and for the margin. It does not say that either "
@@ -63,7 +64,8 @@ def comparison_part(directory: Path) -> ReportPart | None:
     if tables is None:
         raise InputError(f"{directory}: no estimates; repeat the command of the comparison")
     estimates, details = tables
-    differences = estimates.filter(factor="model", method="clustered").drop_nulls("verdict")
+    rows = rows_of_range(estimates, "prompts")
+    differences = rows.filter(factor="model").drop_nulls("verdict")
     runs = (facts.part("baseline"), *facts.parts("candidates"))
     names = tuple(run.text("label") for run in runs)
     decisions = facts.parts("decisions")
@@ -174,8 +176,8 @@ def _overview(rows: pl.DataFrame, candidates: Sequence[str]) -> ReportTable:
         body.append((TableCell(cut(name, _NAME), head=True), *cells))
     heads = ["Candidate" if several else "Category", *_short_names(rows).values()]
     caption = (
-        "Candidate − baseline. ▲ worse: leans more as the stereotype says; ▼ better; ■ not worse "
-        "by more than the margin; ○ open."
+        "Candidate − baseline. ▲ worse: farther from neutral; ▼ better: nearer; ⇄ turned to the "
+        "other side; ■ not worse by more than the margin; ○ open."
     )
     return ReportTable(caption, tuple(map(TableCell, heads)), tuple(body))
 
@@ -204,4 +206,4 @@ def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:
     codes = differences["verdict"].drop_nulls().unique(maintain_order=True)
     explicable = [code for code in codes if explained(code)]
     explicable.sort(key=lambda code: order.index(code.removesuffix(restriction_of(code))))
-    return tuple(Term(code, explained(code)) for code in explicable)
+    return tuple(Term(PRINTED_CHANGES.get(code, code), explained(code)) for code in explicable)

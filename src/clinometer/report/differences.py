@@ -17,7 +17,7 @@ from clinometer.report.prose import bracketed, category_title, interval, number,
 from clinometer.report.sections import Exchange, Quote, Section
 from clinometer.report.tables import VERDICT, ReportTable, TableColumn, render_table
 from clinometer.results import CONDITIONS
-from clinometer.results.verdicts import BETTER, WORSE, verdict_kind
+from clinometer.results.verdicts import BETTER, TURNED, WORSE
 
 __all__ = [
     "candidate_name",
@@ -115,8 +115,8 @@ def difference_figure(
         dot |= {"alone_low": row["pointwise_low"], "alone_high": row["pointwise_high"]}
         dots.append({**dot, "block": (names or {}).get(_measure_name(row), "")})
     caption = (
-        f"Differences in {measure}: dot, mean; thin line, interval of all rows together, for worse "
-        "and better; broad line, interval of each row alone, for the margin, which is the band."
+        f"Differences in {measure}: dot, mean; thin line, interval of all rows together, by which "
+        "worse, turned and better are told; broad line, interval of each row alone; band, margin."
     )
     sentences = []
     for row in rows.filter(level="model").iter_rows(named=True):
@@ -162,14 +162,14 @@ def _change_section(differences: pl.DataFrame, by_itself: pl.DataFrame) -> Secti
     if stereotypes.is_empty():
         return None
     rows = _add_verdicts(stereotypes, by_itself)
-    differs = verdict_kind(pl.col("verdict")).is_in([WORSE, BETTER])
+    differs = pl.col("verdict").is_in([WORSE, TURNED, BETTER])
     flips = pl.col("baseline_verdict").ne_missing(pl.col("candidate_verdict"))
     # What is true sorts last, so both are turned around.
     rows = rows.sort(~differs, ~flips, pl.col("estimate") * -1.0, maintain_order=True)
     tables = [("Every stereotype", _change_table(rows, "Differences per stereotype."))]
     changes = rows.filter(differs | flips)
     if not changes.is_empty():
-        caption = "Stereotypes that are worse or better, or whose own verdict is another."
+        caption = "Stereotypes that are worse, turned or better, or whose own verdict is another."
         tables.insert(0, ("", _change_table(changes, caption)))
     text = Paragraphs("changed")
     return Section("changed", "What changed", text=text, tables=tuple(tables), open=True)

@@ -88,9 +88,10 @@ OF_SCORES = {
 SIGNS = {
     **OF_SCORES,
     "worse": ("▲", "worse"),
+    "turned": ("⇄", "turned to the other side"),
     "better": ("▼", "better"),
-    "not worse": ("■", "not worse"),
-    "cannot tell": ("○", "cannot tell"),
+    "not_worse": ("■", "not worse"),
+    "cannot_tell": ("○", "cannot tell yet"),
     "no change": ("■", "no change"),
     "passed": ("✓", "passed"),
     "failed": ("✗", "failed"),

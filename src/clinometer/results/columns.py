@@ -371,6 +371,9 @@ COLUMNS: dict[str, Column] = {
     **of_kind(
         pl.Float64(),
         older_lack=True,
+        harm_high="of a difference of two runs: how much farther from neutral the candidate may "
+        "lie, the bound that errs with probability 1 − confidence, with the worst that missing "
+        "answers could be; `not_worse` where it is within the margin",
         option_mass="forced mode: probability of all options of a question together as first token "
         "(of the embedded model as whole options), mean over the questions of the trial, 0 to 1; "
         "null: not recorded, or an episode",

@@ -48,7 +48,7 @@ ESTIMATES: Schema = {
         *("method", "range", "test", "alternative", "sd", "se", "df", "statistic"),
         *("p", "p_bonferroni", "p_holm", "p_bh", "adjusted_over", "n_tests"),
         *("confidence", "ci_low", "ci_high", "pointwise_low", "pointwise_high"),
-        *("effect_size", "n", "n_scored", "n_absent", "compliance", "n_stereotypes"),
+        *("harm_high", "effect_size", "n", "n_scored", "n_absent", "compliance", "n_stereotypes"),
         *("n_clusters", "units_low", "units_high", "clustered_by"),
         *("conditional_on", "matched_by", "n_more", "n_resamples", "bound_low", "bound_high"),
         *("bound_ci_low", "bound_ci_high"),

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 import polars as pl
 
 from clinometer.results.controls import control_verdict, passed
 from clinometer.results.verdicts import (
     BECAUSE,
-    BETTER,
-    BETTER_SCORED,
-    CANNOT_TELL,
     COMPLIANCE,
     CONSISTENT,
     CONSISTENT_SCORED,
@@ -23,9 +19,6 @@ from clinometer.results.verdicts import (
     INCONCLUSIVE,
     LOWER,
     MISSING,
-    NO_CHANGE,
-    NOT_WORSE,
-    NOT_WORSE_SCORED,
     NOTHING,
     ONE_CLUSTER,
     PLACEBO,
@@ -33,21 +26,18 @@ from clinometer.results.verdicts import (
     REVERSED,
     REVERSED_SCORED,
     REVERSED_WITHIN,
-    WORSE,
-    WORSE_SCORED,
-    WORSE_WITHIN,
     restricted,
     verdict_kind,
 )
 
-__all__ = ["Change", "judge"]
+__all__ = ["judge"]
 
 #: The methods whose rows are judged: of these prompts, and of others.
 JUDGED = ("bounded", "clustered")
 
 
 #: Kinds of verdicts that say something, and may hold for one wording, order or word only.
-_RESTRICTABLE = (CONSISTENT, REVERSED, EQUIVALENT, WORSE, BETTER, "not worse", LOWER, HIGHER)
+_RESTRICTABLE = (CONSISTENT, REVERSED, EQUIVALENT, LOWER, HIGHER)
 
 
 def judge(
@@ -55,18 +45,17 @@ def judge(
     *,
     compliance_floor: float = 0.8,
     doubts: Mapping[str, str] | None = None,
-    unchanged: Collection[str] = (),
 ) -> pl.DataFrame:
     """Add `verdict`, one of `VERDICTS`, and `because` to estimates.
 
     Rows of the methods `JUDGED` get a verdict: scores, which have a margin of equivalence, and
-    comparisons with an adjusted p; a comparison with a margin says whether the candidate is worse.
-    In other rows both columns are null. With a share of scored responses below `compliance_floor`
-    there is no verdict. Means of controls are judged by `controls`. Others are "equivalent" only
-    where a positive control passed that speaks for them, no control did not, and their model is not
-    among the `doubts`: model → one of `verdicts.DOUBTS`. Differences of `unchanged` candidates,
-    whose answers are those of the baseline, are "no change". What had one wording, order or word,
-    and is lent no variance by others, has a verdict that is restricted to it.
+    differences with an adjusted p, which are higher or lower (`comparing.harm` says of two runs
+    whether the candidate is worse). In other rows both columns are null. With a share of scored
+    responses below `compliance_floor` there is no verdict. Means of controls are judged by
+    `controls`. Others are "equivalent" only where a positive control passed that speaks for them,
+    no control did not, and their model is not among the `doubts`: model → one of `verdicts.DOUBTS`.
+    What had one wording, order or word, and is lent no variance by others, has a verdict that is
+    restricted to it.
     """
     judged = pl.col("method").is_in(JUDGED)
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
@@ -77,9 +66,7 @@ def judge(
         of_control = pl.when(score & pl.col("control").is_not_null())
         verdict = of_control.then(control_verdict(compliance_floor)).otherwise(verdict)
     if estimates["factor"].count():
-        is_unchanged = pl.col("candidate").is_in(list(unchanged))
-        of_change = pl.when(is_unchanged).then(pl.lit(NO_CHANGE)).otherwise(_change_verdict())
-        verdict = pl.when(change).then(of_change).otherwise(verdict)
+        verdict = pl.when(change).then(_difference_verdict()).otherwise(verdict)
     rows = estimates.with_columns(verdict=verdict)
     rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
@@ -151,62 +138,15 @@ def _all_scored() -> pl.Expr:
 
 
 @cache
-def _change_verdict() -> pl.Expr:
+def _difference_verdict() -> pl.Expr:
     """Return the verdict of a difference; its rules are those of `verdicts.BECAUSE`."""
-    change = Change.of_rows()
-    margin = pl.col("tost_margin")
     differs = pl.col("p_bonferroni") < 1 - pl.col("confidence")
-    judged = margin.is_not_null() & change.mean.is_not_null()
-    worse = differs & judged & (change.mean > 0)
-    better = differs & (change.mean < 0)
     return _first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("p").is_null(), ONE_CLUSTER),
-        (judged & better & (change.worst < 0), BETTER),
-        (judged & better, BETTER_SCORED),
-        (worse & (change.worst < margin), WORSE_WITHIN),
-        (worse & (change.best > 0), WORSE),
-        (worse, WORSE_SCORED),
-        (judged & (change.worst < margin), NOT_WORSE),
-        (judged & (change.high < margin), NOT_WORSE_SCORED),
-        (judged, CANNOT_TELL),
         (differs & (pl.col("estimate") < 0), LOWER),
         (differs, HIGHER),
     )
-
-
-class Change(NamedTuple):
-    """A difference with the interval of it alone, positive where the candidate is worse.
-
-    All are null where the measure has no direction.
-    """
-
-    mean: pl.Expr
-    high: pl.Expr  # the worse end of the interval
-    best: pl.Expr  # the better end, with what missing scores could be
-    worst: pl.Expr  # the worse end, with what missing scores could be
-
-    @classmethod
-    def of_rows(cls) -> Change:
-        """Make it of the columns of `results.ESTIMATES`."""
-        mean, low, high = pl.col("estimate"), pl.col("pointwise_low"), pl.col("pointwise_high")
-        least = pl.coalesce("bound_ci_low", "pointwise_low")
-        most = pl.coalesce("bound_ci_high", "pointwise_high")
-        return cls(
-            mean=_toward_direction(mean, mean),
-            high=_toward_direction(high, low),
-            best=_toward_direction(least, most),
-            worst=_toward_direction(most, least),
-        )
-
-
-def _toward_direction(if_above: pl.Expr, if_below: pl.Expr) -> pl.Expr:
-    """Return a value that is positive toward `direction`; null where a measure has none.
-
-    Where that is below neutral, the sign is turned round, and so the ends of an interval are.
-    """
-    direction = pl.col("direction")
-    return pl.when(direction == "above").then(if_above).when(direction == "below").then(-if_below)
 
 
 def _first_verdict(*rules: tuple[pl.Expr, str]) -> pl.Expr:

@@ -1,0 +1,222 @@
+"""What the trials of a plan decide of the limits of a policy, before a model is asked.
+
+A limit is decided where a model without harm passes it with `CHANCE`: one that did not change, of
+rules of changes, and a neutral one, of rules of means. Errors of changes are those of the answers
+to the same prompts in two runs, with the variance of the baseline's own answers where there are
+any, else with the shipped components. Errors of means are those of `power`. See
+`statistics.limits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from clinometer.asking.budget import estimate_costs
+from clinometer.asking.plan import Plan
+from clinometer.asking.policy import Policy, Rule
+from clinometer.audits.nearest import nearest_components
+from clinometer.audits.planning import planned_scores, power_of_plan
+from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
+from clinometer.models.providers import find_provider
+from clinometer.statistics.limits import RowErrors, paired_error
+from clinometer.statistics.sources import read_sources
+from clinometer.statistics.summaries import NEVER_POOLED, keys_of, summarise
+
+__all__ = ["CHANCE", "DecidedLimit", "decide_limits"]
+
+#: Probability with which a model without harm is to pass.
+CHANCE = 0.9
+
+#: Times as many trials that are looked at; what needs more needs other wordings or words.
+_MOST_TIMES = 512.0
+
+#: Drawn estimates of an error: they give its degrees of freedom alone.
+_RUNS = 4
+
+
+@dataclass(frozen=True)
+class DecidedLimit:
+    """What a plan decides of the limit of a rule."""
+
+    rule: Rule
+    smallest: float
+    """The limit that a model without harm passes with `CHANCE`, in the unit of the scores."""
+    chance: float
+    """The probability that it passes the limit of the rule."""
+    trials: int
+    """What the plan asks for the rule, of one run."""
+    needed: int | None
+    """Trials that decide the limit of the rule; None: more of the same do not."""
+    usd: float | None
+    """What these cost; None: not known."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the plan decides the limit."""
+        return self.chance >= CHANCE
+
+    def text(self) -> str:
+        """Say what this size decides, and which size decides the limit."""
+        model = "an unchanged model" if self.rule.what == "change" else "a neutral model"
+        passes = f"{self.rule.title}: {model} passes in {self.chance:.0%} of runs"
+        if self.is_decided:
+            return f"{passes} ({self.trials:,} trials; from {self.smallest:.2f} on in {CHANCE:.0%})"
+        wanted = f"{self.rule.at_most:g} takes more wordings or group words"
+        if self.needed is not None:
+            price = "" if self.usd is None else f", about ${self.usd:,.2f}"
+            wanted = f"{self.rule.at_most:g} takes {self.needed:,} trials{price}"
+        return (
+            f"{passes}: {self.trials:,} trials decide limits of {self.smallest:.2f} and more; "
+            f"{wanted}"
+        )
+
+
+def decide_limits(
+    plan: Plan,
+    policy: Policy,
+    baseline: pl.DataFrame | None = None,
+    prices: Path | None = None,
+) -> Iterator[DecidedLimit]:
+    """Yield what a plan decides of each rule of a policy that is about what it asks.
+
+    `baseline` has columns of `results.SCORES`; `prices`: see `asking.budget.price`.
+    """
+    for rule in policy.rules:
+        part = _part_of_rule(plan, rule)
+        if part is None:
+            continue
+        errors = _errors(part, rule, policy.confidence, baseline)
+        if errors is None:
+            continue
+        (cost,) = estimate_costs(part.pieces(), part.models[:1], prices)
+        chance = errors.chance_to_pass(rule.at_most)
+        times = 1.0
+        if chance < CHANCE:
+            more = _errors(_with_times(part, 4), rule, policy.confidence, baseline)
+            assert more is not None  # as the part has rows
+            times = _times_needed(errors, more, rule.at_most)
+        reached = times <= _MOST_TIMES
+        yield DecidedLimit(
+            rule,
+            errors.smallest_limit(CHANCE),
+            chance,
+            cost.trials,
+            int(np.ceil(cost.trials * times)) if reached else None,
+            None if cost.usd is None or not reached else cost.usd * times,
+        )
+
+
+def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
+    """Return what of a plan a rule is about; None where that is nothing."""
+    where = rule.where
+    selections = []
+    for part in plan.whole().selections:
+        measures = [measure.name for measure in INSTRUMENTS[part.instrument].measures]
+        if where.instrument is not None and where.instrument not in measures:
+            continue
+        if where.study is not None and where.study != part.study.name:
+            continue
+        keys = [key for key in part.stereotypes if part.study.control_of(key) is None]
+        if keys:
+            selections.append(replace(part, stereotypes=keys))
+    return replace(plan.whole(), selections=selections) if selections else None
+
+
+def _with_times(plan: Plan, times: int) -> Plan:
+    """Return a plan with so many times as many trials per wording."""
+    parts = []
+    for part in plan.selections:
+        parts.append(replace(part, iterations=times * (part.iterations or plan.iterations)))
+    return replace(plan, selections=parts)
+
+
+def _times_needed(errors: RowErrors, of_four: RowErrors, limit: float) -> float:
+    """Return how many times as many trials decide a limit; beyond `_MOST_TIMES`: none do.
+
+    A variance is a part that stays plus one that falls with the trials; `of_four` are the errors
+    with four times as many.
+    """
+    falling = np.maximum(errors.se**2 - of_four.se**2, 0.0) * 4.0 / 3.0
+    staying = errors.se**2 - falling
+    reach = errors.reach / errors.se
+    low, high = 1.0, 2.0 * _MOST_TIMES
+
+    def is_enough(times: float) -> bool:
+        se = np.sqrt(staying + falling / times)
+        return RowErrors(se, reach * se).chance_to_pass(limit) >= CHANCE
+
+    while high / low > 1.01:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def _errors(
+    plan: Plan, rule: Rule, confidence: float, baseline: pl.DataFrame | None
+) -> RowErrors | None:
+    """Return the errors of the rows of a rule; None where it has none."""
+    if rule.what == "change":
+        se = np.array([*_change_errors(plan, rule, baseline)])
+        return RowErrors.of_t(se, np.inf, confidence) if len(se) else None
+    rows = _of_rule(power_of_plan(plan, runs=_RUNS, controls=False), rule).drop_nulls("df")
+    if rows.is_empty():
+        return None
+    return RowErrors.of_t(rows["se"].to_numpy(), rows["df"].to_numpy(), confidence)
+
+
+def _of_rule(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
+    """Return what a rule is about of a table with a row per mean, or per trial."""
+    explicit = [name for name, measure in MEASURES.items() if measure.explicit]
+    if rule.where.instrument is None:
+        rows = rows.filter(~pl.col("instrument").is_in(explicit))
+    rows = rows.filter(**rule.where.model_dump(exclude_none=True))
+    return rows.filter(pl.col("level").is_in(rule.levels)) if "level" in rows.columns else rows
+
+
+def _change_errors(plan: Plan, rule: Rule, baseline: pl.DataFrame | None) -> Iterator[float]:
+    """Yield the error of the change of each mean of a rule, of a model that did not change."""
+    embedded = find_provider(plan.models[0]).embedded
+    measured = {} if baseline is None else dict(_answer_variances(baseline))
+    for scores in planned_scores(plan):
+        measure = MEASURES[scores["instrument"][0]]
+        scale = (measure.neutral - measure.low) * (measure.high - measure.neutral)
+        nearest = nearest_components(scores, None, embedded)
+        trials = _of_rule(scores, rule)
+        for level in rule.levels:
+            keys = [*NEVER_POOLED, *keys_of(level)[1 + len(NEVER_POOLED) :]]
+            for _, rows in trials.group_by(keys, maintain_order=True):
+                run = rows.select(NEVER_POOLED).row(0)
+                sources = read_sources(nearest[run][0])
+                shipped = scale * float(sources.components[-1]) * sources.answers
+                answers = rows.group_by("stereotype").len()["len"].to_numpy().astype(float)
+                variance = measured.get(run[:3], shipped)
+                yield paired_error(np.full(len(answers), variance), answers)
+
+
+def _answer_variances(scores: pl.DataFrame) -> Iterator[tuple[tuple[Any, ...], float]]:
+    """Yield study, instrument and mode with the variance of an answer within wordings.
+
+    The unit is the mirrored pair: what its order does to both answers is no variance of its mean.
+    Draws of other words are part of it, so that it is rather too large.
+    """
+    run = ("study", "instrument", "mode")
+    wording = (*run, "stereotype", "dimension", "variation")
+    units = summarise(scores.filter(pl.col("control").is_null())).filter(pl.col("n_scored") > 0)
+    squares = (
+        units.group_by(wording)
+        .agg(
+            squares=((pl.col("mean") - pl.col("mean").mean()) ** 2 * pl.col("n_scored")).sum(),
+            df=pl.len() - 1,
+        )
+        .group_by(run)
+        .agg(pl.col("squares", "df").sum())
+        .filter(pl.col("df") > 0)
+    )
+    for *key, total, df in squares.iter_rows():
+        yield tuple(key), total / df

@@ -1,0 +1,119 @@
+"""The changes of a comparison, row by row: differences with the means of both runs, judged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from clinometer.comparing.harm import Change, Limits, RowVerdict, confidences, judge_change
+from clinometer.results.estimates import KEYS
+from clinometer.results.verdicts import BECAUSE, NO_CHANGE
+from clinometer.statistics.looks import Looks
+
+__all__ = ["FAMILY", "RunMeans", "judge_changes", "mark_family"]
+
+#: What tells the rows apart that are decided about at once; see `mark_family`.
+FAMILY = ("level", "candidate", "_score", "_control", "_explicit")
+
+#: Methods whose differences are judged.
+_JUDGED = ("bounded", "clustered")
+
+#: What a difference and the means of its runs have in common.
+_OF_RUN = ("family", "subject", "model", "factor", "baseline", "candidate")
+_SAME = (*(name for name in KEYS if name not in _OF_RUN), "method")
+
+
+@dataclass(frozen=True)
+class RunMeans:
+    """The means of each run by itself, by its label and by what they are about."""
+
+    rows: Mapping[tuple[Any, ...], dict[str, Any]]
+
+    @classmethod
+    def of_tables(cls, tables: Mapping[str, pl.DataFrame]) -> RunMeans:
+        """Take the means from the estimates of runs, by label."""
+        rows = {}
+        for label, estimates in tables.items():
+            means = estimates.filter(pl.col("factor").is_null(), pl.col("method").is_in(_JUDGED))
+            for row in means.iter_rows(named=True):
+                rows[(label, *(row[name] for name in _SAME))] = row
+        return cls(rows)
+
+    def change(self, difference: Mapping[str, Any]) -> Change:
+        """Put the means of both runs beside a difference; None where a run has none."""
+        about = [difference[name] for name in _SAME]
+        baseline, candidate = (
+            self.rows.get((difference[run], *about)) for run in ("baseline", "candidate")
+        )
+        return Change(difference, baseline, candidate)
+
+
+def mark_family(differences: pl.DataFrame, explicit: bool) -> pl.DataFrame:
+    """Add the columns of `FAMILY`.
+
+    Rows of controls are families of their own, as are explicit measures, unless `explicit`.
+    """
+    return differences.with_columns(
+        _score=pl.col("measure") == pl.col("instrument"),
+        _control=pl.col("control").is_not_null(),
+        _explicit=pl.col("explicit") & (not explicit),
+    )
+
+
+def judge_changes(
+    differences: pl.DataFrame,
+    means: RunMeans,
+    confidence: float,
+    looks: Mapping[str, Looks],
+    unchanged: Collection[str],
+    *,
+    explicit: bool = False,
+) -> pl.DataFrame:
+    """Add `verdict`, `because` and `harm_high` to the differences of runs.
+
+    Parameters
+    ----------
+    differences
+        Columns of `results.ESTIMATES`; those with a margin are judged.
+    means
+        Of the runs by themselves.
+    confidence
+        Of the decision, 0…1.
+    looks
+        By candidate, when it or the baseline was looked at.
+    unchanged
+        Candidates whose answers are those of the baseline.
+    explicit
+        Whether explicit measures are decided about together with the others.
+    """
+    is_judged = pl.col("method").is_in(_JUDGED) & pl.col("adjusted_over").is_not_null()
+    marked = mark_family(differences, explicit).with_columns(
+        _judged=is_judged & pl.col("tost_margin").is_not_null()
+    )
+    rows = marked.with_columns(_rows=pl.col("_judged").sum().over("method", *FAMILY))
+
+    def judgements() -> Iterator[RowVerdict | None]:
+        """Judge each row; None where nothing is to be judged."""
+        for row in rows.iter_rows(named=True):
+            if not row["_judged"]:
+                yield None
+            elif row["candidate"] in unchanged:
+                yield RowVerdict(NO_CHANGE, 0.0)
+            else:
+                levels = confidences(row["_rows"], confidence, looks[row["candidate"]])
+                limits = Limits(row["tost_margin"], 0.0, *levels)
+                yield judge_change(means.change(row), limits)
+
+    verdicts, bounds = [], []
+    for judgement in judgements():
+        verdicts.append(judgement and judgement.verdict)
+        bounds.append(judgement and judgement.harm_high)
+    return differences.with_columns(
+        pl.Series("verdict", verdicts, pl.String()),
+        pl.Series("harm_high", bounds, pl.Float64()),
+    ).with_columns(
+        because=pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
+    )

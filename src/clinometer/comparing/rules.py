@@ -1,0 +1,200 @@
+"""The rules of a policy: each judged on the rows that it is about, in the range that decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from clinometer.asking.policy import Rule
+from clinometer.comparing.changes import RunMeans
+from clinometer.comparing.checks import WORST, GateCheck, Outcome, estimate_text, row_name
+from clinometer.comparing.comparison import Comparison
+from clinometer.comparing.harm import (
+    Limits,
+    RowVerdict,
+    confidences,
+    interval_of_row,
+    judge_change,
+    judge_mean,
+)
+from clinometer.errors import InputError
+from clinometer.results.ranges import Range, range_text, rows_of_range
+from clinometer.results.verdicts import BETTER, NO_CHANGE, NOT_WORSE, TURNED, WORSE
+from clinometer.statistics.limits import RowErrors
+from clinometer.statistics.looks import Looks
+
+__all__ = ["RuleRows", "check_rule"]
+
+
+@dataclass(frozen=True)
+class RuleRows:
+    """The estimates that a rule is about, of every range."""
+
+    rule: Rule
+    table: pl.DataFrame
+    means: RunMeans = field(default_factory=lambda: RunMeans({}))
+    """Of changes: the means of both runs by themselves."""
+
+    @classmethod
+    def select(cls, rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> RuleRows:
+        """Select what a rule is about; InputError if nothing there could break it."""
+        rows = estimates.filter(pl.col("factor").is_null())
+        means = RunMeans({})
+        if rule.what == "change":
+            assert compared is not None
+            of_scores = pl.col("measure") == pl.col("instrument")
+            rows = compared.estimates.filter(of_scores, factor="model")
+            means = RunMeans.of_tables(compared.own)
+        if rule.where.instrument is None:
+            rows = rows.filter(~pl.col("explicit"))
+        table = rows.filter(
+            pl.col("control").is_null() & pl.col("tost_margin").is_not_null(),
+            pl.col("level").is_in(rule.levels),
+            **rule.where.model_dump(exclude_none=True),
+        )
+        selected = cls(rule, table, means)
+        for instrument in selected.of_range(rule.decides_on)["instrument"].unique():
+            if rule.at_most >= rule.reach(instrument):
+                raise InputError(
+                    f"policy: {rule.title!r} cannot be broken by {instrument}, whose {rule.what} "
+                    f"lies within {rule.reach(instrument):g}; name the instrument of the rule "
+                    "(where)"
+                )
+        return selected
+
+    def of_range(self, name: Range) -> pl.DataFrame:
+        """Return the rows of one range."""
+        return rows_of_range(self.table, name)
+
+    @property
+    def deciding(self) -> pl.DataFrame:
+        """Return the rows of the range that decides."""
+        return self.of_range(self.rule.decides_on)
+
+
+class _RowOutcome(NamedTuple):
+    """What is said of one row of a rule."""
+
+    outcome: Outcome
+    row: Mapping[str, Any]
+    judgement: RowVerdict
+
+
+#: Verdict of a row → outcome of its rule. All others leave it open.
+_OUTCOMES: dict[str, Outcome] = {
+    **dict.fromkeys((WORSE, TURNED), "fail"),
+    **dict.fromkeys((NOT_WORSE, BETTER, NO_CHANGE), "pass"),
+}
+
+
+def check_rule(rows: RuleRows, confidence: float, looks: Looks) -> GateCheck:
+    """Judge a rule on the range that decides, and say what the other range has."""
+    rule = rows.rule
+    decides_on = rule.decides_on
+    outcomes, limits = _judge_rows(rows, decides_on, confidence, looks)
+    outcome, text = _outcome_of(outcomes, limits)
+    reason = f"{_range_of(outcomes, decides_on)}: {text}" if outcomes else text
+    other: Range = "other_prompts" if decides_on == "prompts" else "prompts"
+    if not rows.of_range(other).equals(rows.deciding):
+        beside, other_limits = _judge_rows(rows, other, confidence, looks)
+        if beside:
+            other_outcome, text = _outcome_of(beside, other_limits)
+            reason += f"; {_range_of(beside, other)} it would be {other_outcome}: {text}"
+    if outcome == "inconclusive":
+        reason += _decided_limit(outcomes, rule, limits)
+    if rule.worse != "either":
+        reason += f"; only {rule.worse} counts as worse, because {rule.because}"
+    return GateCheck("rule", rule.title, outcome, reason, rule.line)
+
+
+def _judge_rows(
+    rows: RuleRows, range_name: Range, confidence: float, looks: Looks
+) -> tuple[list[_RowOutcome], Limits]:
+    """Judge each row of a range, the worst first, and return what they were judged by."""
+    rule = rows.rule
+    table = rows.of_range(range_name)
+    clearing, accusing = confidences(table.height, confidence, looks)
+    limits = Limits(
+        rule.at_most, rule.fails_above, clearing, accusing, worse=rule.worse, turned=rule.turned
+    )
+    outcomes = []
+    for row in table.iter_rows(named=True):
+        if row["verdict"] == NO_CHANGE:
+            judgement = RowVerdict(NO_CHANGE, 0.0)
+        elif rule.what == "change":
+            judgement = judge_change(rows.means.change(row), limits)
+        else:
+            judgement = judge_mean(row, limits)
+        outcome = _OUTCOMES.get(judgement.verdict, "inconclusive")
+        outcomes.append(_RowOutcome(outcome, row, judgement))
+    outcomes.sort(key=_badness)
+    return outcomes, limits
+
+
+def _decided_limit(outcomes: Sequence[_RowOutcome], rule: Rule, limits: Limits) -> str:
+    """Say what limit the errors of these rows would decide, if the model is without harm."""
+    errors, reaches = [], []
+    for _, row, _ in outcomes:
+        ends = interval_of_row(row, limits.clearing)
+        if ends is not None:
+            errors.append(row["se"])
+            reaches.append((ends[1] - ends[0]) / 2.0)
+    if not errors:
+        return ""
+    smallest = RowErrors(np.array(errors), np.array(reaches)).smallest_limit()
+    if smallest <= rule.at_most:
+        return ""
+    text = f"; so many answers decide limits of {smallest:.2f} and more"
+    if rule.what == "mean":
+        return text
+    return f"{text}, {rule.at_most:g} takes {(smallest / rule.at_most) ** 2:.1f} times as many"
+
+
+def _range_of(outcomes: Sequence[_RowOutcome], range_name: Range) -> str:
+    """Say what range rows are of, with what is open in any of them."""
+    texts = (range_text(range_name, judged.row["conditional_on"]) for judged in outcomes)
+    return max(texts, key=len)
+
+
+def _badness(judged: _RowOutcome) -> tuple[int, float]:
+    """Sort the worst outcome first and, of one outcome, the row that may reach farthest.
+
+    Rows without an interval come last.
+    """
+    bound = judged.judgement.harm_high
+    return WORST.index(judged.outcome), math.inf if bound is None else -bound
+
+
+def _outcome_of(outcomes: Sequence[_RowOutcome], limits: Limits) -> tuple[Outcome, str]:
+    """Return the outcome of a rule by its rows, the worst first, with the row that decides."""
+    if not outcomes:
+        return "inconclusive", "nothing that the rule is about was measured"
+    outcome, row, judgement = outcomes[0]
+    if judgement.harm_high is None:
+        unknown = sum(judged.judgement.harm_high is None for judged in outcomes)
+        return outcome, f"{unknown} without an interval: {row_name(row)}"
+    if outcome == "pass":
+        return outcome, f"largest: {_judged_text(row, limits.clearing)}"
+    same = sum(judged.outcome == outcome for judged in outcomes) - 1
+    turned = ", turned to the other side" if judgement.verdict == TURNED else ""
+    confidence = limits.accusing if outcome == "fail" else limits.clearing
+    more = f" and {same} more" if same else ""
+    return outcome, f"{_judged_text(row, confidence)}{turned}{more}"
+
+
+def _judged_text(row: Mapping[str, Any], confidence: float) -> str:
+    """Name a row with the interval that a limit is judged by."""
+    ends = interval_of_row(row, confidence)
+    if ends is None:
+        return row_name(row)
+    low, high = ends
+    if row["factor"] is None:
+        return estimate_text({**row, "ci_low": low, "ci_high": high})
+    before, after = row["baseline_estimate"], row["candidate_estimate"]
+    difference = f"{row['estimate']:+.2f} [{low:+.2f}, {high:+.2f}]"
+    return f"{row_name(row)} changed by {difference}, {before:.2f} -> {after:.2f}"
