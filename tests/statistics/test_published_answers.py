@@ -15,7 +15,6 @@ import statsmodels.api as sm
 
 from clinometer.results import SCORES, Measure
 from clinometer.statistics import compliance, estimate_measure
-from clinometer.statistics.settings import USUAL_DRAWN
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 ANSWERS = DATA / "gpt4o_word_association_responses.csv"

@@ -46,6 +46,7 @@ from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
 from clinometer.statistics.explicitness import explicit_gaps
 from clinometer.statistics.items import ITEMS_BY, contributions
+from clinometer.statistics.pages import see_together
 from clinometer.statistics.splits import split_words
 from clinometer.statistics.summaries import (
     COUNTED_BY,

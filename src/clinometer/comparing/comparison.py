@@ -37,7 +37,6 @@ from clinometer.results.verdicts import BETTER, PRINTED_CHANGES, TURNED, WORSE
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.estimates import Inference
 from clinometer.statistics.looks import Looks
-from clinometer.statistics.pooling import Targets
 from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["Comparison", "compare", "compare_runs"]
@@ -220,19 +219,17 @@ def compare_runs(
     # Empty tables first, so that there is something to join where runs have nothing in common.
     estimates = [pl.DataFrame(schema=ESTIMATES)]
     matches = [pl.DataFrame(schema=MATCHES)]
-    targets: dict[tuple[Any, ...], Targets] = {}
     for candidate in candidates:
         looks = _looks_of_both(baseline, candidate, inference.confidence)
         confidence = looks.confidence(inference.confidence)
         for of_scores in _contrast_scores(baseline, candidate, confidence, margin):
             estimates.append(of_scores.estimates)
             matches.append(of_scores.matches)
-            targets |= of_scores.targets
         labels = baseline.label, candidate.label
         estimates.append(
             compare_estimates(baseline.estimates, candidate.estimates, labels, confidence)
         )
-    adjusted = adjust_together(pl.concat(estimates), targets, explicit)
+    adjusted = adjust_together(pl.concat(estimates), explicit)
     if adjusted.is_empty():
         raise InputError(
             f"{baseline.label} and {', '.join(run.label for run in candidates)} have nothing in "

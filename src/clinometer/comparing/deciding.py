@@ -41,7 +41,7 @@ from clinometer.results.verdicts import (
     TURNED,
     WORSE,
 )
-from clinometer.statistics.changes import TargetsByKey, seen_together
+from clinometer.statistics.changes import seen_together
 
 __all__ = [
     "Decision",
@@ -73,15 +73,13 @@ _WHY_OPEN = {
 }
 
 
-def adjust_together(
-    differences: pl.DataFrame, targets: TargetsByKey, explicit: bool = False
-) -> pl.DataFrame:
-    """Adjust differences, with what they were estimated from, over all that is decided about."""
+def adjust_together(differences: pl.DataFrame, explicit: bool = False) -> pl.DataFrame:
+    """Adjust differences over all that is decided about."""
     over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
     marked = mark_family(differences, explicit).with_columns(
         adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(over)
     )
-    return seen_together(marked, targets, FAMILY).select(differences.columns)
+    return seen_together(marked, FAMILY).select(differences.columns)
 
 
 def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> pl.DataFrame:

@@ -22,7 +22,7 @@ _JOINED_ON = [
 ]
 
 #: What both estimates have in common.
-_COMMON = ("target", "range_low", "range_high", "direction")
+_COMMON = ("range", "range_low", "range_high", "direction")
 
 
 def compare_estimates(

@@ -69,11 +69,10 @@ def compare_scores(
 
 def _contrast_pairs(scores: pl.DataFrame, measure: Measure, options: _Options) -> Contrasted:
     """Compare in pairs, and say how many times as many trials it takes without."""
-    estimates, matches, targets = contrast(scores, measure, factor="model", **options)
-    of_model = {"level": "model", "method": "clustered", "measure": measure.name}
+    estimates, matches = contrast(scores, measure, factor="model", **options)
+    of_model = {"level": "model", "range": "prompts", "measure": measure.name}
     keys = ["candidate", *NEVER_POOLED]
-    of_components = ~pl.col("conditional_on").str.contains("usual variances")
-    paired = estimates.filter(of_components, **of_model).select(*keys, "level", "se")
+    paired = estimates.filter(**of_model).select(*keys, "level", "se")
     unpaired = errors_apart(scores, measure, options["baseline"])
     errors = paired.join(unpaired, on=keys, nulls_equal=True, suffix="_apart")
     gain = errors.select(*keys, "level", pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)
@@ -83,7 +82,7 @@ def _contrast_pairs(scores: pl.DataFrame, measure: Measure, options: _Options) -
         how="left",
         nulls_equal=True,
     )
-    return Contrasted(estimates, matches, targets)
+    return Contrasted(estimates, matches)
 
 
 def _shared_parts(

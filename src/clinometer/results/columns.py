@@ -126,9 +126,9 @@ COLUMNS: dict[str, Column] = {
         varied="the parameter that differs from the default: time_steps, norm, weights or "
         "retention; null: none",
         norm="norm by which activations are divided: l1, l2 or none",
-        range="what the interval generalises over: prompts (answers, draws and orders vary; wordings "
-        "and words are fixed), other_prompts (other wordings and group words of the kind, too) or "
-        "stereotypes (other stereotypes, too)",
+        range="what the interval generalises over: prompts (answers, draws and orders vary), "
+        "other_prompts (other wordings and group words of the kind, too) or stereotypes (other "
+        "stereotypes, too)",
         target="a target word, or the last word of a stream",
         # states
         contexts="in which contexts the words of the poles or tests were read: generated, "
@@ -362,8 +362,6 @@ COLUMNS: dict[str, Column] = {
         n_other_words="answers without a score because they are to other words than the study's",
         n_absent="answers that never came, or are to other words than the study's: `compliance` "
         "leaves them out, the bounds count them as missing",
-        n_tests="by what the level of a test is divided: the means of a level that are seen "
-        "together, by the part that the level has of the error rate of a page",
         reasoning_tokens="tokens of reasoning, as counted by the provider; null: not stated",
         steps="of an episode: the most questions that the trial asks, one after another; null: one",
         n_elsewhere="answers that do not carry the mark of the key that the plan was made with",
@@ -371,6 +369,9 @@ COLUMNS: dict[str, Column] = {
     **of_kind(
         pl.Float64(),
         older_lack=True,
+        n_tests="by what the level of a test is divided, among all that is seen at once",
+        units_low="these prompts: units that the lower bound counts, at most `n_clusters`",
+        units_high="these prompts: units that the upper bound counts",
         harm_high="of a difference of two runs: how much farther from neutral the candidate may "
         "lie, the bound that errs with probability 1 − confidence, with the worst that missing "
         "answers could be; `not_worse` where it is within the margin",

@@ -42,7 +42,7 @@ SCHEMA_VERSION = "0.3.0"
 _DETAILS = (
     *("study", "instrument", "mode", *CONDITIONS, "dimension", "category", "stereotype"),
     *("control", "level", "neutral", "verdict", "because", "compliance", "p", "p_bonferroni"),
-    *("target", "clustered_by", "conditional_on"),
+    *("range", "clustered_by", "conditional_on"),
 )
 
 

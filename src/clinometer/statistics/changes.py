@@ -2,35 +2,26 @@
 
 Measures
     A difference is candidate − baseline, in the unit of the score; neutral 0. With a margin, the
-    largest difference that does not matter, each row also has the equivalence test and the number
-    of further trials that would give a verdict: its own interval has to end within the margin, or
-    that of all rows together on one side of 0. The part of the variance that wordings have does not
-    fall with more trials in the same wordings; where it alone is too large, no number of trials
-    helps.
+    largest difference that does not matter, each row also has the equivalence test.
 
 Two intervals
-    That a row is worse or better is told among all rows of its family, by the interval that holds
-    for all of them at once (Bonferroni): `ci_low` to `ci_high`. That every row ends within the
-    margin needs no adjustment (Berger 1982, Technometrics 24(4), 295–300), and is told by the
-    interval of each alone: `pointwise_low` to `pointwise_high`.
+    The interval that holds for all rows of a family at once (Bonferroni): `ci_low` to `ci_high`;
+    and that of each alone: `pointwise_low` to `pointwise_high`. `comparing.harm` has what follows.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from clinometer.errors import InputError, unknown
-from clinometer.results import Measure, Schema, as_estimates, check, columns
+from clinometer.results import ESTIMATES, Measure, Schema, as_estimates, check, columns
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.schemas import MATCHES
 from clinometer.statistics.clustered import (
-    AMONG,
     Row,
     adjusted,
     benjamini_hochberg,
@@ -39,7 +30,8 @@ from clinometer.statistics.clustered import (
     cohen_d,
     together,
 )
-from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
+from clinometer.statistics.means import METHODS, RANGES, Ranges
+from clinometer.statistics.rows import TESTED, mean_of_row, tested_row
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
@@ -49,8 +41,11 @@ from clinometer.statistics.summaries import (
     unbalanced_text,
 )
 
-__all__ = ["Changes", "Compared", "Contrasted", "TargetsByKey", "candidates", "contrasted",
+__all__ = ["Changes", "Compared", "Contrasted", "RangesByKey", "candidates", "contrasted",
            "seen_together"]  # fmt: skip
+
+#: What tells groups apart beside the candidate.
+_GROUP_KEYS = ("level", *NEVER_POOLED, *LEVEL_KEYS["cell"])
 
 _GROUP_COLUMNS = (
     *("row", "subject", "level", "factor", "baseline", "candidate", "matched_by"),
@@ -66,21 +61,17 @@ _COMPLIANCE_TESTS = ("estimate", "p", "ci_low", "ci_high")
 _COMPLIANCE_COLUMNS = (*_COMPLIANCE_TESTS, "baseline_estimate", "candidate_estimate")
 
 _COMPLIANCE_SCHEMA: Schema = {f"compliance_{name}": pl.Float64() for name in _COMPLIANCE_TESTS}
-_THESE_SCHEMA: Schema = {
-    **OF_TARGET,
-    **columns("estimate", "tost_margin", "tost_p"),
+_RANGE_SCHEMA: Schema = {
+    **TESTED,
+    **columns("range", "clustered_by", "conditional_on", "estimate", "tost_margin", "tost_p"),
     **columns("bound_low", "bound_high", "bound_ci_low", "bound_ci_high"),
-    **_COMPLIANCE_SCHEMA,
 }
 
 #: The columns of a difference that depend on the others of its family.
-_FAMILY_SCHEMA: Schema = {**AMONG, **columns("p_bh", "n_more")}
+_FAMILY_SCHEMA: Schema = columns("p_bonferroni", "p_bh", "ci_low", "ci_high")
 
-#: With more times as many trials it is other wordings that are needed.
-_MOST_TIMES = 1e4
-
-#: Means for both targets, by level and keys: ``level, candidate``, then those of `keys_of`.
-TargetsByKey = Mapping[tuple[Any, ...], Targets]
+#: Means by level and keys: ``level, candidate``, then those of `keys_of`.
+RangesByKey = Mapping[tuple[Any, ...], Ranges]
 
 
 class Contrasted(NamedTuple):
@@ -88,7 +79,6 @@ class Contrasted(NamedTuple):
 
     estimates: pl.DataFrame
     matches: pl.DataFrame
-    targets: TargetsByKey = MappingProxyType({})  # of the scores, as `seen_together` needs them
 
 
 @dataclass(frozen=True)
@@ -113,10 +103,10 @@ class Changes:
     """Differences before they are set out."""
 
     described: Mapping[str, pl.DataFrame]  # by level: a row per candidate and group
-    scores: TargetsByKey
-    compliance: TargetsByKey
+    scores: RangesByKey
+    compliance: RangesByKey
     # If missing scores make the difference least, and greatest; empty where none is missing.
-    worst: tuple[TargetsByKey, TargetsByKey]
+    worst: tuple[RangesByKey, RangesByKey]
 
 
 def candidates(scores: pl.DataFrame, factor: str, baseline: str) -> list[str]:
@@ -136,7 +126,7 @@ def contrasted(changes: Changes, measure: Measure, settings: Compared) -> Contra
     """Set out differences: columns of `results.ESTIMATES` and of `results.schemas.MATCHES`."""
     tables = []
     for level, groups in changes.described.items():
-        tables.append(_add_inference(level, groups, changes, measure, settings))
+        tables += [_add_inference(level, groups, changes, settings, name) for name in RANGES]
     # Relaxed: a level whose rows are all null in a column has no type for it.
     rows = pl.concat(tables, how="diagonal_relaxed").with_columns(
         factor=pl.lit(settings.factor),
@@ -145,17 +135,15 @@ def contrasted(changes: Changes, measure: Measure, settings: Compared) -> Contra
         pairing_gain=None,
     )
     family = ("level", "model", *SEEN_TOGETHER)
-    estimates = seen_together(_as_estimates(rows, measure), changes.scores, family)
-    return Contrasted(estimates, check(rows, MATCHES, "matches"), changes.scores)
+    estimates = seen_together(_as_estimates(rows, measure), family)
+    return Contrasted(estimates, check(rows.filter(range="prompts"), MATCHES, "matches"))
 
 
-def seen_together(
-    differences: pl.DataFrame, targets: TargetsByKey, family: Sequence[str]
-) -> pl.DataFrame:
+def seen_together(differences: pl.DataFrame, family: Sequence[str]) -> pl.DataFrame:
     """Give each difference of scores the interval and the tests it has among its family.
 
     `differences` have columns of `results.ESTIMATES`, and those of `family`, which tell families
-    apart besides the method; `targets` has the means that they were estimated from.
+    apart besides the method.
     """
     numbered = differences.with_row_index("row")
     tested = numbered.filter(pl.col("adjusted_over").is_not_null(), pl.col("p").is_not_null())
@@ -163,109 +151,80 @@ def seen_together(
         p_bh=adjusted(benjamini_hochberg, "method", *family),
         tests=pl.len().over("method", *family),
     )
-    adjusted_rows = [_adjusted_row(row, targets) for row in tested.iter_rows(named=True)]
+    adjusted_rows = [_adjusted_row(row) for row in tested.iter_rows(named=True)]
     adjusted_columns = pl.DataFrame(adjusted_rows, schema={"row": pl.UInt32(), **_FAMILY_SCHEMA})
     # With nulls: what a row has alone must not stay where it has nothing among its family.
     return numbered.update(adjusted_columns, on="row", include_nulls=True).drop("row")
 
 
-def _adjusted_row(row: Mapping[str, Any], targets_by_key: TargetsByKey) -> dict[str, Any]:
-    """Return the tests and the intervals of one difference among `tests` of its family."""
-    keys = ("candidate", *keys_of(row["level"]))
-    targets = targets_by_key[row["level"], *(row[name] for name in keys)]
-    further_trials = _further_trials(targets, row) if row["tost_margin"] is not None else None
-    among_family = targets.mean(row["target"]).among(row["tests"], row["confidence"])
-    return {"row": row["row"], **among_family, "p_bh": row["p_bh"], "n_more": further_trials}
+def _adjusted_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tests and the interval of one difference among `tests` of its family."""
+    mean = mean_of_row(row)
+    assert mean is not None  # it has a test
+    low, high = mean.interval(together(row["confidence"], row["tests"]))
+    p_bonferroni = min(row["tests"] * row["p"], 1.0)
+    adjusted_tests = {"p_bonferroni": p_bonferroni, "p_bh": row["p_bh"]}
+    return {"row": row["row"], **adjusted_tests, "ci_low": low, "ci_high": high}
 
 
 def _add_inference(
-    level: str, groups: pl.DataFrame, changes: Changes, measure: Measure, settings: Compared
+    level: str, groups: pl.DataFrame, changes: Changes, settings: Compared, range_name: str
 ) -> pl.DataFrame:
-    """Add the inference on each group, of its scores and its compliance."""
+    """Add the inference on each group for a range, of its scores and its compliance."""
     keys = ("candidate", *keys_of(level))
-    rows_for_these: list[Row] = []
-    rows_like_these: list[Row] = []
+    rows: list[Row] = []
     for group in groups.iter_rows(named=True):
         key = (level, *(group[name] for name in keys))
-        scores = changes.scores.get(key)
-        row = _row_for_these(scores, settings) | _bounds(key, changes, settings.confidence)
-        row |= _compliance_change(changes.compliance.get(key), settings.confidence)
-        rows_for_these.append(row)
-        rows_like_these.append(scores.row(LIKE_THESE, settings.confidence) if scores else {})
-    inferred = groups.hstack(pl.DataFrame(rows_for_these, schema=_THESE_SCHEMA)).with_columns(
+        row = _range_row(changes.scores.get(key), settings, range_name)
+        row |= _bounds(key, changes, row, settings.confidence)
+        rows.append(row | _compliance_change(changes.compliance.get(key), settings.confidence))
+    schema = {**_RANGE_SCHEMA, **_COMPLIANCE_SCHEMA}
+    inferred = groups.hstack(pl.DataFrame(rows, schema=schema)).with_columns(
         candidate_estimate=pl.col("baseline_estimate") + pl.col("estimate"),
         level=pl.lit(level),
-        like_these=pl.Series(rows_like_these, dtype=pl.Struct(OF_TARGET)),
         conditional_on=pl.col("conditional_on") + unbalanced_text(),
     )
     return inferred.drop(*UNBALANCED)
 
 
-def _bounds(key: tuple[Any, ...], changes: Changes, confidence: float) -> Row:
-    """Return the worst cases with their interval, those of the scores where none is missing."""
-    least, most = (case.get(key, changes.scores.get(key)) for case in changes.worst)
-    # Never narrower than the interval of the scores, which is all there is where none is missing.
-    lows: list[float] = []
-    highs: list[float] = []
-    for case in (changes.scores, *changes.worst):
-        if key not in case:
-            continue
-        low, high = case[key].these.interval(confidence)
-        lows += [] if low is None else [low]
-        highs += [] if high is None else [high]
-    return {
-        "bound_low": least.these.mean if least else None,
-        "bound_high": most.these.mean if most else None,
-        "bound_ci_low": min(lows, default=None),
-        "bound_ci_high": max(highs, default=None),
-    }
-
-
-def _row_for_these(targets: Targets | None, settings: Compared) -> Row:
-    """Return the test and the interval for *these*, against the margin too."""
-    if targets is None:
-        return {}
-    row = {"estimate": targets.these.mean, **targets.row(THESE, settings.confidence)}
-    if settings.margin is None:
+def _range_row(ranges: Ranges | None, settings: Compared, range_name: str) -> Row:
+    """Return the test and the interval for a range, against the margin too."""
+    row: Row = {"range": range_name, "tost_margin": settings.margin}
+    if ranges is None:
         return row
-    return {**row, "tost_margin": settings.margin, "tost_p": targets.these.tost(settings.margin)}
+    mean = ranges.mean(range_name)
+    row |= {"clustered_by": ranges.varies(range_name), "conditional_on": ranges.fixed(range_name)}
+    row["estimate"] = ranges.other_prompts.mean
+    if mean is None:
+        return row
+    row |= tested_row(mean, settings.confidence)
+    return row if settings.margin is None else {**row, "tost_p": mean.tost(settings.margin)}
 
 
-def _further_trials(targets: Targets, row: Mapping[str, Any]) -> int | None:
-    """Return how many further trials would give a verdict; None where there is one, or none can."""
-    n = int(row["n"])
-    confidence = row["confidence"]
-    margin = float(row["tost_margin"])
+def _bounds(
+    key: tuple[Any, ...], changes: Changes, row: Mapping[str, Any], confidence: float
+) -> Row:
+    """Return the worst cases with their interval, those of the scores where none is missing.
 
-    def gives_verdict(times: float) -> bool:
-        """Whether so many times as many trials put an interval on one side of 0, or within."""
-        mean = targets.with_trials(times)
-        low, high = mean.interval(confidence)
-        family_low, family_high = mean.interval(together(confidence, row["tests"]))
-        if low is None or high is None or family_low is None or family_high is None:
-            return False
-        worst = -low if row["direction"] == "below" else high
-        return family_low > 0 or family_high < 0 or worst < margin
-
-    if gives_verdict(1.0) or not gives_verdict(_MOST_TIMES):
-        return None
-    too_few, enough = 1.0, _MOST_TIMES
-    # Halved on the logarithm, as the error falls with the root of the number, until the two ends
-    # are less than a trial apart.
-    while n * (enough - too_few) > 0.5:
-        middle = (too_few * enough) ** 0.5
-        if gives_verdict(middle):
-            enough = middle
-        else:
-            too_few = middle
-    return max(math.ceil(n * (enough - 1.0)), 1)
+    The interval is that of the worst cases in these prompts, and never narrower than the range's.
+    """
+    low, high = row.get("pointwise_low"), row.get("pointwise_high")
+    ends = {"bound_low": row.get("estimate"), "bound_high": row.get("estimate")}
+    least, most = (case.get(key) for case in changes.worst)
+    if least is not None and least.prompts is not None:
+        ends["bound_low"] = least.prompts.mean
+        low = None if low is None else min(low, least.prompts.interval(confidence)[0])
+    if most is not None and most.prompts is not None:
+        ends["bound_high"] = most.prompts.mean
+        high = None if high is None else max(high, most.prompts.interval(confidence)[1])
+    return {**ends, "bound_ci_low": low, "bound_ci_high": high}
 
 
-def _compliance_change(targets: Targets | None, confidence: float) -> Row:
-    """Return the change of compliance."""
-    if targets is None:
+def _compliance_change(ranges: Ranges | None, confidence: float) -> Row:
+    """Return the change of compliance, in these prompts."""
+    if ranges is None or ranges.prompts is None:
         return {}
-    change = {"estimate": targets.these.mean, **targets.these.row(confidence)}
+    change = {"estimate": ranges.prompts.mean, **tested_row(ranges.prompts, confidence)}
     return {f"compliance_{name}": change[name] for name in _COMPLIANCE_TESTS}
 
 
@@ -273,35 +232,37 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Set out each difference by method, and the change of compliance under it."""
     span = measure.high - measure.low
     difference = replace(measure, low=-span, high=span, neutral=0.0)
-    differences = rows.with_row_index("row").with_columns(
+    # The ranges of a difference have the same number.
+    numbered = rows.with_columns(
+        row=pl.struct("candidate", *_GROUP_KEYS).rank("dense"),
         subject="model",
         measure=pl.lit(measure.name),
         effect_size=cohen_d(),
+        method=pl.col("range").replace_strict(METHODS),
         adjusted_over=pl.format(
             "{} differences of a model, study, instrument, mode, word list and scoring, over "
             "dimensions and candidates",
             "level",
         ),
     )
-    # Columns of *these* make room for those of the same names in the struct.
-    like_these = differences.drop(OF_TARGET).unnest("like_these").drop_nulls("se")
-    like_these = like_these.select(
-        *(*_GROUP_COLUMNS, *_ESTIMATE_COLUMNS, "adjusted_over"),
-        *OF_TARGET,
-        method=pl.lit("generalised"),
-    )
-    compliance = differences.select(
-        *(*_GROUP_COLUMNS, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
+    by_range = {name: numbered.filter(range=name) for name in RANGES}
+    stereotypes = by_range["stereotypes"].drop_nulls("se")
+    compliance = by_range["prompts"].select(
+        *(*_GROUP_COLUMNS, "n_clusters", "range", "clustered_by", "conditional_on", "confidence"),
         measure=pl.lit("compliance"),
-        method=pl.lit("clustered"),
+        method=pl.lit("bounded"),
         **{name: f"compliance_{name}" for name in _COMPLIANCE_COLUMNS},
     )
     by_methods = by_method(
-        differences.drop("like_these"),
+        by_range["other_prompts"],
         [*_GROUP_COLUMNS, *_ESTIMATE_COLUMNS],
-        like_these,
-        compliance,
+        *(_known_columns(by_range["prompts"]), _known_columns(stereotypes), compliance),
     )
     if rows["sd"].dtype == pl.Null:  # the papers' test is of pairs
         by_methods = by_methods.filter(pl.col("method") != "published")
     return as_estimates(by_methods, {**OTHER_MEASURES, measure.name: difference})
+
+
+def _known_columns(rows: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what is no column of the table, but the number of the row."""
+    return rows.select(name for name in rows.columns if name == "row" or name in ESTIMATES)

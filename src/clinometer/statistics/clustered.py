@@ -374,7 +374,8 @@ def by_method(
     a column with the ending ``_of_answers`` in place of the one without.
     """
     columns_of_estimates = [name for name in groups.columns if name in ESTIMATES]
-    clustered = groups.select("row", *columns_of_estimates, method=pl.lit("clustered"))
+    clustered = groups.with_columns(method=pl.lit("clustered"))
+    clustered = clustered.select("row", *dict.fromkeys((*columns_of_estimates, "method")))
     of_answers = [c.removesuffix(_OF_ANSWERS) for c in groups.columns if c.endswith(_OF_ANSWERS)]
     by_answer = groups.with_columns(pl.col(f"{c}{_OF_ANSWERS}").alias(c) for c in of_answers)
     numbers = by_answer.select("estimate", "sd", "n_scored").rows()

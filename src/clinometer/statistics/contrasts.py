@@ -46,12 +46,12 @@ from clinometer.statistics.changes import (
     Changes,
     Compared,
     Contrasted,
-    TargetsByKey,
+    RangesByKey,
     candidates,
     contrasted,
 )
 from clinometer.statistics.estimates import check_range
-from clinometer.statistics.pooling import Targets
+from clinometer.statistics.means import BALANCED, Ranges, means
 from clinometer.statistics.summaries import (
     NEVER_POOLED,
     UNBALANCED,
@@ -61,7 +61,6 @@ from clinometer.statistics.summaries import (
     turn_number,
     unbalanced,
 )
-from clinometer.statistics.targets import means
 
 __all__ = ["DRAWN", "TRIAL", "contrast"]
 
@@ -136,13 +135,13 @@ def contrast(
     frame = check(scores, {**SCORES, factor: pl.String()}, "scores")
     check_range(frame, measure, "score")
     pairs = _match(frame, factor, baseline)
-    span = measure.high - measure.low
+    ends = (measure.low, measure.high)
     has_candidate = pl.col("t").is_not_null().cast(pl.Float64)
     has_baseline = pl.col("b").is_not_null().cast(pl.Float64)
     changes = Changes(
         {level: _describe_groups(pairs, level) for level in LEVELS},
-        _targets_by_candidate(pairs, pl.col("t") - pl.col("b"), (-span, span)),
-        _targets_by_candidate(pairs, has_candidate - has_baseline, (-1.0, 1.0)),
+        _ranges_by_candidate(pairs, pl.col("b"), pl.col("t"), ends),
+        _ranges_by_candidate(pairs, has_baseline, has_candidate, (0.0, 1.0), only_prompts=True),
         _worst_cases(pairs, measure),
     )
     return contrasted(changes, measure, settings)
@@ -206,47 +205,62 @@ def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
         )
 
 
-def _targets_by_candidate(
-    pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]
-) -> TargetsByKey:
-    """Give the means of a value of the trials asked under both, by mirrored pair."""
-    units = _units(pairs, value)
-    by_key: dict[tuple[Any, ...], Targets] = {}
+def _ranges_by_candidate(
+    pairs: pl.DataFrame,
+    before: pl.Expr,
+    after: pl.Expr,
+    ends: tuple[float, float],
+    *,
+    only_prompts: bool = False,
+) -> RangesByKey:
+    """Give the mean differences of two values of the trials asked under both, by mirrored pair."""
+    units = _units(pairs, after - before, before)
+    by_key: dict[tuple[Any, ...], Ranges] = {}
     for (candidate,), of_candidate in units.group_by("candidate", maintain_order=True):
         # Turns are balanced within the groups that a mean is over: cells, or whole stereotypes.
         for unit_level, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
             balanced = balance_turns(of_candidate, unit_level)
-            estimates = means(balanced, bounds, "value", "weight", levels)
-            for (level, *key), targets in estimates.items():
-                by_key[level, candidate, *key] = targets
+            columns = {**BALANCED, "baseline": "baseline"}
+            estimates = means(balanced, ends, columns, levels, only_prompts=only_prompts)
+            for (level, *key), ranges in estimates.items():
+                by_key[level, candidate, *key] = ranges
     return by_key
 
 
-def _units(pairs: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
-    """Reduce a value of the trials asked under both to its sums, a row per mirrored pair."""
-    scored = pairs.filter("both").with_columns(score=value).drop_nulls("score")
-    scored = scored.with_row_index("row").with_columns(turn_number())
+def _units(pairs: pl.DataFrame, value: pl.Expr, baseline: pl.Expr | None = None) -> pl.DataFrame:
+    """Reduce a value of the trials asked under both to its sums, a row per mirrored pair.
+
+    With the mean of the baseline over the trials that have the value, if one is given.
+    """
+    before = pl.lit(0.0) if baseline is None else baseline
+    both = pairs.filter("both").with_columns(score=value, before=before.cast(pl.Float64))
+    scored = both.drop_nulls("score").with_row_index("row").with_columns(turn_number())
     keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
     return scored.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
     ).agg(
         pl.col("iteration").min().alias("draw"),
         pl.col("score").mean().alias("mean"),
+        pl.col("before").mean().alias("baseline"),
         pl.len().alias("n_scored"),
         *scores_by_turn(),
     )
 
 
-def _worst_cases(pairs: pl.DataFrame, measure: Measure) -> tuple[TargetsByKey, TargetsByKey]:
+def _worst_cases(pairs: pl.DataFrame, measure: Measure) -> tuple[RangesByKey, RangesByKey]:
     """Give the means if each missing score is what makes the difference least, and greatest."""
     trials = pairs.filter("both")
-    low, high = measure.low, measure.high
+    low, high = ends = (measure.low, measure.high)
     if not trials["b"].null_count() + trials["t"].null_count():
         return {}, {}
-    least = pl.col("t").fill_null(low) - pl.col("b").fill_null(high)
-    greatest = pl.col("t").fill_null(high) - pl.col("b").fill_null(low)
-    ends = (low - high, high - low)
-    return _targets_by_candidate(trials, least, ends), _targets_by_candidate(trials, greatest, ends)
+    before, after = pl.col("b"), pl.col("t")
+    least, greatest = (
+        _ranges_by_candidate(
+            trials, before.fill_null(worst), after.fill_null(best), ends, only_prompts=True
+        )
+        for worst, best in ((high, low), (low, high))
+    )
+    return least, greatest
 
 
 def _describe_groups(pairs: pl.DataFrame, level: str) -> pl.DataFrame:

@@ -48,7 +48,7 @@ from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.judging import judge
 from clinometer.statistics.clustered import Row, by_method, check_confidence, cohen_d
 from clinometer.statistics.looks import Looks
-from clinometer.statistics.means import RANGES, Ranges, means
+from clinometer.statistics.means import BALANCED, METHODS, RANGES, Ranges, means
 from clinometer.statistics.pages import see_together, worst_ends
 from clinometer.statistics.rows import TESTED, tested_row
 from clinometer.statistics.summaries import (
@@ -78,9 +78,6 @@ _GROUP_COLUMNS = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
     *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
 )
-#: The method of each range.
-_METHODS = {"prompts": "bounded", "other_prompts": "clustered", "stereotypes": "generalised"}
-
 #: What is said of each range.
 _RANGE_SCHEMA: Schema = {
     **TESTED,
@@ -214,10 +211,11 @@ def estimate_summaries(
     )
     scores: dict[_Key, Ranges] = {}
     for frame, frame_levels in frames:
-        scores |= means(frame, ends, "value", "weight", frame_levels)
+        scores |= means(frame, ends, BALANCED, frame_levels)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
-    order_effects = means(paired, (-span, span), "difference", "order_n", levels, only_prompts=True)
+    columns_of_orders = {"value": "difference", "weight": "order_n"}
+    order_effects = means(paired, (-span, span), columns_of_orders, levels, only_prompts=True)
     tables = []
     for frame, frame_levels in frames:
         tables += [_describe_level(frame, level, measure) for level in frame_levels]
@@ -228,7 +226,7 @@ def estimate_summaries(
     keys = [(row["level"], *(row[name] for name in keys_of(row["level"]))) for row in named_keys]
     groups = _add_order_effects(described, [order_effects.get(key) for key in keys], inference)
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
-    orders = groups.rename(interval_columns)
+    orders = groups.rename(interval_columns).with_columns(confidence=inference.confidence)
     ranges = [scores.get(key) for key in keys]
     tables = {name: _range_rows(groups, ranges, name, measure, inference) for name in RANGES}
     return Estimated(_as_estimates(tables, measure), check(orders, ORDERS, "orders"))
@@ -242,7 +240,7 @@ def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.Da
             subject="model",
             measure=pl.lit(measure.name),
             effect_size=cohen_d(measure.neutral),
-            method=pl.lit(_METHODS[name]),
+            method=pl.lit(METHODS[name]),
         )
     other_prompts = marked["other_prompts"]
     prompts = marked["prompts"].select(name for name in marked["prompts"].columns if _is_kept(name))

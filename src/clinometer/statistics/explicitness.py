@@ -30,7 +30,6 @@ from scipy.special import stdtr, stdtrit
 
 from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, Measure, as_estimates, check
 from clinometer.statistics.clustered import Array, adjusted, benjamini_hochberg
-from clinometer.statistics.pooling import THESE
 
 __all__ = ["EXPLICIT_GAP", "explicit_gaps", "share_of_scale"]
 
@@ -173,7 +172,7 @@ def _differences(pairs: pl.DataFrame) -> pl.DataFrame:
         se=variance.sqrt(),
         df=pl.when(variance > 0).then(variance**2 / by_df),
         method=pl.lit("clustered"),
-        target=pl.lit(THESE),
+        range=pl.lit("other_prompts"),
         matched_by="level",
     )
 

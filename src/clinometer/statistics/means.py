@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,10 +47,26 @@ from clinometer.statistics.strata import STRATA_KEYS, Stratum, in_both_runs, str
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of
 from clinometer.statistics.variances import Prior, Squares, Variances, prior_of, variances
 
-__all__ = ["RANGES", "Ranges", "differences", "means"]
+__all__ = [
+    "BALANCED",
+    "METHODS",
+    "RANGES",
+    "InferredRun",
+    "Ranges",
+    "differences",
+    "inferred_run",
+    "means",
+]
 
-#: The ranges of a mean, the narrowest first, as the table names them.
-RANGES = ("prompts", "other_prompts", "stereotypes")
+#: The ranges of a mean, the narrowest first, with the method of each.
+METHODS = {"prompts": "bounded", "other_prompts": "clustered", "stereotypes": "generalised"}
+RANGES = tuple(METHODS)
+
+#: Columns of `summarise`: the mean of each unit, and the number of answers behind it.
+VALUES = MappingProxyType({"value": "mean", "weight": "n_scored"})
+
+#: The same, such that all turns count the same (`balance_turns`).
+BALANCED = MappingProxyType({"value": "value", "weight": "weight"})
 
 #: What is inferred together: what was asked alike, over studies, dimensions, controls.
 _INFERRED_WITHIN = ("model", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
@@ -100,11 +117,9 @@ class Ranges:
 def means(
     units: pl.DataFrame,
     bounds: tuple[float, float],
-    value: str = "mean",
-    weight: str = "n_scored",
+    columns: Mapping[str, str] = VALUES,
     levels: Sequence[str] = LEVELS,
     *,
-    baseline: str | None = None,
     only_prompts: bool = False,
 ) -> _ByKey:
     """Return the means of all groups of some levels, by level and keys.
@@ -115,12 +130,11 @@ def means(
         Rows of `summarise`.
     bounds
         The ends of the scale of the scores.
-    value, weight
-        Columns of `units`: the value of each, and the number of answers behind it.
+    columns
+        Columns of `units` by what they are: ``value``; ``weight``, the number of answers behind it;
+        ``baseline``, from which the values are differences, if they are any.
     levels
         Of `LEVEL_KEYS`; ``overall`` has only what was asked of two models or more.
-    baseline
-        A column from which the values are differences, of units that were asked twice.
     only_prompts
         Whether to leave out the other ranges.
 
@@ -129,9 +143,7 @@ def means(
     dict
         By level and keys, those of `keys_of`.
     """
-    columns = {"value": value, "weight": weight}
-    columns |= {} if baseline is None else {"baseline": baseline}
-    ends = _Ends(bounds, are_differences=baseline is not None)
+    ends = _Ends(bounds, are_differences="baseline" in columns)
     of_models = [level for level in levels if level != "overall"]
     by_key = _means_within(_INFERRED_WITHIN, units, columns, ends, of_models, only_prompts)
     if "overall" in levels:
@@ -152,19 +164,27 @@ def _means_within(
     """Return the means of units, inferred together where they agree in the keys of a family."""
     by_key: _ByKey = {}
     for fixed, strata in strata_of(units, columns, family, STRATA_KEYS):
-        run = _Run(strata, ends, None if only_prompts else prior_of(fixed["mode"]))
+        run = InferredRun(strata, ends, None if only_prompts else prior_of(fixed["mode"]))
         for level, key, ranges in run.means(levels):
             by_name = {**fixed, **key}
             by_key[level, *(by_name[name] for name in keys_of(level))] = ranges
     return by_key
 
 
+def inferred_run(
+    strata: Sequence[Stratum], bounds: tuple[float, float], mode: str | None
+) -> InferredRun | None:
+    """Return the stereotypes of a run with their variances; None where no score varies."""
+    run = InferredRun(strata, _Ends(bounds), prior_of(mode))
+    varies = any(np.ptp(stratum.values) > 0 for stratum in strata)
+    return run if varies and run.variances is not None else None
+
+
 def differences(
     baseline: pl.DataFrame,
     candidate: pl.DataFrame,
     bounds: tuple[float, float],
-    value: str = "mean",
-    weight: str = "n_scored",
+    columns: Mapping[str, str] = VALUES,
     levels: Sequence[str] = LEVELS,
 ) -> _ByKey:
     """Return the differences of two runs whose trials are not the same, candidate − baseline.
@@ -175,10 +195,10 @@ def differences(
     """
     runs = [units.with_columns(run=pl.lit(k)) for k, units in enumerate((baseline, candidate))]
     units = pl.concat(runs, how="diagonal_relaxed")
-    columns = {"value": value, "weight": weight, "run": "run"}
+    columns = {**columns, "run": "run"}
     by_key: _ByKey = {}
     for fixed, strata in strata_of(units, columns, _INFERRED_WITHIN, ("run", *STRATA_KEYS)):
-        run = _Run(in_both_runs(strata), _Ends(bounds), prior_of(fixed["mode"]))
+        run = InferredRun(in_both_runs(strata), _Ends(bounds), prior_of(fixed["mode"]))
         for level, key, ranges in run.differences(levels):
             by_name = {**fixed, **key}
             by_key[level, *(by_name[name] for name in keys_of(level))] = ranges
@@ -206,7 +226,7 @@ class _Ends(NamedTuple):
 _Key = tuple[tuple[str, Any], ...]
 
 
-class _Run:
+class InferredRun:
     """The stereotypes that were asked alike, with what their variances may be."""
 
     def __init__(self, strata: Sequence[Stratum], ends: _Ends, prior: Prior | None) -> None:
@@ -226,6 +246,11 @@ class _Run:
         squares = Squares.of_scores(self.designs, values, self.scales, kurtosis)
         self.factors = shared_factors(self.designs, values, self.scales)
         self.variances = variances(squares, prior, tempering_of(self.factors))
+
+    def correlation_of_wordings(self) -> float:
+        """Return the correlation of wordings over stereotypes, as it is seen; 0 to 1."""
+        place = CROSSED.index("variation")
+        return next((f.correlation() for f in self.factors if f.place == place), 0.0)
 
     def means(self, levels: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
         """Yield level, keys and mean of each group of stereotypes, or of each of their wordings."""
@@ -268,7 +293,10 @@ class _Run:
             names = [dict.fromkeys(self.strata[place].variations) for place in (before, after)]
             for variation in (name for name in names[0] if name in names[1]):
                 masks = [self.strata[m].variations == variation for m in (before, after)]
-                cells = [self._prompts([m], [mask]) for m, mask in zip((before, after), masks, strict=True)]
+                cells = [
+                    self._prompts([m], [mask])
+                    for m, mask in zip((before, after), masks, strict=True)
+                ]
                 change = unpaired_difference(*cells)
                 n = int(sum(cell.n_clusters for cell in cells))
                 empty = self._without_error(change.mean, n, n, self.ends.differences)
@@ -404,4 +432,6 @@ class _Run:
 def _single_factors(designs: Sequence[Design]) -> tuple[str, ...]:
     """Return the factors of `_FACETS` that no design has several levels of."""
     varies = np.array([design.varies for design in designs]).any(axis=0)
-    return tuple(f for f, several in zip(CROSSED, varies, strict=True) if f in _FACETS and not several)
+    return tuple(
+        f for f, several in zip(CROSSED, varies, strict=True) if f in _FACETS and not several
+    )

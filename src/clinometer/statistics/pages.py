@@ -109,7 +109,8 @@ def _decide_family(family: pl.DataFrame, level: float, looks: Looks) -> list[Row
         run = (row["study"], row["instrument"], row["mode"])
         tail = level / looks.tests(max(divisor, 1.0), level, run)
         text = f"{number} means of {row['subject']} in this range; stereotypes have half the weight"
-        decided: Row = {"row": row["row"], "p_bh": float(adjusted[place]), "n_tests": number}
+        decided: Row = {"row": row["row"], "p_bh": float(adjusted[place])}
+        decided["n_tests"] = level / tail
         rows.append({**decided, "adjusted_over": text, **_intervals(row, 1.0 - tail)})
     return rows
 

@@ -68,13 +68,11 @@ from clinometer.errors import InputError
 from clinometer.results import Measure, check
 from clinometer.results.schemas import POWER
 from clinometer.statistics.clustered import Array, ClusteredMean, check_confidence
-from clinometer.statistics.crossed import CROSSED
+from clinometer.statistics.designs import CROSSED, SHARED
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.settings import FEWEST
-from clinometer.statistics.shared import SHARED
+from clinometer.statistics.means import means
 from clinometer.statistics.sources import ERRORS, Sources
 from clinometer.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of, tests_seen
-from clinometer.statistics.targets import means
 
 __all__ = ["RUNS", "PlannedRuns", "PlannedMean", "foresee", "plan_power", "smallest_effects"]
 
@@ -315,10 +313,10 @@ def foresee(
     """
     design = _Design(units, sources, measure)
     ends = measure.low, measure.high
-    drawn_means = means(design.draw(runs, seed), ends, levels=LEVELS, neutral=design.null)
+    drawn_means = means(design.draw(runs, seed), ends, levels=LEVELS)
     estimates: dict[tuple[Any, ...], list[ClusteredMean]] = {}
-    for (level, _, *key), targets in drawn_means.items():
-        estimates.setdefault((level, *key), []).append(targets.these)
+    for (level, _, *key), ranges in drawn_means.items():
+        estimates.setdefault((level, *key), []).append(ranges.other_prompts)
     rows = units.select(*NEVER_POOLED, "category", "stereotype").with_row_index("row")
     planned: dict[tuple[Any, ...], PlannedMean] = {}
     for level in LEVELS:
@@ -411,7 +409,7 @@ class _Design:
         """Return the error that a test makes of a mean, where it is neutral.
 
         Of the test against a mean that is half-way to the low end, as that of a mean half-way to
-        the high end against neutral: with `ClusteredMean.stronger` it is smaller than the error.
+        the high end against neutral.
         """
         t = mean.t(self.null)
         if not t or mean.mean is None:
@@ -447,12 +445,11 @@ def _several_levels(stereotypes: NDArray[np.int64], codes: Sequence[NDArray[np.i
 def _estimable_words(units: pl.DataFrame) -> NDArray[np.bool_]:
     """Say of which units the variance of words can be estimated, shape (units, 2).
 
-    Of those whose stereotype has several; with `FEWEST` stereotypes it is lent to all.
+    Of those whose stereotype has several; others are charged with it in means over several.
     """
     keys = (*NEVER_POOLED, *_STEREOTYPE)
     several = units.select(pl.col(SHARED[1:]).n_unique().over(keys) > 1).to_numpy()
-    lent = units.select(keys).n_unique() >= FEWEST
-    return np.broadcast_to(several.any(axis=0), several.shape) if lent else several
+    return np.broadcast_to(several.any(axis=0), several.shape)
 
 
 def _factor_codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,10 @@ from clinometer.errors import InputError
 from clinometer.results import Measure, check
 from clinometer.results.schemas import COMPONENTS
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.crossed import CROSSED, moderate
+from clinometer.statistics.designs import CROSSED
 from clinometer.statistics.estimates import check_range
-from clinometer.statistics.settings import FEWEST
-from clinometer.statistics.shared import shared_component
-from clinometer.statistics.squares import StratumSquares
-from clinometer.statistics.strata import scales_of, strata_of
+from clinometer.statistics.means import inferred_run
+from clinometer.statistics.strata import strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
 __all__ = ["ERRORS", "Sources", "components", "read_sources", "sources"]
@@ -45,25 +43,24 @@ def sources(
 ) -> Iterator[tuple[tuple[Any, ...], Sources]]:
     """Yield the components of variance of each run of `units`, by model and what is never pooled.
 
-    Runs with fewer than `FEWEST` stereotypes, or without variance, have none. Draws with one
-    response each cannot be told apart from responses and are counted as these.
+    They are means over stereotypes of the medians of what the variances may be. Runs whose scores
+    do not vary have none. Draws with one response each cannot be told apart from responses and are
+    counted as these.
     """
-    family, keys = ("model", *NEVER_POOLED), ("category", "stereotype")
-    draw = CROSSED.index("draw")
-    for run, group in units.filter(pl.col("n_scored") > 0).group_by(family, maintain_order=True):
-        strata = [stratum.squares for stratum in strata_of(group, keys, "mean", "n_scored")]
-        scales = scales_of(strata, bounds)
-        if (moderated := moderate(strata, scales)) is None:
+    family = ("model", *NEVER_POOLED)
+    columns = {"value": "mean", "weight": "n_scored"}
+    for fixed, strata in strata_of(units, columns, family, ("category", "stereotype")):
+        run = inferred_run(strata, bounds, fixed["mode"])
+        if run is None:
             continue
-        df = np.sum([np.array(stratum.levels) - 1.0 for stratum in strata], axis=0)
-        components = moderated.components.copy()
-        if df[draw] == df[-1]:  # one response in each draw
-            components[-1] += components[draw]
-            components[draw] = 0.0
-        shared = _shared_component(strata, scales, components)
-        answers = sum(stratum.answers for stratum in strata)
-        n_units = sum(stratum.size for stratum in strata)
-        yield run, Sources(components, df, shared, answers / n_units)
+        designs = [stratum.design for stratum in strata]
+        df = np.sum([design.df for design in designs], axis=0)
+        varies = np.any([design.used for design in designs], axis=0)
+        components = np.where(varies, run.variances.components(), 0.0)
+        answers = sum(float(stratum.weights.sum()) for stratum in strata)
+        n_units = sum(design.size for design in designs)
+        shared = components[CROSSED.index("variation")] * run.correlation_of_wordings()
+        yield tuple(fixed.values()), Sources(components, df, shared, answers / n_units)
 
 
 def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
@@ -88,8 +85,7 @@ def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If no run has `settings.FEWEST` stereotypes and any variance, a column is missing, or a
-        score lies outside the range.
+        If no run has scores that vary, a column is missing, or a score lies outside the range.
     """
     units = summarise(scores)
     check_range(units, measure, "lowest", "highest")
@@ -100,8 +96,7 @@ def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         rows += [{**run_keys, **row} for row in _component_rows(of_run)]
     if not rows:
         raise InputError(
-            f"scores: {measure.name}: no run has {FEWEST} stereotypes whose scores vary; "
-            "components of variance need them"
+            f"scores: {measure.name}: no run has scores that vary; components of variance need them"
         )
     counts = units.group_by(names).agg(pl.col("n_scored").sum())
     # A factor that is null in all rows has no type until it is cast, and would not join.
@@ -136,13 +131,3 @@ def read_sources(table: pl.DataFrame) -> Sources:
         shared=min(variances[_SHARED], variances["variation"]),
         answers=table["answers_per_unit"][0],
     )
-
-
-def _shared_component(strata: Sequence[StratumSquares], scales: Array, components: Array) -> float:
-    """Return the component of wordings that stereotypes have in common."""
-    shares = np.array([stratum.answers for stratum in strata])
-    shares /= shares.sum()
-    component, _, _ = shared_component(strata, shares, "variation")
-    # The component is on the scale of the scores; parts of (mean − low)(high − mean) are wanted.
-    relative = max(component, 0.0) / float(shares @ scales**0.5) ** 2
-    return float(min(relative, components[CROSSED.index("variation")]))

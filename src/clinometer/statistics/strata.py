@@ -10,11 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from clinometer.results import CONDITIONS
 from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, SHARED, Codes, Design, design
-from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["STRATA_KEYS", "Stratum", "in_both_runs", "strata_of"]
 
@@ -139,5 +137,3 @@ def in_both_runs(strata: Sequence[Stratum]) -> list[Stratum]:
 
     runs = [{key_of(s) for s in strata if s.key["run"] == run} for run in (0, 1)]
     return [stratum for stratum in strata if key_of(stratum) in runs[0] & runs[1]]
-
-

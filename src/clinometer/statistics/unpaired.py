@@ -6,7 +6,7 @@ Measures
     or of two values of another factor, such as two instruments with one scale.
 
 Inference
-    `targets.differences`: the variances of both runs, less what the wordings and group words that
+    `means.differences`: the variances of both runs, less what the wordings and group words that
     they share have in common, as far as many stereotypes tell it. Draws and answers do not cancel
     as they do over matched trials (`contrasts`).
 """
@@ -21,7 +21,7 @@ import polars as pl
 from clinometer.results import SCORES, Measure, check
 from clinometer.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
 from clinometer.statistics.estimates import check_range
-from clinometer.statistics.pooling import Targets
+from clinometer.statistics.means import BALANCED, Ranges, differences
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
@@ -31,7 +31,6 @@ from clinometer.statistics.summaries import (
     summarise,
     unbalanced,
 )
-from clinometer.statistics.targets import differences
 
 __all__ = ["contrast_unpaired", "errors_apart"]
 
@@ -84,23 +83,23 @@ def contrast_unpaired(
     check_range(frame, measure, "score")
     baseline_units = _units(frame, factor, baseline)
     low, high = ends = measure.low, measure.high
-    scored: dict[_Key, Targets] = {}
-    compliance: dict[_Key, Targets] = {}
-    least: dict[_Key, Targets] = {}
-    greatest: dict[_Key, Targets] = {}
+    scored: dict[_Key, Ranges] = {}
+    compliance: dict[_Key, Ranges] = {}
+    least: dict[_Key, Ranges] = {}
+    greatest: dict[_Key, Ranges] = {}
     groups: dict[str, list[pl.DataFrame]] = {level: [] for level in _LEVELS}
     for candidate in candidates(frame, factor, baseline):
         units = _units(frame, factor, candidate)
-        change = differences(baseline_units, units, ends, "value", "weight")
+        change = differences(baseline_units, units, ends, BALANCED)
         scored |= _with_candidate(change, candidate)
-        change = differences(baseline_units, units, (0.0, 1.0), "scored", "n")
+        change = differences(baseline_units, units, (0.0, 1.0), {"value": "scored", "weight": "n"})
         compliance |= _with_candidate(change, candidate)
         if _any_missing(baseline_units) or _any_missing(units):
             filled = fill_missing(baseline_units, high), fill_missing(units, low)
-            change = differences(filled[0], filled[1], ends, "value", "weight")
+            change = differences(filled[0], filled[1], ends, BALANCED)
             least |= _with_candidate(change, candidate)
             filled = fill_missing(baseline_units, low), fill_missing(units, high)
-            change = differences(filled[0], filled[1], ends, "value", "weight")
+            change = differences(filled[0], filled[1], ends, BALANCED)
             greatest |= _with_candidate(change, candidate)
         for level, tables in groups.items():
             tables.append(_describe_groups(baseline_units, units, level, candidate))
@@ -109,9 +108,9 @@ def contrast_unpaired(
     return contrasted(changes, measure, settings)
 
 
-def _with_candidate(change: Mapping[_Key, Targets], candidate: str) -> dict[_Key, Targets]:
+def _with_candidate(change: Mapping[_Key, Ranges], candidate: str) -> dict[_Key, Ranges]:
     """Put the candidate into the keys, after the level."""
-    return {(level, candidate, *key): targets for (level, *key), targets in change.items()}
+    return {(level, candidate, *key): ranges for (level, *key), ranges in change.items()}
 
 
 def _any_missing(units: pl.DataFrame) -> bool:
@@ -123,8 +122,7 @@ def errors_apart(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.Da
     """Return the errors that differences over all stereotypes have if trials are not matched.
 
     `scores` have columns of `results.SCORES`; `model` tells the baseline from candidates. A row per
-    candidate and what is never pooled: `candidate`, those columns, and `se`, null where unknown or
-    moderated by usual variances.
+    candidate and what is never pooled: `candidate`, those columns, and `se`, in these prompts.
     """
     baseline_units = _units(scores, "model", baseline)
     ends = (measure.low, measure.high)
@@ -132,9 +130,9 @@ def errors_apart(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.Da
     rows = []
     for candidate in candidates(scores, "model", baseline):
         units = _units(scores, "model", candidate)
-        change = differences(baseline_units, units, ends, "value", "weight", levels=("model",))
-        for key, targets in change.items():
-            se = None if "usual variances" in targets.fixed else targets.these.se
+        change = differences(baseline_units, units, ends, BALANCED, ("model",))
+        for key, ranges in change.items():
+            se = None if ranges.prompts is None else ranges.prompts.se
             rows.append({**dict(zip(names, key, strict=True)), "candidate": candidate, "se": se})
     schema = {name: pl.String() for name in (*NEVER_POOLED, "candidate")}
     return pl.DataFrame(rows, schema={**schema, "se": pl.Float64()})

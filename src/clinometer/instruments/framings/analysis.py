@@ -343,7 +343,7 @@ class _Run:
                     "baseline": baseline,
                     "candidate": candidate,
                     "method": "factorial",
-                    "target": "these",
+                    "range": "other_prompts",
                     "estimate": effect.estimate,
                     "se": effect.se,
                     "df": float(self.scores.df_framings),

@@ -344,7 +344,7 @@ def _estimates(layout: _Layout, of_run: Mapping[str, Any]) -> list[dict[str, Any
             "level": "model",
             "dimension": dimension,
             "method": "jackknife",
-            "target": "like these",
+            "range": "stereotypes",
             "confidence": CONFIDENCE,
             "n": len(layout.groups) * len(pairs),
             "n_clusters": len(layout.groups),
