@@ -1,0 +1,128 @@
+"""Simulated pages with their estimates, verdicts and truths, and figures over many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmarks.worlds import Simulation, World
+from clinometer.instruments.catalogue import measure_of
+from clinometer.statistics.estimates import estimate_measure
+
+__all__ = ["LEVELS", "Figure", "average", "estimate_pages", "simulate_controls"]
+
+LEVELS = ("stereotype", "category", "model")
+CONTROLS = {"positive": 0.8, "negative": 0.0}
+#: Pages in one call; each is a model of its own.
+BATCH = 10
+#: Of the standard normal distribution, for 95%.
+QUANTILE = 1.96
+_KEYS = ("model", "level", "category", "stereotype", "range")
+
+
+class Figure(NamedTuple):
+    """A simulated figure with its 95% Monte Carlo interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Write figure and interval with three places."""
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+    def misses(self, least: float = -np.inf, most: float = np.inf) -> bool:
+        """Whether the interval excludes all that a target allows."""
+        return self.high < least or self.low > most
+
+
+def average(rows: pl.DataFrame, column: str) -> Figure:
+    """Average a column over pages, which are independent of each other.
+
+    The interval of a share is Wilson's, with as many cases as give the variance between pages; that
+    of another number is normal.
+    """
+    by_page = rows.group_by("model").agg(pl.col(column).cast(pl.Float64).mean())[column]
+    values = by_page.drop_nulls().to_numpy()
+    if not len(values):
+        return Figure(np.nan, -np.inf, np.inf)
+    mean, variance = float(values.mean()), float(values.var(ddof=min(1, len(values) - 1)))
+    if rows.schema[column] != pl.Boolean:
+        half = QUANTILE * (variance / len(values)) ** 0.5
+        return Figure(mean, mean - half, mean + half)
+    cases = len(values)
+    if 0.0 < mean < 1.0 and variance > 0.0:
+        cases = cases * mean * (1.0 - mean) / variance
+    shift = QUANTILE**2 / cases
+    half = (shift * (mean * (1.0 - mean) + shift / 4)) ** 0.5
+    middle, wider = mean + shift / 2, 1.0 + shift
+    return Figure(mean, (middle - half) / wider, (middle + half) / wider)
+
+
+def simulate_controls(world: World) -> list[Simulation]:
+    """Return a positive and a negative control, asked like the stereotypes of a world."""
+    alone = replace(world, stereotypes=1, lean_sd=0.0)
+    return [Simulation(replace(alone, lean=lean), control=kind) for kind, lean in CONTROLS.items()]
+
+
+def estimate_pages(
+    simulation: Simulation, runs: int, seed: int, controls: Sequence[Simulation] = ()
+) -> pl.DataFrame:
+    """Draw pages and estimate them, with controls that are asked of the same model.
+
+    The pages are the same with and without controls.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per page (`model`), mean and range, with the columns of `results.ESTIMATES`, a
+        column `range` and the `truth`.
+    """
+    rng, of_controls = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    tables = []
+    for start in range(0, runs, BATCH):
+        scores, truths = [], []
+        for number in range(start, min(start + BATCH, runs)):
+            model = f"page {number}"
+            answers, by_range = simulation.draw(rng)
+            scores.append(simulation.page(answers, model))
+            truths.append(_truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
+            scores += [control.page(control.draw(of_controls)[0], model) for control in controls]
+        estimates = estimate_measure(pl.concat(scores), measure_of("word_association"))
+        tables.append(_with_truths(estimates, pl.concat(truths)))
+    return pl.concat(tables)
+
+
+def _truth_rows(simulation: Simulation, by_range: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
+    """Return the true means of a page, a row per range, level and mean."""
+    rows = []
+    for name, truths in by_range.items():
+        for level, means in simulation.level_means(truths).items():
+            frame = simulation.means_of_level(level)
+            rows.append(
+                frame.with_columns(level=pl.lit(level), range=pl.lit(name), truth=pl.Series(means))
+            )
+    return pl.concat(rows, how="diagonal")
+
+
+def _with_truths(estimates: pl.DataFrame, truths: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with intervals of stereotypes, categories and the model, with their truths.
+
+    Raises RuntimeError if a row has no truth.
+    """
+    if "range" not in estimates.columns:  # one range, method `clustered`
+        clustered = pl.when(method="clustered").then(pl.lit("other_prompts"))
+        estimates = estimates.with_columns(range=clustered)
+    asked = estimates.filter(
+        pl.col("control").is_null(), pl.col("factor").is_null(), pl.col("level").is_in(LEVELS),
+        pl.col("range").is_in(truths["range"].unique().implode()),
+    )  # fmt: skip
+    joined = asked.join(truths, on=_KEYS, how="left", nulls_equal=True)
+    if joined["truth"].null_count():
+        raise RuntimeError(f"rows without a truth: {joined.filter(truth=None)}")
+    return joined

@@ -1,0 +1,332 @@
+"""Pages of scores of known truth, made without anything of the estimator.
+
+Model
+    The latent score of an answer is the centre of its stereotype plus crossed normal effects: of a
+    wording (of all stereotypes, and of each), of the word on either side, of the cell (a wording
+    and two words) and of the mirrored pair. tanh takes it to the scale from -1 to 1, so that
+    effects shrink towards the ends; the answer varies about that expectation.
+Truths
+    Range ``prompts``: the expected answer to the wordings and words that were drawn, each pair of
+    words as often as any other in every wording. Range ``other_prompts``: the expected answer over
+    all wordings and words, which is the planted lean, as centres are chosen so. A word that is
+    alone on its side has no effect: what it adds is part of the lean. In means over stereotypes
+    each counts once.
+Oracle
+    Knows the error of a mean, so that its 95% interval has the half width 1.96 × root mean square
+    error of the mean with equal weights, over pages that are drawn and not estimated.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from clinometer.reference import load_components
+from clinometer.results import SCORES
+
+__all__ = ["RANGES", "WORLDS", "Effects", "Simulation", "World"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+RANGES = ("prompts", "other_prompts")
+#: The farthest planted lean, and the largest standard deviation of a stereotype's answers.
+FARTHEST, LARGEST_SD = 0.97, 0.9
+#: Centres among which the one of a lean is looked for; at the ends tanh is within .0001 of 1.
+CENTRES = np.linspace(-5.0, 5.0, 501)
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+
+
+@dataclass(frozen=True)
+class World:
+    """What is planted, and what is asked.
+
+    Standard deviations of effects are parts of that of answers.
+    """
+
+    answer: float = 0.5
+    """Standard deviation of the answers of a neutral stereotype to one prompt; 1: each is ±1."""
+    kind: str = "beta"
+    """Distribution of answers: beta; three (-1, 0 or 1); latent (tanh of a normal number)."""
+    shared_wording: float = 0.0
+    wording: float = 0.0
+    word: float = 0.0
+    cell: float = 0.0
+    pair: float = 0.0
+    unequal: float = 0.0
+    """Standard deviation of the logarithm of a stereotype's factor of all effects and answers."""
+    unequal_words: float = 0.0
+    """The same of the effects of words."""
+    lean: float = 0.0
+    lean_sd: float = 0.0
+    skewed: bool = False
+    """Whether leans are exponential around their mean."""
+    stereotypes: int = 5
+    wordings: int = 4
+    words: int = 6
+    """Words on a side."""
+    shared_words: bool = False
+    """Whether all stereotypes have the same words, with the same effects."""
+    answers: int = 12
+    """Answers of a stereotype to a wording."""
+    mirrored: bool = True
+    """Whether answers come in pairs, of the same words in both orders."""
+
+    @property
+    def categories(self) -> int:
+        """Number of categories, of about three stereotypes each."""
+        return min(4, max(1, (self.stereotypes + 1) // 3))
+
+
+class Effects(NamedTuple):
+    """Latent effects on the answers of a model."""
+
+    grid: Array  # of wordings and words, (stereotypes, wordings, words, words)
+    cell: Array  # (cells that are asked,)
+
+
+class Simulation:
+    """Pages of one world, of the same prompts.
+
+    What is the same on all of them is made once.
+
+    Parameters
+    ----------
+    world
+        What is planted and asked.
+    seed
+        Of the pairs of words that are asked.
+    control
+        Kind of control that the stereotypes are; they are a study of their own then.
+    """
+
+    def __init__(self, world: World, seed: int = 0, control: str | None = None) -> None:
+        self.world = world
+        self.prompts = _draw_prompts(world, np.random.default_rng(seed))
+        columns = ["stereotype", "wording", "marginalized", "default"]
+        self._places = tuple(self.prompts[name].to_numpy() for name in columns)
+        self._cells = np.unique(np.array(self._places), axis=1, return_inverse=True)[1].ravel()
+        self._pairs = self.prompts["pair"].to_numpy()
+        self.frame = _as_scores(self.prompts, world, control)
+        self.sd = world.answer * _factors(world.stereotypes, world.unequal)
+        if world.unequal:
+            self.sd = self.sd.clip(max=LARGEST_SD)
+        alone = world.words == 1
+        self.word_sd = np.zeros(world.stereotypes) if alone else world.word * self.sd
+        self.word_sd = self.word_sd * _factors(world.stereotypes, world.unequal_words, seed=1)
+        wordings = (world.shared_wording**2 + world.wording**2) * self.sd**2
+        self._within = self.sd**2 * (world.cell**2 + world.pair**2)
+        total = wordings + 2 * self.word_sd**2 + self._within
+        self._expected_leans = self._expect(CENTRES[None, :], total)
+
+    def draw_leans(self, rng: np.random.Generator) -> Array:
+        """Draw the leans of a page, shape (stereotypes,)."""
+        world = self.world
+        standard = (
+            rng.exponential(1.0, world.stereotypes) - 1.0
+            if world.skewed
+            else rng.normal(0, 1, world.stereotypes)
+        )
+        return (world.lean + world.lean_sd * standard).clip(-FARTHEST, FARTHEST)
+
+    def draw_effects(self, rng: np.random.Generator) -> Effects:
+        """Draw what wordings, words and cells add to the answers of a model."""
+        world = self.world
+        n, wordings, words = world.stereotypes, world.wordings, world.words
+        of_wordings = world.shared_wording * rng.normal(0, 1, wordings)
+        of_wordings = of_wordings + world.wording * rng.normal(0, 1, (n, wordings))
+        size = (2, 1, words) if world.shared_words else (2, n, words)
+        marginalized, default = self.word_sd[:, None] * rng.normal(0, 1, size)
+        grid = (
+            self.sd[:, None, None, None] * of_wordings[:, :, None, None]
+            + marginalized[:, None, :, None]
+            + default[:, None, None, :]
+        )
+        return Effects(grid, world.cell * rng.normal(0, 1, self._cells.max() + 1))
+
+    def draw_answers(
+        self, leans: Array, effects: Effects, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        """Draw the score of every prompt.
+
+        Returns
+        -------
+        tuple
+            Scores, shape (prompts,), and the truths of the stereotypes in these prompts.
+        """
+        pair = self.world.pair * rng.normal(0, 1, self._pairs.max() + 1)
+        of_stereotype = self._places[0]
+        grid = effects.grid + self._centres(leans)[:, None, None, None]
+        latent = grid[self._places]
+        latent = latent + self.sd[of_stereotype] * (effects.cell[self._cells] + pair[self._pairs])
+        truths = self._expect(grid.reshape(len(leans), -1), self._within).mean(axis=1)
+        return self._answer(latent, self.sd[of_stereotype], rng), truths
+
+    def draw(self, rng: np.random.Generator) -> tuple[Array, dict[str, Array]]:
+        """Draw a page: the score of every prompt, and the truths of stereotypes by range."""
+        leans = self.draw_leans(rng)
+        scores, truths = self.draw_answers(leans, self.draw_effects(rng), rng)
+        return scores, {"prompts": truths, "other_prompts": leans}
+
+    def page(self, scores: Array, model: str) -> pl.DataFrame:
+        """Return scores as a table, columns of `results.SCORES`."""
+        return self.frame.with_columns(score=pl.Series(scores), model=pl.lit(model))
+
+    def means(self, scores: Array) -> Array:
+        """Return the mean score of each stereotype."""
+        of_stereotype = self._places[0]
+        return np.bincount(of_stereotype, scores) / np.bincount(of_stereotype)
+
+    def level_means(self, of_stereotypes: Array) -> dict[str, Array]:
+        """Return means over stereotypes by level, each in the order of its names."""
+        categories = np.arange(self.world.stereotypes) % self.world.categories
+        by_category = np.bincount(categories, of_stereotypes) / np.bincount(categories)
+        model = np.array([of_stereotypes.mean()])
+        return {"stereotype": of_stereotypes, "category": by_category, "model": model}
+
+    def means_of_level(self, level: str) -> pl.DataFrame:
+        """Name the means of a level, in the order of `level_means`."""
+        keys = {"stereotype": ["category", "stereotype"], "category": ["category"]}.get(level, [])
+        if not keys:
+            return pl.DataFrame({"model": [None]}, schema={"model": pl.String})
+        return self.frame.select(keys).unique(maintain_order=True)
+
+    def oracle(self, rng: np.random.Generator, runs: int = 2000) -> dict[tuple[str, str], Array]:
+        """Return the root mean square errors of means by range and level, from drawn pages."""
+        squares: dict[tuple[str, str], Array] = {}
+        for _ in range(runs):
+            scores, truths = self.draw(rng)
+            for name, truth in truths.items():
+                for level, error in self.level_means(self.means(scores) - truth).items():
+                    squares[name, level] = squares.get((name, level), 0.0) + error**2
+        return {key: np.sqrt(total / runs) for key, total in squares.items()}
+
+    def _centres(self, leans: Array) -> Array:
+        """Return the latent centres from which effects lead to the leans, on average."""
+        curves = zip(leans, self._expected_leans, strict=True)
+        return np.array([np.interp(lean, curve, CENTRES) for lean, curve in curves])
+
+    def _expect(self, latent: Array, variance: Array) -> Array:
+        """Return expected scores where normal effects are added, shape (stereotypes, …).
+
+        `variance` is of each stereotype's effects, shape (stereotypes,).
+        """
+        if self.world.kind == "latent":
+            variance = variance + self.sd**2
+        if not variance.any():
+            return np.tanh(np.broadcast_to(latent, (len(variance), latent.shape[1])))
+        sd = np.sqrt(variance)[:, None]
+        parts = (w * np.tanh(latent + sd * x) for x, w in zip(NODES, WEIGHTS, strict=True))
+        return np.asarray(sum(parts))
+
+    def _answer(self, latent: Array, sd: Array, rng: np.random.Generator) -> Array:
+        """Draw answers with standard deviations sd √(1 − expectation²), or sd on the latent scale.
+
+        Of the three-point answers those of an extreme expectation vary less, as they must.
+        """
+        if self.world.kind == "latent":
+            return np.tanh(latent + sd * rng.normal(0, 1, len(latent)))
+        expected = np.tanh(latent)
+        if self.world.kind == "three":
+            zero = (1.0 - sd**2) * (1.0 - np.abs(expected))
+            uniform = rng.random(len(latent))
+            above = (1.0 - zero + expected) / 2
+            return np.where(uniform < above, 1.0, np.where(uniform < above + zero, 0.0, -1.0))
+        size = 1.0 / sd**2 - 1.0  # a beta distribution has the variance p (1 − p) / (size + 1)
+        share = ((1.0 + expected) / 2).clip(1e-6, 1.0 - 1e-6)
+        return np.asarray(2.0 * rng.beta(size * share, size * (1.0 - share)) - 1.0)
+
+
+def _draw_prompts(world: World, rng: np.random.Generator) -> pl.DataFrame:
+    """Pair words for every wording; within a stereotype each is asked as often, or once more."""
+    turns = 2 if world.mirrored else 1
+    pairs = world.answers // turns
+    of_stereotype = world.wordings * pairs
+    stereotype, wording, _ = np.indices((world.stereotypes, world.wordings, pairs)).reshape(3, -1)
+    sides = [
+        np.concatenate([_deal(world.words, of_stereotype, rng) for _ in range(world.stereotypes)])
+        for _ in range(2)
+    ]
+    pair = np.arange(world.stereotypes * of_stereotype)
+    columns = {"stereotype": stereotype, "wording": wording, "pair": pair}
+    columns |= {"marginalized": sides[0], "default": sides[1]}
+    repeated = {name: np.repeat(values, turns) for name, values in columns.items()}
+    return pl.DataFrame(repeated).with_columns(turn=pl.int_range(pl.len()) % turns)
+
+
+def _deal(words: int, length: int, rng: np.random.Generator) -> Codes:
+    """Return numbers of words in random order, all of them before any comes again."""
+    rounds = -(-length // words)
+    return np.concatenate([rng.permutation(words) for _ in range(rounds)])[:length]
+
+
+def _as_scores(prompts: pl.DataFrame, world: World, control: str | None) -> pl.DataFrame:
+    """Give prompts the columns of `results.SCORES`."""
+    study = "worlds" if control is None else f"worlds_{control}"
+    constants = {
+        **{"study": study, "instrument": "word_association", "mode": "free", "control": control},
+        **{"intervention": "none", "word_list": "plain", "scoring": "exact"},
+        **{"coverage": 1.0, "one_sided": False},
+    }
+    order = pl.when(turn=0).then(pl.lit("marginalized_first")).otherwise(pl.lit("default_first"))
+    stereotype = pl.format("{} s{}", pl.lit(study), "stereotype")
+    source = pl.lit("all") if world.shared_words else stereotype
+    category = pl.col("stereotype") % world.categories
+    named = prompts.select(
+        *(pl.lit(value).alias(name) for name, value in constants.items()),
+        category=pl.format("{} c{}", pl.lit(study), category),
+        stereotype=stereotype,
+        variation=pl.format("w{}", pl.col("wording").cast(pl.String).str.zfill(2)),
+        trial_id=pl.format("{} {} {}", pl.lit(study), "pair", "turn"),
+        iteration=pl.col("pair"),
+        pair_id=pl.format("{} {}", pl.lit(study), "pair") if world.mirrored else None,
+        order=order if world.mirrored else None,
+        marginalized=pl.format("{} m{}", source, "marginalized"),
+        default=pl.format("{} d{}", source, "default"),
+    )
+    empty = [pl.lit(None).alias(name) for name in SCORES if name not in named.columns]
+    filled = named.with_columns(empty)
+    return filled.select(pl.col(name).cast(dtype) for name, dtype in SCORES.items())
+
+
+def _factors(stereotypes: int, sd: float, seed: int = 0) -> Array:
+    """Return a factor per stereotype: quantiles of a log-normal, the same on every page."""
+    order = np.random.default_rng(seed).permutation(stereotypes)
+    return np.asarray(np.exp(sd * ndtri((order + 0.5) / stereotypes)))
+
+
+def _released() -> World:
+    """Return a world with the variances of GPT-4o's released word associations."""
+    rows = load_components().filter(model="gpt-4o", instrument="word_association")
+    variances = dict(rows.select("error_source", "relative_variance").iter_rows())
+    answer = variances["response"] ** 0.5
+    word = (variances["marginalized"] / 2 + variances["default"] / 2) ** 0.5
+    parts = {"word": word, "cell": variances["cell"] ** 0.5, "pair": variances["draw"] ** 0.5}
+    return World(answer, **{name: sd / answer for name, sd in parts.items()}, stereotypes=21)
+
+
+MEDIUM = World(shared_wording=0.05, wording=0.1, word=0.15, cell=0.1)
+WORLDS = {
+    "calm": World(),
+    "medium": MEDIUM,
+    "words": World(wording=0.05, word=0.25),
+    "wordings": World(shared_wording=0.2, wording=0.1, word=0.1),
+    "±1": replace(MEDIUM, answer=1.0, kind="three"),
+    "three points": replace(MEDIUM, kind="three"),
+    "latent": replace(MEDIUM, kind="latent"),
+    "single answers": replace(MEDIUM, mirrored=False),
+    "one word a side": replace(MEDIUM, words=1),
+    "shared words": replace(MEDIUM, shared_words=True),
+    "twenty wordings": replace(MEDIUM, wordings=20, words=16, answers=2),
+    "unequal": replace(MEDIUM, answer=0.15, unequal=1.0),
+    "unequal words": replace(MEDIUM, unequal_words=1.0),
+    "GPT-4o": _released(),
+}
