@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -71,7 +71,11 @@ def simulate_controls(world: World) -> list[Simulation]:
 
 
 def estimate_pages(
-    simulation: Simulation, runs: int, seed: int, controls: Sequence[Simulation] = ()
+    simulation: Simulation,
+    runs: int,
+    seed: int,
+    controls: Sequence[Simulation] = (),
+    confidence: float = 0.95,
 ) -> pl.DataFrame:
     """Draw pages and estimate them, with controls that are asked of the same model.
 
@@ -93,7 +97,8 @@ def estimate_pages(
             scores.append(simulation.page(answers, model))
             truths.append(_truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
             scores += [control.page(control.draw(of_controls)[0], model) for control in controls]
-        estimates = estimate_measure(pl.concat(scores), measure_of("word_association"))
+        measure = measure_of("word_association")
+        estimates = estimate_measure(pl.concat(scores), measure, confidence=confidence)
         tables.append(_with_truths(estimates, pl.concat(truths)))
     return pl.concat(tables)
 

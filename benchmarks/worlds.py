@@ -18,8 +18,6 @@ Oracle
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
