@@ -113,23 +113,20 @@ def conditions() -> Iterator[Condition]:
 
 def target(condition: Condition, level: str, name: str) -> Target:
     """Return what is asked of the intervals of a level and range."""
-    strict, calm = condition.group == "strict", condition.name.startswith("calm")
     if name == "prompts":
-        return Target(0.995 if strict else 0.94)
-    if strict:
-        return Target(0.0)
+        return Target(0.995 if condition.group == "strict" else 0.94)
     if condition.group == "ends":
         return Target(0.92)
     least = 0.93 if level == "stereotype" else 0.92
     if condition.group != "four worlds":
         return Target(least)
-    if calm:
+    if condition.name.startswith("calm"):
         return Target(least, widest=1.65)
     if level != "stereotype":
         return Target(least, widest=1.5)
-    return (
-        Target(0.94, 0.99, 1.45) if condition.world.stereotypes == 1 else Target(0.93, 0.99, 1.35)
-    )
+    if condition.world.stereotypes == 1:
+        return Target(0.94, 0.99, 1.45)
+    return Target(0.93, 0.99, 1.35)
 
 
 def measure(chosen: Sequence[Condition], runs: int) -> Result:
@@ -152,8 +149,10 @@ def cover(condition: Condition, runs: int) -> list[Row]:
     pages = estimate_pages(simulation, runs, seed, confidence=condition.confidence)
     controls = simulate_controls(condition.world) if condition.controls else []
     with_controls = estimate_pages(simulation, runs, seed, controls) if controls else None
+    # The stricter level is asked of these prompts alone.
+    ranges = RANGES[:1] if condition.group == "strict" else RANGES
     rows = []
-    for name in RANGES:
+    for name in ranges:
         for level in _levels(condition.world):
             part = pages.filter(range=name, level=level)
             if not part.height:
@@ -197,17 +196,14 @@ def _claims(rows: Iterable[Row]) -> dict[str, bool | None]:
     """Say by group, level and range whether no row misses its target."""
     claims: dict[str, bool | None] = {}
     for row in rows:
-        named = f"{row.group}, {row.level}, {row.range}"
-        least, most, widest = row.target
-        missed = {
-            f"{named}: covered as asked": row.covered.misses(least, most),
-            f"{named}: as narrow as asked": row.width.misses(most=widest),
-            "controls asked along change standard errors by at most 1.15": (
-                (row.by_company or 1.0) > MOST_BY_COMPANY
-            ),
-        }
-        for claim, is_missed in missed.items():
-            claims[claim] = claims.get(claim, True) is True and not is_missed
+        group = f"{row.group}, {row.level}, {row.range}"
+        holds = {f"{group}: covered as asked": not row.covered.misses(*row.target[:2])}
+        if row.target.widest < np.inf:
+            holds[f"{group}: as narrow as asked"] = not row.width.misses(most=row.target.widest)
+        if row.by_company is not None:
+            claim = f"controls change standard errors by a factor of at most {MOST_BY_COMPANY}"
+            holds[claim] = row.by_company <= MOST_BY_COMPANY
+        claims |= {claim: bool(claims.get(claim, True)) and met for claim, met in holds.items()}
     return claims
 
 
