@@ -67,6 +67,8 @@ class World:
     lean_sd: float = 0.0
     skewed: bool = False
     """Whether leans are exponential around their mean."""
+    neutral: float = 0.0
+    """Share of the stereotypes, the first ones, that have no lean."""
     stereotypes: int = 5
     wordings: int = 4
     words: int = 6
@@ -133,7 +135,9 @@ class Simulation:
             if world.skewed
             else rng.normal(0, 1, world.stereotypes)
         )
-        return (world.lean + world.lean_sd * standard).clip(-FARTHEST, FARTHEST)
+        leans = (world.lean + world.lean_sd * standard).clip(-FARTHEST, FARTHEST)
+        leans[: round(world.neutral * world.stereotypes)] = 0.0
+        return leans
 
     def draw_effects(self, rng: np.random.Generator) -> Effects:
         """Draw what wordings, words and cells add to the answers of a model."""
@@ -326,5 +330,6 @@ WORLDS = {
     "twenty wordings": replace(MEDIUM, wordings=20, words=16, answers=2),
     "unequal": replace(MEDIUM, answer=0.15, unequal=1.0),
     "unequal words": replace(MEDIUM, unequal_words=1.0),
+    "skewed leans": replace(MEDIUM, skewed=True),
     "GPT-4o": _released(),
 }
