@@ -109,8 +109,8 @@ def measure(chosen: Sequence[Condition], runs: int) -> Result:
         ("world, stereotypes, range", "tells what is false", "false share", *LEVELS),
         [_table_row(row) for row in rows],
         _claims(rows),
-        ["stereotype, category, model: share of the means that lean that are told of. […]: 95% Monte Carlo "
-         "intervals"],
+        ["stereotype, category, model: share of the means that lean that are told of",
+         "[…]: 95% Monte Carlo intervals"],
     )  # fmt: skip
 
 

@@ -87,10 +87,10 @@ class World:
 
 
 class Effects(NamedTuple):
-    """Latent effects on the answers of a model."""
+    """Latent effects on the answers of a model, shape (stereotypes, wordings, words, words)."""
 
-    grid: Array  # of wordings and words, (stereotypes, wordings, words, words)
-    cell: Array  # (cells that are asked,)
+    main: Array  # of wordings and words
+    cell: Array
 
 
 class Simulation:
@@ -113,7 +113,6 @@ class Simulation:
         self.prompts = _draw_prompts(world, np.random.default_rng(seed))
         columns = ["stereotype", "wording", "marginalized", "default"]
         self._places = tuple(self.prompts[name].to_numpy() for name in columns)
-        self._cells = np.unique(np.array(self._places), axis=1, return_inverse=True)[1].ravel()
         self._pairs = self.prompts["pair"].to_numpy()
         self.frame = _as_scores(self.prompts, world, control)
         self.sd = world.answer * _factors(world.stereotypes, world.unequal)
@@ -147,12 +146,10 @@ class Simulation:
         of_wordings = of_wordings + world.wording * rng.normal(0, 1, (n, wordings))
         size = (2, 1, words) if world.shared_words else (2, n, words)
         marginalized, default = self.word_sd[:, None] * rng.normal(0, 1, size)
-        grid = (
-            self.sd[:, None, None, None] * of_wordings[:, :, None, None]
-            + marginalized[:, None, :, None]
-            + default[:, None, None, :]
-        )
-        return Effects(grid, world.cell * rng.normal(0, 1, self._cells.max() + 1))
+        sd = self.sd[:, None, None, None]
+        main = sd * of_wordings[:, :, None, None]
+        main = main + marginalized[:, None, :, None] + default[:, None, None, :]
+        return Effects(main, sd * world.cell * rng.normal(0, 1, main.shape))
 
     def draw_answers(
         self, leans: Array, effects: Effects, rng: np.random.Generator
@@ -164,13 +161,12 @@ class Simulation:
         tuple
             Scores, shape (prompts,), and the truths of the stereotypes in these prompts.
         """
+        sd = self.sd[self._places[0]]
         pair = self.world.pair * rng.normal(0, 1, self._pairs.max() + 1)
-        of_stereotype = self._places[0]
-        grid = effects.grid + self._centres(leans)[:, None, None, None]
-        latent = grid[self._places]
-        latent = latent + self.sd[of_stereotype] * (effects.cell[self._cells] + pair[self._pairs])
-        truths = self._expect(grid.reshape(len(leans), -1), self._within).mean(axis=1)
-        return self._answer(latent, self.sd[of_stereotype], rng), truths
+        main = effects.main + self._centres(leans)[:, None, None, None]
+        latent = main[self._places] + effects.cell[self._places] + sd * pair[self._pairs]
+        truths = self._expect(main.reshape(len(leans), -1), self._within).mean(axis=1)
+        return self._answer(latent, sd, rng), truths
 
     def draw(self, rng: np.random.Generator) -> tuple[Array, dict[str, Array]]:
         """Draw a page: the score of every prompt, and the truths of stereotypes by range."""
