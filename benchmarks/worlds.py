@@ -114,7 +114,7 @@ class Simulation:
         columns = ["stereotype", "wording", "marginalized", "default"]
         self._places = tuple(self.prompts[name].to_numpy() for name in columns)
         self._pairs = self.prompts["pair"].to_numpy()
-        self.frame = _as_scores(self.prompts, world, control)
+        self.frame = _as_scores(self.prompts, world, seed, control)
         self.sd = world.answer * _factors(world.stereotypes, world.unequal)
         if world.unequal:
             self.sd = self.sd.clip(max=LARGEST_SD)
@@ -266,7 +266,7 @@ def _deal(words: int, length: int, rng: np.random.Generator) -> Codes:
     return np.concatenate([rng.permutation(words) for _ in range(rounds)])[:length]
 
 
-def _as_scores(prompts: pl.DataFrame, world: World, control: str | None) -> pl.DataFrame:
+def _as_scores(prompts: pl.DataFrame, world: World, seed: int, control: str | None) -> pl.DataFrame:
     """Give prompts the columns of `results.SCORES`."""
     study = "worlds" if control is None else f"worlds_{control}"
     constants = {
@@ -278,14 +278,15 @@ def _as_scores(prompts: pl.DataFrame, world: World, control: str | None) -> pl.D
     stereotype = pl.format("{} s{}", pl.lit(study), "stereotype")
     source = pl.lit("all") if world.shared_words else stereotype
     category = pl.col("stereotype") % world.categories
+    pair = pl.format("{} {} {}", pl.lit(study), pl.lit(seed), "pair")
     named = prompts.select(
         *(pl.lit(value).alias(name) for name, value in constants.items()),
         category=pl.format("{} c{}", pl.lit(study), category),
         stereotype=stereotype,
         variation=pl.format("w{}", pl.col("wording").cast(pl.String).str.zfill(2)),
-        trial_id=pl.format("{} {} {}", pl.lit(study), "pair", "turn"),
+        trial_id=pl.format("{} {}", pair, "turn"),
         iteration=pl.col("pair"),
-        pair_id=pl.format("{} {}", pl.lit(study), "pair") if world.mirrored else None,
+        pair_id=pair if world.mirrored else None,
         order=order if world.mirrored else None,
         marginalized=pl.format("{} m{}", source, "marginalized"),
         default=pl.format("{} d{}", source, "default"),
