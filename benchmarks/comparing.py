@@ -29,7 +29,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.measuring import Result, Value
-from benchmarks.pages import Figure, average
+from benchmarks.pages import (
+    Figure,
+    average,
+    covered_and_width,
+    truth_rows,
+    with_ranges,
+    with_truths,
+)
 from benchmarks.simulating import do_conditions, show_selected
 from benchmarks.worlds import WORLDS, Simulation, World
 from clinometer import compare
@@ -80,13 +87,13 @@ class Condition:
 
 
 class Row(NamedTuple):
-    """What is measured of one condition; figures of intervals by level."""
+    """What is measured of one condition."""
 
     condition: Condition
-    covered: Mapping[str, Figure]
-    width: Mapping[str, Figure]
+    intervals: Mapping[str, tuple[Figure, Figure]]
+    """Coverage and width by that of the oracle, by level."""
     decided: Mapping[str, Figure]
-    """Share of pairs by what `compare` decides, and by the outcome of `gate`."""
+    """Shares of pairs by the decision of `compare`, and by the outcome of `gate`."""
 
 
 class Pair(NamedTuple):
@@ -123,11 +130,11 @@ def measure(chosen: Sequence[Condition], runs: int) -> Result:
     of_levels = (f"{figure}, {level}" for level in LEVELS for figure in ("covered", "width"))
     return Result(
         f"What is said of two versions whose difference is known, {runs} pairs a condition",
-        ("change", *of_levels, *DECISIONS, *OUTCOMES),
+        ("change", *of_levels, "compare", "gate"),
         [_table_row(row) for row in rows],
         _claims(rows),
         ["width: mean half width of the intervals in these prompts by the oracle's",
-         "worse to better: decisions of compare; fail to pass: outcomes of gate, shares of pairs"],
+         "compare, gate: shares of pairs by what is decided. […]: 95% Monte Carlo intervals"],
     )  # fmt: skip
 
 
@@ -143,10 +150,12 @@ def judge(condition: Condition, runs: int) -> Row:
         model = pl.lit(f"pair {number}")
         intervals.append(rows.with_columns(model=model))
         decided.append(decisions.with_columns(model=model))
-    of_levels = _covered_and_width(pl.concat(intervals), oracle)
-    shares = pl.concat(decided)
+    rows, shares = pl.concat(intervals), pl.concat(decided)
+    figures = {
+        level: covered_and_width(rows.filter(level=level), oracle[level]) for level in LEVELS
+    }
     names = (*DECISIONS, *OUTCOMES)
-    return Row(condition, *of_levels, {name: average(shares, name) for name in names})
+    return Row(condition, figures, {name: average(shares, name) for name in names})
 
 
 def _draw_pair(
@@ -202,42 +211,22 @@ def _compare(
 
 
 def _intervals(estimates: pl.DataFrame, simulation: Simulation, truth: Array) -> pl.DataFrame:
-    """Return the intervals that decide, of categories and the mean, with their truths."""
-    range_or_method = (
-        {"range": "prompts"} if "range" in estimates.columns else {"method": "clustered"}
-    )
-    rows = estimates.filter(measure="word_association", **range_or_method)
-    truths = simulation.level_means(truth)
-    parts = []
-    for level in LEVELS:
-        means = simulation.means_of_level(level).with_columns(truth=pl.Series(truths[level]))
-        if level == "category":
-            parts.append(rows.filter(level=level).join(means, on="category"))
-        else:
-            parts.append(rows.filter(level=level).with_columns(truth=means["truth"].item()))
-    columns = ("level", "pointwise_low", "pointwise_high", "truth")
-    return pl.concat(part.select(columns) for part in parts)
-
-
-def _covered_and_width(
-    rows: pl.DataFrame, oracle: Mapping[str, float]
-) -> tuple[dict[str, Figure], dict[str, Figure]]:
-    """Return coverage and the width by that of the oracle, by level."""
-    low, high = pl.col("pointwise_low"), pl.col("pointwise_high")
-    measured = rows.with_columns(
-        covered=pl.col("truth").is_between(low, high).fill_null(False),
-        width=(high - low) / 2 / pl.col("level").replace_strict(oracle),
-    )
-    by_level = {level: measured.filter(level=level) for level in LEVELS}
-    covered = {level: average(part, "covered") for level, part in by_level.items()}
-    return covered, {level: average(part, "width") for level, part in by_level.items()}
+    """Return the intervals of differences in these prompts, with their truths."""
+    rows = with_ranges(estimates, "prompts").filter(range="prompts").drop("model")
+    rows = with_truths(rows, truth_rows(simulation, {"prompts": truth}))
+    return rows.select("level", "pointwise_low", "pointwise_high", "truth")
 
 
 def _table_row(row: Row) -> list[Value]:
-    of_levels: list[Value] = []
-    for level in LEVELS:
-        of_levels += [str(row.covered[level]), str(row.width[level])]
-    return [row.condition.name, *of_levels, *(figure.value for figure in row.decided.values())]
+    figures = [str(figure) for level in LEVELS for figure in row.intervals[level]]
+    shares = (_shares_text(row.decided, names) for names in (DECISIONS, OUTCOMES))
+    return [row.condition.name, *figures, *shares]
+
+
+def _shares_text(decided: Mapping[str, Figure], names: Sequence[str]) -> str:
+    """Write the shares of what was decided at all."""
+    shares = {name: decided[name].value for name in names}
+    return ", ".join(f"{name} {share:.3f}" for name, share in shares.items() if share)
 
 
 def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
@@ -256,10 +245,10 @@ def _targets(row: Row) -> dict[str, bool]:
     widest = WIDEST[condition.paired]
     targets = {
         f"{asked}: covered in {COVERED:g} or more": not any(
-            figure.misses(least=COVERED) for figure in row.covered.values()
+            covered.misses(least=COVERED) for covered, _ in row.intervals.values()
         ),
         f"{asked}: at most {widest:g} times as wide as the oracle's": not any(
-            figure.misses(most=widest) for figure in row.width.values()
+            width.misses(most=widest) for _, width in row.intervals.values()
         ),
     }
     if condition.rise <= 0:

@@ -27,7 +27,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from benchmarks.measuring import Result, Value
-from benchmarks.pages import LEVELS, Figure, average, estimate_pages, simulate_controls
+from benchmarks.pages import LEVELS, Figure, covered_and_width, estimate_pages, simulate_controls
 from benchmarks.simulating import do_conditions, show_selected
 from benchmarks.worlds import RANGES, WORLDS, Simulation, World
 
@@ -158,7 +158,7 @@ def cover(condition: Condition, runs: int) -> list[Row]:
             if not part.height:
                 continue
             half = float(ndtri((1 + condition.confidence) / 2) * oracle[name, level].mean())
-            covered, width = _covered_and_width(part, half)
+            covered, width = covered_and_width(part, half)
             ratio = None if with_controls is None else _ratio(part, with_controls)
             of_row = condition.name, condition.group, level, name, covered, width, ratio
             rows.append(Row(*of_row, target(condition, level, name)))
@@ -171,20 +171,12 @@ def _levels(world: World) -> list[str]:
     return [level for level in LEVELS if several.get(level, True)]
 
 
-def _covered_and_width(part: pl.DataFrame, half: float) -> tuple[Figure, Figure]:
-    """Return coverage, and the mean width as a part of 2 × `half`."""
-    low, high = pl.col("pointwise_low"), pl.col("pointwise_high")
-    inside = pl.col("truth").is_between(low, high).fill_null(False)
-    measured = part.with_columns(covered=inside, width=(high - low) / (2 * half))
-    return average(measured, "covered"), average(measured, "width")
-
-
 def _ratio(part: pl.DataFrame, with_controls: pl.DataFrame) -> float:
     """Return the ratio of the mean standard errors of the same means, at least 1."""
     keys = ["model", "level", "category", "stereotype", "range"]
     both = part.join(with_controls.select(*keys, other="se"), on=keys, nulls_equal=True)
     means = both.select(pl.col("se", "other").mean()).row(0)
-    return max(means) / min(means)
+    return float(max(means) / min(means))
 
 
 def _table_row(row: Row) -> list[Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,19 +10,29 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.worlds import Simulation, World
+from benchmarks.worlds import RANGES, Simulation, World
 from clinometer.instruments.catalogue import measure_of
 from clinometer.statistics.estimates import estimate_measure
 
-__all__ = ["LEVELS", "Figure", "average", "estimate_pages", "simulate_controls"]
+__all__ = [
+    "LEVELS",
+    "Figure",
+    "average",
+    "covered_and_width",
+    "estimate_pages",
+    "simulate_controls",
+    "truth_rows",
+    "with_ranges",
+    "with_truths",
+]
 
 LEVELS = ("stereotype", "category", "model")
+MEASURE = measure_of("word_association")
 CONTROLS = {"positive": 0.8, "negative": 0.0}
 #: Pages in one call; each is a model of its own.
 BATCH = 10
 #: Of the standard normal distribution, for 95%.
 QUANTILE = 1.96
-_KEYS = ("model", "level", "category", "stereotype", "range")
 
 
 class Figure(NamedTuple):
@@ -95,16 +105,26 @@ def estimate_pages(
             model = f"page {number}"
             answers, by_range = simulation.draw(rng)
             scores.append(simulation.page(answers, model))
-            truths.append(_truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
+            truths.append(truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
             scores += [control.page(control.draw(of_controls)[0], model) for control in controls]
-        measure = measure_of("word_association")
-        estimates = estimate_measure(pl.concat(scores), measure, confidence=confidence)
-        tables.append(_with_truths(estimates, pl.concat(truths)))
+        estimates = estimate_measure(pl.concat(scores), MEASURE, confidence=confidence)
+        rows = with_ranges(estimates, "other_prompts").filter(pl.col("factor").is_null())
+        tables.append(with_truths(rows, pl.concat(truths)))
     return pl.concat(tables)
 
 
-def _truth_rows(simulation: Simulation, by_range: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
-    """Return the true means of a page, a row per range, level and mean."""
+def covered_and_width(rows: pl.DataFrame, half_width: float) -> tuple[Figure, Figure]:
+    """Return how often intervals contain the truth, and their mean width by 2 × `half_width`."""
+    low, high = pl.col("pointwise_low"), pl.col("pointwise_high")
+    measured = rows.with_columns(
+        covered=pl.col("truth").is_between(low, high).fill_null(False),
+        width=(high - low) / (2 * half_width),
+    )
+    return average(measured, "covered"), average(measured, "width")
+
+
+def truth_rows(simulation: Simulation, by_range: Mapping[str, NDArray[np.float64]]) -> pl.DataFrame:
+    """Return the true means of a page: `level`, `category`, `stereotype`, `range` and `truth`."""
     rows = []
     for name, truths in by_range.items():
         for level, means in simulation.level_means(truths).items():
@@ -112,22 +132,32 @@ def _truth_rows(simulation: Simulation, by_range: dict[str, NDArray[np.float64]]
             rows.append(
                 frame.with_columns(level=pl.lit(level), range=pl.lit(name), truth=pl.Series(means))
             )
-    return pl.concat(rows, how="diagonal")
+    return pl.concat(rows)
 
 
-def _with_truths(estimates: pl.DataFrame, truths: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with intervals of stereotypes, categories and the model, with their truths.
+def with_ranges(estimates: pl.DataFrame, clustered: str) -> pl.DataFrame:
+    """Return means that are no controls with a column `range`.
 
-    Raises RuntimeError if a row has no truth.
+    A table without it has one range: `clustered` is what the rows of this method are for.
     """
-    if "range" not in estimates.columns:  # one range, method `clustered`
-        clustered = pl.when(method="clustered").then(pl.lit("other_prompts"))
-        estimates = estimates.with_columns(range=clustered)
-    asked = estimates.filter(
-        pl.col("control").is_null(), pl.col("factor").is_null(), pl.col("level").is_in(LEVELS),
-        pl.col("range").is_in(truths["range"].unique().implode()),
-    )  # fmt: skip
-    joined = asked.join(truths, on=_KEYS, how="left", nulls_equal=True)
+    if "range" not in estimates.columns:
+        of_method = pl.when(method="clustered").then(pl.lit(clustered))
+        estimates = estimates.with_columns(range=of_method)
+    return estimates.filter(
+        pl.col("control").is_null(),
+        pl.col("level").is_in(LEVELS),
+        pl.col("range").is_in(RANGES),
+        measure=MEASURE.name,
+    )
+
+
+def with_truths(rows: pl.DataFrame, truths: pl.DataFrame) -> pl.DataFrame:
+    """Add the `truth` to each row.
+
+    Raises RuntimeError if a row has none.
+    """
+    keys = [name for name in truths.columns if name != "truth"]
+    joined = rows.join(truths, on=keys, how="left", nulls_equal=True)
     if joined["truth"].null_count():
         raise RuntimeError(f"rows without a truth: {joined.filter(truth=None)}")
     return joined

@@ -191,11 +191,13 @@ class Simulation:
         return {"stereotype": of_stereotypes, "category": by_category, "model": model}
 
     def means_of_level(self, level: str) -> pl.DataFrame:
-        """Name the means of a level, in the order of `level_means`."""
+        """Return category and stereotype of the means of a level, in the order of `level_means`."""
         keys = {"stereotype": ["category", "stereotype"], "category": ["category"]}.get(level, [])
-        if not keys:
-            return pl.DataFrame({"model": [None]}, schema={"model": pl.String})
-        return self.frame.select(keys).unique(maintain_order=True)
+        pooled = [pl.lit(None, pl.String).alias(name) for name in ("category", "stereotype")]
+        named = self.frame.with_columns(
+            column for column in pooled if column.meta.output_name() not in keys
+        )
+        return named.select("category", "stereotype").unique(maintain_order=True)
 
     def oracle(self, rng: np.random.Generator, runs: int = 2000) -> dict[tuple[str, str], Array]:
         """Return the root mean square errors of means by range and level, from drawn pages."""
