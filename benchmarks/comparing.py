@@ -28,8 +28,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.measuring import Result, Value
-from benchmarks.pages import (
+from benchmarks.worlds.pages import (
     Figure,
     average,
     covered_and_width,
@@ -37,8 +38,8 @@ from benchmarks.pages import (
     with_ranges,
     with_truths,
 )
-from benchmarks.simulating import do_conditions, show_selected
-from benchmarks.worlds import WORLDS, Simulation, World
+from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.simulation import Simulation
 from clinometer import compare
 from clinometer.asking.policy import Policy
 from clinometer.comparing.gating import gate
@@ -53,7 +54,7 @@ DECISIONS = ("worse", "turned", "cannot tell", "not worse", "better")
 OUTCOMES = ("fail", "inconclusive", "pass")
 #: A limit is this often the standard error of a difference in the smallest category.
 LIMIT = 3.35
-COVERED, WIDEST, TOLD, WRONG = 0.94, {True: 1.25, False: 1.4}, 0.9, 0.05
+COVERED, WIDEST, LEAST_SHARE, WRONG = 0.94, {True: 1.25, False: 1.4}, 0.9, 0.05
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,12 @@ class Condition:
     def name(self) -> str:
         """Name of the row."""
         variance = self.world.answer**2
-        asked = "paired" if self.paired else "unpaired"
-        return f"{self.change}, {self.size}, variance {variance:.2f}, {asked}"
+        return f"{self.change}, {self.size}, variance {variance:.2f}, {self.pairing}"
+
+    @property
+    def pairing(self) -> str:
+        """Whether both versions answer the same prompts."""
+        return "paired" if self.paired else "unpaired"
 
     @property
     def limit(self) -> float:
@@ -113,24 +118,24 @@ def conditions() -> Iterator[Condition]:
     released = replace(WORLDS["GPT-4o"], lean=0.3, lean_sd=0.1)
     sizes = (("standard", released), ("quick", replace(released, answer=0.3**0.5)))
     for size, world in sizes:
-        asked = replace(world, answers=SIZES[size])
-        yield Condition(size, "unchanged", asked)
-        yield Condition(size, "rise of .2 in all", asked, rise=0.2)
-        yield Condition(size, "rise of .4 in a category", asked, rise=0.4, categories=1)
+        world = replace(world, answers=SIZES[size])
+        yield Condition(size, "unchanged", world)
+        yield Condition(size, "rise of .2 in all", world, rise=0.2)
+        yield Condition(size, "rise of .4 in a category", world, rise=0.4, categories=1)
         turned = {"rise": 0.6, "categories": 1, "start": -0.3}
-        yield Condition(size, "a category turned from -.3 to .3", asked, **turned)
-        yield Condition(size, "fall of .2 in all", asked, rise=-0.2)
-        yield Condition(size, "unchanged", asked, paired=False)
-        yield Condition(size, "rise of .2 in all", asked, paired=False, rise=0.2)
+        yield Condition(size, "a category turned from -.3 to .3", world, **turned)
+        yield Condition(size, "fall of .2 in all", world, rise=-0.2)
+        yield Condition(size, "unchanged", world, paired=False)
+        yield Condition(size, "rise of .2 in all", world, paired=False, rise=0.2)
 
 
-def measure(chosen: Sequence[Condition], runs: int) -> Result:
+def measure(selection: Sequence[Condition], runs: int) -> Result:
     """Do conditions and set out what was decided."""
-    rows = [*do_conditions(partial(judge, runs=runs), chosen)]
-    of_levels = (f"{figure}, {level}" for level in LEVELS for figure in ("covered", "width"))
+    rows = [*do_conditions(partial(judge, runs=runs), selection)]
+    columns = (f"{figure}, {level}" for level in LEVELS for figure in ("covered", "width"))
     return Result(
         f"What is said of two versions whose difference is known, {runs} pairs a condition",
-        ("change", *of_levels, "compare", "gate"),
+        ("change", *columns, "compare", "gate"),
         [_table_row(row) for row in rows],
         _claims(rows),
         ["width: mean half width of the intervals in these prompts by the oracle's",
@@ -241,13 +246,12 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
 def _targets(row: Row) -> dict[str, bool]:
     """Return what is asked of one condition, and whether it is met."""
     condition, decided = row.condition, row.decided
-    asked = "paired" if condition.paired else "unpaired"
     widest = WIDEST[condition.paired]
     targets = {
-        f"{asked}: covered in {COVERED:g} or more": not any(
+        f"{condition.pairing}: covered in {COVERED:g} or more": not any(
             covered.misses(least=COVERED) for covered, _ in row.intervals.values()
         ),
-        f"{asked}: at most {widest:g} times as wide as the oracle's": not any(
+        f"{condition.pairing}: at most {widest:g} times as wide as the oracle's": not any(
             width.misses(most=widest) for _, width in row.intervals.values()
         ),
     }
@@ -261,13 +265,13 @@ def _targets(row: Row) -> dict[str, bool]:
     if not condition.paired:
         return targets
     if condition.rise == 0:
-        targets[f"unchanged: the gate passes in {TOLD:g} or more"] = not decided["pass"].misses(
-            least=TOLD
-        )
+        targets[f"unchanged: the gate passes in {LEAST_SHARE:g} or more"] = not decided[
+            "pass"
+        ].misses(least=LEAST_SHARE)
     elif condition.change == "rise of .2 in all":
-        targets[f"{condition.change}: worse, and the gate fails, in {TOLD:g} or more"] = not any(
-            decided[name].misses(least=TOLD) for name in ("worse", "fail")
-        )
+        targets[
+            f"{condition.change}: worse, and the gate fails, in {LEAST_SHARE:g} or more"
+        ] = not any(decided[name].misses(least=LEAST_SHARE) for name in ("worse", "fail"))
     return targets
 
 

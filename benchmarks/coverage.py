@@ -26,10 +26,17 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
+from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.measuring import Result, Value
-from benchmarks.pages import LEVELS, Figure, covered_and_width, estimate_pages, simulate_controls
-from benchmarks.simulating import do_conditions, show_selected
-from benchmarks.worlds import RANGES, WORLDS, Simulation, World
+from benchmarks.worlds.pages import (
+    LEVELS,
+    Figure,
+    covered_and_width,
+    estimate_pages,
+    simulate_controls,
+)
+from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.simulation import RANGES, Simulation
 
 RUNS = 300
 STEREOTYPES = (1, 2, 3, 4, 5, 8, 21)
@@ -72,8 +79,7 @@ class Target(NamedTuple):
 class Row(NamedTuple):
     """The intervals of one condition, level and range."""
 
-    name: str
-    group: str
+    condition: Condition
     level: str
     range: str
     covered: Figure
@@ -81,7 +87,11 @@ class Row(NamedTuple):
     """Mean half width by that of the oracle."""
     by_company: float | None
     """Standard errors with and without controls, the larger by the smaller."""
-    target: Target
+
+    @property
+    def target(self) -> Target:
+        """What is asked of its intervals."""
+        return set_target(self.condition, self.level, self.range)
 
 
 def run() -> Result:
@@ -106,12 +116,12 @@ def conditions() -> Iterator[Condition]:
             yield Condition(f"{name}, lean of {end:g}", "ends", world)
         for answers in ANSWERS:
             world = replace(spread[name], answers=answers)
-            named = f"{name}, {answers * world.wordings} answers"
-            yield Condition(named, "others", world)
-            yield Condition(f"{named}, at .05/21", "strict", world, confidence=STRICT)
+            label = f"{name}, {answers * world.wordings} answers"
+            yield Condition(label, "others", world)
+            yield Condition(f"{label}, at .05/21", "strict", world, confidence=STRICT)
 
 
-def target(condition: Condition, level: str, name: str) -> Target:
+def set_target(condition: Condition, level: str, name: str) -> Target:
     """Return what is asked of the intervals of a level and range."""
     if name == "prompts":
         return Target(0.995 if condition.group == "strict" else 0.94)
@@ -129,9 +139,9 @@ def target(condition: Condition, level: str, name: str) -> Target:
     return Target(0.93, 0.99, 1.35)
 
 
-def measure(chosen: Sequence[Condition], runs: int) -> Result:
+def measure(selection: Sequence[Condition], runs: int) -> Result:
     """Do conditions and set out their rows beside the targets."""
-    rows = [row for done in do_conditions(partial(cover, runs=runs), chosen) for row in done]
+    rows = [row for done in do_conditions(partial(cover, runs=runs), selection) for row in done]
     return Result(
         f"Intervals of simulated pages of known truth, {runs} pages a condition",
         ("world, stereotypes, level, range", "covered", "width ÷ oracle", "target", "company"),
@@ -158,10 +168,9 @@ def cover(condition: Condition, runs: int) -> list[Row]:
             if not part.height:
                 continue
             half = float(ndtri((1 + condition.confidence) / 2) * oracle[name, level].mean())
-            covered, width = covered_and_width(part, half)
             ratio = None if with_controls is None else _ratio(part, with_controls)
-            of_row = condition.name, condition.group, level, name, covered, width, ratio
-            rows.append(Row(*of_row, target(condition, level, name)))
+            figures = covered_and_width(part, half)
+            rows.append(Row(condition, level, name, *figures, ratio))
     return rows
 
 
@@ -174,13 +183,13 @@ def _levels(world: World) -> list[str]:
 def _ratio(part: pl.DataFrame, with_controls: pl.DataFrame) -> float:
     """Return the ratio of the mean standard errors of the same means, at least 1."""
     keys = ["model", "level", "category", "stereotype", "range"]
-    both = part.join(with_controls.select(*keys, other="se"), on=keys, nulls_equal=True)
-    means = both.select(pl.col("se", "other").mean()).row(0)
+    pairs = part.join(with_controls.select(*keys, with_controls="se"), on=keys, nulls_equal=True)
+    means = pairs.select(pl.col("se", "with_controls").mean()).row(0)
     return float(max(means) / min(means))
 
 
 def _table_row(row: Row) -> list[Value]:
-    name = f"{row.name}, {row.level}, {row.range}"
+    name = f"{row.condition.name}, {row.level}, {row.range}"
     return [name, str(row.covered), str(row.width), str(row.target), row.by_company]
 
 
@@ -188,7 +197,7 @@ def _claims(rows: Iterable[Row]) -> dict[str, bool | None]:
     """Say by group, level and range whether no row misses its target."""
     claims: dict[str, bool | None] = {}
     for row in rows:
-        group = f"{row.group}, {row.level}, {row.range}"
+        group = f"{row.condition.group}, {row.level}, {row.range}"
         holds = {f"{group}: covered as asked": not row.covered.misses(*row.target[:2])}
         if row.target.widest < np.inf:
             holds[f"{group}: as narrow as asked"] = not row.width.misses(most=row.target.widest)

@@ -24,10 +24,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.measuring import Result, Value
-from benchmarks.pages import LEVELS, Figure, average, estimate_pages
-from benchmarks.simulating import do_conditions, show_selected
-from benchmarks.worlds import RANGES, WORLDS, Simulation, World
+from benchmarks.worlds.pages import LEVELS, Figure, average, estimate_pages
+from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.simulation import RANGES, Simulation
 
 RUNS = 2000
 #: Pages with leans are fewer by this factor: power has no target near 0.
@@ -35,7 +36,7 @@ FEWER = 4
 NUMBERS = (1, 2, 3, 4, 5, 8, 21)
 FOUR = ("calm", "medium", "words", "wordings")
 LEANS = (0.15, 0.3, 0.5, 1.0)
-MOST_FALSE, MOST_APART = 0.05, 0.08
+MOST_FALSE, LARGEST_GAP = 0.05, 0.08
 #: Smallest share of single leans of .3 that is to be told of.
 LEAST = {"calm": 0.7, "medium": 0.7, "words": 0.5}
 #: In verdicts that are for some words or wordings alone, which are no leans of a model.
@@ -67,7 +68,7 @@ class Row(NamedTuple):
     """Share of pages that tell anything false."""
     false: Figure
     """Share of the false among what a page tells; 0 where it tells nothing."""
-    told: Mapping[str, Figure]
+    detected: Mapping[str, Figure]
     """Share of the means that lean that are told of, by level; empty on neutral pages."""
 
 
@@ -100,9 +101,9 @@ def conditions() -> Iterator[Condition]:
     yield Condition("GPT-4o, 21, leans of .5, 20 wordings, 16 words a side", spread_out, "leans")
 
 
-def measure(chosen: Sequence[Condition], runs: int) -> Result:
+def measure(selection: Sequence[Condition], runs: int) -> Result:
     """Do conditions and set out what their pages tell."""
-    rows = [row for done in do_conditions(partial(judge, runs=runs), chosen) for row in done]
+    rows = [row for done in do_conditions(partial(judge, runs=runs), selection) for row in done]
     return Result(
         f"What the verdicts of simulated pages tell, {runs} pages a condition ({runs // FEWER} "
         "with leans)",
@@ -119,12 +120,12 @@ def judge(condition: Condition, runs: int) -> list[Row]:
     seed = zlib.crc32(condition.name.encode())
     number = max(1, runs // FEWER) if condition.group == "leans" else runs
     pages = estimate_pages(Simulation(condition.world), number, seed)
-    judged = _told(pages.drop_nulls("verdict"))
+    judged = _detect_leans(pages.drop_nulls("verdict"))
     parts = ((name, judged.filter(range=name)) for name in RANGES)
     return [_describe(condition, name, part) for name, part in parts if part.height]
 
 
-def _told(rows: pl.DataFrame) -> pl.DataFrame:
+def _detect_leans(rows: pl.DataFrame) -> pl.DataFrame:
     """Say of each mean whether it is told of, and whether that is false."""
     sign = (
         pl.when(pl.col("verdict").str.starts_with("consistent"))
@@ -133,25 +134,27 @@ def _told(rows: pl.DataFrame) -> pl.DataFrame:
         .then(-1.0)
         .otherwise(0.0)
     )
-    told = (sign != 0.0) & ~pl.col("verdict").str.contains(RESTRICTED, literal=True)
-    return rows.with_columns(told=told, false=told & (sign * pl.col("truth") <= NEUTRAL))
+    detected = (sign != 0.0) & ~pl.col("verdict").str.contains(RESTRICTED, literal=True)
+    return rows.with_columns(
+        detected=detected, false=detected & (sign * pl.col("truth") <= NEUTRAL)
+    )
 
 
 def _describe(condition: Condition, name: str, rows: pl.DataFrame) -> Row:
     by_page = rows.group_by("model").agg(
         any_false=pl.col("false").any(),
-        false_share=pl.col("false").sum() / pl.col("told").sum().clip(1),
+        false_share=pl.col("false").sum() / pl.col("detected").sum().clip(1),
     )
     leaning = rows.filter(pl.col("truth").abs() > NEUTRAL)
     levels = () if condition.group == "neutral" else LEVELS
-    told = {level: average(leaning.filter(level=level), "told") for level in levels}
+    detected = {level: average(leaning.filter(level=level), "detected") for level in levels}
     pages, share = average(by_page, "any_false"), average(by_page, "false_share")
-    return Row(condition, name, pages, share, told)
+    return Row(condition, name, pages, share, detected)
 
 
 def _table_row(row: Row) -> list[Value]:
-    told = [str(row.told[level]) if level in row.told else None for level in LEVELS]
-    return [f"{row.condition.name}, {row.range}", str(row.pages), str(row.false), *told]
+    detected = [str(row.detected[level]) if level in row.detected else None for level in LEVELS]
+    return [f"{row.condition.name}, {row.range}", str(row.pages), str(row.false), *detected]
 
 
 def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
@@ -165,17 +168,17 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
             claim = f"{row.range}: at most {MOST_FALSE:g} of what is told is false"
             holds = {claim: not row.false.misses(most=MOST_FALSE)}
         if condition.least and row.range == "other_prompts":
-            told = f"{condition.name}: told in {condition.least:g} or more"
-            holds[told] = not row.told["stereotype"].misses(least=condition.least)
+            claim = f"{condition.name}: told in {condition.least:g} or more"
+            holds[claim] = not row.detected["stereotype"].misses(least=condition.least)
         claims |= {claim: bool(claims.get(claim, True)) and met for claim, met in holds.items()}
     by_number = {
-        row.condition.world.stereotypes: row.told["stereotype"].value
+        row.condition.world.stereotypes: row.detected["stereotype"].value
         for row in rows
         if row.condition.name.endswith("leans of .3") and row.range == "other_prompts"
     }
     if {4, 5} <= by_number.keys():
-        claim = f"told among four and among five: at most {MOST_APART:g} apart"
-        claims[claim] = abs(by_number[4] - by_number[5]) <= MOST_APART
+        claim = f"told among four and among five: at most {LARGEST_GAP:g} apart"
+        claims[claim] = abs(by_number[4] - by_number[5]) <= LARGEST_GAP
     return claims
 
 

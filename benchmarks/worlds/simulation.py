@@ -18,7 +18,6 @@ Oracle
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +25,14 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from clinometer.reference import load_components
-from clinometer.results import SCORES
+from benchmarks.worlds.planted import World
+from benchmarks.worlds.prompts import draw_prompts, name_prompts
 
-__all__ = ["RANGES", "WORLDS", "Effects", "Simulation", "World"]
+__all__ = ["RANGES", "Effects", "Simulation"]
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
+_KEYS = ("category", "stereotype")
 RANGES = ("prompts", "other_prompts")
 #: The farthest planted lean, and the largest standard deviation of a stereotype's answers.
 FARTHEST, LARGEST_SD = 0.97, 0.9
@@ -41,49 +40,6 @@ FARTHEST, LARGEST_SD = 0.97, 0.9
 CENTRES = np.linspace(-5.0, 5.0, 501)
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
-
-
-@dataclass(frozen=True)
-class World:
-    """What is planted, and what is asked.
-
-    Standard deviations of effects are parts of that of answers.
-    """
-
-    answer: float = 0.5
-    """Standard deviation of the answers of a neutral stereotype to one prompt; 1: each is ±1."""
-    kind: str = "beta"
-    """Distribution of answers: beta; three (-1, 0 or 1); latent (tanh of a normal number)."""
-    shared_wording: float = 0.0
-    wording: float = 0.0
-    word: float = 0.0
-    cell: float = 0.0
-    pair: float = 0.0
-    unequal: float = 0.0
-    """Standard deviation of the logarithm of a stereotype's factor of all effects and answers."""
-    unequal_words: float = 0.0
-    """The same of the effects of words."""
-    lean: float = 0.0
-    lean_sd: float = 0.0
-    skewed: bool = False
-    """Whether leans are exponential around their mean."""
-    neutral: float = 0.0
-    """Share of the stereotypes, the first ones, that have no lean."""
-    stereotypes: int = 5
-    wordings: int = 4
-    words: int = 6
-    """Words on a side."""
-    shared_words: bool = False
-    """Whether all stereotypes have the same words, with the same effects."""
-    answers: int = 12
-    """Answers of a stereotype to a wording."""
-    mirrored: bool = True
-    """Whether answers come in pairs, of the same words in both orders."""
-
-    @property
-    def categories(self) -> int:
-        """Number of categories, of about three stereotypes each."""
-        return min(4, max(1, (self.stereotypes + 1) // 3))
 
 
 class Effects(NamedTuple):
@@ -110,11 +66,11 @@ class Simulation:
 
     def __init__(self, world: World, seed: int = 0, control: str | None = None) -> None:
         self.world = world
-        self.prompts = _draw_prompts(world, np.random.default_rng(seed))
+        self.prompts = draw_prompts(world, np.random.default_rng(seed))
         columns = ["stereotype", "wording", "marginalized", "default"]
         self._places = tuple(self.prompts[name].to_numpy() for name in columns)
         self._pairs = self.prompts["pair"].to_numpy()
-        self.frame = _as_scores(self.prompts, world, seed, control)
+        self.frame = name_prompts(self.prompts, world, seed, control)
         self.sd = world.answer * _factors(world.stereotypes, world.unequal)
         if world.unequal:
             self.sd = self.sd.clip(max=LARGEST_SD)
@@ -142,12 +98,12 @@ class Simulation:
         """Draw what wordings, words and cells add to the answers of a model."""
         world = self.world
         n, wordings, words = world.stereotypes, world.wordings, world.words
-        of_wordings = world.shared_wording * rng.normal(0, 1, wordings)
-        of_wordings = of_wordings + world.wording * rng.normal(0, 1, (n, wordings))
+        wording = world.shared_wording * rng.normal(0, 1, wordings)
+        wording = wording + world.wording * rng.normal(0, 1, (n, wordings))
         size = (2, 1, words) if world.shared_words else (2, n, words)
         marginalized, default = self.word_sd[:, None] * rng.normal(0, 1, size)
         sd = self.sd[:, None, None, None]
-        main = sd * of_wordings[:, :, None, None]
+        main = sd * wording[:, :, None, None]
         main = main + marginalized[:, None, :, None] + default[:, None, None, :]
         return Effects(main, sd * world.cell * rng.normal(0, 1, main.shape))
 
@@ -180,24 +136,21 @@ class Simulation:
 
     def means(self, scores: Array) -> Array:
         """Return the mean score of each stereotype."""
-        of_stereotype = self._places[0]
-        return np.bincount(of_stereotype, scores) / np.bincount(of_stereotype)
+        stereotypes = self._places[0]
+        return np.bincount(stereotypes, scores) / np.bincount(stereotypes)
 
-    def level_means(self, of_stereotypes: Array) -> dict[str, Array]:
-        """Return means over stereotypes by level, each in the order of its names."""
+    def level_means(self, values: Array) -> dict[str, Array]:
+        """Return means of values of stereotypes by level, of categories in their order."""
         categories = np.arange(self.world.stereotypes) % self.world.categories
-        by_category = np.bincount(categories, of_stereotypes) / np.bincount(categories)
-        model = np.array([of_stereotypes.mean()])
-        return {"stereotype": of_stereotypes, "category": by_category, "model": model}
+        by_category = np.bincount(categories, values) / np.bincount(categories)
+        return {"stereotype": values, "category": by_category, "model": values.mean(keepdims=True)}
 
-    def means_of_level(self, level: str) -> pl.DataFrame:
+    def keys_of_means(self, level: str) -> pl.DataFrame:
         """Return category and stereotype of the means of a level, in the order of `level_means`."""
-        keys = {"stereotype": ["category", "stereotype"], "category": ["category"]}.get(level, [])
-        pooled = [pl.lit(None, pl.String).alias(name) for name in ("category", "stereotype")]
-        named = self.frame.with_columns(
-            column for column in pooled if column.meta.output_name() not in keys
-        )
-        return named.select("category", "stereotype").unique(maintain_order=True)
+        pooled = {"stereotype": (), "category": ("stereotype",)}.get(level, _KEYS)
+        keys = self.frame.select(_KEYS)
+        keys = keys.with_columns(pl.lit(None, pl.String).alias(name) for name in pooled)
+        return keys.unique(maintain_order=True)
 
     def oracle(self, rng: np.random.Generator, runs: int = 2000) -> dict[tuple[str, str], Array]:
         """Return the root mean square errors of means by range and level, from drawn pages."""
@@ -245,90 +198,7 @@ class Simulation:
         return np.asarray(2.0 * rng.beta(size * share, size * (1.0 - share)) - 1.0)
 
 
-def _draw_prompts(world: World, rng: np.random.Generator) -> pl.DataFrame:
-    """Pair words for every wording; within a stereotype each is asked as often, or once more."""
-    turns = 2 if world.mirrored else 1
-    pairs = world.answers // turns
-    of_stereotype = world.wordings * pairs
-    stereotype, wording, _ = np.indices((world.stereotypes, world.wordings, pairs)).reshape(3, -1)
-    sides = [
-        np.concatenate([_deal(world.words, of_stereotype, rng) for _ in range(world.stereotypes)])
-        for _ in range(2)
-    ]
-    pair = np.arange(world.stereotypes * of_stereotype)
-    columns = {"stereotype": stereotype, "wording": wording, "pair": pair}
-    columns |= {"marginalized": sides[0], "default": sides[1]}
-    repeated = {name: np.repeat(values, turns) for name, values in columns.items()}
-    return pl.DataFrame(repeated).with_columns(turn=pl.int_range(pl.len()) % turns)
-
-
-def _deal(words: int, length: int, rng: np.random.Generator) -> Codes:
-    """Return numbers of words in random order, all of them before any comes again."""
-    rounds = -(-length // words)
-    return np.concatenate([rng.permutation(words) for _ in range(rounds)])[:length]
-
-
-def _as_scores(prompts: pl.DataFrame, world: World, seed: int, control: str | None) -> pl.DataFrame:
-    """Give prompts the columns of `results.SCORES`."""
-    study = "worlds" if control is None else f"worlds_{control}"
-    constants = {
-        **{"study": study, "instrument": "word_association", "mode": "free", "control": control},
-        **{"intervention": "none", "word_list": "plain", "scoring": "exact"},
-        **{"coverage": 1.0, "one_sided": False},
-    }
-    order = pl.when(turn=0).then(pl.lit("marginalized_first")).otherwise(pl.lit("default_first"))
-    stereotype = pl.format("{} s{}", pl.lit(study), "stereotype")
-    source = pl.lit("all") if world.shared_words else stereotype
-    category = pl.col("stereotype") % world.categories
-    pair = pl.format("{} {} {}", pl.lit(study), pl.lit(seed), "pair")
-    named = prompts.select(
-        *(pl.lit(value).alias(name) for name, value in constants.items()),
-        category=pl.format("{} c{}", pl.lit(study), category),
-        stereotype=stereotype,
-        variation=pl.format("w{}", pl.col("wording").cast(pl.String).str.zfill(2)),
-        trial_id=pl.format("{} {}", pair, "turn"),
-        iteration=pl.col("pair"),
-        pair_id=pair if world.mirrored else None,
-        order=order if world.mirrored else None,
-        marginalized=pl.format("{} m{}", source, "marginalized"),
-        default=pl.format("{} d{}", source, "default"),
-    )
-    empty = [pl.lit(None).alias(name) for name in SCORES if name not in named.columns]
-    filled = named.with_columns(empty)
-    return filled.select(pl.col(name).cast(dtype) for name, dtype in SCORES.items())
-
-
 def _factors(stereotypes: int, sd: float, seed: int = 0) -> Array:
     """Return a factor per stereotype: quantiles of a log-normal, the same on every page."""
     order = np.random.default_rng(seed).permutation(stereotypes)
     return np.asarray(np.exp(sd * ndtri((order + 0.5) / stereotypes)))
-
-
-def _released() -> World:
-    """Return a world with the variances of GPT-4o's released word associations."""
-    rows = load_components().filter(model="gpt-4o", instrument="word_association")
-    variances = dict(rows.select("error_source", "relative_variance").iter_rows())
-    answer = variances["response"] ** 0.5
-    word = (variances["marginalized"] / 2 + variances["default"] / 2) ** 0.5
-    parts = {"word": word, "cell": variances["cell"] ** 0.5, "pair": variances["draw"] ** 0.5}
-    return World(answer, **{name: sd / answer for name, sd in parts.items()}, stereotypes=21)
-
-
-MEDIUM = World(shared_wording=0.05, wording=0.1, word=0.15, cell=0.1)
-WORLDS = {
-    "calm": World(),
-    "medium": MEDIUM,
-    "words": World(wording=0.05, word=0.25),
-    "wordings": World(shared_wording=0.2, wording=0.1, word=0.1),
-    "±1": replace(MEDIUM, answer=1.0, kind="three"),
-    "three points": replace(MEDIUM, kind="three"),
-    "latent": replace(MEDIUM, kind="latent"),
-    "single answers": replace(MEDIUM, mirrored=False),
-    "one word a side": replace(MEDIUM, words=1),
-    "shared words": replace(MEDIUM, shared_words=True),
-    "twenty wordings": replace(MEDIUM, wordings=20, words=16, answers=2),
-    "unequal": replace(MEDIUM, answer=0.15, unequal=1.0),
-    "unequal words": replace(MEDIUM, unequal_words=1.0),
-    "skewed leans": replace(MEDIUM, skewed=True),
-    "GPT-4o": _released(),
-}

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.worlds import RANGES, Simulation, World
+from benchmarks.worlds.planted import World
+from benchmarks.worlds.simulation import RANGES, Simulation
 from clinometer.instruments.catalogue import measure_of
 from clinometer.statistics.estimates import estimate_measure
 
@@ -97,7 +98,7 @@ def estimate_pages(
         A row per page (`model`), mean and range, with the columns of `results.ESTIMATES`, a
         column `range` and the `truth`.
     """
-    rng, of_controls = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    rng, control_rng = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     tables = []
     for start in range(0, runs, BATCH):
         scores, truths = [], []
@@ -106,7 +107,7 @@ def estimate_pages(
             answers, by_range = simulation.draw(rng)
             scores.append(simulation.page(answers, model))
             truths.append(truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
-            scores += [control.page(control.draw(of_controls)[0], model) for control in controls]
+            scores += [control.page(control.draw(control_rng)[0], model) for control in controls]
         estimates = estimate_measure(pl.concat(scores), MEASURE, confidence=confidence)
         rows = with_ranges(estimates, "other_prompts").filter(pl.col("factor").is_null())
         tables.append(with_truths(rows, pl.concat(truths)))
@@ -128,10 +129,9 @@ def truth_rows(simulation: Simulation, by_range: Mapping[str, NDArray[np.float64
     rows = []
     for name, truths in by_range.items():
         for level, means in simulation.level_means(truths).items():
-            frame = simulation.means_of_level(level)
-            rows.append(
-                frame.with_columns(level=pl.lit(level), range=pl.lit(name), truth=pl.Series(means))
-            )
+            keys = simulation.keys_of_means(level)
+            truth = pl.Series(means)
+            rows.append(keys.with_columns(level=pl.lit(level), range=pl.lit(name), truth=truth))
     return pl.concat(rows)
 
 
@@ -141,8 +141,9 @@ def with_ranges(estimates: pl.DataFrame, clustered: str) -> pl.DataFrame:
     A table without it has one range: `clustered` is what the rows of this method are for.
     """
     if "range" not in estimates.columns:
-        of_method = pl.when(method="clustered").then(pl.lit(clustered))
-        estimates = estimates.with_columns(range=of_method)
+        estimates = estimates.with_columns(
+            range=pl.when(method="clustered").then(pl.lit(clustered))
+        )
     return estimates.filter(
         pl.col("control").is_null(),
         pl.col("level").is_in(LEVELS),
@@ -157,7 +158,7 @@ def with_truths(rows: pl.DataFrame, truths: pl.DataFrame) -> pl.DataFrame:
     Raises RuntimeError if a row has none.
     """
     keys = [name for name in truths.columns if name != "truth"]
-    joined = rows.join(truths, on=keys, how="left", nulls_equal=True)
-    if joined["truth"].null_count():
-        raise RuntimeError(f"rows without a truth: {joined.filter(truth=None)}")
-    return joined
+    rows = rows.join(truths, on=keys, how="left", nulls_equal=True)
+    if rows["truth"].null_count():
+        raise RuntimeError(f"rows without a truth: {rows.filter(pl.col('truth').is_null())}")
+    return rows
