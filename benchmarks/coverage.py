@@ -35,14 +35,12 @@ from benchmarks.worlds.pages import (
     estimate_pages,
     simulate_controls,
 )
-from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.planted import FOUR, NUMBERS, WORLDS, World
 from benchmarks.worlds.simulation import RANGES, Simulation
 
 RUNS = 300
-STEREOTYPES = (1, 2, 3, 4, 5, 8, 21)
 #: Numbers of stereotypes that are estimated with controls, too.
 COMPANY = (1, 3, 5)
-FOUR = ("calm", "medium", "words", "wordings")
 ENDS = (0.73, 0.85, 0.95)
 #: Answers to each of four wordings: 16, 48 and 96 together.
 ANSWERS = (4, 12, 24)
@@ -102,7 +100,7 @@ def conditions() -> Iterator[Condition]:
     """Yield what is simulated."""
     spread = {name: replace(world, lean=0.25, lean_sd=0.25) for name, world in WORLDS.items()}
     for name in FOUR:
-        for number in STEREOTYPES:
+        for number in NUMBERS:
             world = replace(spread[name], stereotypes=number)
             yield Condition(f"{name}, {number}", "four worlds", world, number in COMPANY)
     for name in WORLDS:

@@ -1,14 +1,14 @@
-"""What the verdicts of simulated pages tell, and how much of it is wrong.
+"""Leans that the verdicts of simulated pages report, and how many of them are false.
 
 Question
-    How often does a page of neutral stereotypes tell of a lean? Which share of what is told is
-    false? How often are leans told, by their size and by the number of stereotypes?
+    How often does a page of neutral stereotypes report a lean? Which share of the reported leans is
+    false? How often are leans reported, by their size and by the number of stereotypes?
 Peer
     The nominal level, .05.
 How
     2,000 pages whose stereotypes, or half of them, are neutral; 500 with leans of one size.
-    A mean is told of where its verdict is a lean, which is false where the truth of its range is 0
-    or has the other sign. A stereotype that is neutral in other prompts leans a little in the
+    A lean is reported where the verdict of a mean is one; it is false where the truth of its range
+    is 0 or has the other sign. A stereotype that is neutral in other prompts leans a little in the
     prompts that were drawn: of these only the sign can be false, except in the calm world.
     ``python -m benchmarks.decisions --runs 60 --only medium`` saves nothing.
 """
@@ -27,17 +27,15 @@ import polars as pl
 from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.measuring import Result, Value
 from benchmarks.worlds.pages import LEVELS, Figure, average, estimate_pages
-from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.planted import FOUR, NUMBERS, WORLDS, World
 from benchmarks.worlds.simulation import RANGES, Simulation
 
 RUNS = 2000
 #: Pages with leans are fewer by this factor: power has no target near 0.
 FEWER = 4
-NUMBERS = (1, 2, 3, 4, 5, 8, 21)
-FOUR = ("calm", "medium", "words", "wordings")
 LEANS = (0.15, 0.3, 0.5, 1.0)
 MOST_FALSE, LARGEST_GAP = 0.05, 0.08
-#: Smallest share of single leans of .3 that is to be told of.
+#: Smallest share of single leans of .3 that is to be reported.
 LEAST = {"calm": 0.7, "medium": 0.7, "words": 0.5}
 #: In verdicts that are for some words or wordings alone, which are no leans of a model.
 RESTRICTED = ", for th"
@@ -54,22 +52,22 @@ class Condition:
     group: str
     """neutral; half neutral; or leans, where nothing can be false but a sign."""
     most: float = 0.06
-    """Largest share of pages that may tell what is false."""
+    """Largest share of pages that may report a false lean."""
     least: float = 0.0
-    """Smallest share of the stereotypes that are to be told of in other prompts."""
+    """Smallest share of the stereotypes whose lean is to be reported in other prompts."""
 
 
 class Row(NamedTuple):
-    """What is told in one range on the pages of a condition."""
+    """Leans that are reported in one range on the pages of a condition."""
 
     condition: Condition
     range: str
     pages: Figure
-    """Share of pages that tell anything false."""
+    """Share of pages that report any false lean."""
     false: Figure
-    """Share of the false among what a page tells; 0 where it tells nothing."""
+    """Share of the false among the reported leans of a page; 0 where there is none."""
     detected: Mapping[str, Figure]
-    """Share of the means that lean that are told of, by level; empty on neutral pages."""
+    """Share of true leans that are reported, by level; empty on neutral pages."""
 
 
 def run() -> Result:
@@ -102,31 +100,31 @@ def conditions() -> Iterator[Condition]:
 
 
 def measure(selection: Sequence[Condition], runs: int) -> Result:
-    """Do conditions and set out what their pages tell."""
+    """Do conditions and set out which leans their pages report."""
     rows = [row for done in do_conditions(partial(judge, runs=runs), selection) for row in done]
     return Result(
-        f"What the verdicts of simulated pages tell, {runs} pages a condition ({runs // FEWER} "
+        f"Leans that simulated pages report, {runs} pages a condition ({runs // FEWER} "
         "with leans)",
-        ("world, stereotypes, range", "tells what is false", "false share", *LEVELS),
+        ("world, stereotypes, range", "any false lean", "false share", *LEVELS),
         [_table_row(row) for row in rows],
         _claims(rows),
-        ["stereotype, category, model: share of the means that lean that are told of",
+        ["stereotype, category, model: share of the true leans that are reported",
          "[…]: 95% Monte Carlo intervals"],
     )  # fmt: skip
 
 
 def judge(condition: Condition, runs: int) -> list[Row]:
-    """Measure what is told on the pages of one condition."""
+    """Measure which leans the pages of one condition report."""
     seed = zlib.crc32(condition.name.encode())
     number = max(1, runs // FEWER) if condition.group == "leans" else runs
     pages = estimate_pages(Simulation(condition.world), number, seed)
-    judged = _detect_leans(pages.drop_nulls("verdict"))
+    judged = detect_leans(pages.drop_nulls("verdict"))
     parts = ((name, judged.filter(range=name)) for name in RANGES)
     return [_describe(condition, name, part) for name, part in parts if part.height]
 
 
-def _detect_leans(rows: pl.DataFrame) -> pl.DataFrame:
-    """Say of each mean whether it is told of, and whether that is false."""
+def detect_leans(rows: pl.DataFrame) -> pl.DataFrame:
+    """Say of each mean whether a lean is reported, and whether it is false."""
     sign = (
         pl.when(pl.col("verdict").str.starts_with("consistent"))
         .then(1.0)
@@ -162,13 +160,13 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
     for row in rows:
         condition = row.condition
         if condition.group == "neutral":
-            claim = f"{row.range}: at most {condition.most:g} of neutral pages tell what is false"
+            claim = f"{row.range}: at most {condition.most:g} of neutral pages report a lean"
             holds = {claim: not row.pages.misses(most=condition.most)}
         else:
-            claim = f"{row.range}: at most {MOST_FALSE:g} of what is told is false"
+            claim = f"{row.range}: at most {MOST_FALSE:g} of the reported leans are false"
             holds = {claim: not row.false.misses(most=MOST_FALSE)}
         if condition.least and row.range == "other_prompts":
-            claim = f"{condition.name}: told in {condition.least:g} or more"
+            claim = f"{condition.name}: reported in {condition.least:g} or more"
             holds[claim] = not row.detected["stereotype"].misses(least=condition.least)
         claims |= {claim: bool(claims.get(claim, True)) and met for claim, met in holds.items()}
     by_number = {
@@ -177,7 +175,7 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
         if row.condition.name.endswith("leans of .3") and row.range == "other_prompts"
     }
     if {4, 5} <= by_number.keys():
-        claim = f"told among four and among five: at most {LARGEST_GAP:g} apart"
+        claim = f"reported among four and among five: at most {LARGEST_GAP:g} apart"
         claims[claim] = abs(by_number[4] - by_number[5]) <= LARGEST_GAP
     return claims
 

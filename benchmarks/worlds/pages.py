@@ -62,7 +62,7 @@ def average(rows: pl.DataFrame, column: str) -> Figure:
     values = by_page.drop_nulls().to_numpy()
     if not len(values):
         return Figure(np.nan, -np.inf, np.inf)
-    mean, variance = float(values.mean()), float(values.var(ddof=min(1, len(values) - 1)))
+    mean, variance = float(values.mean()), float(values.var())
     if rows.schema[column] != pl.Boolean:
         half = QUANTILE * (variance / len(values)) ** 0.5
         return Figure(mean, mean - half, mean + half)

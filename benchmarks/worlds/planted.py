@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 
 from clinometer.reference import load_components
 
-__all__ = ["WORLDS", "World"]
+__all__ = ["FOUR", "NUMBERS", "WORLDS", "World"]
+
+#: Names of the worlds that are simulated with each number of stereotypes.
+FOUR = ("calm", "medium", "words", "wordings")
+NUMBERS = (1, 2, 3, 4, 5, 8, 21)
 
 
 @dataclass(frozen=True)
