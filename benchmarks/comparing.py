@@ -39,6 +39,7 @@ from benchmarks.worlds.pages import (
     with_truths,
 )
 from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.prompts import draw_prompts
 from benchmarks.worlds.simulation import Simulation
 from clinometer import compare
 from clinometer.asking.policy import Policy
@@ -145,7 +146,8 @@ def measure(selection: Sequence[Condition], runs: int) -> Result:
 
 def judge(condition: Condition, runs: int) -> Row:
     """Measure one condition."""
-    simulations = [Simulation(condition.world, 0 if condition.paired else seed) for seed in (1, 2)]
+    world, seeds = condition.world, (0, 0) if condition.paired else (0, 1)
+    simulations = [Simulation(world, draw_prompts(world, seed)) for seed in seeds]
     rng = np.random.default_rng(zlib.crc32(condition.name.encode()))
     oracle = _oracle(condition, simulations, rng)
     intervals, decided = [], []

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.worlds.planted import World
+from benchmarks.worlds.prompts import draw_prompts
 from benchmarks.worlds.simulation import RANGES, Simulation
 from clinometer.instruments.catalogue import measure_of
 from clinometer.statistics.estimates import estimate_measure
@@ -78,7 +79,10 @@ def average(rows: pl.DataFrame, column: str) -> Figure:
 def simulate_controls(world: World) -> list[Simulation]:
     """Return a positive and a negative control, asked like the stereotypes of a world."""
     alone = replace(world, stereotypes=1, lean_sd=0.0)
-    return [Simulation(replace(alone, lean=lean), control=kind) for kind, lean in CONTROLS.items()]
+    return [
+        Simulation(replace(alone, lean=lean), draw_prompts(alone, control=kind))
+        for kind, lean in CONTROLS.items()
+    ]
 
 
 def estimate_pages(

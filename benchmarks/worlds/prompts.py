@@ -9,36 +9,57 @@ from numpy.typing import NDArray
 from benchmarks.crossed import as_scores
 from benchmarks.worlds.planted import World
 
-__all__ = ["draw_prompts", "name_prompts"]
+__all__ = ["draw_prompts"]
+
+Codes = NDArray[np.int64]
 
 
-def draw_prompts(world: World, rng: np.random.Generator) -> pl.DataFrame:
-    """Pair words for every wording; within a stereotype each is asked as often, or once more."""
+def draw_prompts(world: World, seed: int = 0, control: str | None = None) -> pl.DataFrame:
+    """Pair words for every wording; a word is asked about as often as others, or once more.
+
+    Parameters
+    ----------
+    world
+        What is asked.
+    seed
+        Of the pairs of words. Prompts of two seeds have other ids.
+    control
+        Kind of control that the stereotypes are; they are a study of their own then.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.SCORES`, without scores.
+    """
+    rng = np.random.default_rng(seed)
     turns = 2 if world.mirrored else 1
     pairs = world.answers // turns
-    length = world.wordings * pairs
-    stereotype, wording, _ = np.indices((world.stereotypes, world.wordings, pairs)).reshape(3, -1)
-    sides = [
-        np.concatenate([_deal(world.words, length, rng) for _ in range(world.stereotypes)])
-        for _ in range(2)
-    ]
-    pair = np.arange(world.stereotypes * length)
-    columns = {"stereotype": stereotype, "wording": wording, "pair": pair}
-    columns |= {"marginalized": sides[0], "default": sides[1]}
-    repeated = {name: np.repeat(values, turns) for name, values in columns.items()}
-    return pl.DataFrame(repeated).with_columns(turn=pl.int_range(pl.len()) % turns)
+    shape = world.stereotypes, world.wordings, pairs
+    stereotype, wording, _ = np.indices(shape).reshape(3, -1)
+    numbers = {
+        "stereotype": stereotype,
+        "wording": wording,
+        "pair": np.arange(len(stereotype)),
+        "marginalized": _deal_words(world, rng),
+        "default": _deal_words(world, rng),
+    }
+    repeated = {name: np.repeat(values, turns) for name, values in numbers.items()}
+    frame = pl.DataFrame(repeated).with_columns(turn=pl.int_range(pl.len()) % turns)
+    return _name_prompts(frame, world, seed, control)
 
 
-def _deal(words: int, length: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return numbers of words in random order, all of them before any comes again."""
-    rounds = -(-length // words)
-    return np.concatenate([rng.permutation(words) for _ in range(rounds)])[:length]
+def _deal_words(world: World, rng: np.random.Generator) -> Codes:
+    """Return a word for each pair; within a stereotype all come before any comes again."""
+    pairs = world.wordings * (world.answers // (2 if world.mirrored else 1))
+    rounds = -(-pairs // world.words)
+    size = world.stereotypes, rounds, world.words
+    words = rng.permuted(np.broadcast_to(np.arange(world.words), size), axis=2)
+    return words.reshape(world.stereotypes, -1)[:, :pairs].ravel()
 
 
-def name_prompts(
+def _name_prompts(
     prompts: pl.DataFrame, world: World, seed: int, control: str | None
 ) -> pl.DataFrame:
-    """Return prompts with the columns of `results.SCORES`; prompts of two seeds have other ids."""
     study = "worlds" if control is None else f"worlds_{control}"
     order = pl.when(turn=0).then(pl.lit("marginalized_first")).otherwise(pl.lit("default_first"))
     stereotype = pl.format("{} s{}", pl.lit(study), "stereotype")

@@ -18,6 +18,7 @@ Oracle
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,14 +26,16 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from benchmarks.crossed import codes
 from benchmarks.worlds.planted import World
-from benchmarks.worlds.prompts import draw_prompts, name_prompts
+from benchmarks.worlds.prompts import draw_prompts
 
 __all__ = ["RANGES", "Effects", "Simulation"]
 
 Array = NDArray[np.float64]
 
 _KEYS = ("category", "stereotype")
+SIDES = ("marginalized", "default")
 RANGES = ("prompts", "other_prompts")
 #: The farthest planted lean, and the largest standard deviation of a stereotype's answers.
 FARTHEST, LARGEST_SD = 0.97, 0.9
@@ -57,29 +60,43 @@ class Simulation:
     Parameters
     ----------
     world
-        What is planted and asked.
-    seed
-        Of the pairs of words that are asked.
-    control
-        Kind of control that the stereotypes are; they are a study of their own then.
+        What is planted.
+    prompts
+        What is asked, of one study, with columns of `results.SCORES`; their stereotypes, wordings
+        and words take the place of those of the world. None: prompts of the world.
     """
 
-    def __init__(self, world: World, seed: int = 0, control: str | None = None) -> None:
-        self.world = world
-        self.prompts = draw_prompts(world, np.random.default_rng(seed))
-        columns = ["stereotype", "wording", "marginalized", "default"]
-        self._places = tuple(self.prompts[name].to_numpy() for name in columns)
-        self._pairs = self.prompts["pair"].to_numpy()
-        self.frame = name_prompts(self.prompts, world, seed, control)
+    def __init__(self, world: World, prompts: pl.DataFrame | None = None) -> None:
+        self.frame = draw_prompts(world) if prompts is None else prompts
+        self.keys = self.frame.select(_KEYS).unique(maintain_order=True)
+        self._categories = codes(self.keys, "category")
+        stereotypes, wordings = (codes(self.frame, name) for name in ("stereotype", "variation"))
+        words = [_number_words(self.frame, side, world.shared_words) for side in SIDES]
+        self._places = (stereotypes, wordings, *words)
+        identified = self.frame.with_columns(pl.coalesce("pair_id", "trial_id"))
+        self._pairs = codes(identified, "pair_id")
+        shape = len(self.keys), max(words[0].max(), words[1].max()) + 1
+        self.world = replace(
+            world, stereotypes=shape[0], wordings=wordings.max() + 1, words=shape[1]
+        )
+        # Whether a stereotype has a word, (sides, stereotypes, words).
+        self._has_word = np.zeros((2, *shape), bool)
+        for has_word, place in zip(self._has_word, words, strict=True):
+            has_word[stereotypes, place] = True
+        self._set_sizes()
+
+    def _set_sizes(self) -> None:
+        """Set the standard deviations of effects and answers, by stereotype."""
+        world = self.world
         self.sd = world.answer * _factors(world.stereotypes, world.unequal)
         if world.unequal:
             self.sd = self.sd.clip(max=LARGEST_SD)
-        alone = world.words == 1
-        self.word_sd = np.zeros(world.stereotypes) if alone else world.word * self.sd
-        self.word_sd = self.word_sd * _factors(world.stereotypes, world.unequal_words, seed=1)
+        words = world.word * self.sd * _factors(world.stereotypes, world.unequal_words, seed=1)
+        # A word that is alone on its side is part of the lean.
+        self._word_sd = np.where(self._has_word.sum(axis=2) > 1, words, 0.0)
         wordings = (world.shared_wording**2 + world.wording**2) * self.sd**2
         self._within = self.sd**2 * (world.cell**2 + world.pair**2)
-        total = wordings + 2 * self.word_sd**2 + self._within
+        total = wordings + (self._word_sd**2).sum(axis=0) + self._within
         self._expected_leans = self._expect(CENTRES[None, :], total)
 
     def draw_leans(self, rng: np.random.Generator) -> Array:
@@ -101,7 +118,7 @@ class Simulation:
         wording = world.shared_wording * rng.normal(0, 1, wordings)
         wording = wording + world.wording * rng.normal(0, 1, (n, wordings))
         size = (2, 1, words) if world.shared_words else (2, n, words)
-        marginalized, default = self.word_sd[:, None] * rng.normal(0, 1, size)
+        marginalized, default = self._word_sd[:, :, None] * rng.normal(0, 1, size)
         sd = self.sd[:, None, None, None]
         main = sd * wording[:, :, None, None]
         main = main + marginalized[:, None, :, None] + default[:, None, None, :]
@@ -121,7 +138,9 @@ class Simulation:
         pair = self.world.pair * rng.normal(0, 1, self._pairs.max() + 1)
         main = effects.main + self._centres(leans)[:, None, None, None]
         latent = main[self._places] + effects.cell[self._places] + sd * pair[self._pairs]
-        truths = self._expect(main.reshape(len(leans), -1), self._within).mean(axis=1)
+        expected = self._expect(main.reshape(len(leans), -1), self._within).reshape(main.shape)
+        weights = self._has_word / self._has_word.sum(axis=2, keepdims=True)
+        truths = np.einsum("swij,si,sj->s", expected, *weights) / self.world.wordings
         return self._answer(latent, sd, rng), truths
 
     def draw(self, rng: np.random.Generator) -> tuple[Array, dict[str, Array]]:
@@ -141,15 +160,13 @@ class Simulation:
 
     def level_means(self, values: Array) -> dict[str, Array]:
         """Return means of values of stereotypes by level, of categories in their order."""
-        categories = np.arange(self.world.stereotypes) % self.world.categories
-        by_category = np.bincount(categories, values) / np.bincount(categories)
+        by_category = np.bincount(self._categories, values) / np.bincount(self._categories)
         return {"stereotype": values, "category": by_category, "model": values.mean(keepdims=True)}
 
     def keys_of_means(self, level: str) -> pl.DataFrame:
         """Return category and stereotype of the means of a level, in the order of `level_means`."""
         pooled = {"stereotype": (), "category": ("stereotype",)}.get(level, _KEYS)
-        keys = self.frame.select(_KEYS)
-        keys = keys.with_columns(pl.lit(None, pl.String).alias(name) for name in pooled)
+        keys = self.keys.with_columns(pl.lit(None, pl.String).alias(name) for name in pooled)
         return keys.unique(maintain_order=True)
 
     def oracle(self, rng: np.random.Generator, runs: int = 2000) -> dict[tuple[str, str], Array]:
@@ -196,6 +213,13 @@ class Simulation:
         size = 1.0 / sd**2 - 1.0  # a beta distribution has the variance p (1 − p) / (size + 1)
         share = ((1.0 + expected) / 2).clip(1e-6, 1.0 - 1e-6)
         return np.asarray(2.0 * rng.beta(size * share, size * (1.0 - share)) - 1.0)
+
+
+def _number_words(frame: pl.DataFrame, side: str, shared: bool) -> NDArray[np.int64]:
+    """Return numbers of the words of a side, within each stereotype or, if shared, over all."""
+    rank = pl.col(side).rank("dense")
+    rank = rank if shared else rank.over("stereotype")
+    return frame.select(rank).to_series().to_numpy().astype(np.int64) - 1
 
 
 def _factors(stereotypes: int, sd: float, seed: int = 0) -> Array:

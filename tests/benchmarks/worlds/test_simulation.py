@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.prompts import draw_prompts
 from benchmarks.worlds.simulation import Simulation
 
 from clinometer.results import SCORES
@@ -103,7 +104,9 @@ def test_a_page_is_a_table_of_scores():
 
 
 def test_versions_of_two_seeds_share_effects_and_no_prompt():
-    first, second = (Simulation(WORLDS["words"], seed) for seed in (1, 2))
+    first, second = (
+        Simulation(WORLDS["words"], draw_prompts(WORLDS["words"], seed)) for seed in (1, 2)
+    )
     assert not set(first.frame["trial_id"]) & set(second.frame["trial_id"])
     effects, rng = first.draw_effects(np.random.default_rng(0)), np.random.default_rng(1)
     leans = np.full(5, 0.2)
