@@ -91,10 +91,12 @@ def estimate_pages(
     seed: int,
     controls: Sequence[Simulation] = (),
     confidence: float = 0.95,
+    leans: NDArray[np.float64] | None = None,
 ) -> pl.DataFrame:
     """Draw pages and estimate them, with controls that are asked of the same model.
 
-    The pages are the same with and without controls.
+    The pages are the same with and without controls. `leans` take the place of those that the world
+    draws.
 
     Returns
     -------
@@ -108,7 +110,7 @@ def estimate_pages(
         scores, truths = [], []
         for number in range(start, min(start + BATCH, runs)):
             model = f"page {number}"
-            answers, by_range = simulation.draw(rng)
+            answers, by_range = simulation.draw(rng, leans)
             scores.append(simulation.page(answers, model))
             truths.append(truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
             scores += [control.page(control.draw(control_rng)[0], model) for control in controls]

@@ -143,9 +143,14 @@ class Simulation:
         truths = np.einsum("swij,si,sj->s", expected, *weights) / self.world.wordings
         return self._answer(latent, sd, rng), truths
 
-    def draw(self, rng: np.random.Generator) -> tuple[Array, dict[str, Array]]:
-        """Draw a page: the score of every prompt, and the truths of stereotypes by range."""
-        leans = self.draw_leans(rng)
+    def draw(
+        self, rng: np.random.Generator, leans: Array | None = None
+    ) -> tuple[Array, dict[str, Array]]:
+        """Draw a page: the score of every prompt, and the truths of stereotypes by range.
+
+        `leans` take the place of those that the world draws.
+        """
+        leans = self.draw_leans(rng) if leans is None else leans
         scores, truths = self.draw_answers(leans, self.draw_effects(rng), rng)
         return scores, {"prompts": truths, "other_prompts": leans}
 
