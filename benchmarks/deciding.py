@@ -27,9 +27,9 @@ import numpy as np
 import polars as pl
 
 from benchmarks.conditions import do_conditions, show_selected
-from benchmarks.crossed import as_scores
 from benchmarks.decisions import NEUTRAL, detect_leans
 from benchmarks.measuring import Result, Value
+from benchmarks.trials import as_scores
 from benchmarks.worlds.pages import Figure, average, truth_rows, with_ranges, with_truths
 from benchmarks.worlds.planted import WORLDS, World
 from benchmarks.worlds.simulation import Simulation

@@ -26,9 +26,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.conditions import do_conditions, show_selected
-from benchmarks.crossed import as_scores
 from benchmarks.decisions import detect_leans
 from benchmarks.measuring import Result, Value
+from benchmarks.trials import as_scores
 from benchmarks.worlds.pages import Figure, average, estimate_pages
 from benchmarks.worlds.planted import FOUR, WORLDS, World
 from benchmarks.worlds.simulation import Simulation

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.crossed import as_scores
+from benchmarks.trials import as_scores
 from benchmarks.worlds.planted import World
 
 __all__ = ["draw_prompts"]

@@ -26,7 +26,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from benchmarks.crossed import codes
+from benchmarks.trials import codes
 from benchmarks.worlds.planted import World
 from benchmarks.worlds.prompts import draw_prompts
 
