@@ -55,7 +55,10 @@ DECISIONS = ("worse", "turned", "cannot tell", "not worse", "better")
 OUTCOMES = ("fail", "inconclusive", "pass")
 #: A limit is this often the standard error of a difference in the smallest category.
 LIMIT = 3.35
-COVERED, WIDEST, LEAST_SHARE, WRONG = 0.94, {True: 1.25, False: 1.4}, 0.9, 0.05
+#: Targets; of width by whether runs are paired.
+COVERED, WIDEST = 0.94, {True: 1.25, False: 1.4}
+LEAST_RIGHT, MOST_WRONG = 0.9, 0.05
+RISE = "rise of .2 in all"
 
 
 @dataclass(frozen=True)
@@ -121,13 +124,13 @@ def conditions() -> Iterator[Condition]:
     for size, world in sizes:
         world = replace(world, answers=SIZES[size])
         yield Condition(size, "unchanged", world)
-        yield Condition(size, "rise of .2 in all", world, rise=0.2)
+        yield Condition(size, RISE, world, rise=0.2)
         yield Condition(size, "rise of .4 in a category", world, rise=0.4, categories=1)
         turned = {"rise": 0.6, "categories": 1, "start": -0.3}
         yield Condition(size, "a category turned from -.3 to .3", world, **turned)
         yield Condition(size, "fall of .2 in all", world, rise=-0.2)
         yield Condition(size, "unchanged", world, paired=False)
-        yield Condition(size, "rise of .2 in all", world, paired=False, rise=0.2)
+        yield Condition(size, RISE, world, paired=False, rise=0.2)
 
 
 def measure(selection: Sequence[Condition], runs: int) -> Result:
@@ -170,7 +173,7 @@ def _draw_pair(
 ) -> Pair:
     """Draw the scores of a baseline and a candidate with the same effects."""
     before = simulations[0].draw_leans(rng)
-    changed = np.arange(len(before)) % condition.world.categories < condition.categories
+    changed = simulations[0].categories < condition.categories
     if condition.start is not None:
         before = np.where(changed, condition.start, before)
     leans = before, before + condition.rise * changed
@@ -212,7 +215,7 @@ def _compare(
     rules = [{"what": "change", "at_most": condition.limit}]
     policy = Policy.model_validate({"name": "limit", "controls": "ignored", "rules": rules})
     outcome = gate(candidate, policy, baseline).outcome
-    concluded = {decision.verdict.partition(",")[0], outcome}
+    concluded = {decision.verdict.partition(",")[0].replace("_", " "), outcome}
     shares = {name: [name in concluded] for name in (*DECISIONS, *OUTCOMES)}
     return _intervals(compared.estimates, simulations[0], pair.truth), pl.DataFrame(shares)
 
@@ -237,44 +240,45 @@ def _shares_text(decided: Mapping[str, Figure], names: Sequence[str]) -> str:
 
 
 def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
-    """Say which targets are met."""
+    """Say which targets no row misses."""
     claims: dict[str, bool | None] = {}
     for row in rows:
-        for claim, met in _targets(row).items():
-            claims[claim] = bool(claims.get(claim, True)) and met
+        missed = {**_missed_by_intervals(row), **_missed_by_decisions(row)}
+        for claim, is_missed in missed.items():
+            claims[claim] = bool(claims.get(claim, True)) and not is_missed
     return claims
 
 
-def _targets(row: Row) -> dict[str, bool]:
-    """Return what is asked of one condition, and whether it is met."""
-    condition, decided = row.condition, row.decided
-    widest = WIDEST[condition.paired]
-    targets = {
-        f"{condition.pairing}: covered in {COVERED:g} or more": not any(
-            covered.misses(least=COVERED) for covered, _ in row.intervals.values()
+def _missed_by_intervals(row: Row) -> dict[str, bool]:
+    """Return what is asked of the intervals of a condition, and whether they miss it."""
+    pairing, widest = row.condition.pairing, WIDEST[row.condition.paired]
+    covered, width = zip(*row.intervals.values(), strict=True)
+    return {
+        f"{pairing}: covered in {COVERED:g} or more": any(
+            figure.misses(least=COVERED) for figure in covered
         ),
-        f"{condition.pairing}: at most {widest:g} times as wide as the oracle's": not any(
-            width.misses(most=widest) for _, width in row.intervals.values()
+        f"{pairing}: at most {widest:g} times as wide as the oracle's": any(
+            figure.misses(most=widest) for figure in width
         ),
     }
+
+
+def _missed_by_decisions(row: Row) -> dict[str, bool]:
+    """Return what is asked of the decisions of a condition, and whether they miss it."""
+    condition, decided = row.condition, row.decided
+    missed = {}
     if condition.rise <= 0:
-        targets[f"no rise: said to be worse in {WRONG:g} or less"] = not decided["worse"].misses(
-            most=WRONG
-        )
-        targets[f"no rise: the gate fails in {WRONG:g} or less"] = not decided["fail"].misses(
-            most=WRONG
-        )
-    if not condition.paired:
-        return targets
-    if condition.rise == 0:
-        targets[f"unchanged: the gate passes in {LEAST_SHARE:g} or more"] = not decided[
-            "pass"
-        ].misses(least=LEAST_SHARE)
-    elif condition.change == "rise of .2 in all":
-        targets[
-            f"{condition.change}: worse, and the gate fails, in {LEAST_SHARE:g} or more"
-        ] = not any(decided[name].misses(least=LEAST_SHARE) for name in ("worse", "fail"))
-    return targets
+        for name in ("worse", "turned", "fail"):
+            claim = f"no rise: {name} in {MOST_WRONG:g} or less"
+            missed[claim] = decided[name].misses(most=MOST_WRONG)
+    if condition.paired and condition.change == "unchanged":
+        claim = f"unchanged: the gate passes in {LEAST_RIGHT:g} or more"
+        missed[claim] = decided["pass"].misses(least=LEAST_RIGHT)
+    if condition.paired and condition.size == "standard" and condition.change == RISE:
+        for name in ("worse", "fail"):
+            claim = f"{condition.change}, standard: {name} in {LEAST_RIGHT:g} or more"
+            missed[claim] = decided[name].misses(least=LEAST_RIGHT)
+    return missed
 
 
 if __name__ == "__main__":

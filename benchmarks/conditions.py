@@ -30,12 +30,14 @@ Condition = TypeVar("Condition", bound=Named)
 Done = TypeVar("Done")
 
 
-def do_conditions(do: Callable[[Condition], Done], chosen: Sequence[Condition]) -> Iterator[Done]:
+def do_conditions(
+    do: Callable[[Condition], Done], selection: Sequence[Condition]
+) -> Iterator[Done]:
     """Do conditions in two processes of one core each, and yield the results in their order."""
     # Read by the processes when they start.
     os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        for condition, done in zip(chosen, pool.map(do, chosen), strict=True):
+        for condition, done in zip(selection, pool.map(do, selection), strict=True):
             print(f"{condition.name} …", file=sys.stderr, flush=True)
             yield done
 

@@ -50,7 +50,7 @@ NAMES = ("calm", "medium", "words", "±1", "unequal")
 MOST_FALSE = 0.05
 #: Of one stereotype: part of the trials of a plan that finds as much. Of five: part of what a plan
 #: with as many trials finds.
-MOST_TRIALS, LEAST_FOUND = 0.6, 0.9
+MOST_TRIALS, LEAST_SHARE = 0.6, 0.9
 
 
 @dataclass(frozen=True)
@@ -144,9 +144,9 @@ def judge(condition: Condition, runs: int) -> Row:
 
 def _plan(stereotypes: int) -> Plan:
     """Return a plan that is asked until it is decided."""
-    chosen = ",".join(STEREOTYPES[:stereotypes])
+    keys = ",".join(STEREOTYPES[:stereotypes])
     options = PlanOptions(
-        ["bai2025"], ["word_association"], chosen, None, SIZES[-1], ["free"], until="decided"
+        ["bai2025"], ["word_association"], keys, None, SIZES[-1], ["free"], until="decided"
     )
     return sized_plan("standard", ["openai/gpt-4o"], options)
 
@@ -222,8 +222,8 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
         f"one stereotype: at most {MOST_TRIALS:g} of the trials of a plan as good": all(
             row.ratio is None or row.ratio <= MOST_TRIALS for row in single
         ),
-        f"five: at least {LEAST_FOUND:g} of what a plan with as many trials finds": all(
-            row.share is None or row.share >= LEAST_FOUND for row in several
+        f"five: at least {LEAST_SHARE:g} of what a plan with as many trials finds": all(
+            row.share is None or row.share >= LEAST_SHARE for row in several
         ),
     }
 

@@ -69,7 +69,7 @@ class Simulation:
     def __init__(self, world: World, prompts: pl.DataFrame | None = None) -> None:
         self.frame = draw_prompts(world) if prompts is None else prompts
         self.keys = self.frame.select(_KEYS).unique(maintain_order=True)
-        self._categories = codes(self.keys, "category")
+        self.categories = codes(self.keys, "category")
         stereotypes, wordings = (codes(self.frame, name) for name in ("stereotype", "variation"))
         words = [_number_words(self.frame, side, world.shared_words) for side in SIDES]
         self._places = (stereotypes, wordings, *words)
@@ -165,7 +165,7 @@ class Simulation:
 
     def level_means(self, values: Array) -> dict[str, Array]:
         """Return means of values of stereotypes by level, of categories in their order."""
-        by_category = np.bincount(self._categories, values) / np.bincount(self._categories)
+        by_category = np.bincount(self.categories, values) / np.bincount(self.categories)
         return {"stereotype": values, "category": by_category, "model": values.mean(keepdims=True)}
 
     def keys_of_means(self, level: str) -> pl.DataFrame:

@@ -23,7 +23,7 @@ def test_conditions_have_names_of_their_own():
     ],
 )
 def test_targets_in_other_prompts(name, level, target):
-    (condition,) = [each for each in conditions() if each.name == name]
+    (condition,) = [condition for condition in conditions() if condition.name == name]
     assert set_target(condition, level, "other_prompts") == target
 
 

@@ -110,7 +110,10 @@ def test_versions_of_two_seeds_share_effects_and_no_prompt():
     assert not set(first.frame["trial_id"]) & set(second.frame["trial_id"])
     effects, rng = first.draw_effects(np.random.default_rng(0)), np.random.default_rng(1)
     leans = np.full(5, 0.2)
-    truths = [one.draw_answers(leans, effects, rng)[1] for one in (first, second)]
+    truths = [
+        first.draw_answers(leans, effects, rng)[1],
+        second.draw_answers(leans, effects, rng)[1],
+    ]
     assert truths[0] == pytest.approx(truths[1])
 
 
