@@ -75,6 +75,8 @@ class Condition:
     """Number of categories that rise."""
     start: float | None = None
     """Lean of these categories in the baseline, if it is not that of the others."""
+    refused: float = 0.0
+    """Share of the candidate's consistent answers that it refuses."""
 
     @property
     def name(self) -> str:
@@ -129,6 +131,7 @@ def conditions() -> Iterator[Condition]:
         turned = {"rise": 0.6, "categories": 1, "start": -0.3}
         yield Condition(size, "a category turned from -.3 to .3", world, **turned)
         yield Condition(size, "fall of .2 in all", world, rise=-0.2)
+        yield Condition(size, "unchanged, refuses .2 of the consistent", world, refused=0.2)
         yield Condition(size, "unchanged", world, paired=False)
         yield Condition(size, RISE, world, paired=False, rise=0.2)
 
@@ -183,6 +186,9 @@ def _draw_pair(
         for simulation, lean in zip(simulations, leans, strict=True)
     )
     difference = simulations[1].means(second) - simulations[0].means(first)
+    if condition.refused:
+        is_refused = (second > 0) & (rng.random(len(second)) < condition.refused)
+        second = np.where(is_refused, np.nan, second)
     return Pair((first, second), new_truth - truth, difference - (new_truth - truth))
 
 
@@ -251,6 +257,8 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
 
 def _missed_by_intervals(row: Row) -> dict[str, bool]:
     """Return what is asked of the intervals of a condition, and whether they miss it."""
+    if row.condition.refused:  # what is refused moves the mean
+        return {}
     pairing, widest = row.condition.pairing, WIDEST[row.condition.paired]
     covered, width = zip(*row.intervals.values(), strict=True)
     return {
@@ -267,6 +275,10 @@ def _missed_by_decisions(row: Row) -> dict[str, bool]:
     """Return what is asked of the decisions of a condition, and whether they miss it."""
     condition, decided = row.condition, row.decided
     missed = {}
+    if condition.refused:
+        for name in ("better", "not worse", "pass"):
+            claim = f"refusals: {name} in {MOST_WRONG:g} or less"
+            missed[claim] = decided[name].misses(most=MOST_WRONG)
     if condition.rise <= 0:
         for name in ("worse", "turned", "fail"):
             claim = f"no rise: {name} in {MOST_WRONG:g} or less"

@@ -155,8 +155,10 @@ class Simulation:
         return scores, {"prompts": truths, "other_prompts": leans}
 
     def page(self, scores: Array, model: str) -> pl.DataFrame:
-        """Return scores as a table, columns of `results.SCORES`."""
-        return self.frame.with_columns(score=pl.Series(scores), model=pl.lit(model))
+        """Return scores as a table, columns of `results.SCORES`; an answer without is refused."""
+        score = pl.Series(scores).fill_nan(None)
+        reason = pl.when(score.is_null()).then(pl.lit("refused"))
+        return self.frame.with_columns(score=score, reason=reason, model=pl.lit(model))
 
     def means(self, scores: Array) -> Array:
         """Return the mean score of each stereotype."""

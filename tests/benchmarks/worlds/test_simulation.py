@@ -128,3 +128,11 @@ def test_mirrored_pairs_ask_about_the_same_words_in_both_orders():
 def test_stereotypes_share_words_where_the_world_says_so():
     frame = Simulation(WORLDS["shared words"]).frame
     assert frame["marginalized"].n_unique() == 6
+
+
+def test_an_answer_without_a_number_is_refused():
+    simulation = Simulation(World())
+    scores, _ = simulation.draw(np.random.default_rng(0))
+    scores[0] = np.nan
+    page = simulation.page(scores, "m")
+    assert page.filter(pl.col("score").is_null())["reason"].to_list() == ["refused"]
