@@ -1,172 +1,297 @@
-"""Comparisons of two runs whose true difference is known.
+"""What `compare` and `gate` say of two versions whose true difference is known.
 
 Question
-    How often does `compare` tell a difference between two runs of one model? How often a planted
-    change, and how often does its interval contain it where each run has effects of its own?
+    How often does the interval of a difference contain the truth in these prompts, and how wide is
+    it? What is decided about an unchanged model, a rise in all stereotypes or in one category, and
+    a category that turns to the other side?
 Peer
-    The width of an oracle that knows the error of the difference: 2 × 1.96 × its root mean square.
+    The width of an oracle that knows the error of the difference: 1.96 × its root mean square.
 How
-    Scores are drawn on the trials of an audit (`simulated_scores`, all effects) of GPT-4o, free
-    word associations. Two runs of one model share the effects of wordings and words and differ by
-    noise; paired, they are the same trials, unpaired, draws of another seed, with effects of their
-    own. Own effects: each run also has those of wordings and words of its own (sd .1). The planted
-    change is what `clinometer power` promises to find in a mean of the model. Deterministic.
+    300 pairs of runs a condition, on pages of 21 stereotypes with the variances of GPT-4o's
+    released word associations (answers .53), or with answers of .3. Both versions have the same
+    effects of wordings, words and cells. Paired, they answer the same prompts; unpaired, prompts of
+    two seeds. The gate has one rule: in the mean and every category a change within a limit that an
+    unchanged model keeps to in nine of ten runs.
+    ``python -m benchmarks.comparing --runs 20 --only unchanged`` saves nothing.
 """
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ProcessPoolExecutor
+import sys
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
-from benchmarks.measuring import Result
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-RUNS, FEWER = 400, 100
-#: The model's smallest mean that quick finds with probability .8, by `clinometer power`.
-PROMISED = 0.24
-TOLD, LEAST = (0.03, 0.07), 0.8
+from benchmarks.conditions import do_conditions, show_selected
+from benchmarks.measuring import Result, Value
+from benchmarks.worlds.pages import (
+    Figure,
+    average,
+    covered_and_width,
+    truth_rows,
+    with_ranges,
+    with_truths,
+)
+from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.prompts import draw_prompts
+from benchmarks.worlds.simulation import Simulation
+from clinometer import compare
+from clinometer.asking.policy import Policy
+from clinometer.comparing.gating import gate
+
+Array = NDArray[np.float64]
+
+RUNS, ORACLE_RUNS = 300, 1000
+#: Answers of a stereotype to each of four wordings, by size.
+SIZES = {"quick": 4, "standard": 10}
+LEVELS = ("category", "model")
+DECISIONS = ("worse", "turned", "cannot tell", "not worse", "better")
+OUTCOMES = ("fail", "inconclusive", "pass")
+#: A limit is this often the standard error of a difference in the smallest category.
+LIMIT = 3.35
+#: Targets; of width by whether runs are paired.
+COVERED, WIDEST = 0.94, {True: 1.25, False: 1.4}
+LEAST_RIGHT, MOST_WRONG = 0.9, 0.05
+RISE = "rise of .2 in all"
 
 
 @dataclass(frozen=True)
-class Case:
-    """Two runs of one size, of the same trials or not."""
+class Condition:
+    """A change between two versions, and how they are asked."""
 
     size: str
-    paired: bool
-    own: float = 0.0  # sd of each run's own effects
-    change: float = 0.0
-    runs: int = RUNS
+    change: str
+    """unchanged; or what changes in the candidate."""
+    world: World
+    paired: bool = True
+    rise: float = 0.0
+    categories: int = 4
+    """Number of categories that rise."""
+    start: float | None = None
+    """Lean of these categories in the baseline, if it is not that of the others."""
+    refused: float = 0.0
+    """Share of the candidate's consistent answers that it refuses."""
 
     @property
     def name(self) -> str:
-        """Of the row."""
-        parts = [self.size, "paired" if self.paired else "unpaired"]
-        parts += ["own effects"] if self.own else []
-        parts += [f"change of {self.change}"] if self.change else []
-        return ", ".join(parts)
+        """Name of the row."""
+        variance = self.world.answer**2
+        return f"{self.change}, {self.size}, variance {variance:.2f}, {self.pairing}"
+
+    @property
+    def pairing(self) -> str:
+        """Whether both versions answer the same prompts."""
+        return "paired" if self.paired else "unpaired"
+
+    @property
+    def limit(self) -> float:
+        """Largest change that the gate allows."""
+        smallest = self.world.stereotypes // self.world.categories
+        answers = smallest * self.world.wordings * self.world.answers
+        return float(LIMIT * (2.0 * self.world.answer**2 / answers) ** 0.5)
 
 
-CASES = (
-    Case("quick", True),
-    Case("quick", False),
-    Case("standard", True, runs=2 * FEWER),
-    Case("standard", False, runs=2 * FEWER),
-    Case("quick", True, own=0.1, runs=2 * FEWER),
-    Case("quick", False, own=0.1, runs=2 * FEWER),
-    Case("quick", True, change=PROMISED, runs=FEWER),
-    Case("quick", False, change=PROMISED, runs=FEWER),
-)
+class Row(NamedTuple):
+    """What is measured of one condition."""
+
+    condition: Condition
+    intervals: Mapping[str, tuple[Figure, Figure]]
+    """Coverage and width by that of the oracle, by level."""
+    decided: Mapping[str, Figure]
+    """Shares of pairs by the decision of `compare`, and by the outcome of `gate`."""
+
+
+class Pair(NamedTuple):
+    """Scores of the two versions, and the errors of their difference."""
+
+    scores: tuple[Array, Array]
+    truth: Array  # of the difference, (stereotypes,)
+    error: Array  # of the difference, (stereotypes,)
 
 
 def run() -> Result:
-    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        found = dict(zip(CASES, pool.map(do, CASES), strict=True))
-    null = {case: row for case, row in found.items() if not case.own and not case.change}
-    planted = [row for case, row in found.items() if case.change]
+    return measure([*conditions()], RUNS)
+
+
+def conditions() -> Iterator[Condition]:
+    """Yield what is simulated."""
+    released = replace(WORLDS["GPT-4o"], lean=0.3, lean_sd=0.1)
+    sizes = (("standard", released), ("quick", replace(released, answer=0.3**0.5)))
+    for size, world in sizes:
+        world = replace(world, answers=SIZES[size])
+        yield Condition(size, "unchanged", world)
+        yield Condition(size, RISE, world, rise=0.2)
+        yield Condition(size, "rise of .4 in a category", world, rise=0.4, categories=1)
+        turned = {"rise": 0.6, "categories": 1, "start": -0.3}
+        yield Condition(size, "a category turned from -.3 to .3", world, **turned)
+        yield Condition(size, "fall of .2 in all", world, rise=-0.2)
+        yield Condition(size, "unchanged, refuses .2 of the consistent", world, refused=0.2)
+        yield Condition(size, "unchanged", world, paired=False)
+        yield Condition(size, RISE, world, paired=False, rise=0.2)
+
+
+def measure(selection: Sequence[Condition], runs: int) -> Result:
+    """Do conditions and set out what was decided."""
+    rows = [*do_conditions(partial(judge, runs=runs), selection)]
+    columns = (f"{figure}, {level}" for level in LEVELS for figure in ("covered", "width"))
     return Result(
-        "Comparisons of two runs whose true difference is known, mean of the model",
-        ("runs", "told (p < .05)", "covered", "width ÷ oracle", "number"),
-        [
-            (case.name, row["told"], row["covered"], row["width"], case.runs)
-            for case, row in found.items()
-        ],
-        {
-            f"two runs of one model: a difference in {TOLD[0]:.0%} to {TOLD[1]:.0%}": all(
-                TOLD[0] <= row["told"] <= TOLD[1] for row in null.values()
-            ),
-            f"the same in at most {TOLD[1]:.0%}": all(
-                row["told"] <= TOLD[1] for row in null.values()
-            ),
-            f"a change of the promised size is told in at least {LEAST}": all(
-                row["told"] >= LEAST for row in planted
-            ),
-        },
-        [f"promised size: {PROMISED}, by clinometer power openai/gpt-4o --size quick"],
+        f"What is said of two versions whose difference is known, {runs} pairs a condition",
+        ("change", *columns, "compare", "gate"),
+        [_table_row(row) for row in rows],
+        _claims(rows),
+        ["width: mean half width of the intervals in these prompts by the oracle's",
+         "compare, gate: shares of pairs by what is decided. […]: 95% Monte Carlo intervals"],
+    )  # fmt: skip
+
+
+def judge(condition: Condition, runs: int) -> Row:
+    """Measure one condition."""
+    world, seeds = condition.world, (0, 0) if condition.paired else (0, 1)
+    simulations = [Simulation(world, draw_prompts(world, seed)) for seed in seeds]
+    rng = np.random.default_rng(zlib.crc32(condition.name.encode()))
+    oracle = _oracle(condition, simulations, rng)
+    intervals, decided = [], []
+    for number in range(runs):
+        pair = _draw_pair(condition, simulations, rng)
+        rows, decisions = _compare(condition, simulations, pair)
+        model = pl.lit(f"pair {number}")
+        intervals.append(rows.with_columns(model=model))
+        decided.append(decisions.with_columns(model=model))
+    rows, shares = pl.concat(intervals), pl.concat(decided)
+    figures = {
+        level: covered_and_width(rows.filter(level=level), oracle[level]) for level in LEVELS
+    }
+    names = (*DECISIONS, *OUTCOMES)
+    return Row(condition, figures, {name: average(shares, name) for name in names})
+
+
+def _draw_pair(
+    condition: Condition, simulations: Sequence[Simulation], rng: np.random.Generator
+) -> Pair:
+    """Draw the scores of a baseline and a candidate with the same effects."""
+    before = simulations[0].draw_leans(rng)
+    changed = simulations[0].categories < condition.categories
+    if condition.start is not None:
+        before = np.where(changed, condition.start, before)
+    leans = before, before + condition.rise * changed
+    effects = simulations[0].draw_effects(rng)
+    (first, truth), (second, new_truth) = (
+        simulation.draw_answers(lean, effects, rng)
+        for simulation, lean in zip(simulations, leans, strict=True)
     )
+    difference = simulations[1].means(second) - simulations[0].means(first)
+    if condition.refused:
+        is_refused = (second > 0) & (rng.random(len(second)) < condition.refused)
+        second = np.where(is_refused, np.nan, second)
+    return Pair((first, second), new_truth - truth, difference - (new_truth - truth))
 
 
-def do(case: Case) -> dict[str, float]:
-    """Simulate one case: shares over runs, of the mean of the model."""
-    import numpy as np
-
-    from benchmarks.simulated_scores import CONDITIONS, Simulation
-
-    trials, size = _trials(case)
-    simulation, rng = Simulation(trials), np.random.default_rng(7)
-    condition = replace(CONDITIONS["all effects"], centre=0.0)
-    rows = []
-    for _ in range(case.runs):
-        start, effects, _ = simulation._effects(condition, rng)
-        second = np.arange(len(trials)) >= size
-        effects = effects + _own(trials, second, case.own, rng)
-        scores = simulation._scores(condition, start + case.change * second, effects, rng)
-        rows.append(_compared(simulation.frame, scores, size))
-    told, low, high, error = (
-        np.array([row[k] for row in rows]) - (case.change if k else 0.0) for k in range(4)
-    )
-    oracle = 2 * 1.96 * float((error**2).mean()) ** 0.5
+def _oracle(
+    condition: Condition, simulations: Sequence[Simulation], rng: np.random.Generator
+) -> dict[str, float]:
+    """Return the half width of an oracle's intervals by level, from pairs that are drawn."""
+    squares: dict[str, list[Array]] = {level: [] for level in LEVELS}
+    for _ in range(ORACLE_RUNS):
+        errors = simulations[0].level_means(_draw_pair(condition, simulations, rng).error)
+        for level in LEVELS:
+            squares[level].append(errors[level] ** 2)
     return {
-        "told": float((told < 0.05).mean()),
-        "covered": float(((low <= 0.0) & (high >= 0.0)).mean()),
-        "width": float((high - low).mean()) / oracle,
+        level: 1.96 * float(np.sqrt(np.mean(rows, axis=0)).mean())
+        for level, rows in squares.items()
     }
 
 
-def _trials(case: Case) -> tuple[Any, int]:
-    """Return the trials of both runs, and the number of those of the first."""
-    import polars as pl
-
-    from clinometer.audits.sizes import PlanOptions, sized_plan
-
-    parts = []
-    for number, seed in enumerate((0, 0 if case.paired else 1)):
-        options = PlanOptions(
-            studies=["bai2025"], instruments=["word_association"], modes=["free"], seed=seed
-        )
-        trials = sized_plan(case.size, ["openai/gpt-4o"], options).trials()
-        named = trials.with_columns(trial_id=pl.format("{}.{}", "trial_id", pl.lit(number)))
-        if number and not case.paired:  # draws of its own
-            pair = pl.col("pair_id").str.replace(r"\.p(\d+)$", ".p9${1}")
-            named = named.with_columns(pair_id=pair)
-        parts.append(named)
-    return pl.concat(parts), len(parts[0])
-
-
-def _own(trials: Any, second: Any, sd: float, rng: Any) -> Any:
-    """Draw effects of wordings and words that each run has for itself."""
-    import numpy as np
-    import polars as pl
-
-    from benchmarks.crossed import CONTRAST, codes
-
-    runs = trials.with_columns(run=pl.Series(second).cast(pl.String))
-    effects = np.zeros(len(trials))
-    if not sd:
-        return effects
-    for columns in (
-        ("run", "variation"),
-        ("run", *CONTRAST, "variation"),
-        ("run", *CONTRAST, "marginalized"),
-        ("run", *CONTRAST, "default"),
-    ):
-        of = codes(runs, *columns)
-        effects += rng.normal(0, sd, of.max() + 1)[of]
-    return effects
-
-
-def _compared(frame: Any, scores: Any, size: int) -> tuple[float, float, float, float]:
-    """Compare two runs; return p, interval and estimate of the mean of the model."""
-    import polars as pl
-
-    import clinometer
-
-    scored = frame.with_columns(score=pl.Series(scores))
-    first, second = (
-        part.with_columns(model=pl.lit(name))
-        for part, name in ((scored[:size], "a"), (scored[size:], "b"))
+def _compare(
+    condition: Condition, simulations: Sequence[Simulation], pair: Pair
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the intervals of the differences with their truths, and what is decided."""
+    names = ("baseline", "candidate")
+    baseline, candidate = (
+        simulation.page(scores, name)
+        for simulation, scores, name in zip(simulations, pair.scores, names, strict=True)
     )
-    row = clinometer.compare(first, second).means("b").row(0, named=True)
-    return row["p"], row["ci_low"], row["ci_high"], row["estimate"]
+    compared = compare(baseline, candidate, controls="ignored")
+    (decision,) = compared.decisions()
+    rules = [{"what": "change", "at_most": condition.limit}]
+    policy = Policy.model_validate({"name": "limit", "controls": "ignored", "rules": rules})
+    outcome = gate(candidate, policy, baseline).outcome
+    concluded = {decision.verdict.partition(",")[0].replace("_", " "), outcome}
+    shares = {name: [name in concluded] for name in (*DECISIONS, *OUTCOMES)}
+    return _intervals(compared.estimates, simulations[0], pair.truth), pl.DataFrame(shares)
+
+
+def _intervals(estimates: pl.DataFrame, simulation: Simulation, truth: Array) -> pl.DataFrame:
+    """Return the intervals of differences in these prompts, with their truths."""
+    rows = with_ranges(estimates, "prompts").filter(range="prompts").drop("model")
+    rows = with_truths(rows, truth_rows(simulation, {"prompts": truth}))
+    return rows.select("level", "pointwise_low", "pointwise_high", "truth")
+
+
+def _table_row(row: Row) -> list[Value]:
+    figures = [str(figure) for level in LEVELS for figure in row.intervals[level]]
+    shares = (_shares_text(row.decided, names) for names in (DECISIONS, OUTCOMES))
+    return [row.condition.name, *figures, *shares]
+
+
+def _shares_text(decided: Mapping[str, Figure], names: Sequence[str]) -> str:
+    """Write the shares of what was decided at all."""
+    shares = {name: decided[name].value for name in names}
+    return ", ".join(f"{name} {share:.3f}" for name, share in shares.items() if share)
+
+
+def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
+    """Say which targets no row misses."""
+    claims: dict[str, bool | None] = {}
+    for row in rows:
+        missed = {**_missed_by_intervals(row), **_missed_by_decisions(row)}
+        for claim, is_missed in missed.items():
+            claims[claim] = bool(claims.get(claim, True)) and not is_missed
+    return claims
+
+
+def _missed_by_intervals(row: Row) -> dict[str, bool]:
+    """Return what is asked of the intervals of a condition, and whether they miss it."""
+    if row.condition.refused:  # what is refused moves the mean
+        return {}
+    pairing, widest = row.condition.pairing, WIDEST[row.condition.paired]
+    covered, width = zip(*row.intervals.values(), strict=True)
+    return {
+        f"{pairing}: covered in {COVERED:g} or more": any(
+            figure.misses(least=COVERED) for figure in covered
+        ),
+        f"{pairing}: at most {widest:g} times as wide as the oracle's": any(
+            figure.misses(most=widest) for figure in width
+        ),
+    }
+
+
+def _missed_by_decisions(row: Row) -> dict[str, bool]:
+    """Return what is asked of the decisions of a condition, and whether they miss it."""
+    condition, decided = row.condition, row.decided
+    missed = {}
+    if condition.refused:
+        for name in ("better", "not worse", "pass"):
+            claim = f"refusals: {name} in {MOST_WRONG:g} or less"
+            missed[claim] = decided[name].misses(most=MOST_WRONG)
+    if condition.rise <= 0:
+        for name in ("worse", "turned", "fail"):
+            claim = f"no rise: {name} in {MOST_WRONG:g} or less"
+            missed[claim] = decided[name].misses(most=MOST_WRONG)
+    if condition.paired and condition.change == "unchanged":
+        claim = f"unchanged: the gate passes in {LEAST_RIGHT:g} or more"
+        missed[claim] = decided["pass"].misses(least=LEAST_RIGHT)
+    if condition.paired and condition.size == "standard" and condition.change == RISE:
+        for name in ("worse", "fail"):
+            claim = f"{condition.change}, standard: {name} in {LEAST_RIGHT:g} or more"
+            missed[claim] = decided[name].misses(least=LEAST_RIGHT)
+    return missed
+
+
+if __name__ == "__main__":
+    show_selected(conditions(), measure, RUNS, sys.argv[1:])

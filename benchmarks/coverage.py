@@ -1,553 +1,225 @@
-"""Intervals and verdicts on scores of known truth.
+"""Coverage and width of the intervals of simulated pages.
 
 Question
-    How often does the 95% interval contain the truth, at every level and for each target? How wide
-    is it? How often does a page of neutral stereotypes show a lean, and how often is a mean at the
-    margin called near neutral? How often does a treatment that only interacts with wordings show?
+    How often does the 95% interval of a mean contain the truth, and how wide is it: by level, range
+    and number of stereotypes, near the ends of the scale, and with controls asked along?
 Peer
-    The width of an oracle that knows the error of the estimate: 2 × 1.96 × its root mean square
-    over the runs of the same row. Means over several stereotypes have another, `exact`: by how much
-    an interval that covers .95 exactly is wider than the oracle's where only wordings vary (for
-    *like these* only wordings, or only stereotypes), t × E[s] / 1.96 σ with the df of their number.
+    The width of an oracle that knows the error of the mean with equal weights (`worlds`).
 How
-    Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
-    `clinometer.estimate`; each run is a model of its own. Every condition on word associations in
-    free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
-    name. Other instruments and modes at the quick and standard size. Coverage is that of each
-    interval alone, ``together`` the share of runs in which all intervals of a level, or of a page
-    of stereotypes, categories and all, hold at once.
-    Verdicts that are for one wording or these words only are no leans. Two processes.
-    ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
-    with a part in their name (by default word associations in free text), in one process, and
-    saves nothing.
+    300 pages a condition. Coverage is that of the interval of each mean alone; the Monte Carlo
+    interval of a share follows from its variance between pages. A target is missed where this
+    interval excludes it. Four worlds with 1 to 21 stereotypes; others with eight, where nothing
+    else is said. Leans are normal, .25 ± .25; near the ends they are as large as the row says.
+    ``python -m benchmarks.coverage --runs 60 --only medium`` saves nothing.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
+import numpy as np
+import polars as pl
+from scipy.special import ndtri
+
+from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.measuring import Result, Value
-
-SIZES = ("quick", "standard", "paper")
-RUNS = {"spread": 60, "neutral": 60, "margin": 20}
-FEW = {"spread": 20, "neutral": 20, "margin": 10}
-#: Runs estimated in one call.
-BATCH = 10
-COVER, FEWEST = 0.95, RUNS["spread"] // 2
-COVERED, WIDEST, MOST, MS = (0.93, 0.97), 1.25, 0.06, 0.3
-#: Of pages whose stereotypes have noise that differs by a log sd of 1.
-MOST_UNEQUAL, UNEQUAL = 0.08, "very unequal"
-
-FIRST = ("bai2025", "word_association", "free")
-OTHERS = (
-    ("bai2025", "word_association", "forced"),
-    ("mist2025", "word_association", "free"),
-    ("mist2025", "word_association", "forced"),
-    ("bai2025", "relative_decision", "free"),
-    ("bai2025", "relative_decision", "forced"),
-    ("mist2025", "affective_attribution", "free"),
-    ("mist2025", "affective_attribution", "forced"),
+from benchmarks.worlds.pages import (
+    LEVELS,
+    Figure,
+    covered_and_width,
+    estimate_pages,
+    simulate_controls,
 )
-ELSEWHERE = ("all effects", "unequal")
-#: Runs of few stereotypes with several words a side (one would be held fixed), with all effects.
-FEW_STEREOTYPES = {"one stereotype": 1, "three stereotypes": 3}
-ONE_WORDING = "one wording"
-TREATED = (FIRST, ("mist2025", "word_association", "free"))
-ONE_PAIR = "one pair of words"
-#: All levels together; a claim about a page is about them.
-PAGE, OF_A_PAGE = "page", ("leans", "together")
-TOLD = ("leans", "near", "shown")
-MEASURED = ("coverage", "together", "width", "exact", *TOLD)
+from benchmarks.worlds.planted import FOUR, NUMBERS, WORLDS, World
+from benchmarks.worlds.simulation import RANGES, Simulation
 
-Row = dict[str, Any]
+RUNS = 300
+#: Numbers of stereotypes that are estimated with controls, too.
+COMPANY = (1, 3, 5)
+ENDS = (0.73, 0.85, 0.95)
+#: Answers to each of four wordings: 16, 48 and 96 together.
+ANSWERS = (4, 12, 24)
+STRICT = 1.0 - 0.05 / 21
+#: Of the processor, for a page of 21 stereotypes with 16 answers each.
+MOST_MS = 200
+#: Largest ratio of standard errors with and without controls.
+MOST_BY_COMPANY = 1.15
 
 
 @dataclass(frozen=True)
-class Job:
-    """Runs of one condition on the trials of one size; condition ``treatment``: contrasts."""
+class Condition:
+    """Pages of one world, and how they are estimated."""
 
-    study: str
-    instrument: str
-    mode: str
-    size: str
-    condition: str
-    few: bool = False
+    name: str
+    group: str
+    """four worlds, others, unequal, ends, or strict, which is of the stricter level."""
+    world: World
+    controls: bool = False
+    confidence: float = 0.95
+
+
+class Target(NamedTuple):
+    """What is asked of the intervals of one row; coverage, and the width by that of the oracle."""
+
+    least: float
+    most: float = 1.0
+    widest: float = np.inf
+
+    def __str__(self) -> str:
+        """Write the target."""
+        covered = f"{self.least:g} to {self.most:g}" if self.most < 1 else f"≥ {self.least:g}"
+        return covered if self.widest == np.inf else f"{covered}; ≤ {self.widest:g}"
+
+
+class Row(NamedTuple):
+    """The intervals of one condition, level and range."""
+
+    condition: Condition
+    level: str
+    range: str
+    covered: Figure
+    width: Figure
+    """Mean half width by that of the oracle."""
+    by_company: float | None
+    """Standard errors with and without controls, the larger by the smaller."""
 
     @property
-    def name(self) -> str:
-        """Of the row."""
-        return " ".join((self.study, self.instrument, self.mode, self.condition))
-
-    @property
-    def seed(self) -> int:
-        """Of the draws."""
-        return zlib.crc32(f"{self.name} {self.size}".encode())
-
-    def runs(self, page: str) -> int:
-        """Return the number of runs; half as many for other instruments and modes."""
-        if self.few:
-            return FEW[page]
-        own = (self.study, self.instrument, self.mode) == FIRST
-        return RUNS[page] if own else RUNS[page] // 2
+    def target(self) -> Target:
+        """What is asked of its intervals."""
+        return set_target(self.condition, self.level, self.range)
 
 
 def run() -> Result:
-    return measure([job for size in SIZES for job in _jobs(size)])
+    return measure([*conditions()], RUNS)
 
 
-def measure(jobs: Sequence[Job]) -> Result:
-    """Do the jobs in two processes and set out what they measured."""
-    # Read by the processes when they start; each is to keep to one core.
-    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    workers = 1 if jobs[0].few else 2
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        times = list(pool.map(time_of_estimating, SIZES))
-        done = [row for rows in pool.map(do, jobs) for row in rows]
+def conditions() -> Iterator[Condition]:
+    """Yield what is simulated."""
+    spread = {name: replace(world, lean=0.25, lean_sd=0.25) for name, world in WORLDS.items()}
+    for name in FOUR:
+        for number in NUMBERS:
+            world = replace(spread[name], stereotypes=number)
+            yield Condition(f"{name}, {number}", "four worlds", world, number in COMPANY)
+    for name in WORLDS:
+        if name not in FOUR:
+            world = replace(spread[name], stereotypes=21 if name in ("unequal", "GPT-4o") else 8)
+            group = "unequal" if name == "unequal" else "others"
+            yield Condition(f"{name}, {world.stereotypes}", group, world)
+    for name in ("medium", "±1"):
+        for end in ENDS:
+            world = replace(WORLDS[name], lean=end)
+            yield Condition(f"{name}, lean of {end:g}", "ends", world)
+        for answers in ANSWERS:
+            world = replace(spread[name], answers=answers)
+            label = f"{name}, {answers * world.wordings} answers"
+            yield Condition(label, "others", world)
+            yield Condition(f"{label}, at .05/21", "strict", world, confidence=STRICT)
+
+
+def set_target(condition: Condition, level: str, name: str) -> Target:
+    """Return what is asked of the intervals of a level and range."""
+    if name == "prompts":
+        return Target(0.995 if condition.group == "strict" else 0.94)
+    if condition.group == "ends":
+        return Target(0.92)
+    least = 0.93 if level == "stereotype" else 0.92
+    if condition.group != "four worlds":
+        return Target(least)
+    if condition.name.startswith("calm"):
+        return Target(least, widest=1.65)
+    if level != "stereotype":
+        return Target(least, widest=1.5)
+    if condition.world.stereotypes == 1:
+        return Target(0.94, 0.99, 1.45)
+    return Target(0.93, 0.99, 1.35)
+
+
+def measure(selection: Sequence[Condition], runs: int) -> Result:
+    """Do conditions and set out their rows beside the targets."""
+    rows = [row for done in do_conditions(partial(cover, runs=runs), selection) for row in done]
+    page_ms = time_page()
     return Result(
-        "Intervals and verdicts on scores of known truth: quick, standard, paper size",
-        ("scores, level, target", *MEASURED),
-        _table(done),
-        _claims(done, times),
-        _notes(done, times),
-    )
+        f"Intervals of simulated pages of known truth, {runs} pages a condition",
+        ("world, stereotypes, level, range", "covered", "width ÷ oracle", "target", "company"),
+        [_table_row(row) for row in rows],
+        {**_claims(rows), f"a quick page takes at most {MOST_MS} ms": page_ms <= MOST_MS},
+        ["[…]: 95% Monte Carlo intervals. company: standard errors with and without controls, the "
+         "larger by the smaller", f"a quick page takes {page_ms:.0f} ms of the processor"],
+    )  # fmt: skip
 
 
-def _jobs(size: str) -> Iterator[Job]:
-    from benchmarks.simulated_scores import ANSWERS, CONDITIONS
-
-    for condition in CONDITIONS:
-        if condition != "answers" or ANSWERS.exists():
-            yield Job(*FIRST, size, condition)
-    for condition in FEW_STEREOTYPES:
-        yield Job(*FIRST, size, condition)
-    if size == SIZES[-1]:  # the largest takes as long as both others
-        return
-    for other in OTHERS:
-        for condition in ELSEWHERE:
-            yield Job(*other, size, condition)
-    for treated in TREATED:
-        yield Job(*treated, size, "treatment")
-        yield Job(*treated, size, "text")
-
-
-def do(job: Job) -> list[Row]:
-    """Measure one job: a row per level and target."""
-    import numpy as np
-
-    from benchmarks.simulated_scores import Simulation
-
-    simulation, rng = Simulation(_trials(job)), np.random.default_rng(job.seed)
-    rows = {"treatment": _contrasts, "text": _texts}.get(job.condition, _estimates)
-    return [{"name": job.name, "size": job.size, **row} for row in rows(job, simulation, rng)]
+def cover(condition: Condition, runs: int) -> list[Row]:
+    """Measure the intervals of one condition."""
+    simulation, seed = Simulation(condition.world), zlib.crc32(condition.name.encode())
+    oracle = simulation.oracle(np.random.default_rng(seed + 2))
+    pages = estimate_pages(simulation, runs, seed, confidence=condition.confidence)
+    controls = simulate_controls(condition.world) if condition.controls else []
+    with_controls = estimate_pages(simulation, runs, seed, controls) if controls else None
+    # The stricter level is asked of these prompts alone.
+    ranges = RANGES[:1] if condition.group == "strict" else RANGES
+    rows = []
+    for name in ranges:
+        for level in _levels(condition.world):
+            part = pages.filter(range=name, level=level)
+            if not part.height:
+                continue
+            half = float(ndtri((1 + condition.confidence) / 2) * oracle[name, level].mean())
+            ratio = None if with_controls is None else _ratio(part, with_controls)
+            figures = covered_and_width(part, half)
+            rows.append(Row(condition, level, name, *figures, ratio))
+    return rows
 
 
-def _trials(job: Job) -> Any:
-    from clinometer.audits.sizes import PlanOptions, sized_plan
-
-    one = PlanOptions(studies=[job.study], instruments=[job.instrument], modes=[job.mode])
-    return sized_plan(job.size, ["openai/gpt-4o"], one).trials()
-
-
-def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
-    import polars as pl
-
-    pages = {}
-    for page in RUNS:
-        if page == "spread" or job.condition != "answers":
-            pages[page] = pl.concat(_estimated(job, simulation, page, rng))
-    spread = _with_one_pair(pages["spread"], simulation.trials)
-    rows: dict[tuple[str, str], Row] = {}
-    if job.condition == ONE_WORDING:  # intervals are for it, as their verdicts say
-        spread = spread.clear()
-    of_one = pl.col("conditional_on").str.contains("one order", literal=True)
-    spread = spread.filter(~of_one.fill_null(False))
-    for key, of_row in spread.group_by("level", "target", maintain_order=True):
-        exact = _exact(simulation.trials, *map(str, key))
-        rows[key] = {"level": key[0], "target": key[1], "exact": exact, **_coverage(of_row)}
-    for page, (told, share) in {"neutral": ("leans", _leans), "margin": ("near", _near)}.items():
-        if page in pages:
-            judged = pages[page].filter(pl.col("verdict").is_not_null())
-            for key, of_row in judged.group_by("level", "target"):
-                named = {"level": key[0], "target": key[1]}
-                rows.setdefault(key, named)[told] = share(of_row)
-    page: Row = {"level": PAGE, "target": "these"}
-    if "neutral" in pages:
-        page["leans"] = _leans(pages["neutral"].filter(target="these").drop_nulls("verdict"))
-    if spread.height:
-        page["together"] = _together(spread.filter(target="these"))
-    return [*rows.values(), page]
-
-
-def _estimated(job: Job, simulation: Any, page: str, rng: Any) -> Iterator[Any]:
-    """Draw and estimate runs, some in a call; yield the estimates with their truths."""
-    import polars as pl
-
-    import clinometer
-    from benchmarks.simulated_scores import CONDITIONS
-
-    few = FEW_STEREOTYPES.get(job.condition)
-    condition = replace(CONDITIONS["all effects" if few else job.condition], page=page)
-    stereotypes = _with_words(simulation.trials, several=True)
-    for names in _batches(job.runs(page)):
-        drawn = [(name, frame) for name in names for frame in simulation.draw(condition, rng)]
-        named = [frame.with_columns(model=pl.lit(name)) for name, frame in drawn]
-        scores, truths = pl.concat(named[::2]), pl.concat(named[1::2])
-        if few:
-            chosen = pl.concat(_chosen(stereotypes, name, few, rng) for name in names)
-            scores, truths = (one.join(chosen, on=chosen.columns) for one in (scores, truths))
-        keys = ["model", "level", "category", "stereotype", "dimension", "target"]
-        own = _own_rows(clinometer.estimate(scores), simulation.measure.name)
-        if few:  # the truths of means over them are not those of all
-            own = own.filter(level="stereotype")
-        joined = own.join(truths, on=keys, how="left", nulls_equal=True)
-        if joined["truth"].null_count():
-            raise RuntimeError(f"{job.name}: rows without a truth: {joined.filter(truth=None)}")
-        yield joined
-
-
-def _chosen(stereotypes: Any, name: str, few: int, rng: Any) -> Any:
-    """Return some stereotypes of one run."""
-    import polars as pl
-
-    places = rng.choice(len(stereotypes), few, replace=False)
-    return pl.DataFrame({"model": name, "stereotype": stereotypes.gather(places.tolist())})
-
-
-def _batches(runs: int) -> Iterator[list[str]]:
-    """Name the runs of each call."""
-    for start in range(0, runs, BATCH):
-        yield [f"run {k}" for k in range(start, min(start + BATCH, runs))]
-
-
-def _own_rows(estimates: Any, measure: str) -> Any:
-    """Return the rows with intervals of ours; without a column `target` they mean ``these``."""
-    import polars as pl
-
-    if "target" not in estimates.columns:
-        estimates = estimates.with_columns(target=pl.lit("these"))
-    own = pl.col("factor").is_null() & pl.col("method").is_in(["clustered", "generalised"])
-    own &= pl.col("level").is_in(["stereotype", "category", "model"])
-    return estimates.filter(own, measure=measure).select(
-        *("model", "level", "category", "stereotype", "dimension", "target"),
-        *("estimate", "ci_low", "ci_high", "pointwise_low", "pointwise_high"),
-        *("verdict", "conditional_on"),
-    )
-
-
-def _with_one_pair(rows: Any, trials: Any) -> Any:
-    """Add the stereotypes with one pair of group words again, as a level of their own."""
-    import polars as pl
-
-    single = _with_words(trials, several=False)
-    again = rows.filter(pl.col("stereotype").is_in(single.implode()), level="stereotype")
-    return pl.concat([rows, again.with_columns(level=pl.lit(ONE_PAIR))])
-
-
-def _with_words(trials: Any, *, several: bool) -> Any:
-    """Return the stereotypes with several words on both sides, or with one."""
-    import polars as pl
-
-    sides = trials.group_by("stereotype", maintain_order=True).agg(
-        pl.col("marginalized", "default").n_unique()
-    )
-    of_kind = (
-        pl.col("marginalized", "default") > 1 if several else pl.col("marginalized", "default") == 1
-    )
-    return sides.filter(pl.all_horizontal(of_kind))["stereotype"]
-
-
-def _coverage(rows: Any) -> Row:
-    """Return coverage, width by that of the oracle, the error of coverage, and the bias.
-
-    `bias` is the mean error of the estimates, in its standard errors over runs.
-    """
-    import polars as pl
-
-    error = pl.col("estimate") - pl.col("truth")
-    rows = rows.with_columns(
-        covered=pl.col("truth").is_between("pointwise_low", "pointwise_high").cast(pl.Float64),
-        width=pl.col("pointwise_high") - pl.col("pointwise_low"),
-        error=error,
-    )
-    of_runs = rows.group_by("model").agg(pl.col("covered", "error").mean())
-    runs = len(of_runs)
-    oracle = rows.group_by("category", "stereotype", "dimension").agg(
-        (pl.col("error") ** 2).mean().sqrt()
-    )
-    known = 2 * 1.96 * float(oracle["error"].mean())
-    spread = float(of_runs["error"].std()) / runs**0.5
-    return {
-        "coverage": rows["covered"].mean(),
-        "together": _together(rows),
-        "coverage_se": float(of_runs["covered"].std() or 0.0) / runs**0.5,
-        "width": rows["width"].mean() / known if known and rows["width"].count() else None,
-        "untold": rows["width"].null_count() / len(rows),
-        "bias": float(of_runs["error"].mean()) / spread if spread else 0.0,
-    }
-
-
-def _exact(trials: Any, level: str, target: str) -> float | None:
-    """Return the width of an exact interval by that of the oracle; see the head of this module."""
-    import numpy as np
-    import polars as pl
-    from scipy.special import gammaln, stdtrit
-
-    keys = {"category": ("category", "dimension"), "model": ("dimension",)}.get(level)
-    if keys is None:
-        return None
-    known = pl.col("variation").n_unique()
-    if target == "like these":
-        known = pl.min_horizontal(known, pl.col("stereotype").n_unique())
-    df = trials.group_by(keys).agg(n=known)["n"].to_numpy() - 1.0
-    spread = np.sqrt(2.0 / df) * np.exp(gammaln((df + 1.0) / 2.0) - gammaln(df / 2.0))
-    return float((stdtrit(df, 0.975) * spread / 1.96).mean())
-
-
-def _together(rows: Any) -> float:
-    """Return the share of runs of which all intervals hold."""
-    import polars as pl
-
-    holds = pl.col("truth").is_between("ci_low", "ci_high")
-    return float(rows.group_by("model").agg(holds.all())["truth"].mean())
-
-
-def _leans(rows: Any) -> float:
-    """Return the share of runs in which any row has a lean that is not restricted."""
-    import polars as pl
-
-    told, restricted = pl.col("verdict").str.contains("^(consistent|reversed)"), pl.lit(", for th")
-    lean = told & ~pl.col("verdict").str.contains(restricted, literal=True)
-    return float(rows.group_by("model").agg(lean.any())["verdict"].mean())
-
-
-def _near(rows: Any) -> float:
-    """Return the share of rows that are said to lie within the margin."""
-    return float(rows["verdict"].str.contains("equivalent|within margin").mean())
-
-
-def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
-    """Return the share of contrasts with p < .05 where the true difference is 0."""
-    import polars as pl
-
-    from benchmarks.simulated_scores import CONDITIONS
-    from clinometer.statistics.contrasts import contrast
-
-    found = []
-    for names in _batches(job.runs("neutral")):
-        drawn = (simulation.treated(CONDITIONS["all effects"], rng) for _ in names)
-        scores = pl.concat(
-            one.with_columns(model=pl.lit(name)) for one, name in zip(drawn, names, strict=True)
-        )
-        estimates = contrast(scores, simulation.measure, factor="intervention").estimates
-        found.append(estimates.filter(measure=simulation.measure.name, method="clustered"))
-    rows = pl.concat(found).filter(pl.col("level").is_in(["stereotype", "category", "model"]))
-    shares = rows.group_by("level", maintain_order=True).agg((pl.col("p") < 0.05).mean())
-    return [{"level": level, "target": "these", "shown": share} for level, share in shares.rows()]
-
-
-def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
-    """Return how far estimates from answers as text are from those of their scores, at most.
-
-    Text also tells the share of each word, and so gives rows that scores alone do not give: the
-    intervals of each mean alone are compared.
-    """
-    import clinometer
-    from benchmarks.simulated_scores import CONDITIONS
-    from clinometer.results.estimates import KEYS
-
-    expected, _ = simulation.draw(CONDITIONS["all effects"], rng)
-    responses, scores = simulation.write(expected, rng)
-    read = clinometer.score(responses, job.study, instrument=job.instrument).scores
-    of_text, of_scores = (
-        clinometer.estimate(one).filter(measure=job.instrument) for one in (read, scores)
-    )
-    keys = [*KEYS, "method", "alternative"]
-    both = of_scores.join(of_text, on=keys, how="left", nulls_equal=True, suffix="_text")
-    apart = both.select(
-        _apart(name) for name in ("estimate", "pointwise_low", "pointwise_high", "p")
-    )
-    return [{"level": "all", "target": "text", "apart": max(*apart.max().row(0))}]
-
-
-def _apart(name: str) -> Any:
-    """Return how far two columns are apart; infinitely where one has no number."""
-    import polars as pl
-
-    one, other = pl.col(name), pl.col(f"{name}_text")
-    known = one.is_null() == other.is_null()
-    return pl.when(known).then((one - other).abs()).otherwise(float("inf"))
-
-
-def time_of_estimating(size: str) -> float:
-    """Return processor time in ms an answer, of one model's word associations."""
-    import numpy as np
-
-    import clinometer
-    from benchmarks.simulated_scores import CONDITIONS, Simulation
-
-    simulation = Simulation(_trials(Job(*FIRST, size, "all effects")))
-    scores, _ = simulation.draw(CONDITIONS["all effects"], np.random.default_rng(0))
+def time_page() -> float:
+    """Return processor time in ms of estimating a page of a quick audit, the least of several."""
+    simulation = Simulation(replace(WORLDS["GPT-4o"], answers=4))
     times = []
-    for _ in range(4):  # the first is the warm-up
+    for seed in range(5):  # the first is the warm-up
         start = time.process_time()
-        clinometer.estimate(scores)
-        times.append(time.process_time() - start)
-    return 1e3 * min(times[1:]) / len(scores)
+        estimate_pages(simulation, 1, seed)
+        times.append(1e3 * (time.process_time() - start))
+    return min(times)
 
 
-def _table(done: Iterable[Row]) -> list[list[Value]]:
-    """Set out a row per scores, level and target, with sizes side by side."""
-    places: dict[str, dict[str, Row]] = {}
-    for row in (row for row in done if "apart" not in row):
-        places.setdefault(f"{row['name']}, {row['level']}, {row['target']}", {})[row["size"]] = row
-    return [
-        [name, *(_of_sizes([by_size.get(size, {}).get(one) for size in SIZES]) for one in MEASURED)]
-        for name, by_size in places.items()
-    ]
+def _levels(world: World) -> list[str]:
+    """Return the levels whose means are not those of another level."""
+    several = {"category": world.categories > 1, "model": world.stereotypes > 1}
+    return [level for level in LEVELS if several.get(level, True)]
 
 
-def _of_sizes(values: Sequence[float | None]) -> str | None:
-    known = any(value is not None for value in values)
-    return "  ".join("–" if v is None else f"{v:.3f}" for v in values) if known else None
+def _ratio(part: pl.DataFrame, with_controls: pl.DataFrame) -> float:
+    """Return the ratio of the mean standard errors of the same means, at least 1."""
+    keys = ["model", "level", "category", "stereotype", "range"]
+    pairs = part.join(with_controls.select(*keys, with_controls="se"), on=keys, nulls_equal=True)
+    means = pairs.select(pl.col("se", "with_controls").mean()).row(0)
+    return float(max(means) / min(means))
 
 
-def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | None]:
-    low, high = COVERED
-    covered = [row for row in done if row.get("coverage") is not None]
-    apart = [row["apart"] for row in done if "apart" in row]
-    these, like = (
-        [row for row in covered if row["target"] == target] for target in ("these", "like these")
-    )
-    several = (row for row in these if not row["name"].endswith(tuple(FEW_STEREOTYPES)))
-    widths = [row["width"] for row in several if row["level"] == "stereotype"]
-    return {
-        f"coverage of 'these' is {low} or more in every row (two standard errors allowed)": all(
-            low <= row["coverage"] + 2 * row["coverage_se"] for row in these
-        ),
-        f"coverage of 'these' is at most {high} in every row": all(
-            row["coverage"] - 2 * max(row["coverage_se"], _error(COVER, FEWEST)) <= high
-            for row in these
-        ),
-        f"coverage of 'like these' is {low} or more in every row": all(
-            low <= row["coverage"] + 2 * row["coverage_se"] for row in like
-        ),
-        f"intervals of a page hold at once on {low} of pages or more, by condition": all(
-            low <= share + 2 * _error(share, runs) for share, runs in _told(done, "together")
-        ),
-        f"width of stereotypes is at most {WIDEST} times the oracle's, among five or more": (
-            max(widths, default=0.0) <= WIDEST
-        ),
-        f"any false lean on at most {MOST:.0%} of neutral pages, by condition "
-        f"({MOST_UNEQUAL:.0%} where very unequal)": all(
-            share - 2 * _error(share, runs) <= (MOST_UNEQUAL if UNEQUAL in name else MOST)
-            for name, (share, runs) in _by_condition(done, "leans").items()
-        ),
-        f"near neutral at the margin in at most {MOST:.0%}, by condition": all(
-            share <= MOST for share, _ in _told(done, "near")
-        ),
-        f"a treatment of wordings: p < .05 in at most {MOST:.0%} of stereotypes": all(
-            share <= MOST for share, _ in _told(done, "shown")
-        ),
-        f"estimating takes under {MS} ms an answer": max(times) < MS,
-        "estimates from answers as text are those of their scores": (
-            max(apart) < 1e-9 if apart else None
-        ),
-        "the mean estimate is the truth (within four standard errors)": all(
-            abs(row["bias"]) < 4 for row in covered
-        ),
-    }
+def _table_row(row: Row) -> list[Value]:
+    name = f"{row.condition.name}, {row.level}, {row.range}"
+    return [name, str(row.covered), str(row.width), str(row.target), row.by_company]
 
 
-def _error(share: float, runs: int) -> float:
-    return float((share * (1.0 - share) / runs) ** 0.5)
-
-
-def _by_condition(done: Iterable[Row], told: str) -> dict[str, tuple[float, int]]:
-    """Return shares of pages, or of stereotypes' rows, all sizes together, with their runs."""
-    shares: dict[str, list[float]] = {}
-    level = PAGE if told in OF_A_PAGE else "stereotype"
-    for row in done:
-        if row["level"] == level and row["target"] == "these" and row.get(told) is not None:
-            shares.setdefault(row["name"], []).append(row[told])
-    return {
-        name: (
-            sum(of) / len(of),
-            len(of) * RUNS["neutral"] // (1 if " ".join(FIRST) in name else 2),
-        )
-        for name, of in shares.items()
-    }
-
-
-def _told(done: Iterable[Row], told: str) -> list[tuple[float, int]]:
-    return list(_by_condition(done, told).values())
-
-
-def _range(values: Sequence[float]) -> str:
-    """Write the ends of a range and its middle, the lowest first."""
-    if not values:
-        return "–"
-    ordered = sorted(values)
-    middle = ordered[len(ordered) // 2]
-    return f"{ordered[0]:.3f} to {ordered[-1]:.3f}, half of them {middle:.3f} or more"
-
-
-def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
-    spent = dict(zip(SIZES, times, strict=True))
-    untold = max(row.get("untold", 0.0) for row in done)
-    covered = [row for row in done if row.get("coverage") is not None]
-    ranges = {
-        (target, level): _range(
-            [row["coverage"] for row in covered if (row["target"], row["level"]) == (target, level)]
-        )
-        for target in ("these", "like these")
-        for level in ("stereotype", ONE_PAIR, "category", "model")
-    }
-    return [
-        "width, exact: by the oracle's; together: share of runs in which all intervals of a level, "
-        "or of a page, hold; leans: share of neutral pages with any lean that is not restricted; "
-        "near: share said to be near neutral where the mean is the margin; shown: share of "
-        "treatments with p < .05",
-        *(f"covered, {target}, {level}: {text}" for (target, level), text in ranges.items()),
-        *(
-            f"{told}, {PAGE if told in OF_A_PAGE else 'stereotypes'}, by condition, all sizes, the "
-            f"most first: {_worst(done, told)}"
-            for told in TOLD
-        ),
-        f"processor time in ms an answer, one model: {_text(spent)}",
-        f"rows without an interval, at most: {untold:.2f}",
-        f"runs in full: {RUNS['spread']} for coverage, {RUNS['neutral']} neutral, "
-        f"{RUNS['margin']} at the margin; half as many on other instruments and modes",
-    ]
-
-
-def _worst(done: Sequence[Row], told: str, number: int = 5) -> str:
-    shares = {name: share for name, (share, _) in _by_condition(done, told).items()}
-    worst = sorted(shares.items(), key=lambda one: -one[1])
-    rest = [share for _, share in worst[number:]]
-    more = f"; the others {min(rest):.3f} to {max(rest):.3f}" if rest else ""
-    return "; ".join(f"{share:.3f} {name}" for name, share in worst[:number]) + more
-
-
-def _text(by_size: dict[str, float]) -> str:
-    return ", ".join(f"{value:.3f} {size}" for size, value in by_size.items())
+def _claims(rows: Iterable[Row]) -> dict[str, bool | None]:
+    """Say by group, level and range whether no row misses its target."""
+    claims: dict[str, bool | None] = {}
+    for row in rows:
+        group = f"{row.condition.group}, {row.level}, {row.range}"
+        holds = {f"{group}: covered as asked": not row.covered.misses(*row.target[:2])}
+        if row.target.widest < np.inf:
+            holds[f"{group}: as narrow as asked"] = not row.width.misses(most=row.target.widest)
+        if row.by_company is not None:
+            claim = f"controls change standard errors by a factor of at most {MOST_BY_COMPANY}"
+            holds[claim] = row.by_company <= MOST_BY_COMPANY
+        claims |= {claim: bool(claims.get(claim, True)) and met for claim, met in holds.items()}
+    return claims
 
 
 if __name__ == "__main__":
-    from rich.console import Console
-
-    from benchmarks.measuring import show
-
-    parts = [one for one in sys.argv[1:] if one != "quick"] or [" ".join(FIRST)]
-    named = [
-        job for size in SIZES for job in _jobs(size) if any(part in job.name for part in parts)
-    ]
-    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
-    show(measure([replace(job, few=True) for job in named]), console)
+    show_selected(conditions(), measure, RUNS, sys.argv[1:])

@@ -2,231 +2,231 @@
 
 Question
     How often does a run that looks at its answers again and again, and stops where they show
-    something, show what is not there; and what does it save?
+    something, report a lean that is not there; and what does it save?
 Peers
-    A run of the same plan without looks, at the number of trials that finds as much; and the same
-    looks without a correction.
+    A run of the same plan without looks: how much it finds with as many trials, and with how many
+    it finds as much. The same looks without a correction.
 How
-    Scores of known truth (`simulated_scores`) on the trials of five stereotypes, or of one. After
-    each part of the answers `next_stage` says what goes on, as in a run. Neutral pages: no
-    stereotype leans. Spread pages: leans are drawn around .25 with a standard deviation of .25.
-    An error is a verdict of a lean, not restricted to a wording or word, of a neutral mean. All
-    intervals of a page are to hold at once, at whatever look each stereotype ended. Cost is in
-    trials; the peer's is interpolated between the sizes that were tried. Deterministic.
+    Answers of known truth (`worlds`) to the prompts of five stereotypes, or of one. After each part
+    of them `next_stage` says what goes on, as in a run. Neutral pages have no lean; on the others
+    leans are normal, .25 ± .25. A false lean is as in `decisions`, in other prompts. The trials are
+    those of the median run; what a plan of another size finds is interpolated between the sizes.
+    ``python -m benchmarks.deciding --runs 20 --only medium`` saves nothing.
 """
 
 from __future__ import annotations
 
-import os
+import sys
 import zlib
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from benchmarks.measuring import Result
+import numpy as np
+import polars as pl
 
-#: Runs by kind of page, each half as many of one stereotype.
-RUNS = {"neutral": 280, "spread": 40}
+from benchmarks.conditions import do_conditions, show_selected
+from benchmarks.decisions import NEUTRAL, detect_leans
+from benchmarks.measuring import Result, Value
+from benchmarks.trials import as_scores
+from benchmarks.worlds.pages import Figure, average, truth_rows, with_ranges, with_truths
+from benchmarks.worlds.planted import WORLDS, World
+from benchmarks.worlds.simulation import Simulation
+from clinometer.asking.plan import Plan
+from clinometer.audits.deciding import next_stage
+from clinometer.audits.looking import looks_of
+from clinometer.audits.sizes import PlanOptions, sized_plan
+from clinometer.audits.tabulating import estimate_means
+from clinometer.statistics.estimates import Inference
+
+#: Neutral pages; pages with leans are fewer by a factor.
+RUNS, FEWER = 300, 5
 #: Trials per wording: of the sizes that ask all, the last the most that a run with looks may ask.
-SIZES = (2, 4, 6, 8, 12, 16, 24, 32, 40)
-#: Of `bai2025`, with several words for each group: what one word does is no error of others.
+SIZES = (2, 4, 8, 16, 24, 40)
+#: Of `bai2025`, with several words for each group.
 STEREOTYPES = ("science", "black", "hispanic", "arab", "career")
-CENTRE = SPREAD = 0.25
-MOST_ERRORS, MOST_COST = 0.05, 0.6
-#: Runs of a job, so that two processes share the work.
-BATCH = 20
-
-Row = dict[str, Any]
+NAMES = ("calm", "medium", "words", "±1", "unequal")
+MOST_FALSE = 0.05
+#: Of one stereotype: part of the trials of a plan that finds as much. Of five: part of what a plan
+#: with as many trials finds.
+MOST_TRIALS, LEAST_SHARE = 0.6, 0.9
 
 
 @dataclass(frozen=True)
-class Job:
-    """Some runs of a condition on a kind of page."""
+class Condition:
+    """A world, and how many stereotypes are asked about."""
 
-    condition: str
-    page: str
+    name: str
+    world: World
     stereotypes: int
-    first: int
+
+
+class Row(NamedTuple):
+    """What runs with looks report, and what they cost."""
+
+    condition: Condition
+    false: Figure
+    """Share of neutral pages with a false lean."""
+    uncorrected: Figure
+    """The same of looks without a correction."""
+    detected: float
+    """Share of leans that are reported."""
+    trials: float
+    by_size: Sequence[float]
+    """Share of leans that a plan without looks reports, by size."""
 
     @property
-    def name(self) -> str:
-        """Of the row."""
-        return self.condition if self.stereotypes > 1 else f"{self.condition}, one stereotype"
+    def share(self) -> float | None:
+        """Reported leans by those of a plan without looks that has as many trials."""
+        peer = float(np.interp(self.trials, SIZES, self.by_size))
+        return self.detected / peer if peer else None
+
+    @property
+    def ratio(self) -> float | None:
+        """Trials by those of a plan without looks that reports as much; None where none does."""
+        rising = np.maximum.accumulate(self.by_size)
+        if self.detected > rising[-1]:
+            return None
+        return self.trials / float(np.interp(self.detected, rising, SIZES))
 
 
 def run() -> Result:
-    """Simulate every condition in two processes."""
-    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    jobs = list(_jobs())
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        done = [row for rows in pool.map(do, jobs) for row in rows]
-    rows = [_set_out(name, done) for name in dict.fromkeys(job.name for job in jobs)]
-    errors = {row[0]: row[1] for row in rows}
-    costs = {row[0]: row[-1] for row in rows if row[-1] is not None}
-    n_neutral = sum(row["page"] == "neutral" for row in done)
-    all_errors = sum(row["error"] for row in done if row["page"] == "neutral") / n_neutral
+    return measure([*conditions()], RUNS)
+
+
+def conditions() -> Iterator[Condition]:
+    """Yield what is simulated."""
+    for name in NAMES:
+        for number in (len(STEREOTYPES), 1):
+            yield Condition(f"{name}, {number}", WORLDS[name], number)
+
+
+def measure(selection: Sequence[Condition], runs: int) -> Result:
+    """Do conditions and set out what runs with looks report and save."""
+    rows = [*do_conditions(partial(judge, runs=runs), selection)]
     return Result(
-        "Asking until it is decided, on scores of known truth",
-        (
-            *("scores", "errors", "errors, looks not corrected", "intervals hold", "found"),
-            *("trials a wording, median", "of those that find as much", "ratio"),
-        ),
-        rows,
-        {
-            f"errors on at most {MOST_ERRORS:.0%} of pages": all_errors <= MOST_ERRORS,
-            f"median cost at most {MOST_COST} of the plan that finds as much, by condition": max(
-                costs.values()
-            )
-            <= MOST_COST,
-        },
-        [
-            f"errors on {all_errors:.3f} of {n_neutral:,} neutral pages; by condition "
-            + ", ".join(f"{name} {share:.3f}" for name, share in errors.items()),
-        ],
-    )
+        f"Asking until it is decided: {runs} neutral pages and {max(1, runs // FEWER)} with leans",
+        ("world, stereotypes", "any false lean", "looks not corrected", "leans reported",
+         "by those of as many trials", "trials a wording", "by those that report as much"),
+        [_table_row(row) for row in rows],
+        _claims(rows),
+        ["[…]: 95% Monte Carlo intervals"],
+    )  # fmt: skip
 
 
-def _jobs() -> Iterator[Job]:
-    for condition in _conditions():
-        for stereotypes in (len(STEREOTYPES), 1):
-            for page, runs in RUNS.items():
-                n = runs if stereotypes > 1 else runs // 2
-                for first in range(0, n, BATCH):
-                    yield Job(condition, page, stereotypes, first)
+def judge(condition: Condition, runs: int) -> Row:
+    """Measure one condition."""
+    plan = _plan(condition.stereotypes)
+    prompts = as_scores(plan.whole().trials())
+    neutral = Simulation(condition.world, prompts)
+    leaning = Simulation(replace(condition.world, lean=0.25, lean_sd=0.25), prompts)
+    rng = np.random.default_rng(zlib.crc32(condition.name.encode()))
+    false, uncorrected = [], []
+    fewer = max(1, runs // FEWER)
+    for number in range(runs):
+        scores, truths = _draw_page(neutral, rng)
+        estimates, _ = _until_decided(plan, scores)
+        false.append(_reports(estimates, truths)["false"].any())
+        if number < fewer:  # a peer whose errors are many
+            uncorrected.append(any(_false_by_size(plan, scores, truths)))
+    detected, trials, by_size = [], [], []
+    for _ in range(fewer):
+        scores, truths = _draw_page(leaning, rng)
+        estimates, n_trials = _until_decided(plan, scores)
+        detected.append(_detected(estimates, truths))
+        trials.append(n_trials / scores.height * SIZES[-1])
+        by_size.append([_detected(_estimate(scores, n), truths) for n in SIZES])
+    shares = [_share(values) for values in (false, uncorrected)]
+    means = float(np.mean(detected)), float(np.median(trials)), np.mean(by_size, axis=0).tolist()
+    return Row(condition, *shares, *means)
 
 
-def _conditions() -> dict[str, Any]:
-    from benchmarks.simulated_scores import CONDITIONS, Condition
-
-    noisy = Condition(0.03, 0.03, 0.15, 0.15, 0.1, attribute=0.0, noise=0.5)
-    names = ("all effects", "unequal", "skewed", "whole words")
-    chosen = {name: replace(CONDITIONS[name], attribute=0.0) for name in names}
-    return {"mostly noise": noisy, **chosen}
-
-
-def do(job: Job) -> list[Row]:
-    """Carry out the runs of a job; a row each."""
-    import numpy as np
-
-    from benchmarks.simulated_scores import Simulation
-    from clinometer.audits.sizes import PlanOptions, sized_plan
-
-    chosen = ",".join(STEREOTYPES[: job.stereotypes])
+def _plan(stereotypes: int) -> Plan:
+    """Return a plan that is asked until it is decided."""
+    keys = ",".join(STEREOTYPES[:stereotypes])
     options = PlanOptions(
-        ["bai2025"], ["word_association"], chosen, None, SIZES[-1], ["free"], until="decided"
+        ["bai2025"], ["word_association"], keys, None, SIZES[-1], ["free"], until="decided"
     )
-    plan = sized_plan("standard", ["openai/gpt-4o"], options)
-    simulation = Simulation(plan.whole().trials())
-    condition = replace(_conditions()[job.condition], page=job.page, centre=CENTRE, spread=SPREAD)
-    rows = []
-    for number in range(job.first, job.first + BATCH):
-        rng = np.random.default_rng(zlib.crc32(f"{job.name} {job.page} {number}".encode()))
-        scores, truths = simulation.draw(condition, rng)
-        rows.append({"name": job.name, "page": job.page, **_until_decided(plan, scores, truths)})
-        if job.page == "spread" or number < BATCH:
-            rows[-1] |= _peers(scores, truths, job.page, plan.looks)
-    return rows
+    return sized_plan("standard", ["openai/gpt-4o"], options)
 
 
-def _until_decided(plan: Any, scores: Any, truths: Any) -> Row:
-    """Ask until it is decided; return what was shown, and the trials that it took."""
-    from clinometer.audits.deciding import next_stage
-    from clinometer.audits.looking import looks_of
-    from clinometer.audits.tabulating import estimate_means
-    from clinometer.statistics.estimates import Inference
+def _draw_page(
+    simulation: Simulation, rng: np.random.Generator
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return scores, and true means in other prompts."""
+    answers, by_range = simulation.draw(rng)
+    truths = {"other_prompts": by_range["other_prompts"]}
+    return simulation.page(answers, "simulated"), truth_rows(simulation, truths)
 
+
+def _until_decided(plan: Plan, scores: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """Ask until it is decided; return the estimates, and the number of trials."""
     while True:
-        asked = _asked(plan, scores)
+        answers = _answers(plan, scores)
         inference = Inference(plan.margin, looks=looks_of(plan.looks, plan.stage))
-        estimates = estimate_means(asked, inference)
-        plan = replace(plan, stage=next_stage(plan, estimates, asked))
+        estimates = estimate_means(answers, inference)
+        plan = replace(plan, stage=next_stage(plan, estimates, answers))
         if plan.ended:
-            break
-    judged = _judge(estimates, truths)
-    return {**judged, "cost": len(asked) / len(scores) * SIZES[-1]}
+            return estimates, answers.height
 
 
-def _asked(plan: Any, scores: Any) -> Any:
+def _answers(plan: Plan, scores: pl.DataFrame) -> pl.DataFrame:
     """Return the scores of what a plan asks at its stage."""
-    import polars as pl
-
     numbers = {key: part.iterations for part in plan.parts() for key in part.stereotypes}
     most = pl.col("stereotype").cast(pl.String).replace_strict(numbers, return_dtype=pl.Int64)
     return scores.filter(pl.col("iteration") < most)
 
 
-def _judge(estimates: Any, truths: Any) -> Row:
-    """Return whether a neutral mean is said to lean, all intervals hold, and what was found."""
-    import polars as pl
+def _estimate(scores: pl.DataFrame, iterations: int) -> pl.DataFrame:
+    return estimate_means(scores.filter(pl.col("iteration") < iterations), Inference())
 
-    from clinometer.results.verdicts import verdict_kind
 
-    keys = ("level", "category", "stereotype")
-    true = truths.filter(target="these").select(*keys, "truth")
-    rows = estimates.filter(method="clustered").join(true, on=keys, nulls_equal=True)
-    leans = verdict_kind(pl.col("verdict")).is_in(["consistent", "reversed"])
-    neutral = (pl.col("truth") - pl.col("neutral")).abs() < 1e-9
-    holds = pl.col("truth").is_between(pl.col("ci_low") - 1e-9, pl.col("ci_high") + 1e-9)
-    right = (pl.col("estimate") > pl.col("neutral")) == (pl.col("truth") > pl.col("neutral"))
-    told = rows.with_columns(
-        error=leans & neutral & ~pl.col("verdict").str.contains(", for "),
-        holds=holds.fill_null(True),
-        found=leans & right & ~neutral,
+def _reports(estimates: pl.DataFrame, truths: pl.DataFrame) -> pl.DataFrame:
+    """Say of each mean in other prompts whether a lean is reported, and whether it is false."""
+    rows = with_ranges(estimates, "other_prompts").filter(range="other_prompts")
+    return detect_leans(with_truths(rows.drop_nulls("verdict"), truths))
+
+
+def _detected(estimates: pl.DataFrame, truths: pl.DataFrame) -> float:
+    """Return the share of the leans of stereotypes that are reported."""
+    rows = _reports(estimates, truths).filter(pl.col("truth").abs() > NEUTRAL, level="stereotype")
+    return float(rows.select((pl.col("detected") & ~pl.col("false")).mean()).item())
+
+
+def _false_by_size(plan: Plan, scores: pl.DataFrame, truths: pl.DataFrame) -> Iterator[bool]:
+    """Yield at each look whether there is a false lean, where looks are not corrected for."""
+    for n in sorted({max(2, 2 * round(SIZES[-1] * share / 2)) for share in plan.looks}):
+        yield bool(_reports(_estimate(scores, n), truths)["false"].any())
+
+
+def _share(values: Sequence[Any]) -> Figure:
+    pages = pl.DataFrame(
+        {"model": range(len(values)), "share": pl.Series(values, dtype=pl.Boolean)}
     )
-    single = told.filter(level="stereotype")
+    return average(pages, "share")
+
+
+def _table_row(row: Row) -> list[Value]:
+    figures = (str(row.false), str(row.uncorrected))
+    return [row.condition.name, *figures, row.detected, row.share, row.trials, row.ratio]
+
+
+def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
+    single = [row for row in rows if row.condition.stereotypes == 1]
+    several = [row for row in rows if row.condition.stereotypes > 1]
     return {
-        "error": told["error"].any(),
-        "holds": told["holds"].all(),
-        "found": single["found"].mean(),
+        f"a false lean on at most {MOST_FALSE:g} of neutral pages": not any(
+            row.false.misses(most=MOST_FALSE) for row in rows
+        ),
+        f"one stereotype: at most {MOST_TRIALS:g} of the trials of a plan as good": all(
+            row.ratio is None or row.ratio <= MOST_TRIALS for row in single
+        ),
+        f"five: at least {LEAST_SHARE:g} of what a plan with as many trials finds": all(
+            row.share is None or row.share >= LEAST_SHARE for row in several
+        ),
     }
 
 
-def _peers(scores: Any, truths: Any, page: str, looks: Any) -> Row:
-    """Return what is found when all are asked, by size; and errors of looks without correction."""
-    import polars as pl
-
-    from clinometer.audits.tabulating import estimate_means
-    from clinometer.statistics.estimates import Inference
-
-    if page == "neutral":
-        at_looks = sorted({max(2, 2 * round(SIZES[-1] * share / 2)) for share in looks})
-        return {
-            "uncorrected": any(
-                _judge(estimate_means(scores.filter(pl.col("iteration") < n), Inference()), truths)[
-                    "error"
-                ]
-                for n in at_looks
-            )
-        }
-    found = {}
-    for n in SIZES:
-        estimates = estimate_means(scores.filter(pl.col("iteration") < n), Inference())
-        found[n] = _judge(estimates, truths)["found"]
-    return {"peer": found}
-
-
-def _set_out(name: str, done: list[Row]) -> list[Any]:
-    """Return the row of a condition."""
-    import numpy as np
-
-    rows = [row for row in done if row["name"] == name]
-    neutral = [row for row in rows if row["page"] == "neutral"]
-    spread = [row for row in rows if row["page"] == "spread"]
-    found = float(np.mean([row["found"] for row in spread]))
-    by_size = [float(np.mean([row["peer"][n] for row in spread])) for n in SIZES]
-    cost = float(np.median([row["cost"] for row in spread]))
-    # Rising, so that it can be inverted; what none of the sizes finds has no equal.
-    rising = np.maximum.accumulate(by_size)
-    equal = float(np.interp(found, rising, SIZES)) if found <= rising[-1] else None
-    return [
-        name,
-        float(np.mean([row["error"] for row in neutral])),
-        float(np.mean([row["uncorrected"] for row in neutral if "uncorrected" in row])),
-        float(np.mean([row["holds"] for row in rows])),
-        found,
-        cost,
-        equal,
-        None if equal is None else cost / equal,
-    ]
+if __name__ == "__main__":
+    show_selected(conditions(), measure, RUNS, sys.argv[1:])

@@ -1,302 +1,184 @@
-"""How often what `compare` and `gate` conclude about simulated models is wrong.
+"""Leans that the verdicts of simulated pages report, and how many of them are false.
 
-Scenario
-    A baseline and a candidate with planted leans, refusals and departures; 200 pairs of runs each,
-    every run a model of its own. A decision is wrong where it clears a candidate that is worse by
-    more than the margin in a category (*not worse*, *better*, *pass*), or accuses one that is not
-    worse in any, or within the limits in all (*worse*, *fail*).
+Question
+    How often does a page of neutral stereotypes report a lean? Which share of the reported leans is
+    false? How often are leans reported, by their size and by the number of stereotypes?
 Peer
-    The nominal level, .05, and .8 of planted changes told, at least .73, where they are as large as
-    `clinometer power` promises for this design, with the components of variance of simulated
-    pilots.
+    The nominal level, .05.
 How
-    The trials of a quick audit, controls included, are recognised once; scores are drawn by
-    `simulated.tables.draw_scores`, which gives those of the whole way through texts and readers
-    (`tests/simulated/test_tables.py`), and judged as `compare` and `gate` do. Policy: in the model
-    and every category a mean of at most .4 of the way from neutral to the end, and a change of at
-    most .1 of the score. Two processes. ``python -m benchmarks.decisions quick`` does 20 pairs and
-    saves nothing; further words name scenarios.
+    2,000 pages whose stereotypes, or half of them, are neutral; 500 with leans of one size.
+    A lean is reported where the verdict of a mean is one; it is false where the truth of its range
+    is 0 or has the other sign. A stereotype that is neutral in other prompts leans a little in the
+    prompts that were drawn: of these only the sign can be false, except in the calm world.
+    ``python -m benchmarks.decisions --runs 60 --only medium`` saves nothing.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import repeat
-from multiprocessing import get_context
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
-import numpy as np
+import polars as pl
 
-from benchmarks.measuring import Result
-from benchmarks.simulated import _planted, _study
+from benchmarks.conditions import do_conditions, show_selected
+from benchmarks.measuring import Result, Value
+from benchmarks.worlds.pages import LEVELS, Figure, average, estimate_pages
+from benchmarks.worlds.planted import FOUR, NUMBERS, WORLDS, World
+from benchmarks.worlds.simulation import RANGES, Simulation
 
-PAIRS, FEW, PILOTS = 200, 20, 5
-
-#: Largest difference that does not matter, and largest mean, as a part of half the scale.
-MARGIN, LIMIT = 0.1, 0.4
-
-WORDS = {"wording": 0.05, "group": 0.05}
-CONTROLS = {"insects": 0.8, "nonsense": 0.0}
-LEANS = {"gender": 0.5, "race": 0.3, "religion": 0.4, "health": 0.2}
-LOW = {"gender": 0.2, "race": 0.1, "religion": 0.1, "health": 0.0}
-NEUTRAL_GENDER = {**LOW, "gender": 0.0}
-
-Fields = Mapping[str, Any]
-
-
-def lean(category: Fields, refused: float = 0.0, where: str = "anywhere", **more: Any) -> Fields:
-    """Return what is planted: leans of categories, and refusals."""
-    leans = {"category": dict(category), "stereotype": CONTROLS}
-    refusals = {"rate": refused, "where": where}
-    return {"lean": leans, "spread": WORDS, "refusals": refusals, **more}
+RUNS = 2000
+#: Pages with leans are fewer by this factor: power has no target near 0.
+FEWER = 4
+LEANS = (0.15, 0.3, 0.5, 1.0)
+MOST_FALSE, LARGEST_GAP = 0.05, 0.08
+#: Smallest share of single leans of .3 that is to be reported.
+LEAST = {"calm": 0.7, "medium": 0.7, "words": 0.5}
+#: In verdicts that are for some words or wordings alone, which are no leans of a model.
+RESTRICTED = ", for th"
+#: A truth that is this near to neutral is neutral.
+NEUTRAL = 1e-9
 
 
 @dataclass(frozen=True)
-class Scenario:
-    """What is planted in both runs, and how they are asked."""
+class Condition:
+    """Pages of one world, and what is asked of their verdicts."""
 
     name: str
-    baseline: Fields
-    candidate: Fields
-    instrument: str = "word_association"
-    variations: Sequence[str] | None = None
-    paired: bool = True
-    rises: str = ""
-    """A category whose lean rises by what `power` promises to be told, beside what is planted."""
-    doubt: str = ""
-    """What is doubtful of the candidate's run; then nothing clears it."""
+    world: World
+    group: str
+    """neutral; half neutral; or leans, where nothing can be false but a sign."""
+    most: float = 0.06
+    """Largest share of pages that may report a false lean."""
+    least: float = 0.0
+    """Smallest share of the stereotypes whose lean is to be reported in other prompts."""
 
 
-CANCEL = {**LEANS, "religion": 0.1}
-WORSE = {**LEANS, "gender": 0.8}
-DECISION = "relative_decision"
-ENDS = {name: 1.0 for name in LEANS}
-OTHER_ENDS = {name: -1.0 for name in LEANS}
-NO_CONTROL = lean(LOW)
-NO_CONTROL = {**NO_CONTROL, "lean": {**NO_CONTROL["lean"], "stereotype": {"nonsense": 0.0}}}
-BIASED_PLACEBO = {
-    **NO_CONTROL,
-    "lean": {**NO_CONTROL["lean"], "stereotype": {"insects": 0.8, "nonsense": 0.5}},
-}
-SCENARIOS = (
-    Scenario("same", lean(LEANS), lean(LEANS)),
-    Scenario("same, neutral", lean({}), lean({})),
-    Scenario("same, low leans", lean(LOW), lean(LOW)),
-    Scenario("same, other draws", lean(LEANS), lean(LEANS), paired=False),
-    Scenario("same, one wording", lean(LEANS), lean(LEANS), variations=("replication",)),
-    Scenario("same, first group preferred", lean(LOW, order=0.4), lean(LOW, order=0.4)),
-    Scenario("same, decisions", lean(LEANS), lean(LEANS), DECISION),
-    Scenario("same, saturated", lean(ENDS), lean(ENDS), DECISION),
-    Scenario("gender worse as promised", lean(LEANS), lean(LEANS), rises="gender"),
-    Scenario("gender worse as promised, other draws", lean(LEANS), lean(LEANS), paired=False,
-             rises="gender"),
-    Scenario("gender worse as promised, religion −.3", lean(LEANS), lean(CANCEL), rises="gender"),
-    Scenario("gender worse as promised, from neutral", lean(NEUTRAL_GENDER),
-             lean(NEUTRAL_GENDER), rises="gender"),
-    Scenario("decisions of gender worse as promised, from neutral", lean(NEUTRAL_GENDER),
-             lean(NEUTRAL_GENDER), DECISION, rises="gender"),
-    Scenario("gender worse by .3", lean(LEANS), lean(WORSE)),
-    Scenario("gender worse by .3, one wording", lean(LEANS), lean(WORSE),
-             variations=("replication",)),
-    Scenario("from all 0 to all 1", lean(OTHER_ENDS), lean(ENDS), DECISION),
-    Scenario("from all 1 to all 0", lean(ENDS), lean(OTHER_ENDS), DECISION),
-    Scenario("all better by .2", lean({k: v + 0.2 for k, v in LEANS.items()}), lean(LEANS)),
-    Scenario("same, candidate refuses 15%", lean(LEANS), lean(LEANS, 0.15)),
-    Scenario("same, both refuse 10%", lean(LOW, 0.1), lean(LOW, 0.1)),
-    Scenario("same, candidate refuses 20% of consistent", lean(LEANS),
-             lean(LEANS, 0.2, "consistent")),
-    Scenario("same, candidate refuses 20% of inconsistent", lean(LOW),
-             lean(LOW, 0.2, "inconsistent")),
-    Scenario("gender worse by .3, refuses 20% of consistent", lean(LEANS),
-             lean(WORSE, 0.2, "consistent")),
-    Scenario("gender worse by .3, half refused", lean(LEANS), lean(WORSE, 0.5)),
-    Scenario("all worse by .2", lean(LOW), lean({k: v + 0.2 for k, v in LOW.items()})),
-    Scenario("same, unfinished", lean(LOW), lean(LOW), doubt="not every trial was asked yet"),
-    Scenario("same, another model served", lean(LOW), lean(LOW), doubt="two models answered"),
-    Scenario("same, positive control fails", lean(LOW), NO_CONTROL, doubt="planted"),
-    Scenario("same, placebo fails", lean(LOW), BIASED_PLACEBO, doubt="planted"),
-)  # fmt: skip
+class Row(NamedTuple):
+    """Leans that are reported in one range on the pages of a condition."""
 
-CLEARED = ("better", "not worse")
-COLUMNS = ("worse", "cannot tell", *CLEARED, "fail", "inconclusive", "pass")
-WRONG = ("false worse", "false not worse", "false fail", "false pass")
+    condition: Condition
+    range: str
+    pages: Figure
+    """Share of pages that report any false lean."""
+    false: Figure
+    """Share of the false among the reported leans of a page; 0 where there is none."""
+    detected: Mapping[str, Figure]
+    """Share of true leans that are reported, by level; empty on neutral pages."""
 
 
 def run() -> Result:
-    return measure(SCENARIOS, PAIRS, workers=2)
+    return measure([*conditions()], RUNS)
 
 
-def measure(scenarios: Sequence[Scenario], pairs: int, workers: int) -> Result:
-    """Do scenarios and set out what was concluded."""
-    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        done = []
-        for one, counts in zip(scenarios, pool.map(do, scenarios, repeat(pairs)), strict=False):
-            print(f"{one.name}: {dict(counts)}", file=sys.stderr, flush=True)
-            done.append(counts)
-    worst = {name: max(counts[name] / pairs for counts in done) for name in WRONG}
-    promised = [one for one in zip(scenarios, done, strict=True) if one[0].rises]
-    told = [counts["worse"] / pairs for _, counts in promised]
+def conditions() -> Iterator[Condition]:
+    """Yield what is simulated."""
+    for name in FOUR:
+        for number in (1, 5, 21):
+            world = replace(WORLDS[name], stereotypes=number)
+            yield Condition(f"{name}, {number}, neutral", world, "neutral")
+    for name, most in {"±1": 0.08, "unequal": 0.06, "GPT-4o": 0.06}.items():
+        world = replace(WORLDS[name], stereotypes=21)
+        yield Condition(f"{name}, 21, neutral", world, "neutral", most)
+        half = replace(world, lean=0.5, neutral=0.5)
+        yield Condition(f"{name}, 21, half of leans of .5", half, "half neutral", most=1.0)
+    for name in FOUR:
+        for lean in LEANS:
+            world = replace(WORLDS[name], stereotypes=1, lean=lean)
+            least = LEAST.get(name, 0.0) if lean == 0.3 else 0.0
+            yield Condition(f"{name}, 1, lean of {lean:g}", world, "leans", least=least)
+    for number in NUMBERS:
+        world = replace(WORLDS["medium"], stereotypes=number, lean=0.3)
+        yield Condition(f"medium, {number}, leans of .3", world, "leans")
+    released = replace(WORLDS["GPT-4o"], lean=0.5)
+    yield Condition("GPT-4o, 21, leans of .5", released, "leans")
+    spread_out = replace(released, wordings=20, answers=2, words=16)
+    yield Condition("GPT-4o, 21, leans of .5, 20 wordings, 16 words a side", spread_out, "leans")
+
+
+def measure(selection: Sequence[Condition], runs: int) -> Result:
+    """Do conditions and set out which leans their pages report."""
+    rows = [row for done in do_conditions(partial(judge, runs=runs), selection) for row in done]
     return Result(
-        f"Decisions about simulated models, {pairs} pairs a scenario, shares",
-        ("planted", *COLUMNS, *WRONG, "errors"),
-        [
-            [one.name, *(round(counts[name] / pairs, 3) for name in (*COLUMNS, *WRONG, "errors"))]
-            for one, counts in zip(scenarios, done, strict=True)
-        ],
-        {
-            **{f"at most .05 {name}": share <= 0.05 for name, share in worst.items()},
-            "a planted change of the promised size is told in .8": bool(told) and min(told) >= 0.8,
-            "and in no case in less than .73": bool(told) and min(told) >= 0.73,
-            "no errors": not any(counts["errors"] for counts in done),
-        },
-        ["wrong: about the planted leans of the model and its categories, stereotypes and words of "
-         "the study held fixed",
-         *(f"{one.name}: by {_promised(one.instrument, one.rises):.2f}" for one, _ in promised)],
+        f"Leans that simulated pages report, {runs} pages a condition ({runs // FEWER} "
+        "with leans)",
+        ("world, stereotypes, range", "any false lean", "false share", *LEVELS),
+        [_table_row(row) for row in rows],
+        _claims(rows),
+        ["stereotype, category, model: share of the true leans that are reported",
+         "[…]: 95% Monte Carlo intervals"],
     )  # fmt: skip
 
 
-def do(scenario: Scenario, pairs: int) -> Counter[str]:
-    """Count what is concluded about the pairs of one scenario."""
-    counts: Counter[str] = Counter()
-    for number in range(pairs):
-        try:
-            counts.update(_concluded(scenario, number))
-        except Exception as error:  # an error is what is counted here
-            counts["errors"] += 1
-            print(f"{scenario.name}, pair {number}: {error!r}", file=sys.stderr)
-    return counts
+def judge(condition: Condition, runs: int) -> list[Row]:
+    """Measure which leans the pages of one condition report."""
+    seed = zlib.crc32(condition.name.encode())
+    number = max(1, runs // FEWER) if condition.group == "leans" else runs
+    pages = estimate_pages(Simulation(condition.world), number, seed)
+    judged = detect_leans(pages.drop_nulls("verdict"))
+    parts = ((name, judged.filter(range=name)) for name in RANGES)
+    return [_describe(condition, name, part) for name, part in parts if part.height]
 
 
-def _concluded(scenario: Scenario, number: int) -> Sequence[str]:
-    """Draw a pair of runs; return decision, outcome, and which of them are wrong."""
-    from clinometer.asking.policy import Policy
-    from clinometer.comparing.comparison import compare_runs
-    from clinometer.comparing.gating import Gated, inference_of, judge_run
-    from clinometer.instruments.catalogue import measure_of
-
-    measure = measure_of(scenario.instrument)
-    half = (measure.high - measure.low) / 2
-    (ours, before), (theirs, after) = (
-        _drawn(scenario, fields, 2 * number + place, place)
-        for place, fields in enumerate((scenario.baseline, scenario.candidate))
+def detect_leans(rows: pl.DataFrame) -> pl.DataFrame:
+    """Say of each mean whether a lean is reported, and whether it is false."""
+    sign = (
+        pl.when(pl.col("verdict").str.starts_with("consistent"))
+        .then(1.0)
+        .when(pl.col("verdict").str.starts_with("reversed"))
+        .then(-1.0)
+        .otherwise(0.0)
     )
-    change = half * max(after[key] - before[key] for key in after)
-    rules = [{"what": "mean", "at_most": LIMIT * half}, {"what": "change", "at_most": MARGIN}]
-    policy = Policy.model_validate({"name": "p", "rules": rules})
-    compared = compare_runs(ours, [theirs], inference_of(policy))
-    (decision,) = compared.decisions()
-    checks = judge_run(policy, theirs, compared)
-    verdict = decision.verdict.partition(",")[0]
-    outcome = Gated(policy, theirs.model, ours.label, None, checks).outcome
-    within = max(after.values()) <= LIMIT and change <= MARGIN
-    clear = not scenario.doubt
-    enough = scenario.candidate["refusals"]["rate"] < 0.2  # else compliance may fail
-    wrong = {
-        "false worse": verdict == "worse" and change <= 0,
-        "false not worse": verdict in CLEARED and not (clear and change <= MARGIN),
-        "false fail": outcome == "fail" and within and enough,
-        "false pass": outcome == "pass" and not (clear and within),
-    }
-    return [verdict, outcome, *(name for name, is_wrong in wrong.items() if is_wrong)]
-
-
-def _drawn(
-    scenario: Scenario, fields: Fields, seed: int, place: int
-) -> tuple[Any, dict[str | None, float]]:
-    """Draw the scores of a run; return it, and its leans by category."""
-    import polars as pl
-
-    from clinometer.comparing.runs import read_runs
-    from clinometer.simulated.tables import draw_scores
-    from clinometer.simulated.truth import Simulation, Truth
-
-    model = "ab"[place]
-    if place and scenario.rises:
-        fields = _risen(fields, scenario.rises, _promised(scenario.instrument, scenario.rises))
-    planted = Simulation(model, Truth.model_validate({**fields, "seed": seed + 1}), "")
-    draw = 0 if scenario.paired else place
-    asked = _asked(scenario.instrument, scenario.variations, draw)
-    scores = pl.concat(draw_scores(questions, planted) for questions in asked)
-    (run,) = read_runs(scores.with_columns(model=pl.lit(model)))
-    doubted = place and scenario.doubt not in ("", "planted")
-    trials = asked[0].rows
-    truth = {
-        row["category"]: row["truth"]
-        for row in _planted(planted, _study("bai2025"), trials)
-        if row["target"] == "these" and row["level"] in ("model", "category")
-    }
-    return replace(run, label=model, doubts=(scenario.doubt,) if doubted else ()), truth
-
-
-def _risen(fields: Fields, category: str, by: float) -> Fields:
-    """Return what is planted, with the lean of a category raised."""
-    leans = fields["lean"]["category"]
-    return {
-        **fields,
-        "lean": {**fields["lean"], "category": {**leans, category: leans[category] + by}},
-    }
-
-
-@cache
-def _promised(instrument: str, category: str) -> float:
-    """Return the rise that `power` says two runs show, the median over pilots, on half the scale.
-
-    Raises TypeError if no rise on the scale is told.
-    """
-    from clinometer.audits.planning import power
-    from clinometer.audits.sizes import PlanOptions
-    from clinometer.instruments.catalogue import measure_of
-    from clinometer.simulated.tables import draw_scores
-    from clinometer.simulated.truth import Simulation, Truth
-
-    own, *_ = _asked(instrument, None, 0)
-    options = PlanOptions(instruments=[instrument], studies=["bai2025"])
-    told = []
-    for seed in range(PILOTS):
-        truth = Truth.model_validate({**lean(LEANS), "seed": 10_000 + seed})
-        pilot = draw_scores(own, Simulation("pilot", truth, ""))
-        table = power("openai/gpt-4o", size="quick", options=options, pilot=pilot)
-        told.append(table.filter(level="category", category=category)["smallest_change"].item())
-    measure = measure_of(instrument)
-    return float(np.median(told)) / ((measure.high - measure.low) / 2)
-
-
-@cache
-def _asked(instrument: str, variations: Sequence[str] | None, draw: int) -> Sequence[Any]:
-    """Return the questions of a quick audit of one instrument, controls included."""
-    from clinometer.instruments.catalogue import INSTRUMENTS
-    from clinometer.instruments.design import Design
-    from clinometer.simulated.tables import SimulatedQuestions
-
-    one = INSTRUMENTS[instrument]
-    size = one.sizes["quick"]
-    assert size is not None and size.control is not None and size.placebo is not None
-    parts = (
-        ("bai2025", size.iterations, list(variations) if variations else None),
-        (one.control, size.control, None),
-        (one.placebo, size.placebo, None),
+    detected = (sign != 0.0) & ~pl.col("verdict").str.contains(RESTRICTED, literal=True)
+    return rows.with_columns(
+        detected=detected, false=detected & (sign * pl.col("truth") <= NEUTRAL)
     )
-    return [
-        SimulatedQuestions(
-            one.trials(_study(name), Design(iterations=n, seed=draw), variations=wordings),
-            _study(name),
-        )
-        for name, n, wordings in parts
-    ]
+
+
+def _describe(condition: Condition, name: str, rows: pl.DataFrame) -> Row:
+    by_page = rows.group_by("model").agg(
+        any_false=pl.col("false").any(),
+        false_share=pl.col("false").sum() / pl.col("detected").sum().clip(1),
+    )
+    leaning = rows.filter(pl.col("truth").abs() > NEUTRAL)
+    levels = () if condition.group == "neutral" else LEVELS
+    detected = {level: average(leaning.filter(level=level), "detected") for level in levels}
+    pages, share = average(by_page, "any_false"), average(by_page, "false_share")
+    return Row(condition, name, pages, share, detected)
+
+
+def _table_row(row: Row) -> list[Value]:
+    detected = [str(row.detected[level]) if level in row.detected else None for level in LEVELS]
+    return [f"{row.condition.name}, {row.range}", str(row.pages), str(row.false), *detected]
+
+
+def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
+    claims: dict[str, bool | None] = {}
+    for row in rows:
+        condition = row.condition
+        if condition.group == "neutral":
+            claim = f"{row.range}: at most {condition.most:g} of neutral pages report a lean"
+            holds = {claim: not row.pages.misses(most=condition.most)}
+        else:
+            claim = f"{row.range}: at most {MOST_FALSE:g} of the reported leans are false"
+            holds = {claim: not row.false.misses(most=MOST_FALSE)}
+        if condition.least and row.range == "other_prompts":
+            claim = f"{condition.name}: reported in {condition.least:g} or more"
+            holds[claim] = not row.detected["stereotype"].misses(least=condition.least)
+        claims |= {claim: bool(claims.get(claim, True)) and met for claim, met in holds.items()}
+    by_number = {
+        row.condition.world.stereotypes: row.detected["stereotype"].value
+        for row in rows
+        if row.condition.name.endswith("leans of .3") and row.range == "other_prompts"
+    }
+    if {4, 5} <= by_number.keys():
+        claim = f"reported among four and among five: at most {LARGEST_GAP:g} apart"
+        claims[claim] = abs(by_number[4] - by_number[5]) <= LARGEST_GAP
+    return claims
 
 
 if __name__ == "__main__":
-    from rich.console import Console
-
-    from benchmarks.measuring import show
-
-    words = sys.argv[1:]
-    named = [one for one in SCENARIOS if one.name in words] or SCENARIOS
-    show(measure(named, FEW if "quick" in words else PAIRS, 2), Console(width=200))
+    show_selected(conditions(), measure, RUNS, sys.argv[1:])

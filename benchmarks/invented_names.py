@@ -135,7 +135,7 @@ def _scores(size: str, recorded: Recorded, mode: str) -> pl.DataFrame:
     import polars as pl
 
     import clinometer as cm
-    from benchmarks.crossed import as_scores
+    from benchmarks.trials import as_scores
 
     design, tables = cm.Design(mode=mode, iterations=SIZES[size]), []
     for table in range(TABLES):

@@ -69,7 +69,9 @@ def _write(path: Path, models: int, scores: int) -> None:
 
 def _simulated(scores: int) -> Iterator[pl.DataFrame]:
     """Yield simulated scores of one model, with shares of words."""
-    from benchmarks.simulated_scores import simulate
+    from benchmarks.trials import as_scores
+    from benchmarks.worlds.planted import WORLDS
+    from benchmarks.worlds.simulation import Simulation
     from clinometer.audits.sizes import PlanOptions, sized_plan
     from clinometer.results import SCORES, check
     from clinometer.results.shares import as_shares
@@ -85,9 +87,11 @@ def _simulated(scores: int) -> Iterator[pl.DataFrame]:
             tied = set(study.stereotypes[key].tied)
             found = dict(zip(words, map(float, rng.integers(0, 2, len(words))), strict=True))
             shares.append(as_shares(found, ["tied" if w in tied else "counter" for w in words]))
-        drawn, _ = simulate(trials, "all effects", rng)
-        drawn = drawn.with_columns(shares=pl.Series(shares, dtype=pl.String))
-        yield check(drawn, SCORES, "scores")
+        simulation = Simulation(WORLDS["medium"], as_scores(trials))
+        answers, _ = simulation.draw(rng)
+        page = simulation.page(answers, "simulated")
+        page = page.with_columns(shares=pl.Series(shares, dtype=pl.String))
+        yield check(page, SCORES, "scores")
 
 
 def take(table: Path, way: str) -> dict[str, float]:
