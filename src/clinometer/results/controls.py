@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.results.columns import CONDITIONS
+from clinometer.results.ranges import rows_of_range
 from clinometer.results.verdicts import (
     FAILED,
     NOT_KNOWN,
@@ -93,7 +94,8 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
 def control_rows(judged: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Return the rows of one kind of control, a row per stereotype, of judged estimates."""
     means = (pl.col("control") == kind) & pl.col("factor").is_null()  # and no differences
-    return judged.filter(means, level="stereotype").drop_nulls("verdict")
+    rows = rows_of_range(judged, "other_prompts")
+    return rows.filter(means, level="stereotype").drop_nulls("verdict")
 
 
 def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:

@@ -36,7 +36,7 @@ __all__ = ["judge"]
 JUDGED = ("bounded", "clustered")
 
 
-#: Kinds of verdicts that say something, and may hold for one wording, order or word only.
+#: Kinds of verdicts that say something, and may hold for one order or version only.
 _RESTRICTABLE = (CONSISTENT, REVERSED, EQUIVALENT, LOWER, HIGHER)
 
 
@@ -54,8 +54,7 @@ def judge(
     responses below `compliance_floor` there is no verdict. Means of controls are judged by
     `controls`. Others are "equivalent" only where a positive control passed that speaks for them,
     no control did not, and their model is not among the `doubts`: model → one of `verdicts.DOUBTS`.
-    What had one wording, order or word, and is lent no variance by others, has a verdict that is
-    restricted to it.
+    What was asked in one order, or answered in one version, has a verdict that is restricted to it.
     """
     judged = pl.col("method").is_in(JUDGED)
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
@@ -71,11 +70,7 @@ def judge(
     rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
     restrictable = verdict_kind(pl.col("verdict")).is_in(_RESTRICTABLE)
-    conditions = pl.col("conditional_on")
-    # A cell is one wording by its name, which is no restriction of it.
-    of_cells = conditions.str.replace("one wording", "", literal=True)
-    conditions = pl.when(level="cell").then(of_cells).otherwise(conditions)
-    restricted_verdict = restricted(pl.col("verdict"), conditions)
+    restricted_verdict = restricted(pl.col("verdict"), pl.col("conditional_on"))
     return rows.with_columns(
         because=because, verdict=pl.when(restrictable).then(restricted_verdict).otherwise("verdict")
     )

@@ -26,15 +26,10 @@ _OPEN = {
     "one default word": "other words",
 }
 
-#: Range → the method of its rows, in tables without the column.
-_METHODS = {"prompts": "clustered", "other_prompts": "clustered", "stereotypes": "generalised"}
-
 
 def rows_of_range(estimates: pl.DataFrame, range_name: Range) -> pl.DataFrame:
     """Return the rows of one range; `estimates` have columns of `results.ESTIMATES`."""
-    if "range" in estimates.columns:
-        return estimates.filter(range=range_name)
-    return estimates.filter(method=_METHODS[range_name])
+    return estimates.filter(range=range_name)
 
 
 def range_text(range_name: Range, conditional_on: str | None) -> str:

@@ -157,23 +157,18 @@ ONE_ORDER = "one order"
 #: The same, where one version of the question (`schemas.ASKED_ABOUT`) has all scores.
 ONE_VERSION = "one version"
 
-#: What a verdict is restricted to where one source of variation had one level, whose variance
-#: nothing tells; by what `conditional_on` then names. Verdicts end in ", for this wording".
+#: What a verdict is restricted to where order or version had one level, whose effect is part of the
+#: mean; by what `conditional_on` then names. Verdicts end in ", for this order".
 RESTRICTIONS = {
-    "one wording": "this wording",
     ONE_ORDER: "this order",
     ONE_VERSION: "this version",
-    "one marginalized word": "these words",
-    "one default word": "these words",
 }
 
 #: The explanation of each restriction, in the order in which a verdict names them.
 _RESTRICTED = {
-    "this wording": "One wording was asked; others might say something else.",
     "this order": "One order of the groups was asked, so that its effect is part of the mean.",
     "this version": "One version of the question was answered, so that what a model says to all "
     "versions alike, such as yes, is part of the mean.",
-    "these words": "A group has one word, and nothing tells how much another one would change.",
 }
 
 _FOR = ", for "
@@ -185,7 +180,7 @@ def unrestricted(verdict: pl.Expr) -> pl.Expr:
 
 
 def restricted(verdict: pl.Expr, conditional_on: pl.Expr) -> pl.Expr:
-    """Add to verdicts what they are restricted to: "consistent, for this wording"."""
+    """Add to verdicts what they are restricted to: "consistent, for this order"."""
     conditions = pl.format(", {}, ", conditional_on.fill_null(""))
     parts = []
     for restriction in _RESTRICTED:
@@ -200,7 +195,7 @@ def restricted(verdict: pl.Expr, conditional_on: pl.Expr) -> pl.Expr:
 
 
 def restriction_of(verdict: str) -> str:
-    """Return what a verdict is restricted to, as it is written: ", for this wording"."""
+    """Return what a verdict is restricted to, as it is written: ", for this order"."""
     return "".join(verdict.partition(_FOR)[1:])
 
 
