@@ -2,22 +2,15 @@
 
 Measures
     A difference is candidate − baseline, in the unit of the score; neutral 0. With a margin, the
-    largest difference that does not matter, each row also has the equivalence test and the number
-    of further trials that would give a verdict: its own interval has to end within the margin, or
-    that of all rows together on one side of 0. The part of the variance that wordings have does not
-    fall with more trials in the same wordings; where it alone is too large, no number of trials
-    helps.
+    largest difference that does not matter, each row also has the equivalence test.
 
 Two intervals
-    That a row is worse or better is told among all rows of its family, by the interval that holds
-    for all of them at once (Bonferroni): `ci_low` to `ci_high`. That every row ends within the
-    margin needs no adjustment (Berger 1982, Technometrics 24(4), 295–300), and is told by the
-    interval of each alone: `pointwise_low` to `pointwise_high`.
+    The interval that holds for all rows of a family at once (Bonferroni): `ci_low` to `ci_high`;
+    and that of each alone: `pointwise_low` to `pointwise_high`. `comparing.harm` has what follows.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -37,7 +30,6 @@ from clinometer.statistics.clustered import (
     by_method,
     check_confidence,
     cohen_d,
-    together,
 )
 from clinometer.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from clinometer.statistics.summaries import (
@@ -74,10 +66,7 @@ _THESE_SCHEMA: Schema = {
 }
 
 #: The columns of a difference that depend on the others of its family.
-_FAMILY_SCHEMA: Schema = {**AMONG, **columns("p_bh", "n_more")}
-
-#: With more times as many trials it is other wordings that are needed.
-_MOST_TIMES = 1e4
+_FAMILY_SCHEMA: Schema = {**AMONG, **columns("p_bh")}
 
 #: Means for both targets, by level and keys: ``level, candidate``, then those of `keys_of`.
 TargetsByKey = Mapping[tuple[Any, ...], Targets]
@@ -173,9 +162,8 @@ def _adjusted_row(row: Mapping[str, Any], targets_by_key: TargetsByKey) -> dict[
     """Return the tests and the intervals of one difference among `tests` of its family."""
     keys = ("candidate", *keys_of(row["level"]))
     targets = targets_by_key[row["level"], *(row[name] for name in keys)]
-    further_trials = _further_trials(targets, row) if row["tost_margin"] is not None else None
     among_family = targets.mean(row["target"]).among(row["tests"], row["confidence"])
-    return {"row": row["row"], **among_family, "p_bh": row["p_bh"], "n_more": further_trials}
+    return {"row": row["row"], **among_family, "p_bh": row["p_bh"]}
 
 
 def _add_inference(
@@ -229,36 +217,6 @@ def _row_for_these(targets: Targets | None, settings: Compared) -> Row:
     if settings.margin is None:
         return row
     return {**row, "tost_margin": settings.margin, "tost_p": targets.these.tost(settings.margin)}
-
-
-def _further_trials(targets: Targets, row: Mapping[str, Any]) -> int | None:
-    """Return how many further trials would give a verdict; None where there is one, or none can."""
-    n = int(row["n"])
-    confidence = row["confidence"]
-    margin = float(row["tost_margin"])
-
-    def gives_verdict(times: float) -> bool:
-        """Whether so many times as many trials put an interval on one side of 0, or within."""
-        mean = targets.with_trials(times)
-        low, high = mean.interval(confidence)
-        family_low, family_high = mean.interval(together(confidence, row["tests"]))
-        if low is None or high is None or family_low is None or family_high is None:
-            return False
-        worst = -low if row["direction"] == "below" else high
-        return family_low > 0 or family_high < 0 or worst < margin
-
-    if gives_verdict(1.0) or not gives_verdict(_MOST_TIMES):
-        return None
-    too_few, enough = 1.0, _MOST_TIMES
-    # Halved on the logarithm, as the error falls with the root of the number, until the two ends
-    # are less than a trial apart.
-    while n * (enough - too_few) > 0.5:
-        middle = (too_few * enough) ** 0.5
-        if gives_verdict(middle):
-            enough = middle
-        else:
-            too_few = middle
-    return max(math.ceil(n * (enough - 1.0)), 1)
 
 
 def _compliance_change(targets: Targets | None, confidence: float) -> Row:
