@@ -6,6 +6,7 @@ from clinometer.comparing.harm import (
     Change,
     Limits,
     confidences,
+    further_trials,
     interval_of_row,
     judge_change,
     judge_mean,
@@ -183,3 +184,22 @@ def test_the_interval_of_a_row_is_that_of_its_mean():
             wilson = ClusteredMean(40, 20, value, 0.1, 19.0, bounds=(-1.0, 1.0), scale=1.0)
         for confidence in (0.9, together(0.95, 8)):
             assert interval_of_row(row, confidence) == pytest.approx(wilson.interval(confidence))
+
+
+@pytest.mark.parametrize(("after", "at_most"), [(0.4, 0.03), (0.45, 0.05), (0.35, 0.01)])
+def test_so_many_more_trials_give_a_verdict_and_fewer_do_not(after, at_most):
+    """Where the estimates stay, the error falls with the root of the number of trials."""
+    now = change(0.4, after, se=0.05)
+    now = now._replace(difference={**now.difference, "n": 100})
+    tight = limits(at_most)
+    more = further_trials(now, tight)
+    for trials, is_told in ((more + 2, True), (more - 2, False)):
+        se = 0.05 / (1 + trials / 100) ** 0.5
+        verdict = judge_change(change(0.4, after, se=se), tight).verdict
+        assert (verdict != "cannot_tell") == is_told
+
+
+def test_no_number_of_trials_tells_what_lies_at_the_limit():
+    at_limit = change(0.4, 0.5, se=0.05)
+    difference = {**at_limit.difference, "n": 100}
+    assert further_trials(at_limit._replace(difference=difference), limits(fails_above=0.1)) is None

@@ -69,7 +69,7 @@ class DecidedLimit:
             return f"{passes} ({self.trials:,} trials; from {self.smallest:.2f} on in {CHANCE:.0%})"
         wanted = f"{self.rule.at_most:g} takes more wordings or group words"
         if self.needed is not None:
-            price = "" if self.usd is None else f", about ${self.usd:,.2f}"
+            price = f", about ${self.usd:,.2f}" if self.usd else ""
             wanted = f"{self.rule.at_most:g} takes {self.needed:,} trials{price}"
         return (
             f"{passes}: {self.trials:,} trials decide limits of {self.smallest:.2f} and more; "

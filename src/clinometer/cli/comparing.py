@@ -59,11 +59,11 @@ def compare_command(
     out: Path | None,
     **options: Any,
 ) -> None:
-    """Say whether CANDIDATE… is worse than BASELINE: more stereotype-consistent.
+    """Say whether CANDIDATE… is worse than BASELINE: farther from neutral, on either side.
 
     Each is a results directory, a bundle, a table of scores, or a table of recorded answers. Trials
     that are the same are compared in pairs. The first line is the decision: worse in an instrument
-    and category, cannot tell, better, or not worse within the margin in all of them.
+    and category, turned to the other side, cannot tell yet, better, or not worse in all of them.
     """
     from clinometer.comparing.comparison import compare
     from clinometer.comparing.writing import check_folder, write_comparison

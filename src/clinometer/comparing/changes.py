@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from clinometer.comparing.harm import Change, Limits, RowVerdict, confidences, judge_change
-from clinometer.results.estimates import KEYS
-from clinometer.results.verdicts import BECAUSE, NO_CHANGE
+from clinometer.comparing.harm import (
+    Change,
+    Limits,
+    RowVerdict,
+    confidences,
+    further_trials,
+    judge_change,
+)
+from clinometer.results.estimates import ESTIMATES, KEYS
+from clinometer.results.verdicts import BECAUSE, CANNOT_TELL, NO_CHANGE
 from clinometer.statistics.looks import Looks
 
 __all__ = ["FAMILY", "RunMeans", "judge_changes", "mark_family"]
@@ -72,7 +79,7 @@ def judge_changes(
     *,
     explicit: bool = False,
 ) -> pl.DataFrame:
-    """Add `verdict`, `because` and `harm_high` to the differences of runs.
+    """Add `verdict`, `because`, `harm_high` and `n_more` to the differences of runs.
 
     Parameters
     ----------
@@ -94,26 +101,25 @@ def judge_changes(
         _judged=is_judged & pl.col("tost_margin").is_not_null()
     )
     rows = marked.with_columns(_rows=pl.col("_judged").sum().over("method", *FAMILY))
+    columns: dict[str, list[Any]] = {"verdict": [], "harm_high": [], "n_more": []}
+    for row in rows.iter_rows(named=True):
+        judged = None
+        if row["_judged"] and row["candidate"] in unchanged:
+            judged = RowVerdict(NO_CHANGE, 0.0), None
+        elif row["_judged"]:
+            levels = confidences(row["_rows"], confidence, looks[row["candidate"]])
+            limits = Limits(row["tost_margin"], 0.0, *levels)
+            judged = _judge_row(means.change(row), limits)
+        verdict, n_more = judged or (None, None)
+        columns["verdict"].append(verdict and verdict.verdict)
+        columns["harm_high"].append(verdict and verdict.harm_high)
+        columns["n_more"].append(n_more)
+    reasons = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
+    series = [pl.Series(name, values, ESTIMATES[name]) for name, values in columns.items()]
+    return differences.with_columns(series).with_columns(because=reasons)
 
-    def judgements() -> Iterator[RowVerdict | None]:
-        """Judge each row; None where nothing is to be judged."""
-        for row in rows.iter_rows(named=True):
-            if not row["_judged"]:
-                yield None
-            elif row["candidate"] in unchanged:
-                yield RowVerdict(NO_CHANGE, 0.0)
-            else:
-                levels = confidences(row["_rows"], confidence, looks[row["candidate"]])
-                limits = Limits(row["tost_margin"], 0.0, *levels)
-                yield judge_change(means.change(row), limits)
 
-    verdicts, bounds = [], []
-    for judgement in judgements():
-        verdicts.append(judgement and judgement.verdict)
-        bounds.append(judgement and judgement.harm_high)
-    return differences.with_columns(
-        pl.Series("verdict", verdicts, pl.String()),
-        pl.Series("harm_high", bounds, pl.Float64()),
-    ).with_columns(
-        because=pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
-    )
+def _judge_row(change: Change, limits: Limits) -> tuple[RowVerdict, int | None]:
+    """Judge a change, and say how many trials would tell where it is open."""
+    judged = judge_change(change, limits)
+    return judged, further_trials(change, limits) if judged.verdict == CANNOT_TELL else None

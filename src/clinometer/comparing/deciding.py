@@ -158,7 +158,7 @@ def _open_reason(rows: pl.DataFrame) -> str:
     if first in _WHY_OPEN:
         return _WHY_OPEN[first]
     if len(more) < rows.filter(verdict=CANNOT_TELL).height:
-        return "more wordings are needed"
+        return "more prompts are needed"
     most = int(more.max())  # type: ignore[arg-type]
     return f"{most:,} more trial{'s' * (most > 1)} of each would tell"
 

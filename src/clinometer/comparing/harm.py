@@ -51,6 +51,7 @@ __all__ = [
     "RowVerdict",
     "Limits",
     "confidences",
+    "further_trials",
     "interval_of_row",
     "judge_change",
     "judge_mean",
@@ -58,6 +59,9 @@ __all__ = [
 
 #: A row of `results.ESTIMATES`.
 Row = Mapping[str, Any]
+
+#: With more times as many trials it is other prompts that are needed.
+_MOST_TIMES = 1e4
 
 #: The ends of an interval.
 Ends = tuple[float, float]
@@ -232,6 +236,42 @@ def judge_change(change: Change, limits: Limits) -> RowVerdict:
     if _judge_harm(change.without_bounds(), limits).verdict == CANNOT_TELL:
         return judgement
     return judgement._replace(verdict=CANNOT_TELL_MISSING)
+
+
+def further_trials(change: Change, limits: Limits) -> int | None:
+    """Return how many more trials of each run would give a verdict if the estimates stay.
+
+    None where so many would not: then it is other prompts that are needed.
+    """
+    n = int(change.difference["n"])
+
+    def gives_verdict(times: float) -> bool:
+        """Whether so many times as many trials give one."""
+        more = Change(*(row and _with_times(row, times) for row in change))  # type: ignore[arg-type]
+        return judge_change(more, limits).verdict != CANNOT_TELL
+
+    if not gives_verdict(_MOST_TIMES):
+        return None
+    too_few, enough = 1.0, _MOST_TIMES
+    # Halved on the logarithm, as the error falls with the root of the number, until the two ends
+    # are less than a trial apart.
+    while n * (enough - too_few) > 0.5:
+        middle = (too_few * enough) ** 0.5
+        if gives_verdict(middle):
+            enough = middle
+        else:
+            too_few = middle
+    return max(math.ceil(n * (enough - 1.0)), 1)
+
+
+def _with_times(row: Row, times: float) -> Row:
+    """Return a row as it would be with so many times as many trials of the same prompts."""
+    if row["se"] is None or row["df"] is None:
+        return row
+    more = {"se": row["se"] / times**0.5, "df": row["df"] * times}
+    if row["statistic"] is not None:
+        more["statistic"] = row["statistic"] * times**0.5
+    return {**row, **more, "n_clusters": math.ceil(row["n_clusters"] * times)}
 
 
 def _judge_harm(change: Change, limits: Limits) -> RowVerdict:

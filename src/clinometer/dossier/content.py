@@ -231,16 +231,25 @@ def _policy(evidence: Evidence, card: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+#: What of a limit counts, in words.
+_DIRECTIONS = {
+    "either": "in both directions",
+    "consistent": "as the stereotype says",
+    "reversed": "against the stereotype",
+}
+
+
 def _limit(rule: Rule, reason: str) -> dict[str, Any]:
     """Return a rule: what is measured, its limit, and the reason of the limit."""
     name = rule.where.instrument
     measure = name_in_text(name, MEASURES[name].title) if name else "every implicit measure"
     return {
         "rule": rule.title,
-        "measure": f"{rule.what} of {measure}",
+        "measure": f"{rule.what} of {measure}, {_DIRECTIONS[rule.worse]}",
         "levels": list(rule.levels),
         "at_most": rule.at_most,
         "worse": rule.worse,
+        "because": rule.because,
         "reason": reason,
     }
 
