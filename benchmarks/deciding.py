@@ -137,9 +137,14 @@ def judge(condition: Condition, runs: int) -> Row:
         detected.append(_detected(estimates, truths))
         trials.append(n_trials / scores.height * SIZES[-1])
         by_size.append([_detected(_estimate(scores, n), truths) for n in SIZES])
-    shares = [_share(values) for values in (false, uncorrected)]
-    means = float(np.mean(detected)), float(np.median(trials)), np.mean(by_size, axis=0).tolist()
-    return Row(condition, *shares, *means)
+    return Row(
+        condition,
+        _share(false),
+        _share(uncorrected),
+        detected=float(np.mean(detected)),
+        trials=float(np.median(trials)),
+        by_size=np.mean(by_size, axis=0).tolist(),
+    )
 
 
 def _plan(stereotypes: int) -> Plan:
