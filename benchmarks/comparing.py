@@ -128,8 +128,8 @@ def conditions() -> Iterator[Condition]:
         yield Condition(size, "unchanged", world)
         yield Condition(size, RISE, world, rise=0.2)
         yield Condition(size, "rise of .4 in a category", world, rise=0.4, categories=1)
-        turned = {"rise": 0.6, "categories": 1, "start": -0.3}
-        yield Condition(size, "a category turned from -.3 to .3", world, **turned)
+        turned = "a category turned from -.3 to .3"
+        yield Condition(size, turned, world, rise=0.6, categories=1, start=-0.3)
         yield Condition(size, "fall of .2 in all", world, rise=-0.2)
         yield Condition(size, "unchanged, refuses .2 of the consistent", world, refused=0.2)
         yield Condition(size, "unchanged", world, paired=False)

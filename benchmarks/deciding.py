@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -122,24 +122,38 @@ def judge(condition: Condition, runs: int) -> Row:
     neutral = Simulation(condition.world, prompts)
     leaning = Simulation(replace(condition.world, lean=0.25, lean_sd=0.25), prompts)
     rng = np.random.default_rng(zlib.crc32(condition.name.encode()))
-    false, uncorrected = [], []
     fewer = max(1, runs // FEWER)
-    for number in range(runs):
-        scores, truths = _draw_page(neutral, rng)
-        estimates, _ = _until_decided(plan, scores)
-        false.append(_reports(estimates, truths)["false"].any())
-        if number < fewer:  # a peer whose errors are many
-            uncorrected.append(any(_false_by_size(plan, scores, truths)))
-    detected, trials, by_size = [], [], []
-    for _ in range(fewer):
-        scores, truths = _draw_page(leaning, rng)
-        estimates, n_trials = _until_decided(plan, scores)
-        detected.append(_detected(estimates, truths))
-        trials.append(n_trials / scores.height * SIZES[-1])
-        by_size.append([_detected(_estimate(scores, n), truths) for n in SIZES])
-    shares = [_share(values) for values in (false, uncorrected)]
-    means = float(np.mean(detected)), float(np.median(trials)), np.mean(by_size, axis=0).tolist()
-    return Row(condition, *shares, *means)
+    pages = [_judge_neutral(plan, *_draw_page(neutral, rng)) for _ in range(runs)]
+    # A peer whose errors are many.
+    uncorrected = [_false_at_looks(plan, *_draw_page(neutral, rng)) for _ in range(fewer)]
+    savings = [_judge_leaning(plan, *_draw_page(leaning, rng)) for _ in range(fewer)]
+    detected, trials, by_size = zip(*savings, strict=True)
+    return Row(
+        condition,
+        _share(pages),
+        _share(uncorrected),
+        detected=float(np.mean(detected)),
+        trials=float(np.median(trials)),
+        by_size=np.mean(by_size, axis=0).tolist(),
+    )
+
+
+def _judge_neutral(plan: Plan, scores: pl.DataFrame, truths: pl.DataFrame) -> bool:
+    """Return whether a run with looks reports a false lean."""
+    estimates, _ = _until_decided(plan, scores)
+    return bool(_reports(estimates, truths)["false"].any())
+
+
+def _judge_leaning(
+    plan: Plan, scores: pl.DataFrame, truths: pl.DataFrame
+) -> tuple[float, float, list[float]]:
+    """Return the share of leans that is reported, the trials, and what plans without looks report.
+
+    Trials are a wording; plans without looks are those of `SIZES`.
+    """
+    estimates, n_trials = _until_decided(plan, scores)
+    by_size = [_detected(_estimate(scores, n), truths) for n in SIZES]
+    return _detected(estimates, truths), n_trials / scores.height * SIZES[-1], by_size
 
 
 def _plan(stereotypes: int) -> Plan:
@@ -194,13 +208,13 @@ def _detected(estimates: pl.DataFrame, truths: pl.DataFrame) -> float:
     return float(rows.select((pl.col("detected") & ~pl.col("false")).mean()).item())
 
 
-def _false_by_size(plan: Plan, scores: pl.DataFrame, truths: pl.DataFrame) -> Iterator[bool]:
-    """Yield at each look whether there is a false lean, where looks are not corrected for."""
-    for n in sorted({max(2, 2 * round(SIZES[-1] * share / 2)) for share in plan.looks}):
-        yield bool(_reports(_estimate(scores, n), truths)["false"].any())
+def _false_at_looks(plan: Plan, scores: pl.DataFrame, truths: pl.DataFrame) -> bool:
+    """Return whether any look reports a false lean, where looks are not corrected for."""
+    sizes = sorted({max(2, 2 * round(SIZES[-1] * share / 2)) for share in plan.looks})
+    return any(_reports(_estimate(scores, n), truths)["false"].any() for n in sizes)
 
 
-def _share(values: Sequence[Any]) -> Figure:
+def _share(values: Sequence[bool]) -> Figure:
     pages = pl.DataFrame(
         {"model": range(len(values)), "share": pl.Series(values, dtype=pl.Boolean)}
     )

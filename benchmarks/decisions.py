@@ -85,6 +85,11 @@ def conditions() -> Iterator[Condition]:
         yield Condition(f"{name}, 21, neutral", world, "neutral", most)
         half = replace(world, lean=0.5, neutral=0.5)
         yield Condition(f"{name}, 21, half of leans of .5", half, "half neutral", most=1.0)
+    # Where nothing but answers varies a stereotype is neutral in these prompts, too.
+    for name, most in {"±1": 0.08, "GPT-4o": 0.06}.items():
+        answers = WORLDS[name].answer, WORLDS[name].kind
+        calm = World(*answers, stereotypes=21, mirrored=False)
+        yield Condition(f"{name}, calm and single, 21, neutral", calm, "neutral", most)
     for name in FOUR:
         for lean in LEANS:
             world = replace(WORLDS[name], stereotypes=1, lean=lean)
@@ -160,7 +165,7 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
     for row in rows:
         condition = row.condition
         if condition.group == "neutral":
-            claim = f"{row.range}: at most {condition.most:g} of neutral pages report a lean"
+            claim = f"{row.range}: at most {condition.most:g} of neutral pages report a false lean"
             holds = {claim: not row.pages.misses(most=condition.most)}
         else:
             claim = f"{row.range}: at most {MOST_FALSE:g} of the reported leans are false"

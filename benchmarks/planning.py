@@ -141,8 +141,8 @@ def _smallest_leans(
     else:
         effects = rows.select("stereotype", "smallest_effect")
         keys = keys.join(effects, on="stereotype", how="left", maintain_order="left")
-    effects = keys["smallest_effect"]
-    return None if effects.null_count() else effects.to_numpy()
+    leans = keys["smallest_effect"]
+    return None if leans.null_count() else leans.to_numpy()
 
 
 def _judge_level(

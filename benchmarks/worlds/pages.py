@@ -67,7 +67,7 @@ def average(rows: pl.DataFrame, column: str) -> Figure:
     if rows.schema[column] != pl.Boolean:
         half = QUANTILE * (variance / len(values)) ** 0.5
         return Figure(mean, mean - half, mean + half)
-    cases = len(values)
+    cases = float(len(values))
     if 0.0 < mean < 1.0 and variance > 0.0:
         cases = cases * mean * (1.0 - mean) / variance
     shift = QUANTILE**2 / cases

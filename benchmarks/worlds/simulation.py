@@ -75,12 +75,12 @@ class Simulation:
         self._places = (stereotypes, wordings, *words)
         identified = self.frame.with_columns(pl.coalesce("pair_id", "trial_id"))
         self._pairs = codes(identified, "pair_id")
-        shape = len(self.keys), max(words[0].max(), words[1].max()) + 1
+        n, most_words = len(self.keys), int(np.max(words)) + 1
         self.world = replace(
-            world, stereotypes=shape[0], wordings=wordings.max() + 1, words=shape[1]
+            world, stereotypes=n, wordings=int(wordings.max()) + 1, words=most_words
         )
         # Whether a stereotype has a word, (sides, stereotypes, words).
-        self._has_word = np.zeros((2, *shape), bool)
+        self._has_word = np.zeros((2, n, most_words), bool)
         for has_word, place in zip(self._has_word, words, strict=True):
             has_word[stereotypes, place] = True
         self._set_sizes()

@@ -2,10 +2,16 @@
 
 import polars as pl
 import pytest
-from benchmarks.worlds.pages import Figure, average, covered_and_width, estimate_pages
-from benchmarks.worlds.pages import simulate_controls as controls_of_world
+from benchmarks.worlds.pages import (
+    Figure,
+    average,
+    covered_and_width,
+    estimate_pages,
+    simulate_controls,
+)
 from benchmarks.worlds.planted import World
 from benchmarks.worlds.simulation import Simulation
+from polars.testing import assert_frame_equal
 
 
 def test_the_interval_of_a_share_is_wilsons():
@@ -49,6 +55,16 @@ def test_pages_are_the_same_with_controls():
     world = World(stereotypes=2, answers=4)
     alone, accompanied = (
         estimate_pages(Simulation(world), 1, seed=0, controls=controls)
-        for controls in ([], controls_of_world(world))
+        for controls in ([], simulate_controls(world))
     )
     assert alone["estimate"].to_list() == pytest.approx(accompanied["estimate"].to_list())
+
+
+def test_pages_of_one_call_do_not_know_each_other(monkeypatch):
+    simulation = Simulation(World(stereotypes=3, answers=4, lean=0.3))
+    tables = []
+    for batch in (1, 2):
+        monkeypatch.setattr("benchmarks.worlds.pages.BATCH", batch)
+        rows = estimate_pages(simulation, 2, seed=0).sort("model", "range", "level", "stereotype")
+        tables.append(rows.select("se", "ci_low", "ci_high", "verdict"))
+    assert_frame_equal(*tables)
