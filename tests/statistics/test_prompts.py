@@ -167,10 +167,11 @@ def test_sixteen_units_near_the_end_are_covered():
     [
         ({"values": [0.1, np.nan]}, "values: shape"),
         ({"weights": [1, 0]}, "weights: none, or not above 0"),
+        ({"bounds": (0.0, np.inf)}, "bounds 0.0, inf: needs the lower and the upper end"),
         ({"wordings": [0]}, r"shapes \(2,\), \(2,\), \(1,\)"),
     ],
 )
 def test_refuses_what_is_no_unit(changed, message):
     units = {"values": [0.1, 0.2], "weights": [1, 1], "stereotypes": [0, 0], "wordings": [0, 0]}
     with pytest.raises(InputError, match=message):
-        bounded_mean(**{**units, **changed}, bounds=SCALE)
+        bounded_mean(**{**units, "bounds": SCALE, **changed})

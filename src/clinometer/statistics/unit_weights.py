@@ -87,9 +87,10 @@ def _join_wordings(stereotypes: Codes, wordings: Codes) -> Codes:
         first = strata[-1] + 1 if strata else 0
         joined = _join_successive(sizes[cells // n_wordings == stereotype], FEWEST_UNITS)
         strata += [first + stratum for stratum in joined]
-    codes = np.array(strata)[places]
+    codes = np.array(strata, dtype=np.intp)[places]
     # A stereotype with a single unit tells nothing of its variance, and joins the next.
-    return np.array(_join_successive(np.bincount(codes), 2))[codes]
+    several = _join_successive(np.bincount(codes), 2)
+    return np.asarray(np.array(several)[codes], dtype=np.intp)
 
 
 def _join_successive(sizes: Codes, fewest: int) -> list[int]:
