@@ -73,7 +73,16 @@ APART = {
 }
 
 #: Means of the baseline and the candidate; the first is what widths are taken at.
-RISES = {"0 to 0": (0.0, 0.0), "0 to .2": (0.0, 0.2), ".5 to .7": (0.5, 0.7), "end": (0.95, 0.9)}
+RISES = {
+    "0 to 0": (0.0, 0.0),
+    "0 to .2": (0.0, 0.2),
+    ".5 to .7": (0.5, 0.7),
+    ".95 to .9": (0.95, 0.9),
+}
+
+#: Weights of the stereotypes, the categories and the mean of a page, by their number; as many in
+#: total as there are rows.
+PAGE_WEIGHTS = {21: 13.0, 4: 6.5, 1: 6.5}
 
 #: Least coverage at `LEVELS`, widest intervals of changes (× an oracle's), most neutral pages.
 LEAST, WIDEST, MOST = (0.94, 0.995), {"paired": 1.25, "unpaired": 1.4}, 0.06
@@ -95,7 +104,7 @@ class Coverage:
     row: str
     truth: str
     shares: tuple[float, ...]  # that contain the truth, at `LEVELS`
-    width: float  # of the 95% interval, × the oracle's
+    width: float | None  # of the 95% interval, × the oracle's; None where estimates do not vary
 
 
 def run() -> Result:
@@ -113,7 +122,7 @@ def measure(runs: int, n_pages: int) -> Result:
     by_row: dict[str, list[Coverage]] = {}
     for coverage in measured:
         by_row.setdefault(coverage.row, []).append(coverage)
-    rows = sorted(map(_row, by_row.values()), key=lambda row: row[1:])
+    rows = sorted(map(_row, by_row.values()), key=lambda row: row[1:4])
     return Result(
         f"Intervals of means over these prompts, {runs} runs a condition, the worst first",
         ("units, stereotypes × wordings × units", "at .95", "truth", "at .05 / 21", "width"),
@@ -138,8 +147,8 @@ def measure_coverage(condition: Condition, runs: int) -> Coverage:
     low, high = np.moveaxis(np.array(intervals), 2, 0)  # each (runs, levels)
     shares = ((low <= ROUNDING) & (high >= -ROUNDING)).mean(axis=0)
     oracle = -2 * ndtri(LEVELS[0] / 2) * np.std(errors)
-    width = (high - low)[:, 0].mean() / oracle if oracle > ROUNDING else np.nan
-    return Coverage(condition.row, condition.truth, tuple(shares.tolist()), float(width))
+    width = float((high - low)[:, 0].mean() / oracle) if oracle > ROUNDING else None
+    return Coverage(condition.row, condition.truth, tuple(shares.tolist()), width)
 
 
 def measure_pages(kind: str, n_pages: int) -> float:
@@ -150,16 +159,15 @@ def measure_pages(kind: str, n_pages: int) -> float:
 
 def _tells_anything(draw: Draw, rng: Generator) -> bool:
     values, stereotypes, wordings = draw_neutral_page(draw, rng)
-    categories = stereotypes % 4
-    groups = {21: stereotypes, 4: categories, 1: np.zeros_like(stereotypes)}
-    p, weights = [], []
-    for number, labels in groups.items():
-        for label in range(number):
-            rows = labels == label
-            sample = values[rows], np.ones(rows.sum()), stereotypes[rows], wordings[rows]
-            p.append(bounded_mean(*sample, bounds=SCALE).p())
-            weights.append({21: 13, 4: 6.5, 1: 6.5}[number] / number)  # 26 in total, as the rows
-    return bool(benjamini_hochberg(np.divide(p, weights)).min() <= LEVELS[0])
+    weighted_p = []
+    for number, weight in PAGE_WEIGHTS.items():
+        groups = stereotypes % number  # each stereotype, four categories, or all in one
+        for group in range(number):
+            rows = groups == group
+            labels = stereotypes[rows], wordings[rows]
+            mean = bounded_mean(values[rows], np.ones(rows.sum()), *labels, bounds=SCALE)
+            weighted_p.append(mean.p() * number / weight)
+    return bool(benjamini_hochberg(np.array(weighted_p)).min() <= LEVELS[0])
 
 
 def _single_means() -> Iterator[Condition]:
@@ -260,9 +268,10 @@ def _claims(
         claims[name] = bool((highest >= least).all())
     for pairing, widest in WIDEST.items():
         row = f"{pairing}, answers of variance .53, {STANDARD}"
-        widths = [c.width for c in measured if c.row == row and c.truth != "end"]
-        claims[f"{pairing}, standard size: {widest} × as wide as an oracle's at most"] = (
-            max(widths) <= widest
+        # Nearer to the end the variance of these answers is less.
+        widths = [c.width for c in measured if c.row == row and c.truth in ("0 to 0", "0 to .2")]
+        claims[f"{pairing}, standard size: {widest} × as wide as an oracle's at most"] = all(
+            width is not None and width <= widest for width in widths
         )
     claims[f"neutral pages tell anything in {MOST} or less"] = max(pages.values()) <= MOST
     return claims
