@@ -94,11 +94,17 @@ def test_wordings_at_opposite_ends_count_the_units_that_can_move():
     assert mean.interval()[1] > 0.7
 
 
-def test_wordings_of_few_units_are_joined_in_their_order():
-    values = [0.1, 0.3, 0.1, 0.3, 0.5, 0.9, 0.5, 0.9]
-    joined = alike(values, [0, 0, 1, 1, 2, 2, 3, 3])
-    assert joined == alike(values, [0, 0, 0, 0, 1, 1, 1, 1])
-    assert joined.se < alike(values).se
+def test_wordings_of_single_units_join_the_next():
+    values = [0.1, 0.3, 0.5, 0.9, 0.7]
+    joined = alike(values, [0, 1, 2, 3, 4])
+    assert joined == alike(values, [0, 0, 1, 1, 1])
+    assert 0 < joined.se < alike(values).se
+
+
+def test_a_stereotype_with_a_single_unit_joins_the_next():
+    mean = bounded_mean([0.9, 0.1, 0.3], [1] * 3, ["age", "race", "race"], [0] * 3, SCALE)
+    assert mean.mean == pytest.approx(0.55)
+    assert mean.se > 0.2
 
 
 def test_each_stereotype_counts_once():

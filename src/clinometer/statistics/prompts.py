@@ -27,8 +27,8 @@ Strata
 
         N = (Σ steps)² / Σ steps²,
 
-    which is n where weights and wordings are alike, and n / 4 in the example. Wordings of few units
-    are joined (`unit_weights`).
+    which is n where weights and wordings are alike, and n / 4 in the example. Wordings of a
+    single unit are joined (`unit_weights`).
 
 Differences
     Candidate − baseline, on the scale −span to span; the steps are those of the units of both runs.
