@@ -15,6 +15,7 @@ NAMES = (
         "startup",
         "inference",
         "coverage",
+        "prompts",
         "deciding",
         "simulated",
         "doses",

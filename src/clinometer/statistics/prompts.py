@@ -27,8 +27,8 @@ Strata
 
         N = (Σ steps)² / Σ steps²,
 
-    which is n where weights and wordings are alike, and n / 4 in the example. Wordings of few units
-    are joined (`unit_weights`).
+    which is n where weights and wordings are alike, and n / 4 in the example. Wordings of a
+    single unit are joined (`unit_weights`).
 
 Differences
     Candidate − baseline, on the scale −span to span; the steps are those of the units of both runs.
@@ -44,6 +44,7 @@ Deviations from the source
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,7 +157,8 @@ def bounded_mean(
     Raises
     ------
     InputError
-        If there is no unit, a value is not finite, a weight is not above 0, or shapes differ.
+        If there is no unit, a value is not finite, a weight is not above 0, shapes differ, or the
+        scale has no ends.
 
     Examples
     --------
@@ -193,13 +195,13 @@ def paired_difference(
     units = weigh_units(weights, stereotypes, wordings)
     before = _check_values("baseline", baseline, units)
     after = _check_values("candidate", candidate, units)
-    means = (_estimate(values, units, bounds) for values in (before, after))
-    return _subtract(*means, variance=units.variance(after - before))
+    means = [_estimate(values, units, bounds) for values in (before, after)]
+    return _subtract(means[0], means[1], units.variance(after - before))
 
 
 def unpaired_difference(baseline: BoundedMean, candidate: BoundedMean) -> BoundedMean:
     """Return candidate − baseline of two runs with different trials of the same stereotypes."""
-    return _subtract(baseline, candidate, variance=baseline.se**2 + candidate.se**2)
+    return _subtract(baseline, candidate, baseline.se**2 + candidate.se**2)
 
 
 def _subtract(baseline: BoundedMean, candidate: BoundedMean, variance: float) -> BoundedMean:
@@ -222,6 +224,8 @@ def _subtract(baseline: BoundedMean, candidate: BoundedMean, variance: float) ->
 
 def _estimate(values: Array, units: UnitWeights, bounds: tuple[float, float]) -> BoundedMean:
     low, high = bounds
+    if not 0.0 < high - low < math.inf:
+        raise InputError(f"bounds {low}, {high}: needs the lower and the upper end of the scale")
     # Shares add up to 1 but for rounding, with which a mean would come to lie off the end.
     mean = float(np.clip(np.sum(units.shares * values), values.min(), values.max()))
     mean = min(max(mean, low), high)

@@ -2,10 +2,10 @@
 
 Measures
     Each stereotype counts once in a mean, and within it each scored answer. Wordings are strata of
-    a stereotype: what they differ by is no error where they are fixed. Few units tell little of a
-    variance, so that successive wordings are joined until a stratum has `FEWEST_UNITS`; a rest
-    joins the last stratum of its stereotype. The rule sees the order of the wordings and the number
-    of their units, and no answer. What joined wordings differ by widens intervals.
+    a stereotype: what they differ by is no error where they are fixed. A single unit tells nothing
+    of a variance, so that a wording with one joins the next, and the last joins the one before; a
+    stereotype with one joins the next. The rule sees the order of wordings and the number of their
+    units, and no answer. What joined wordings differ by widens intervals.
 """
 
 from __future__ import annotations
@@ -19,10 +19,6 @@ from clinometer.errors import InputError
 from clinometer.statistics.clustered import Array
 
 __all__ = ["UnitWeights", "weigh_units"]
-
-#: Fewest units of a stratum, if a stereotype has as many. Intervals at a level of .05 / 21 of four
-#: wordings with two pairs each covered in .972 at worst with two, in .995 with four.
-FEWEST_UNITS = 4
 
 Codes = NDArray[np.intp]
 
@@ -78,28 +74,28 @@ def weigh_units(weights: ArrayLike, stereotypes: ArrayLike, wordings: ArrayLike)
 
 
 def _join_wordings(stereotypes: Codes, wordings: Codes) -> Codes:
-    """Return the stratum of each unit: its wording, joined with others if it has few units."""
+    """Return the stratum of each unit: its wording, joined with others if it has a single unit."""
     n_wordings = int(wordings.max()) + 1
     cells, places = np.unique(stereotypes * n_wordings + wordings, return_inverse=True)
     sizes = np.bincount(places)
     strata: list[int] = []
     for stereotype in range(int(stereotypes.max()) + 1):
         first = strata[-1] + 1 if strata else 0
-        joined = _join_successive(sizes[cells // n_wordings == stereotype], FEWEST_UNITS)
+        joined = _join_singles(sizes[cells // n_wordings == stereotype])
         strata += [first + stratum for stratum in joined]
-    codes = np.array(strata)[places]
-    # A stereotype with a single unit tells nothing of its variance, and joins the next.
-    return np.array(_join_successive(np.bincount(codes), 2))[codes]
+    codes = np.array(strata, dtype=np.intp)[places]
+    several = _join_singles(np.bincount(codes))  # over stereotypes, where one has a single unit
+    return np.asarray(np.array(several)[codes], dtype=np.intp)
 
 
-def _join_successive(sizes: Codes, fewest: int) -> list[int]:
-    """Give successive members a number until they have `fewest` units; a rest joins the last."""
+def _join_singles(sizes: Codes) -> list[int]:
+    """Give members a number each; one of a single unit joins the next, the last the one before."""
     numbers: list[int] = []
     number = units = 0
     for size in sizes:
         numbers.append(number)
         units += size
-        if units >= fewest:
+        if units > 1:
             number, units = number + 1, 0
-    complete = max(number, 1)
-    return [min(number, complete - 1) for number in numbers]
+    last = max(number - 1, 0)
+    return [min(number, last) for number in numbers]
