@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
+from clinometer.papers.logistic import Regression, compare_predictors, regress
+from clinometer.papers.logit import separation, standardise
+from clinometer.papers.random_effects import fit_mixed
+from clinometer.papers.samples import Fit
 from clinometer.results import ESTIMATES
 from clinometer.results.schemas import FITS
-from clinometer.statistics.logistic import Regression, compare_predictors, regress
-from clinometer.statistics.logit import separation, standardise
-from clinometer.statistics.random_effects import fit_mixed
-from clinometer.statistics.samples import Fit
 
 
 def whole(found: Regression) -> pl.DataFrame:
