@@ -51,6 +51,9 @@ Array = NDArray[np.float64]
 #: A step smaller than this, of any coefficient, is the last.
 _TOLERANCE = 1e-10
 
+#: Newton's method doubles its digits at every step; where tails are long it needs many to begin.
+_STEPS = 100
+
 #: Log odds that a fit to separated outcomes always exceeds.
 _NEAR = 15.0
 
@@ -115,7 +118,7 @@ def fit_logit(y: Array, design: Array) -> Any:
 def _take_newton_steps(model: Any, start: Array | None) -> Any:
     """Fit a model of statsmodels from `start`, or from 0; None where it does not converge."""
     try:
-        fit = model.fit(start, tol=_TOLERANCE, disp=False)
+        fit = model.fit(start, tol=_TOLERANCE, maxiter=_STEPS, disp=False)
     except np.linalg.LinAlgError:  # so far off that no curvature is left
         return None
     return fit if fit.mle_retvals["converged"] else None

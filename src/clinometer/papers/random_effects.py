@@ -189,13 +189,18 @@ def _grid(nodes: int, dimensions: int) -> tuple[Array, Array]:
 
 
 def fit_mixed(
-    y: Array, design: Array, member: NDArray[np.intp], varying: Sequence[int] = (0,)
+    y: Array,
+    design: Array,
+    member: NDArray[np.intp],
+    varying: Sequence[int] = (0,),
+    start: Array | None = None,
 ) -> Mixed:
     """Fit a logistic regression with random coefficients.
 
     `design`, shape (n, k), is as of `logit.fit_logit`; `member` numbers the cluster of each row
     from 0 without gaps; `varying` are the one or two columns of the design whose coefficients vary
-    between clusters. The numbers mean nothing unless it converged.
+    between clusters; `start` are coefficients near the maximum, (k,), 0 where not given. The
+    numbers mean nothing unless it converged.
 
     Examples
     --------
@@ -206,7 +211,7 @@ def fit_mixed(
     (2.52, -4.37, True)
     """
     k = design.shape[1]
-    theta = np.append(np.zeros(k), np.ones(len(varying)))
+    theta = np.append(np.zeros(k) if start is None else start, np.ones(len(varying)))
     for nodes in _NODES[len(varying)]:
         likelihood = _Likelihood(y, design, member, varying, nodes)
         theta, value, score, converged = _climb(likelihood, theta)

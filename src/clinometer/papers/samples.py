@@ -177,11 +177,12 @@ def fit(sample: Sample, x: Array, method: str, slopes: Sequence[int] = ()) -> Fi
     if note is not None:
         return _no_fit(note)
     design, back = standardise(x)
-    if method == "mixed":
-        return _mixed(sample, design, back, (0, *(1 + column for column in slopes)))
     fitted = fit_logit(sample.y, design)
     if fitted is None:
         return _no_fit(NOT_CONVERGED)
+    if method == "mixed":
+        varying = (0, *(1 + column for column in slopes))
+        return _mixed(sample, design, back, varying, fitted.params)
     coefficients = back @ fitted.params
     # Not statsmodels' own, which is infinite where a fitted probability is 1 but for rounding.
     likelihood = float(log_likelihood(sample.y, design @ fitted.params).sum())
@@ -191,9 +192,11 @@ def fit(sample: Sample, x: Array, method: str, slopes: Sequence[int] = ()) -> Fi
     return Fit(coefficients, covariance, likelihood, df)
 
 
-def _mixed(sample: Sample, design: Array, back: Array, varying: tuple[int, ...]) -> Fit:
+def _mixed(
+    sample: Sample, design: Array, back: Array, varying: tuple[int, ...], start: Array
+) -> Fit:
     """Fit random coefficients; the error is cluster-robust, as slopes may differ otherwise too."""
-    fitted = fit_mixed(sample.y, design, sample.member, varying)
+    fitted = fit_mixed(sample.y, design, sample.member, varying, start)
     if not fitted.converged:
         return _no_fit(NOT_CONVERGED)
     covariance, df = _robust(fitted.score, fitted.information, back)

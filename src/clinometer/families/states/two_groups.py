@@ -20,6 +20,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,11 +82,12 @@ def compare_groups(a: Array, b: Array, *, confidence: float = 0.95) -> GroupComp
     a, b = (np.where(np.isnan(pooled)[:, None], np.nan, group) for group in (a, b))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        student = stats.ttest_ind(a, b, axis=1)
-        welch = stats.ttest_ind(a, b, axis=1, equal_var=False).confidence_interval(confidence)
+        student: Any = stats.ttest_ind(a, b, axis=1)
+        welch: Any = stats.ttest_ind(a, b, axis=1, equal_var=False)
+    low, high = welch.confidence_interval(confidence)
     df = np.full(len(a), n1 + n2 - 2.0)
     t, p, d = student.statistic, student.pvalue, difference / pooled
-    return GroupComparison(difference, welch.low, welch.high, t, df, p, d)
+    return GroupComparison(difference, low, high, t, df, p, d)
 
 
 def permute_groups(a: Array, b: Array, *, draws: int = 10_000, seed: int = 0) -> GroupPermutation:
