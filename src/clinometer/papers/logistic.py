@@ -80,7 +80,7 @@ class Regression(NamedTuple):
     fits: pl.DataFrame
 
     @staticmethod
-    def of(rows: Sequence[Mapping[str, Any]]) -> Regression:
+    def from_rows(rows: Sequence[Mapping[str, Any]]) -> Regression:
         """Split rows into estimates and fits."""
         frame = pl.DataFrame(rows, schema={**ESTIMATES, **FITS})
         frame = frame.with_columns(pl.selectors.float().fill_nan(None), measure=pl.lit("log_odds"))
@@ -148,7 +148,7 @@ def regress(
         sample_columns = {**constants, **sample.counts(), "n_clusters": n_clusters}
         for row in _regression_rows(sample, predictor, clusters is not None, confidence):
             rows.append(sample_columns | row)
-    return Regression.of(rows)
+    return Regression.from_rows(rows)
 
 
 def _regression_rows(
@@ -284,7 +284,7 @@ def compare_predictors(
             for indices in models:
                 for row in _model_rows(sample, predictors, indices, method):
                     rows.append(constants | row)
-    estimates, fits = Regression.of(rows)
+    estimates, fits = Regression.from_rows(rows)
     return Regression(estimates, _add_weights(fits))
 
 

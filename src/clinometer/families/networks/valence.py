@@ -79,13 +79,23 @@ def slopes(rated: Rated) -> list[Row]:
     """
     y, x = rated.valences, rated.normalised
     shared = {**rated.keys, "n": len(y), **rated.setting.columns()}
-    of_prime = {**shared, "measure": "valence_slope", "level": "prime", "alternative": "two-sided"}
-    of_all = {**shared, "measure": "valence_joint", "level": "identity", "alternative": "greater"}
+    prime_columns = {
+        **shared,
+        "measure": "valence_slope",
+        "level": "prime",
+        "alternative": "two-sided",
+    }
+    joint_columns = {
+        **shared,
+        "measure": "valence_joint",
+        "level": "identity",
+        "alternative": "greater",
+    }
     rows = []
     for column, prime in enumerate(rated.primes):
         estimates = _slope(y, x[:, [column]], rated.setting.confidence)
-        rows += [{**of_prime, "prime": prime, **row} for row in estimates]
-    return rows + [{**of_all, **row} for row in _joint(y, x)]
+        rows += [{**prime_columns, "prime": prime, **row} for row in estimates]
+    return rows + [{**joint_columns, **row} for row in _joint(y, x)]
 
 
 def _slope(y: Array, x: Array, confidence: float) -> list[Row]:
