@@ -153,7 +153,7 @@ def _first(text: str, ones: list[str], others: list[str]) -> bool | None:
 
 def _worker(what: str, folder: Path) -> dict[str, float]:
     import clinometer.audits.tabulating  # noqa: F401 - imports are not what is measured
-    from clinometer.statistics import agreement
+    from clinometer.papers import agreement
     from clinometer.stimuli import load_study
 
     load_study("bai2025")

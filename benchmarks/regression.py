@@ -6,7 +6,7 @@ Question
 Peer
     The same coefficients with the errors of independent rows (``published``).
 Ours
-    Methods ``clustered`` and ``mixed`` of `clinometer.statistics.regress`.
+    Methods ``clustered`` and ``mixed`` of `clinometer.papers.regress`.
 How
     Scores of −1 to 1 that differ within clusters (sd .5) and between them (.4); clusters of 15 to
     100 rows; random intercepts (sd 1) and slopes. Coverage of 95% intervals over 1,000 draws a row,
@@ -25,7 +25,7 @@ import polars as pl
 from scipy.special import expit
 
 from benchmarks.measuring import Result, Value
-from clinometer.statistics.samples import fit, samples
+from clinometer.papers.samples import fit, samples
 
 DRAWS = 1_000
 CLUSTERS, SLOPE_SDS = (6, 10, 21), (0.0, 0.5, 1.0)

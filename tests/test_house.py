@@ -33,8 +33,9 @@ LEFT_OF = {
     "models": {"results"},
     "modes": {"results", "reading", "models"},
     "statistics": {"results"},
+    "papers": {"results", "statistics"},
     "reference": {"results"},
-    "instruments": {"results", "stimuli", "reading", "modes", "statistics"},
+    "instruments": {"results", "stimuli", "reading", "modes", "statistics", "papers"},
     "scoring": {"results", "stimuli", "reading", "modes", "instruments"},
     "directory": {"results", "instruments"},
     "simulated": {"results", "stimuli", "models", "modes", "instruments"},
@@ -50,11 +51,12 @@ LEFT_OF = {
                 "comparing", "sharing"},
     "viewing": {"results", "stimuli", "modes", "directory", "simulated", "asking", "audits",
                 "report"},
-    "cli": {"results", "words", "stimuli", "models", "modes", "statistics", "reference",
+    "cli": {"results", "words", "stimuli", "models", "modes", "statistics", "papers", "reference",
             "instruments", "directory", "asking", "audits", "comparing", "report", "sharing",
             "dossier", "viewing"},
     "families": {"results", "words", "stimuli", "reading", "models", "modes", "statistics",
-                 "reference", "instruments", "directory", "asking", "audits", "report", "cli"},
+                 "papers", "reference", "instruments", "directory", "asking", "audits", "report",
+                 "cli"},
 }  # fmt: skip
 
 #: Modules of an instrument's folder that draw its sections: they stand in the report.
@@ -182,8 +184,8 @@ FLAT = {
     "shard_audit", "write_report",
 }  # fmt: skip
 NAMESPACES = {
-    "asking", "comparing", "models", "networks", "reading", "reference", "sharing", "states",
-    "statistics",
+    "asking", "comparing", "models", "networks", "papers", "reading", "reference", "sharing",
+    "states", "statistics",
 }  # fmt: skip
 
 

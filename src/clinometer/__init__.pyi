@@ -1,6 +1,7 @@
 from . import asking as asking
 from . import comparing as comparing
 from . import models as models
+from . import papers as papers
 from . import reading as reading
 from . import reference as reference
 from . import sharing as sharing

@@ -53,12 +53,12 @@ def test_results_of_another_run_are_left_alone(run: Run) -> None:
     assert before and all(path.read_bytes() == content for path, content in before.items())
 
 
-def test_neither_torch_nor_a_client_is_needed(tmp_path: Path) -> None:
+def test_neither_torch_nor_a_client_nor_statsmodels_is_needed(tmp_path: Path) -> None:
     code = (
         "import sys; sys.argv = ['clinometer', 'demo']\n"
         "from clinometer.cli.group import run_group\n"
         "assert run_group() == 0\n"
-        "assert not {'torch', 'transformers', 'openai'} & sys.modules.keys()\n"
+        "assert not {'torch', 'transformers', 'openai', 'statsmodels'} & sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
 

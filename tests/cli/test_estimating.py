@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,17 @@ def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert (code, err) == (0, "")
     assert set(pl.read_parquet("r.parquet")["predictor"]) == {"association", "embedding"}
     assert pl.read_parquet("k.parquet")["aic"].is_not_null().any()
+
+
+@pytest.mark.parametrize(
+    "command", ["regress a.csv --out r.csv", "agreement --scores a.csv --label label --read label"]
+)
+def test_without_statsmodels_the_extra_is_named(
+    run: Run, answers: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "statsmodels", None)
+    code, _, err = run(*command.split())
+    assert code == 2 and err.count("\n") == 1 and "pip install 'clinometer[papers]'" in err
 
 
 def test_scores_are_the_same_table_as_csv_and_as_parquet(run: Run, answers: Path) -> None:

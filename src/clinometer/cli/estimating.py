@@ -166,8 +166,8 @@ def agreement_command(
     """
     import polars as pl
 
+    from clinometer.papers.kappa import agreement
     from clinometer.results.tables import read_numbers, write_table
-    from clinometer.statistics.kappa import agreement
 
     frame = read_numbers(scores, [reading, label])
     cluster = "stereotype" if "stereotype" in frame.columns else None
@@ -243,9 +243,11 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
     """
     import polars as pl
 
+    from clinometer.papers.library import require_statsmodels
+    from clinometer.papers.logistic import compare_predictors, regress
     from clinometer.results.tables import join_tables, read_numbers, read_table, write_table
-    from clinometer.statistics.logistic import compare_predictors, regress
 
+    require_statsmodels("regress")
     names = [name.strip() for name in options["predictors"].split(",")]
     clusters = None if options["clusters"] == "none" else options["clusters"]
     settings: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""From scores to numbers: means, tests, contrasts, regressions, agreement, compliance."""
+"""From scores to numbers: means, tests, contrasts, reliability, compliance."""
 
 import lazy_loader
 

@@ -6,9 +6,6 @@ from .estimates import Inference as Inference
 from .estimates import estimate_measure as estimate_measure
 from .items import contributions as contributions
 from .items import word_variance as word_variance
-from .kappa import agreement as agreement
-from .logistic import compare_predictors as compare_predictors
-from .logistic import regress as regress
 from .reliability import estimate_reliability as estimate_reliability
 from .sources import components as components
 from .summaries import compliance as compliance

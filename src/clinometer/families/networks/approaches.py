@@ -1,7 +1,7 @@
-"""The three approaches to the bias of one network: stereotypes, emotions and valence.
+"""Two approaches to the bias of one network: stereotypes and emotions.
 
 Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, "Stereotypes approach", "Emotions
-approach" and "Valence approach".
+approach". The third, valence, is `valence`.
 
 *Stereotypes* and *emotions* measure the difference in normalised activation of a target between the
 two primes of a pair. Stereotypes: over all matched pairs (woman − man) and all targets tied to a
@@ -9,57 +9,42 @@ category; activations are divided by the L2 norm of their column over all nodes,
 their row over the primes. Emotions: between two primes, over all words of the network that the
 user's lexicon (NRC EmoLex) assigns to one of Plutchik's (1980) eight emotions; divided by L1 norms,
 because under L2 all emotions may lean the same way (figure 13).
-Range of the effect (z / √n, see `statistics.two_samples`): ±.87 for many pairs, up to ±1 for few;
+Range of the effect (z / √n, see `matched_pairs`): ±.87 for many pairs, up to ±1 for few;
 neutral 0; positive: the first category activates these targets more. For targets of the first
 category, values above 0 are stereotype-consistent; for those of the second, values below 0.
 Emotions have no such direction.
 Deviations: none in effect and p (two-sided for emotions; the paper does not say). Added: Holm's p,
 a test that swaps primes and a bootstrap interval over targets, because the 125 pairs share 25
 targets and 5 pairs of primes and are not 125 independent observations.
-
-*Valence* measures the slope of the valence of all rated words (NRC VAD, 0 to 1) on their normalised
-activation, in one GLM per prime (`valence_slope`). One GLM with all primes of an identity gives a
-Wald test that their slopes are equal (`valence_joint`). Slope (log odds): neutral 0, no bounds;
-positive: perceived more positively than the other primes of the identity. The joint estimate is
-√(χ² / n), Cohen's w. Unlike χ² it does not grow with n, so networks of different size can be
-compared.
-Deviations: the paper names neither family nor link. Binomial and logit give slopes and χ² of the
-size of its figures 10 and 11; a normal family does not. Rows of method ``published`` have that
-model's p and χ²; rows of method ``robust`` have sandwich p and intervals. Both assume independent
-words, which neighbours in a network are not; `placebos` has what arbitrary primes give.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
-from clinometer.families.networks.network import Network
-from clinometer.families.networks.setting import Setting
-from clinometer.families.networks.spreading import activate
-from clinometer.families.networks.study import Emotions, Stereotypes, Valence
-from clinometer.statistics.clustered import holm
-from clinometer.statistics.logit import equal_slopes, fit_shares
-from clinometer.statistics.two_samples import (
+from clinometer.families.networks.matched_pairs import (
     Alternative,
     bootstrap_effects,
     permute_columns,
     signed_rank,
     signed_rank_effect,
 )
+from clinometer.families.networks.network import Network
+from clinometer.families.networks.setting import Setting
+from clinometer.families.networks.spreading import activate
+from clinometer.families.networks.study import Emotions, Stereotypes
+from clinometer.statistics.clustered import holm
 
 __all__ = [
     "DIRECTIONS",
     "Array",
     "Contrast",
-    "Rated",
     "Row",
-    "activate_rated",
     "activate_sides",
     "activations",
     "adjust",
@@ -68,7 +53,6 @@ __all__ = [
     "interval_ends",
     "matched_words",
     "pair_differences",
-    "slopes",
 ]
 
 Array = NDArray[np.float64]
@@ -113,21 +97,6 @@ class Contrast:
     def differences(self, targets: Sequence[str]) -> Array:
         """Give first − second category of some targets, shape (targets, pairs of primes)."""
         return pair_differences(self.normalised_of(targets))
-
-
-@dataclass(frozen=True, eq=False)
-class Rated:
-    """The activation of rated words by the primes of an identity in one network.
-
-    `normalised` has the shape (targets, primes).
-    """
-
-    keys: Row  # subject, study, identity, instrument
-    primes: Sequence[str]
-    targets: Sequence[str]  # the rated words
-    valences: Array  # of the targets, 0 to 1
-    normalised: Array
-    setting: Setting
 
 
 def pair_differences(activations: Array) -> Array:
@@ -276,71 +245,3 @@ def interval_ends(draws: Array, confidence: float) -> Row:
     """Return the ends of a percentile interval."""
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {"ci_low": float(low), "ci_high": float(high)}
-
-
-def activate_rated(
-    network: Network, identity: Valence, ratings: Mapping[str, float], keys: Row, setting: Setting
-) -> Rated:
-    """Activate the primes of an identity and keep the rated words; otherwise as `activate_sides`.
-
-    `ratings` are valences from 0 to 1.
-    """
-    primes = setting.present(network, identity.primes, "prime")
-    rated_words = [word for word in network.words if word in ratings]
-    activation = activate(network, primes, setting.spreading, targets=rated_words)
-    normalised = activation.normalised(setting.norm or "l2")
-    valences = np.array([ratings[word] for word in rated_words], dtype=np.float64)
-    return Rated(keys, primes, rated_words, valences, normalised, setting)
-
-
-def slopes(rated: Rated) -> list[Row]:
-    """Fit one model per prime and a joint model of all primes; rows of `results.ESTIMATES`.
-
-    `n` counts the rated nodes.
-    """
-    y, x = rated.valences, rated.normalised
-    shared = {**rated.keys, "n": len(y), **rated.setting.columns()}
-    of_prime = {**shared, "measure": "valence_slope", "level": "prime", "alternative": "two-sided"}
-    of_all = {**shared, "measure": "valence_joint", "level": "identity", "alternative": "greater"}
-    rows = []
-    for column, prime in enumerate(rated.primes):
-        estimates = _slope(y, x[:, [column]], rated.setting.confidence)
-        rows += [{**of_prime, "prime": prime, **row} for row in estimates]
-    return rows + [{**of_all, **row} for row in _joint(y, x)]
-
-
-def _slope(y: Array, x: Array, confidence: float) -> list[Row]:
-    fit = fit_shares(y, x)
-    if fit is None:
-        note = "activation does not vary over the rated words"
-        return [{"method": "published", "note": note}]
-    slope = float(fit.slopes[0])
-    rows = list[Row]()
-    for method, covariance in (("published", fit.covariance), ("robust", fit.robust)):
-        se = float(np.sqrt(covariance[0, 0]))
-        z = abs(slope) / se if se > 0 else np.inf  # a perfect fit has no error
-        p = float(2 * stats.norm.sf(z))
-        rows.append({"method": method, "estimate": slope, "se": se, "p": p})
-    # Only the robust row has an interval.
-    half_width = float(stats.norm.ppf((1 + confidence) / 2)) * rows[1]["se"]
-    rows[1] |= {
-        "confidence": confidence,
-        "ci_low": slope - half_width,
-        "ci_high": slope + half_width,
-    }
-    return rows
-
-
-def _joint(y: Array, x: Array) -> list[Row]:
-    """Test that the slopes of all primes are equal; `x` has the shape (words, primes)."""
-    if x.shape[1] < 2:
-        return [{"method": "published", "note": "fewer than two primes in the network"}]
-    fit = fit_shares(y, x)
-    wald = equal_slopes(fit.slopes, fit.covariance) if fit else None
-    robust = equal_slopes(fit.slopes, fit.robust) if fit else None
-    if wald is None or robust is None:
-        note = "the primes' activations follow from one another; no joint test"
-        return [{"method": "published", "note": note}]
-    size = float(np.sqrt(wald.statistic / len(y)))
-    tests = {"published": wald, "robust": robust}
-    return [{"method": name, "estimate": size, **asdict(test)} for name, test in tests.items()]

@@ -24,17 +24,15 @@ from clinometer.families.networks.approaches import (
     DIRECTIONS,
     Array,
     Contrast,
-    Rated,
     Row,
-    activate_rated,
     activate_sides,
     activations,
     adjust,
     effects,
     interval_ends,
-    slopes,
 )
 from clinometer.families.networks.lexicons import Lexicons
+from clinometer.families.networks.matched_pairs import bootstrap_effects, signed_rank_effect
 from clinometer.families.networks.network import Network, check_networks
 from clinometer.families.networks.placebos import placebo_effects, placebo_slopes
 from clinometer.families.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
@@ -47,8 +45,9 @@ from clinometer.families.networks.study import (
     load_network_study,
 )
 from clinometer.families.networks.tables import ABSENCES, ACTIVATIONS
+from clinometer.families.networks.valence import Rated, activate_rated, slopes
+from clinometer.papers.library import require_statsmodels
 from clinometer.results import as_estimates
-from clinometer.statistics.two_samples import bootstrap_effects, signed_rank_effect
 
 __all__ = ["Bias", "measure_bias", "published_rows", "vary_setting"]
 
@@ -94,7 +93,7 @@ def measure_bias(
     ------
     InputError
         If names are not distinct, an approach is unknown or lacks its lexicon or an identity in the
-        study, or a prime or target is not a node.
+        study, a prime or target is not a node, or valence lacks statsmodels (extra ``papers``).
 
     Examples
     --------
@@ -343,9 +342,10 @@ def _choose_approaches(
                 f"approach {approach!r} needs a lexicon of {approach}; give its path "
                 f"(--{approach} FILE)"
             )
-    if approaches:
-        return approaches
     usable = [name for name in APPROACHES if study.identities_of(name) and lexicons.serve(name)]
     if not usable:
         raise InputError(f"study {study.name!r} needs lexicons; give their paths (--valence FILE)")
-    return usable
+    chosen = approaches or usable
+    if "valence" in chosen:
+        require_statsmodels("approach 'valence'")
+    return chosen

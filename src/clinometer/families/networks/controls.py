@@ -36,13 +36,13 @@ from scipy import stats
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.families.networks.bias import published_rows
 from clinometer.families.networks.lexicons import Lexicons
+from clinometer.families.networks.matched_pairs import signed_rank
 from clinometer.families.networks.network import Network
 from clinometer.families.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from clinometer.families.networks.spreading import Spreading, activate
 from clinometer.families.networks.study import NetworkStudy
 from clinometer.results import as_estimates, columns
 from clinometer.results.estimates import KEYS
-from clinometer.statistics.two_samples import signed_rank
 
 __all__ = ["absent_words", "check_priming", "compare_with_rewired", "rewire", "triplets"]
 

@@ -36,6 +36,7 @@ from clinometer.families.networks.approaches import (
     pair_differences,
 )
 from clinometer.families.networks.hops import SOURCES, UNREACHABLE, distances
+from clinometer.families.networks.matched_pairs import swaps
 from clinometer.families.networks.network import Network, check_networks
 from clinometer.families.networks.placebos import (
     FEW_WORDS,
@@ -49,7 +50,6 @@ from clinometer.families.networks.setting import FAMILY, FEWEST, INSTRUMENT, MEA
 from clinometer.families.networks.study import NetworkStudy, Stereotypes, load_network_study
 from clinometer.families.networks.tables import PATH_LENGTHS
 from clinometer.results import as_estimates
-from clinometer.statistics.two_samples import swaps
 
 __all__ = ["PathLengths", "measure_paths"]
 

@@ -35,18 +35,17 @@ from scipy.stats import rankdata
 from clinometer.families.networks.approaches import (
     Array,
     Contrast,
-    Rated,
     Row,
     adjust,
     describe_effect,
     pair_differences,
-    slopes,
 )
+from clinometer.families.networks.matched_pairs import effects_of_rows, signed_rank_effect
 from clinometer.families.networks.network import Network
 from clinometer.families.networks.setting import FEWEST, Setting
 from clinometer.families.networks.spreading import activate
+from clinometer.families.networks.valence import Rated, slopes
 from clinometer.statistics.placebos import place
-from clinometer.statistics.two_samples import effects_of_rows, signed_rank_effect
 
 __all__ = ["FEW_WORDS", "NEAREST", "draw_words", "nearest_words", "place_row", "placebo_effects",
            "placebo_slopes"]  # fmt: skip

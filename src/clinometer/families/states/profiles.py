@@ -46,11 +46,11 @@ from clinometer.families.states.measures import MEASURES
 from clinometer.families.states.placebos import shuffle_poles
 from clinometer.families.states.readers.states import HiddenStates
 from clinometer.families.states.tables import PROFILE_TERMS
+from clinometer.families.states.two_groups import ROUNDING, compare_groups, margin, permute_groups
 from clinometer.families.states.words import Words
 from clinometer.results import as_estimates, check
 from clinometer.statistics.clustered import adjusted, benjamini_hochberg, check_confidence, holm
 from clinometer.statistics.placebos import place
-from clinometer.statistics.two_samples import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]
 

@@ -41,12 +41,12 @@ from clinometer.errors import InputError
 from clinometer.families.states.differential import difference
 from clinometer.families.states.measures import MEASURES
 from clinometer.families.states.readers.states import HiddenStates
+from clinometer.papers.samples import Sample, fit, samples
 from clinometer.results import ESTIMATES, as_estimates
 from clinometer.results.schemas import FITS
 from clinometer.results.tables import need_columns
 from clinometer.statistics.clustered import adjusted, check_confidence, holm
 from clinometer.statistics.dimensions import correlate
-from clinometer.statistics.samples import Sample, fit, samples
 
 __all__ = ["MISSING", "TRIAL_WORDS", "Related", "relate", "trial_effects"]
 

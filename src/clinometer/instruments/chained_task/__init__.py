@@ -7,7 +7,7 @@ Reference
 Measures
     Two scores per response: equation 1 on the words it paired, and its decision. They come from the
     same "individual", so the decision can be regressed on the association; see
-    `statistics.logistic`.
+    `papers.logistic`.
 
 Range and sign
     Association −1…1, neutral 0; decision 0…1, neutral ½; positive, or above ½, is

@@ -9,7 +9,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 import polars as pl
+from scipy.special import expit
 
+from clinometer.papers.logit import Array
+from clinometer.papers.samples import quantile
 from clinometer.report.answers.results import who
 from clinometer.report.drawing import charts
 from clinometer.report.drawing.charts import Axis, Row
@@ -17,9 +20,8 @@ from clinometer.report.drawing.figures import Figure
 from clinometer.report.drawing.theme import category_colors
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title, number
-from clinometer.statistics.curves import curve
 
-__all__ = ["METHODS", "decision_curves", "group_title", "odds_ratio", "points"]
+__all__ = ["METHODS", "curve", "decision_curves", "group_title", "odds_ratio", "points"]
 
 #: Width of the classes of association whose mean decision is a point.
 BIN = 0.25
@@ -105,10 +107,24 @@ def _group_rows(group: str, means: pl.DataFrame, fit: pl.DataFrame) -> list[Row]
         return rows
     # Over the range that occurred; with a single point there is no range.
     low, high = (means["x"].min(), means["x"].max()) if means.height > 1 else (-1.0, 1.0)
-    line = curve(fit, fit, np.linspace(low, high, POINTS))  # type: ignore[arg-type]
-    band = line.select("x", mean="probability", low="ci_low", high="ci_high")
+    x = np.linspace(low, high, POINTS)  # type: ignore[arg-type]
+    line = curve(fit.row(0, named=True), x).select(pl.all().round(4))
     kind = {"panel": group, "kind": fit["method"][0]}
-    return rows + [{**kind, **row} for row in band.select(pl.all().round(4)).iter_rows(named=True)]
+    return rows + [{**kind, **row} for row in line.iter_rows(named=True)]
+
+
+def curve(fit: Mapping[str, Any], x: Array) -> pl.DataFrame:
+    """Return the fitted probability over values of the predictor, with its pointwise band.
+
+    `fit`: a row of component ``total``, of estimates and fits of `papers.regress`. The band is that
+    of the log odds, by the delta method, with the degrees of freedom of the coefficient. Columns:
+    ``x, mean, low, high``.
+    """
+    eta = fit["intercept"] + fit["estimate"] * x
+    variance = fit["intercept_se"] ** 2 + 2.0 * x * fit["covariance"] + (x * fit["se"]) ** 2
+    half = quantile(fit["confidence"], fit["df"]) * np.sqrt(np.maximum(variance, 0.0))
+    band = {"mean": expit(eta), "low": expit(eta - half), "high": expit(eta + half)}
+    return pl.DataFrame({"x": x, **band})
 
 
 def _panels(rows: Sequence[Row], groups: Sequence[str]) -> Row:

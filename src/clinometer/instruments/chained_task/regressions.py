@@ -16,7 +16,7 @@ from clinometer.results.estimates import ESTIMATES
 from clinometer.results.schemas import FITS, Table, Tables
 
 if TYPE_CHECKING:
-    from clinometer.statistics.logistic import Regression
+    from clinometer.papers.logistic import Regression
 
 __all__ = ["DETAILS", "analyse", "join_parts", "regress_decisions"]
 
@@ -72,7 +72,7 @@ def regress_decisions(answers: pl.DataFrame) -> Regression:
 
     Bai et al. (2025), SI section K, and figure 4.
     """
-    from clinometer.statistics.logistic import Regression, regress  # imports scipy.stats
+    from clinometer.papers.logistic import Regression, regress  # scipy takes long to import
 
     estimates, fits = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=FITS)]
     for run, part in answers.group_by(_RUN, maintain_order=True):

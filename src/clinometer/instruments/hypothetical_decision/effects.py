@@ -74,8 +74,8 @@ def _shares(scores: pl.DataFrame) -> pl.DataFrame:
 
 def _effect(scores: pl.DataFrame) -> dict[str, object]:
     """Return the difference in log odds between the groups, with intercepts of decisions."""
-    from clinometer.statistics.random_effects import fit_mixed  # scipy takes long to import
-    from clinometer.statistics.random_intercept import fit_random_intercept
+    from clinometer.instruments.hypothetical_decision.random_intercept import fit_random_intercept
+    from clinometer.papers.random_effects import fit_mixed  # scipy takes long to import
 
     answers = scores.drop_nulls("favour")
     row: dict[str, object] = {

@@ -219,7 +219,7 @@ def _complete(
 
 
 def _analyse(measure: Measure, scores: pl.LazyFrame) -> Tables:
-    from clinometer.statistics.flags import estimate_flags  # imports scipy.stats
+    from clinometer.instruments.self_moderation.flags import estimate_flags  # imports scipy.stats
 
     return Tables(estimate_flags(scores.collect(), measure.neutral))
 

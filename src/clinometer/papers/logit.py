@@ -1,12 +1,11 @@
-"""Logistic regression of outcomes and of shares: fit, cluster-robust covariance, separation.
+"""Logistic regression: the fit of statsmodels, and the checks and the error that it lacks.
 
 Reference
     McCaffrey & Bell (2006), Statistics in Medicine 25(23), 4081–4098: CR2, the bias-reduced
     sandwich, for logit models with clusters, with Satterthwaite degrees of freedom; Pustejovsky
     & Tipton (2018), J. Business & Economic Statistics 36(4), 672–683, whose notation is used.
     Separation: Albert & Anderson (1984), Biometrika 71(1), 1–10; its linear programme is that of
-    Konis (2007), D.Phil. thesis, Oxford, chapter 4. Shares: Papke & Wooldridge (1996), J. Applied
-    Econometrics 11(6), 619–632, the logit fitted to shares by quasi-likelihood.
+    Konis (2007), D.Phil. thesis, Oxford, chapter 4.
 
 Measures
     Coefficients on the scale of log odds. For the covariance the logit is linearised where it was
@@ -15,8 +14,12 @@ Measures
     ``(I − Z_g Z_gᵀ)^(−1/2)`` of cluster g meets only ``Z_g``, so that the eigenvectors of the
     k × k matrix ``G_g = Z_gᵀZ_g`` suffice: time and memory are linear in the rows. Only the score
     and the information of each cluster enter, so that the same error serves a fit with random
-    coefficients. The slopes of shares are consistent whatever their distribution, but their
-    standard errors in a binomial GLM are not, so those of the sandwich (HC1) stand beside them.
+    coefficients.
+
+What is not statsmodels'
+    Its cluster-robust errors (CR0, CR1) are too small with few clusters. Where outcomes are
+    quasi-separated its `Logit` gives a slope of 25 with a standard error of 110,000, by some of its
+    optimisers as converged. Its Newton steps miss maxima that a trust region finds.
 
 Deviations from the source
     The square root is taken of the standardised matrix, as written above. R's clubSandwich takes
@@ -26,21 +29,17 @@ Deviations from the source
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
-from scipy.special import chdtrc, expit
+from scipy.special import expit
 
 __all__ = [
-    "Logit",
-    "Slopes",
-    "Wald",
+    "Array",
     "by_cluster",
-    "equal_slopes",
     "fit_logit",
-    "fit_shares",
     "log_likelihood",
     "robust_covariance",
     "separation",
@@ -49,46 +48,17 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-#: Newton's method doubles its digits at every step; one that needs more has no maximum.
-_STEPS = 50
+#: A step smaller than this, of any coefficient, is the last.
+_TOLERANCE = 1e-10
 
-#: A step that would raise the log-likelihood by less is the last.
-_DECREMENT = 1e-12
+#: Newton's method doubles its digits at every step; where tails are long it needs many to begin.
+_STEPS = 100
 
-#: Newton's method reaches `_DECREMENT` at smaller log odds, in absolute terms, only at a maximum;
-#: where outcomes are separated it goes further.
+#: Log odds that a fit to separated outcomes always exceeds.
 _NEAR = 15.0
 
 #: A cluster with a leverage this close to 1 fits itself and tells nothing.
 _LEVERAGE = 1e-10
-
-
-@dataclass(frozen=True)
-class Logit:
-    """A fitted logistic regression; `converged` is false where there is no maximum."""
-
-    coefficients: Array  # (k,), log odds
-    covariance: Array  # (k, k), the inverse of the information
-    log_likelihood: float
-    converged: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """Slopes of shares, log odds, and what two estimates of their variance say."""
-
-    slopes: Array  # (columns,)
-    covariance: Array  # (columns, columns), of a binomial GLM
-    robust: Array  # (columns, columns), the sandwich HC1
-
-
-@dataclass(frozen=True)
-class Wald:
-    """A Wald test: χ², its degrees of freedom and p."""
-
-    statistic: float
-    df: int
-    p: float
 
 
 def standardise(x: Array) -> tuple[Array, Array]:
@@ -109,49 +79,49 @@ def log_likelihood(y: Array, eta: Array) -> Array:
     return np.asarray(y * eta - np.logaddexp(0.0, eta))
 
 
-def fit_logit(y: Array, design: Array) -> Logit:
-    """Fit a logistic regression by Newton's method.
+def fit_logit(y: Array, design: Array) -> Any:
+    """Fit a logistic regression by maximum likelihood, with statsmodels.
 
-    `y`, shape (n,), may be shares; `design`, shape (n, k), has the intercept and columns of
-    comparable scale (`standardise`). Its numbers mean nothing unless it converged, or where the
-    outcomes are separated.
+    Parameters
+    ----------
+    y
+        Outcomes, 0 or 1, or shares: (n,).
+    design
+        An intercept and columns of comparable scale (`standardise`): (n, k).
+
+    Returns
+    -------
+    statsmodels.discrete.discrete_model.BinaryResults
+        None where no maximum was reached. It means nothing where the outcomes are separated.
 
     Examples
     --------
     >>> import numpy as np
     >>> fit = fit_logit(np.array([0.0, 0, 0, 1]), np.ones((4, 1)))
-    >>> round(float(fit.coefficients[0]), 4), round(fit.log_likelihood, 4)
-    (-1.0986, -2.2493)
+    >>> float(fit.params[0].round(4))
+    -1.0986
     """
-    beta = np.zeros(design.shape[1])
-    value, converged = float(log_likelihood(y, design @ beta).sum()), False
-    for _ in range(_STEPS):
-        score, information = _derivatives(y, design, beta)
-        if np.linalg.cond(information) > 1e14:
-            break
-        step = np.asarray(np.linalg.solve(information, score), dtype=np.float64)
-        converged = bool(score @ step < _DECREMENT)
-        beta, value = _ascend(y, design, beta, step, value)
-        if converged:
-            break
-    _, information = _derivatives(y, design, beta)
-    covariance = np.linalg.pinv(information, hermitian=True)
-    return Logit(beta, np.asarray(covariance, dtype=np.float64), value, converged)
+    from statsmodels.discrete.discrete_model import Logit
+    from statsmodels.tools.sm_exceptions import ModelWarning
+
+    model = Logit(y, design)
+    with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        warnings.simplefilter("ignore", ModelWarning)  # what went wrong, `converged` says
+        fit = _take_newton_steps(model, None)
+        if fit is None:
+            # Whole steps overshoot where predictors have long tails; a trust region comes near.
+            near = model.fit(method="minimize", min_method="trust-exact", disp=False)
+            fit = _take_newton_steps(model, near.params)
+    return fit
 
 
-def _derivatives(y: Array, design: Array, beta: Array) -> tuple[Array, Array]:
-    p = expit(design @ beta)
-    return design.T @ (y - p), (design.T * (p * (1.0 - p))) @ design
-
-
-def _ascend(y: Array, design: Array, beta: Array, step: Array, value: float) -> tuple[Array, float]:
-    """Go along `step`, halved until the log-likelihood does not fall."""
-    for halving in range(30):
-        candidate = beta + step / 2**halving
-        reached = float(log_likelihood(y, design @ candidate).sum())
-        if reached >= value - 1e-12 * abs(value):
-            return candidate, reached
-    return beta, value
+def _take_newton_steps(model: Any, start: Array | None) -> Any:
+    """Fit a model of statsmodels from `start`, or from 0; None where it does not converge."""
+    try:
+        fit = model.fit(start, tol=_TOLERANCE, maxiter=_STEPS, disp=False)
+    except np.linalg.LinAlgError:  # so far off that no curvature is left
+        return None
+    return fit if fit.mle_retvals["converged"] else None
 
 
 def separation(y: Array, x: Array) -> str | None:
@@ -174,7 +144,7 @@ def separation(y: Array, x: Array) -> str | None:
 def _separating_plane(y: Array, x: Array) -> str | None:
     design, _ = standardise(x)
     fit = fit_logit(y, design)
-    if fit.converged and np.abs(design @ fit.coefficients).max() < _NEAR:
+    if fit is not None and np.abs(design @ fit.params).max() < _NEAR:
         return None
     signed = design * np.where(y == 1, 1.0, -1.0)[:, None]
     if _best(signed.sum(axis=0), signed) < 1e-6 * (len(y) + 1):
@@ -193,13 +163,13 @@ def _best(objective: Array, rows: Array) -> float:
 
 
 def by_cluster(
-    y: Array, design: Array, fit: Logit, member: NDArray[np.intp]
+    y: Array, design: Array, coefficients: Array, member: NDArray[np.intp]
 ) -> tuple[Array, Array]:
     """Return the score and the information of each cluster, shapes (clusters, k) and (…, k, k).
 
     `member` numbers the cluster of each row from 0 without gaps.
     """
-    p = expit(design @ fit.coefficients)
+    p = expit(design @ coefficients)
     z = design * np.sqrt(p * (1.0 - p))[:, None]
     information = sum_by(z[:, :, None] * z[:, None, :], member)
     return sum_by(design * (y - p)[:, None], member), information
@@ -240,45 +210,3 @@ def sum_by(values: Array, member: NDArray[np.intp]) -> Array:
     order = np.argsort(member, kind="stable")
     starts = np.flatnonzero(np.diff(member[order], prepend=-1))
     return np.asarray(np.add.reduceat(values[order], starts, axis=0))
-
-
-def fit_shares(shares: Array, x: Array) -> Slopes | None:
-    """Fit shares, each 0 to 1, on the columns of `x`, shape (rows, columns), and an intercept.
-
-    None where the slopes are not identified: too few rows, a column that follows from the others
-    and the intercept, or no maximum.
-
-    Examples
-    --------
-    >>> fit = fit_shares(np.array([0.2, 0.4, 0.5, 0.9]), np.arange(4.0)[:, None])
-    >>> float(fit.slopes[0].round(3)), float(fit.covariance[0, 0] ** 0.5).__round__(3)
-    (1.032, 1.141)
-    """
-    n, width = x.shape
-    if n < width + 2 or not (np.ptp(x, axis=0) > 0).all():
-        return None
-    design, back = standardise(x)
-    if np.linalg.cond(design.T @ design / n) > 1e12:
-        return None
-    fit = fit_logit(shares, design)
-    if not fit.converged:
-        return None
-    score = design * (shares - expit(design @ fit.coefficients))[:, None]
-    meat = score.T @ score * n / (n - width - 1)
-    robust = fit.covariance @ meat @ fit.covariance
-    covariance, sandwich = ((back @ c @ back.T)[1:, 1:] for c in (fit.covariance, robust))
-    return Slopes((back @ fit.coefficients)[1:], covariance, sandwich)
-
-
-def equal_slopes(slopes: Array, covariance: Array) -> Wald | None:
-    """Test that all slopes are the same; None of a single one, or without variance."""
-    width = len(slopes)
-    if width < 2:
-        return None
-    contrast = np.column_stack([np.ones(width - 1), -np.eye(width - 1)])
-    difference, variance = contrast @ slopes, contrast @ covariance @ contrast.T
-    try:
-        statistic = float(difference @ linalg.solve(variance, difference, assume_a="pos"))
-    except linalg.LinAlgError:
-        return None
-    return Wald(statistic, width - 1, float(chdtrc(width - 1, statistic)))

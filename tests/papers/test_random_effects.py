@@ -10,8 +10,8 @@ import scipy.stats
 import statsmodels.api as sm
 from scipy.special import expit, xlogy
 
-from clinometer.statistics.logit import by_cluster, fit_logit, standardise
-from clinometer.statistics.random_effects import _Likelihood, fit_mixed
+from clinometer.papers.logit import by_cluster, fit_logit, standardise
+from clinometer.papers.random_effects import _Likelihood, fit_mixed
 
 #: Lesnoff et al. (2004), Preventive Veterinary Medicine 64, 27–40, as `cbpp` in R's lme4: cases,
 #: animals and periods of 15 herds.
@@ -132,9 +132,9 @@ def test_without_spread_it_is_the_plain_regression():
     alike = np.tile(y, 5), np.tile(design, (5, 1)), np.repeat(np.arange(5), 30)
     fit, plain = fit_mixed(*alike, (0, 1)), fit_logit(*alike[:2])
     assert fit.sds == pytest.approx(0, abs=1e-3)
-    assert fit.coefficients == pytest.approx(plain.coefficients, rel=1e-5)
-    assert fit.log_likelihood == pytest.approx(plain.log_likelihood, rel=1e-8)
-    _, information = by_cluster(*alike[:2], plain, alike[2])
+    assert fit.coefficients == pytest.approx(plain.params, rel=1e-5)
+    assert fit.log_likelihood == pytest.approx(plain.llf, rel=1e-8)
+    _, information = by_cluster(*alike[:2], plain.params, alike[2])
     assert fit.information == pytest.approx(information, rel=1e-4)
 
 

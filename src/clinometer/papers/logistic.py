@@ -34,7 +34,7 @@ Measures
 Deviations from the source
     The paper reports only `published`, whose error is too small where prompts share a
     stereotype. Where the predictor separates the outcomes no maximum exists, and no number is
-    given; software that does not look reports a huge one. AIC and BIC compare only models of the
+    given; statsmodels reports a huge one. AIC and BIC compare only models of the
     same rows, so a row that lacks any of the predictors is left out of all. With clusters the
     models of total predictors are compared with a random intercept as well.
 """
@@ -50,11 +50,7 @@ import polars as pl
 from scipy.special import chdtrc
 
 from clinometer.errors import InputError
-from clinometer.results import ESTIMATES, as_estimates
-from clinometer.results.estimates import OTHER_MEASURES
-from clinometer.results.schemas import FITS
-from clinometer.statistics.clustered import check_confidence
-from clinometer.statistics.samples import (
+from clinometer.papers.samples import (
     NOT_CONVERGED,
     Fit,
     Sample,
@@ -62,6 +58,10 @@ from clinometer.statistics.samples import (
     obstacle,
     samples,
 )
+from clinometer.results import ESTIMATES, as_estimates
+from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.schemas import FITS
+from clinometer.statistics.clustered import check_confidence
 
 __all__ = ["Regression", "compare_predictors", "regress"]
 
@@ -80,7 +80,7 @@ class Regression(NamedTuple):
     fits: pl.DataFrame
 
     @staticmethod
-    def of(rows: Sequence[Mapping[str, Any]]) -> Regression:
+    def from_rows(rows: Sequence[Mapping[str, Any]]) -> Regression:
         """Split rows into estimates and fits."""
         frame = pl.DataFrame(rows, schema={**ESTIMATES, **FITS})
         frame = frame.with_columns(pl.selectors.float().fill_nan(None), measure=pl.lit("log_odds"))
@@ -148,7 +148,7 @@ def regress(
         sample_columns = {**constants, **sample.counts(), "n_clusters": n_clusters}
         for row in _regression_rows(sample, predictor, clusters is not None, confidence):
             rows.append(sample_columns | row)
-    return Regression.of(rows)
+    return Regression.from_rows(rows)
 
 
 def _regression_rows(
@@ -284,7 +284,7 @@ def compare_predictors(
             for indices in models:
                 for row in _model_rows(sample, predictors, indices, method):
                     rows.append(constants | row)
-    estimates, fits = Regression.of(rows)
+    estimates, fits = Regression.from_rows(rows)
     return Regression(estimates, _add_weights(fits))
 
 

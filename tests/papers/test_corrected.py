@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clinometer.statistics.corrected import corrected_mean
-from clinometer.statistics.kappa import agreement
+from clinometer.papers.corrected import corrected_mean
+from clinometer.papers.kappa import agreement
 
 
 def drawn(rng, n, labelled, wrong, clusters=20):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clinometer.statistics.random_intercept import fit_random_intercept
+from clinometer.instruments.hypothetical_decision.random_intercept import fit_random_intercept
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.5, 3.0])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from clinometer.errors import InputError
+from clinometer.papers.kappa import CONFUSION, agreement
 from clinometer.results import ESTIMATES
-from clinometer.statistics.kappa import CONFUSION, agreement
 
 
 def answers(n_11=0, n_10=0, n_01=0, n_00=0, missing=(0, 0)) -> pl.DataFrame:

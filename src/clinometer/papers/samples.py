@@ -9,7 +9,8 @@ Every reason not to give a number is stated here, before or after the fit, as a 
 - ``fewer than 2 clusters``, of the between part ``fewer than 3 clusters``, ``no variance between
   clusters``: no cluster-robust error;
 - ``outcome does not vary within clusters``: the spread of a random intercept would be infinite;
-- ``did not converge``.
+- ``did not converge``;
+- ``needs statsmodels, …``: the extra ``papers`` is not installed.
 """
 
 from __future__ import annotations
@@ -25,16 +26,18 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from clinometer.errors import InputError
-from clinometer.results.tables import need_columns
-from clinometer.statistics.logit import (
+from clinometer.papers.library import NOT_INSTALLED, has_statsmodels
+from clinometer.papers.logit import (
     Array,
     by_cluster,
     fit_logit,
+    log_likelihood,
     robust_covariance,
     separation,
     standardise,
 )
-from clinometer.statistics.random_effects import fit_mixed
+from clinometer.papers.random_effects import fit_mixed
+from clinometer.results.tables import need_columns
 
 __all__ = ["Fit", "Sample", "binary", "fit", "obstacle", "part_labels", "quantile", "samples"]
 
@@ -174,21 +177,26 @@ def fit(sample: Sample, x: Array, method: str, slopes: Sequence[int] = ()) -> Fi
     if note is not None:
         return _no_fit(note)
     design, back = standardise(x)
-    if method == "mixed":
-        return _mixed(sample, design, back, (0, *(1 + column for column in slopes)))
     fitted = fit_logit(sample.y, design)
-    if not fitted.converged:
+    if fitted is None:
         return _no_fit(NOT_CONVERGED)
-    coefficients, covariance = back @ fitted.coefficients, back @ fitted.covariance @ back.T
+    if method == "mixed":
+        varying = (0, *(1 + column for column in slopes))
+        return _mixed(sample, design, back, varying, fitted.params)
+    coefficients = back @ fitted.params
+    # Not statsmodels' own, which is infinite where a fitted probability is 1 but for rounding.
+    likelihood = float(log_likelihood(sample.y, design @ fitted.params).sum())
     if method == "published":
-        return Fit(coefficients, covariance, fitted.log_likelihood)
-    robust = _robust(*by_cluster(sample.y, design, fitted, sample.member), back)
-    return Fit(coefficients, robust[0], fitted.log_likelihood, robust[1])
+        return Fit(coefficients, back @ fitted.cov_params() @ back.T, likelihood)
+    covariance, df = _robust(*by_cluster(sample.y, design, fitted.params, sample.member), back)
+    return Fit(coefficients, covariance, likelihood, df)
 
 
-def _mixed(sample: Sample, design: Array, back: Array, varying: tuple[int, ...]) -> Fit:
+def _mixed(
+    sample: Sample, design: Array, back: Array, varying: tuple[int, ...], start: Array
+) -> Fit:
     """Fit random coefficients; the error is cluster-robust, as slopes may differ otherwise too."""
-    fitted = fit_mixed(sample.y, design, sample.member, varying)
+    fitted = fit_mixed(sample.y, design, sample.member, varying, start)
     if not fitted.converged:
         return _no_fit(NOT_CONVERGED)
     covariance, df = _robust(fitted.score, fitted.information, back)
@@ -208,7 +216,7 @@ def _no_fit(note: str) -> Fit:
 
 
 def obstacle(sample: Sample, x: Array) -> str | None:
-    """Say why no regression on `x` has a maximum; null where it has."""
+    """Say why there is no regression on `x`; null where it has a maximum."""
     if len(sample.y) < FEWEST_ROWS:
         return f"fewer than {FEWEST_ROWS} rows"
     if np.ptp(sample.y) == 0:
@@ -217,6 +225,8 @@ def obstacle(sample: Sample, x: Array) -> str | None:
         return "predictor does not vary"
     if x.shape[1] > 1 and np.linalg.matrix_rank(standardise(x)[0], rtol=1e-9) <= x.shape[1]:
         return "predictors are collinear"
+    if not has_statsmodels():
+        return NOT_INSTALLED
     return separation(sample.y, x) if x.shape[1] else None
 
 

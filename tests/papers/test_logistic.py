@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
+from clinometer.papers.logistic import Regression, compare_predictors, regress
+from clinometer.papers.logit import fit_logit, separation, standardise
+from clinometer.papers.random_effects import fit_mixed
+from clinometer.papers.samples import Fit
 from clinometer.results import ESTIMATES
 from clinometer.results.schemas import FITS
-from clinometer.statistics.logistic import Regression, compare_predictors, regress
-from clinometer.statistics.logit import separation, standardise
-from clinometer.statistics.random_effects import fit_mixed
-from clinometer.statistics.samples import Fit
 
 
 def whole(found: Regression) -> pl.DataFrame:
@@ -359,7 +359,7 @@ def test_comparison_with_random_intercepts(two):
     mixed = rows.filter(method="mixed", formula="1 + score").row(0, named=True)
     design, back = standardise(two["score"].to_numpy()[:, None])
     y, member = two["decision"].to_numpy().astype(float), two["cluster"].to_numpy()
-    fitted = fit_mixed(y, design, member)
+    fitted = fit_mixed(y, design, member, start=fit_logit(y, design).params)
     assert mixed["estimate"] == pytest.approx((back @ fitted.coefficients)[1], rel=1e-9)
     assert mixed["aic"] == pytest.approx(2 * 3 - 2 * fitted.log_likelihood, rel=1e-9)
     assert rows.group_by("method").agg(pl.col("akaike_weight").sum())[

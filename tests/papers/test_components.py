@@ -8,8 +8,8 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-from clinometer.statistics.logistic import Regression, regress
-from clinometer.statistics.samples import fit, samples
+from clinometer.papers.logistic import Regression, regress
+from clinometer.papers.samples import fit, samples
 
 
 def draw(

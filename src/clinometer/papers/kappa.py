@@ -2,8 +2,8 @@
 
 Reference
     Cohen (1960), Educational and Psychological Measurement 20(1), 37–46: kappa; Fleiss, Cohen &
-    Everitt (1969), Psychological Bulletin 72(5), 323–327: its asymptotic standard error. Shares
-    have Wilson's interval (`clustered.wilson`).
+    Everitt (1969), Psychological Bulletin 72(5), 323–327: its asymptotic standard error; both as in
+    statsmodels. Shares have Wilson's interval (`clustered.wilson`).
 
 Measures
     `read_share`, 0…1, of the rows with a label. Over those of them that were read, `agreement`,
@@ -21,28 +21,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
+from clinometer.papers.corrected import corrected_mean
+from clinometer.papers.library import require_statsmodels
+from clinometer.papers.samples import binary, part_labels
 from clinometer.results import Schema, as_estimates, columns
 from clinometer.results.estimates import OTHER_MEASURES
 from clinometer.results.tables import need_columns
 from clinometer.statistics.clustered import check_confidence, row_by_row, wilson
-from clinometer.statistics.corrected import corrected_mean
-from clinometer.statistics.samples import binary, part_labels
 
 __all__ = ["CONFUSION", "Agreement", "agreement"]
 
 #: A variance below this is due to rounding.
 _ROUNDING = 1e-12
 
+_CELLS = ("n_11", "n_10", "n_01", "n_00")
+
 #: One row per part. Of a pair of digits the first is the reader's, the second the label's.
 CONFUSION: Schema = {
     **columns("part", "n", "n_read"),  # n: rows with a label
-    **dict.fromkeys(("n_11", "n_10", "n_01", "n_00"), pl.Int64()),
+    **dict.fromkeys(_CELLS, pl.Int64()),
     **dict.fromkeys(("n_missing_1", "n_missing_0"), pl.Int64()),  # labelled 1 or 0, not read
     **dict.fromkeys(("n_unlabelled", "n_unlabelled_read"), pl.Int64()),  # in none of the above
 }
+
+
+_KAPPA_COLUMNS = columns(
+    *("part", "n", "n_scored", "method", "estimate", "se", "ci_low", "ci_high")
+)
 
 
 class Agreement(NamedTuple):
@@ -89,7 +98,7 @@ def agreement(
     ------
     InputError
         If a column is missing, a value is not 1, 0 or null, a group is null or called ``"all"``,
-        or `confidence` means nothing.
+        or `confidence` means nothing; or statsmodels is not installed.
 
     Examples
     --------
@@ -99,6 +108,7 @@ def agreement(
     >>> estimates.select("measure", "n_scored", pl.col("estimate").round(2)).rows()
     [('read_share', 5, 0.8), ('agreement', 4, 0.75), ('kappa', 4, 0.5)]
     """
+    require_statsmodels("agreement")
     check_confidence(confidence)
     need_columns(frame, [read, label, *(c for c in (by, cluster) if c is not None)], "answers")
     answers = pl.DataFrame({"read": binary(frame[read]), "label": binary(frame[label])})
@@ -107,7 +117,7 @@ def agreement(
         part = part_labels(frame[by]).cast(pl.String)
         parts = answers.group_by(part.alias("part")).agg(*_counts()).sort("part")
         counts = pl.concat([counts, parts])
-    n_read = pl.sum_horizontal("n_11", "n_10", "n_01", "n_00")
+    n_read = pl.sum_horizontal(_CELLS)
     n = n_read + pl.col("n_missing_1") + pl.col("n_missing_0")
     confusion = counts.with_columns(n_read=n_read, n=n)
     n_alike = pl.col("n_11") + pl.col("n_00")
@@ -179,28 +189,21 @@ def _corrected(answers: Sequence[pl.DataFrame], confidence: float) -> pl.DataFra
 
 
 def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Give kappa with its error and interval; eq. 13 of Fleiss, Cohen & Everitt (1969)."""
-    n_read, kappa = pl.col("n_read"), pl.col("estimate")
+    """Give kappa of each part, with its error and interval."""
+    from statsmodels.stats.inter_rater import cohens_kappa
+
     z = float(ndtri(0.5 + confidence / 2.0))
-    share = {cell: pl.col(f"n_{cell}") / n_read for cell in ("11", "10", "01", "00")}
-    read_share, label_share = share["11"] + share["10"], share["11"] + share["01"]
-    chance = read_share * label_share + (1 - read_share) * (1 - label_share)
-    observed = (pl.col("n_11") + pl.col("n_00")) / n_read
-    disagreement = 1 - kappa
-    alike = share["11"] * (1 - (read_share + label_share) * disagreement) ** 2
-    alike += share["00"] * (1 - (2 - read_share - label_share) * disagreement) ** 2
-    unlike = (
-        share["10"] * (label_share + 1 - read_share) ** 2
-        + share["01"] * (read_share + 1 - label_share) ** 2
-    )
-    variance = alike + unlike * disagreement**2 - (kappa - chance * disagreement) ** 2
-    se = variance.sqrt() / ((1 - chance) * n_read.sqrt())
-    beyond_chance = pl.when(chance < 1).then((observed - chance) / (1 - chance))
-    kappas = confusion.with_columns(estimate=beyond_chance)
-    kappas = kappas.with_columns(se=pl.when(variance > _ROUNDING).then(se))
-    return kappas.select(
-        *("part", "n", "estimate", "se", pl.lit("fleiss").alias("method")),
-        n_read.alias("n_scored"),
-        (kappa - z * pl.col("se")).clip(-1.0, 1.0).alias("ci_low"),
-        (kappa + z * pl.col("se")).clip(-1.0, 1.0).alias("ci_high"),
-    )
+    rows = []
+    for part, n, n_read, *cells in confusion.select("part", "n", "n_read", *_CELLS).iter_rows():
+        row = {"part": part, "n": n, "n_scored": n_read, "method": "fleiss"}
+        table = np.array(cells).reshape(2, 2)
+        # Where reader and labels always have the same one value, kappa is 0/0.
+        if np.count_nonzero(table.sum(axis=0) + table.sum(axis=1)) == 2:
+            with np.errstate(invalid="ignore"):  # its test is 0/0 where one of them never varies
+                fit = cohens_kappa(table)
+            row["estimate"] = fit.kappa
+            if fit.var_kappa > _ROUNDING / n_read:
+                ends = np.clip(fit.kappa + np.array([-z, z]) * fit.std_kappa, -1.0, 1.0)
+                row |= {"se": fit.std_kappa, "ci_low": ends[0], "ci_high": ends[1]}
+        rows.append(row)
+    return pl.DataFrame(rows, schema=_KAPPA_COLUMNS)
