@@ -82,7 +82,7 @@ class SharedFactor:
         return np.asarray((moved**2).sum(axis=1) - alone)
 
     def likelihood(self, deviations: Array) -> Array:
-        """Return the likelihood of `_CORRELATIONS`, (draws, correlations).
+        """Return the likelihood of `_CORRELATIONS`, (draws, correlations); its largest is 1.
 
         `deviations`: (draws, stereotypes), the sd of the factor.
         """
@@ -100,8 +100,7 @@ class SharedFactor:
         crossed = np.einsum("ds,st,dt->d", deviations, shared, deviations)
         expected = alone + crossed[:, None] * _CORRELATIONS
         logs = -0.5 * df * (np.log(expected) + observed / expected)
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+        return np.asarray(np.exp(logs - logs.max()))
 
 
 def shared_factors(
@@ -177,7 +176,16 @@ def group_errors(
         (stereotypes,), which tell how stereotypes differ.
     """
     deviations = {f.place: found.deviations(f.place) * scales**0.5 for f in factors}
-    likelihoods = {f.place: f.likelihood(found.deviations(f.place)) for f in factors}
+    usual = found.usual
+    likelihoods = {}
+    for factor in factors:
+        likelihood = factor.likelihood(found.deviations(factor.place))
+        # The totals over stereotypes tell of the variances, too.
+        evidence = likelihood.sum(axis=1)
+        usual = usual * evidence
+        evidence = np.where(evidence > 0, evidence, 1.0)
+        likelihoods[factor.place] = likelihood / evidence[:, None]
+    usual = usual / usual.sum()
     columns = []
     for shares in groups:
         members = np.flatnonzero(shares)
@@ -200,9 +208,9 @@ def group_errors(
     if not columns:
         return GroupErrors(*np.zeros((4, 0)))
     variance, spread, wider, wider_spread = (np.array(c).T for c in zip(*columns, strict=True))
-    usual = np.broadcast_to(found.usual[:, None], variance.shape)
-    narrow = student(usual, *_inverse_chi2(variance, spread))
-    wide = student(usual, *_inverse_chi2(wider, wider_spread))
+    weights = np.broadcast_to(usual[:, None], variance.shape)
+    narrow = student(weights, *_inverse_chi2(variance, spread))
+    wide = student(weights, *_inverse_chi2(wider, wider_spread))
     return GroupErrors(*narrow, *wide)
 
 

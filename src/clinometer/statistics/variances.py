@@ -117,7 +117,7 @@ class Prior:
 
 
 #: Of answers that are drawn; and of probabilities, which vary by words and wordings alone.
-DRAWN = Prior(ratio=0.14, response=0.4, spread=1.5)
+DRAWN = Prior(ratio=0.2, response=0.4, spread=1.5)
 EXACT = Prior(ratio=1.0, response=0.02, spread=2.0)
 
 #: The modes whose answers are probabilities.
