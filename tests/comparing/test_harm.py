@@ -135,9 +135,9 @@ def test_missing_answers_clear_nothing_and_hide_no_large_rise(before, after, ver
 
 
 def test_without_an_interval_nothing_is_told():
-    known = change(0.0, 0.0)
+    measured = change(0.0, 0.0)
     for lacking, verdict in (({"se": None}, "one cluster"), ({"n_scored": 0}, "nothing scored")):
-        unknown = known._replace(difference={**known.difference, **lacking})
+        unknown = measured._replace(difference={**measured.difference, **lacking})
         assert judge_change(unknown, limits()) == (f"no verdict: {verdict}", None)
 
 

@@ -119,10 +119,10 @@ def test_with_a_baseline_changes_are_limited_by_its_variance(tmp_path: Path) -> 
         ]  # fmt: skip
         scores.append(pl.DataFrame([dict.fromkeys(SCORES) | row for row in rows], schema=SCORES))
     start = replace(START, baseline=Path("released.zip"))
-    found = []
+    limits = []
     for name, frame in zip("ab", scores, strict=True):
         write_start(start, tmp_path / name, scores=frame)
         rule = load_policy(tmp_path / name / "policy.yaml").rules[-1]
-        found.append((rule.title, rule.at_most))
-    assert found == [("change", 0.1), ("change", 0.45)]
+        limits.append((rule.title, rule.at_most))
+    assert limits == [("change", 0.1), ("change", 0.45)]
     assert "baseline: " in (tmp_path / "a" / STARTED[-1]).read_text("utf-8")

@@ -136,13 +136,13 @@ def _with_times(plan: Plan, times: int) -> Plan:
     return replace(plan, selections=parts)
 
 
-def _times_needed(errors: RowErrors, of_four: RowErrors, limit: float) -> float:
+def _times_needed(errors: RowErrors, fourfold: RowErrors, limit: float) -> float:
     """Return how many times as many trials decide a limit; beyond `_MOST_TIMES`: none do.
 
-    A variance is a part that stays plus one that falls with the trials; `of_four` are the errors
+    A variance is a part that stays plus one that falls with the trials; `fourfold` are the errors
     with four times as many.
     """
-    falling = np.maximum(errors.se**2 - of_four.se**2, 0.0) * 4.0 / 3.0
+    falling = np.maximum(errors.se**2 - fourfold.se**2, 0.0) * 4.0 / 3.0
     staying = errors.se**2 - falling
     reach = errors.reach / errors.se
     low, high = 1.0, 2.0 * _MOST_TIMES
@@ -164,13 +164,13 @@ def _errors(
     if rule.what == "change":
         se = np.array([*_change_errors(plan, rule, baseline)])
         return RowErrors.of_t(se, np.inf, confidence) if len(se) else None
-    rows = _of_rule(power_of_plan(plan, runs=_RUNS, controls=False), rule).drop_nulls("df")
+    rows = _select_rows(power_of_plan(plan, runs=_RUNS, controls=False), rule).drop_nulls("df")
     if rows.is_empty():
         return None
     return RowErrors.of_t(rows["se"].to_numpy(), rows["df"].to_numpy(), confidence)
 
 
-def _of_rule(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
+def _select_rows(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
     """Return what a rule is about of a table with a row per mean, or per trial."""
     explicit = [name for name, measure in MEASURES.items() if measure.explicit]
     if rule.where.instrument is None:
@@ -187,7 +187,7 @@ def _change_errors(plan: Plan, rule: Rule, baseline: pl.DataFrame | None) -> Ite
         measure = MEASURES[scores["instrument"][0]]
         scale = (measure.neutral - measure.low) * (measure.high - measure.neutral)
         nearest = nearest_components(scores, None, embedded)
-        trials = _of_rule(scores, rule)
+        trials = _select_rows(scores, rule)
         for level in rule.levels:
             keys = [*NEVER_POOLED, *keys_of(level)[1 + len(NEVER_POOLED) :]]
             for _, rows in trials.group_by(keys, maintain_order=True):
