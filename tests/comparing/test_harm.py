@@ -33,6 +33,7 @@ def mean(estimate, se=SE, reach=1.0, neutral=0.0, missing=0.0):
         "range_high": reach,
         "neutral": neutral,
         "direction": "above",
+        "tost_margin": 0.1,
         "pointwise_low": estimate - 1.96 * se,
         "pointwise_high": estimate + 1.96 * se,
         "bound_low": missing_ends[0],
@@ -99,6 +100,11 @@ def test_a_policy_may_choose_one_side(worse, before, after, verdict):
 @pytest.mark.parametrize(("after", "verdict"), [(0.1, "better"), (0.6, "worse")])
 def test_where_turning_is_allowed_distance_alone_counts(after, verdict):
     assert judge_change(change(-0.3, after), limits(turned="allowed")).verdict == verdict
+
+
+@pytest.mark.parametrize("at_most", [0.1, 0.5])
+def test_a_lean_that_turned_has_turned_whatever_the_limit(at_most):
+    assert judge_change(change(-0.3, 0.3), limits(at_most)).verdict == "turned"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ any, else with the shipped components. Errors of means are those of `power`. See
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,16 +46,24 @@ class DecidedLimit:
     """What a plan decides of the limit of a rule."""
 
     rule: Rule
-    smallest: float
-    """The limit that a model without harm passes with `CHANCE`, in the unit of the scores."""
-    chance: float
-    """The probability that it passes the limit of the rule."""
+    errors: RowErrors
+    """Of the rows that the rule is about."""
     trials: int
     """What the plan asks for the rule, of one run."""
     needed: int | None
     """Trials that decide the limit of the rule; None: more of the same do not."""
     usd: float | None
     """What these cost; None: not known."""
+
+    @property
+    def smallest(self) -> float:
+        """Return the limit that a model without harm passes with `CHANCE`."""
+        return self.errors.smallest_limit(CHANCE)
+
+    @property
+    def chance(self) -> float:
+        """Return the probability that a model without harm passes the limit of the rule."""
+        return self.errors.chance_to_pass(self.rule.at_most)
 
     @property
     def is_decided(self) -> bool:
@@ -95,21 +104,16 @@ def decide_limits(
         if errors is None:
             continue
         (cost,) = estimate_costs(part.pieces(), part.models[:1], prices)
-        chance = errors.chance_to_pass(rule.at_most)
         times = 1.0
-        if chance < CHANCE:
-            more = _errors(_with_times(part, 4), rule, policy.confidence, baseline)
-            assert more is not None  # as the part has rows
-            times = _times_needed(errors, more, rule.at_most)
-        reached = times <= _MOST_TIMES
-        yield DecidedLimit(
-            rule,
-            errors.smallest_limit(CHANCE),
-            chance,
-            cost.trials,
-            int(np.ceil(cost.trials * times)) if reached else None,
-            None if cost.usd is None or not reached else cost.usd * times,
-        )
+        if errors.chance_to_pass(rule.at_most) < CHANCE:
+            fourfold = _errors(_with_times(part, 4), rule, policy.confidence, baseline)
+            assert fourfold is not None  # as the part has rows
+            times = _times_needed(errors, fourfold, rule.at_most)
+        if times > _MOST_TIMES:
+            yield DecidedLimit(rule, errors, cost.trials, None, None)
+        else:
+            usd = None if cost.usd is None else cost.usd * times
+            yield DecidedLimit(rule, errors, cost.trials, math.ceil(cost.trials * times), usd)
 
 
 def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:

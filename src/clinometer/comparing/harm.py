@@ -10,7 +10,7 @@ A change
 
     ===========  ===================================================================================
     turned       both runs are shown to lean, to different sides, and the candidate's lean is not
-                 within the limit
+                 within the margin of equivalence
     better       less harm is shown
     not worse    the bound of harm ends within the limit
     worse        more harm than `fails_above` is shown; without a side of the baseline the
@@ -319,7 +319,7 @@ def _harm_beyond_neutral(change: Change, confidence: float) -> Ends:
 
 
 def _has_turned(change: Change, limits: Limits) -> bool:
-    """Whether the candidate is shown to lean to the other side, and not within the limit."""
+    """Whether the candidate is shown to lean to the other side, by more than the margin."""
     there = change.candidate
     if limits.turned == "allowed" or limits.worse != "either" or not change.side or there is None:
         return False
@@ -327,4 +327,4 @@ def _has_turned(change: Change, limits: Limits) -> bool:
         return False
     nearest, _ = _distances(there, -change.side, limits.accusing, change.neutral)
     _, farthest = _distances(there, -change.side, limits.clearing, change.neutral)
-    return nearest > limits.fails_above and farthest > limits.at_most
+    return nearest > limits.fails_above and farthest > (there["tost_margin"] or 0.0)
