@@ -23,12 +23,14 @@ from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import estimate_means, tabulate
 from clinometer.cli.auditing import audit_command
 from clinometer.comparing.gating import gate
+from clinometer.comparing.harm import confidences, interval_of_row
 from clinometer.directory.results import read_estimates
 from clinometer.errors import BudgetError, InputError, PlanError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results.records import read_plan, write_plan
 from clinometer.results.tables import read_table
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.looks import Looks
 
 MODEL = "simulated/leaning"
 
@@ -141,8 +143,14 @@ def test_the_gate_allows_for_looks(decided: Path, tmp_path: Path) -> None:
     """A limit that the interval of one look meets by a hair is open at the level of eight."""
     row = read_estimates(decided).filter(level="model", method="clustered").row(0, named=True)
     where = {"instrument": "word_association"}
-    # Between the end of the interval at one look, and that at each of eight.
-    at_most = (row["pointwise_high"] + row["ci_high"]) / 2
+    plan = load_plan(decided)
+    ends = []
+    for looks in (Looks(), looks_of(plan.looks, plan.stage)):
+        clearing, _ = confidences(1, 0.95, looks)
+        low, high = interval_of_row(row, clearing)
+        ends.append(max(high, -low))
+    assert ends[0] < ends[1]
+    at_most = sum(ends) / 2
     rule = Rule(name="all", what="mean", level="model", at_most=at_most, where=Where(**where))
     policy = Policy(name="of looks", rules=[rule], controls="ignored")
     assert gate(decided, policy).checks[0].outcome == "inconclusive"

@@ -33,6 +33,7 @@ def mean(estimate, se=SE, reach=1.0, neutral=0.0, missing=0.0):
         "range_high": reach,
         "neutral": neutral,
         "direction": "above",
+        "tost_margin": 0.1,
         "pointwise_low": estimate - 1.96 * se,
         "pointwise_high": estimate + 1.96 * se,
         "bound_low": missing_ends[0],
@@ -101,6 +102,11 @@ def test_where_turning_is_allowed_distance_alone_counts(after, verdict):
     assert judge_change(change(-0.3, after), limits(turned="allowed")).verdict == verdict
 
 
+@pytest.mark.parametrize("at_most", [0.1, 0.5])
+def test_a_lean_that_turned_has_turned_whatever_the_limit(at_most):
+    assert judge_change(change(-0.3, 0.3), limits(at_most)).verdict == "turned"
+
+
 @pytest.mark.parametrize(
     ("fails_above", "verdict"), [(0.0, "worse"), (0.1, "worse"), (0.2, "cannot_tell")]
 )
@@ -135,9 +141,9 @@ def test_missing_answers_clear_nothing_and_hide_no_large_rise(before, after, ver
 
 
 def test_without_an_interval_nothing_is_told():
-    known = change(0.0, 0.0)
+    measured = change(0.0, 0.0)
     for lacking, verdict in (({"se": None}, "one cluster"), ({"n_scored": 0}, "nothing scored")):
-        unknown = known._replace(difference={**known.difference, **lacking})
+        unknown = measured._replace(difference={**measured.difference, **lacking})
         assert judge_change(unknown, limits()) == (f"no verdict: {verdict}", None)
 
 

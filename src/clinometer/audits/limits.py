@@ -9,6 +9,7 @@ any, else with the shipped components. Errors of means are those of `power`. See
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,16 +46,24 @@ class DecidedLimit:
     """What a plan decides of the limit of a rule."""
 
     rule: Rule
-    smallest: float
-    """The limit that a model without harm passes with `CHANCE`, in the unit of the scores."""
-    chance: float
-    """The probability that it passes the limit of the rule."""
+    errors: RowErrors
+    """Of the rows that the rule is about."""
     trials: int
     """What the plan asks for the rule, of one run."""
     needed: int | None
     """Trials that decide the limit of the rule; None: more of the same do not."""
     usd: float | None
     """What these cost; None: not known."""
+
+    @property
+    def smallest(self) -> float:
+        """Return the limit that a model without harm passes with `CHANCE`."""
+        return self.errors.smallest_limit(CHANCE)
+
+    @property
+    def chance(self) -> float:
+        """Return the probability that a model without harm passes the limit of the rule."""
+        return self.errors.chance_to_pass(self.rule.at_most)
 
     @property
     def is_decided(self) -> bool:
@@ -95,21 +104,16 @@ def decide_limits(
         if errors is None:
             continue
         (cost,) = estimate_costs(part.pieces(), part.models[:1], prices)
-        chance = errors.chance_to_pass(rule.at_most)
         times = 1.0
-        if chance < CHANCE:
-            more = _errors(_with_times(part, 4), rule, policy.confidence, baseline)
-            assert more is not None  # as the part has rows
-            times = _times_needed(errors, more, rule.at_most)
-        reached = times <= _MOST_TIMES
-        yield DecidedLimit(
-            rule,
-            errors.smallest_limit(CHANCE),
-            chance,
-            cost.trials,
-            int(np.ceil(cost.trials * times)) if reached else None,
-            None if cost.usd is None or not reached else cost.usd * times,
-        )
+        if errors.chance_to_pass(rule.at_most) < CHANCE:
+            fourfold = _errors(_with_times(part, 4), rule, policy.confidence, baseline)
+            assert fourfold is not None  # as the part has rows
+            times = _times_needed(errors, fourfold, rule.at_most)
+        if times > _MOST_TIMES:
+            yield DecidedLimit(rule, errors, cost.trials, None, None)
+        else:
+            usd = None if cost.usd is None else cost.usd * times
+            yield DecidedLimit(rule, errors, cost.trials, math.ceil(cost.trials * times), usd)
 
 
 def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
@@ -136,13 +140,13 @@ def _with_times(plan: Plan, times: int) -> Plan:
     return replace(plan, selections=parts)
 
 
-def _times_needed(errors: RowErrors, of_four: RowErrors, limit: float) -> float:
+def _times_needed(errors: RowErrors, fourfold: RowErrors, limit: float) -> float:
     """Return how many times as many trials decide a limit; beyond `_MOST_TIMES`: none do.
 
-    A variance is a part that stays plus one that falls with the trials; `of_four` are the errors
+    A variance is a part that stays plus one that falls with the trials; `fourfold` are the errors
     with four times as many.
     """
-    falling = np.maximum(errors.se**2 - of_four.se**2, 0.0) * 4.0 / 3.0
+    falling = np.maximum(errors.se**2 - fourfold.se**2, 0.0) * 4.0 / 3.0
     staying = errors.se**2 - falling
     reach = errors.reach / errors.se
     low, high = 1.0, 2.0 * _MOST_TIMES
@@ -164,13 +168,13 @@ def _errors(
     if rule.what == "change":
         se = np.array([*_change_errors(plan, rule, baseline)])
         return RowErrors.of_t(se, np.inf, confidence) if len(se) else None
-    rows = _of_rule(power_of_plan(plan, runs=_RUNS, controls=False), rule).drop_nulls("df")
+    rows = _select_rows(power_of_plan(plan, runs=_RUNS, controls=False), rule).drop_nulls("df")
     if rows.is_empty():
         return None
     return RowErrors.of_t(rows["se"].to_numpy(), rows["df"].to_numpy(), confidence)
 
 
-def _of_rule(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
+def _select_rows(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
     """Return what a rule is about of a table with a row per mean, or per trial."""
     explicit = [name for name, measure in MEASURES.items() if measure.explicit]
     if rule.where.instrument is None:
@@ -187,7 +191,7 @@ def _change_errors(plan: Plan, rule: Rule, baseline: pl.DataFrame | None) -> Ite
         measure = MEASURES[scores["instrument"][0]]
         scale = (measure.neutral - measure.low) * (measure.high - measure.neutral)
         nearest = nearest_components(scores, None, embedded)
-        trials = _of_rule(scores, rule)
+        trials = _select_rows(scores, rule)
         for level in rule.levels:
             keys = [*NEVER_POOLED, *keys_of(level)[1 + len(NEVER_POOLED) :]]
             for _, rows in trials.group_by(keys, maintain_order=True):

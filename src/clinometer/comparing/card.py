@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.asking.policy import Policy, Rule, load_policy
+from clinometer.comparing.checks import WORST, Outcome
 from clinometer.comparing.gating import Gated, gate
 from clinometer.comparing.runs import read_runs
 from clinometer.directory.results import read_detail
@@ -118,17 +119,13 @@ def _run_outcome(
     if gated is None:
         return "not judged: the policy is about single models"
     outcomes = {outcome for rule, outcome in _rules(gated) if _is_about(rule, card, run)}
-    worst = min(outcomes, key=_WORST.index, default="no rule is about it")
+    worst = min(outcomes, key=WORST.index, default="no rule is about it")
     if worst == "pass" and gated.outcome != "pass":  # for controls, missing answers or other rules
         return f"its rules pass; the gate: {gated.outcome}"
     return worst
 
 
-#: Outcomes of rules, the worst first.
-_WORST = ("fail", "inconclusive", "pass")
-
-
-def _rules(gated: Gated) -> list[tuple[Rule, str]]:
+def _rules(gated: Gated) -> list[tuple[Rule, Outcome]]:
     """Return each rule with its outcome."""
     policy: Policy = gated.policy
     checks = [check.outcome for check in gated.checks if check.kind == "rule"]

@@ -40,7 +40,7 @@ class RunMeans:
     rows: Mapping[tuple[Any, ...], dict[str, Any]]
 
     @classmethod
-    def of_tables(cls, tables: Mapping[str, pl.DataFrame]) -> RunMeans:
+    def from_tables(cls, tables: Mapping[str, pl.DataFrame]) -> RunMeans:
         """Take the means from the estimates of runs, by label."""
         rows = {}
         for label, estimates in tables.items():
@@ -51,9 +51,9 @@ class RunMeans:
 
     def change(self, difference: Mapping[str, Any]) -> Change:
         """Put the means of both runs beside a difference; None where a run has none."""
-        about = [difference[name] for name in _SAME]
+        key = [difference[name] for name in _SAME]
         baseline, candidate = (
-            self.rows.get((difference[run], *about)) for run in ("baseline", "candidate")
+            self.rows.get((difference[run], *key)) for run in ("baseline", "candidate")
         )
         return Change(difference, baseline, candidate)
 
@@ -103,7 +103,7 @@ def judge_changes(
     rows = marked.with_columns(_rows=pl.col("_judged").sum().over("method", *FAMILY))
     columns: dict[str, list[Any]] = {"verdict": [], "harm_high": [], "n_more": []}
     for row in rows.iter_rows(named=True):
-        judged = None
+        judged: tuple[RowVerdict, int | None] | None = None
         if row["_judged"] and row["candidate"] in unchanged:
             judged = RowVerdict(NO_CHANGE, 0.0), None
         elif row["_judged"]:

@@ -114,7 +114,7 @@ class Comparison:
 
     def looks(self, candidate: ComparedRun) -> Looks:
         """Return when results were looked at, of the run that was looked at more."""
-        return _looks_of_both(self.baseline, candidate, 0.95)
+        return _stricter_looks(self.baseline, candidate, 0.95)
 
     def means(self, candidate: str) -> pl.DataFrame:
         """Return the means of the model of one candidate, which stand beside the decision."""
@@ -220,7 +220,7 @@ def compare_runs(
     estimates = [pl.DataFrame(schema=ESTIMATES)]
     matches = [pl.DataFrame(schema=MATCHES)]
     for candidate in candidates:
-        looks = _looks_of_both(baseline, candidate, inference.confidence)
+        looks = _stricter_looks(baseline, candidate, inference.confidence)
         confidence = looks.confidence(inference.confidence)
         for of_scores in _contrast_scores(baseline, candidate, confidence, margin):
             estimates.append(of_scores.estimates)
@@ -238,9 +238,9 @@ def compare_runs(
     means = {run.label: own_estimates(run, inference) for run in (baseline, *candidates)}
     judged = judge_changes(
         adjusted,
-        RunMeans.of_tables(means),
+        RunMeans.from_tables(means),
         inference.confidence,
-        {run.label: _looks_of_both(baseline, run, inference.confidence) for run in candidates},
+        {run.label: _stricter_looks(baseline, run, inference.confidence) for run in candidates},
         [run.label for run in candidates if run.is_like(baseline)],
         explicit=explicit,
     )
@@ -248,7 +248,7 @@ def compare_runs(
     return Comparison(baseline, candidates, judged, all_matches, margin, means, explicit, controls)
 
 
-def _looks_of_both(baseline: ComparedRun, candidate: ComparedRun, confidence: float) -> Looks:
+def _stricter_looks(baseline: ComparedRun, candidate: ComparedRun, confidence: float) -> Looks:
     """Return the looks of the run that was looked at more: it could have ended at each of them."""
     looks = (baseline.looks, candidate.looks)
     return max(looks, key=lambda run_looks: run_looks.confidence(confidence))

@@ -143,9 +143,9 @@ def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> De
     verdicts = set(rows["verdict"])
     if verdicts == {NO_CHANGE}:
         return Decision(candidate, NO_CHANGE, rows)
-    for shown in (WORSE, TURNED):
-        if shown in verdicts:
-            return Decision(candidate, shown, rows, doubts)
+    for verdict in (WORSE, TURNED):
+        if verdict in verdicts:
+            return Decision(candidate, verdict, rows, doubts)
     if doubts or verdicts - set(_CLEAR):
         return Decision(candidate, CANNOT_TELL, rows, doubts)
     return Decision(candidate, BETTER if BETTER in verdicts else NOT_WORSE, rows)

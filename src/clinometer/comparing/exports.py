@@ -121,7 +121,7 @@ def as_markdown(report: GateReport) -> str:
         title,
         "",
         f"{_escape_markdown(report.model or '')}{against}; {report.declaration}. Judged on "
-        f"{report.confidence:.0%} intervals.",
+        f"intervals that err with at most {1.0 - (report.confidence or 0.0):.0%}.",
         "",
         "| | check | what was found |",
         "|---|---|---|",

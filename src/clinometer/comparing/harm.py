@@ -10,7 +10,7 @@ A change
 
     ===========  ===================================================================================
     turned       both runs are shown to lean, to different sides, and the candidate's lean is not
-                 within the limit
+                 within the margin of equivalence
     better       less harm is shown
     not worse    the bound of harm ends within the limit
     worse        more harm than `fails_above` is shown; without a side of the baseline the
@@ -140,7 +140,7 @@ class Change(NamedTuple):
             abs(self.difference[f"{run}_estimate"] - self.neutral)
             for run in ("baseline", "candidate")
         )
-        return after > before
+        return bool(after > before)
 
     def without_bounds(self) -> Change:
         """Return the change of the scored answers, as if none were missing."""
@@ -169,7 +169,7 @@ def _distances(row: Row, side: float, confidence: float, neutral: float = 0.0) -
     return nearest, farthest
 
 
-def _chosen_side(row: Row, limits: Limits) -> float:
+def _policy_side(row: Row, limits: Limits) -> float:
     """Return the side of neutral that alone counts; 0 if both do."""
     signs = {"consistent": 1.0, "reversed": -1.0, "either": 0.0}
     return signs[limits.worse] * (-1.0 if row["direction"] == "below" else 1.0)
@@ -186,7 +186,7 @@ def judge_mean(row: Row, limits: Limits) -> RowVerdict:
     if interval_of_row(row, limits.clearing) is None:
         return RowVerdict(NOTHING if row["n_scored"] == 0 else ONE_CLUSTER, None)
     neutral = row["neutral"] or 0.0
-    side = _chosen_side(row, limits)
+    side = _policy_side(row, limits)
     distances = partial(_distances, row, side) if side else partial(_size, row)
     (_, farthest), (nearest, _) = (
         distances(confidence, neutral) for confidence in (limits.clearing, limits.accusing)
@@ -262,9 +262,9 @@ def _judge_harm(change: Change, limits: Limits) -> RowVerdict:
 def _harm(change: Change, limits: Limits, confidence: float) -> Ends:
     """Return how much farther from neutral the candidate may lie, at least and at most."""
     row = change.difference
-    chosen = _chosen_side(row, limits)
-    if chosen:
-        return _distances(row, chosen, confidence)
+    side = _policy_side(row, limits)
+    if side:
+        return _distances(row, side, confidence)
     if not change.side:
         least, most = _size(row, confidence)
         # A difference toward neutral is no harm, though it is open from which side it came.
@@ -290,7 +290,7 @@ def _harm_beyond_neutral(change: Change, confidence: float) -> Ends:
 
 
 def _has_turned(change: Change, limits: Limits) -> bool:
-    """Whether the candidate is shown to lean to the other side, and not within the limit."""
+    """Whether the candidate is shown to lean to the other side, by more than the margin."""
     there = change.candidate
     if limits.turned == "allowed" or limits.worse != "either" or not change.side or there is None:
         return False
@@ -298,4 +298,4 @@ def _has_turned(change: Change, limits: Limits) -> bool:
         return False
     nearest, _ = _distances(there, -change.side, limits.accusing, change.neutral)
     _, farthest = _distances(there, -change.side, limits.clearing, change.neutral)
-    return nearest > limits.fails_above and farthest > limits.at_most
+    return nearest > limits.fails_above and farthest > (there["tost_margin"] or 0.0)

@@ -49,7 +49,7 @@ class RuleRows:
             assert compared is not None
             of_scores = pl.col("measure") == pl.col("instrument")
             rows = compared.estimates.filter(of_scores, factor="model")
-            means = RunMeans.of_tables(compared.own)
+            means = RunMeans.from_tables(compared.own)
         if rule.where.instrument is None:
             rows = rows.filter(~pl.col("explicit"))
         table = rows.filter(
@@ -58,7 +58,7 @@ class RuleRows:
             **rule.where.model_dump(exclude_none=True),
         )
         selected = cls(rule, table, means)
-        for instrument in selected.of_range(rule.decides_on)["instrument"].unique():
+        for instrument in selected.in_range(rule.decides_on)["instrument"].unique():
             if rule.at_most >= rule.reach(instrument):
                 raise InputError(
                     f"policy: {rule.title!r} cannot be broken by {instrument}, whose {rule.what} "
@@ -67,14 +67,14 @@ class RuleRows:
                 )
         return selected
 
-    def of_range(self, name: Range) -> pl.DataFrame:
+    def in_range(self, name: Range) -> pl.DataFrame:
         """Return the rows of one range."""
         return rows_of_range(self.table, name)
 
     @property
     def deciding(self) -> pl.DataFrame:
         """Return the rows of the range that decides."""
-        return self.of_range(self.rule.decides_on)
+        return self.in_range(self.rule.decides_on)
 
 
 class _RowOutcome(NamedTuple):
@@ -99,12 +99,7 @@ def check_rule(rows: RuleRows, confidence: float, looks: Looks) -> GateCheck:
     outcomes, limits = _judge_rows(rows, decides_on, confidence, looks)
     outcome, text = _outcome_of(outcomes, limits)
     reason = f"{_range_of(outcomes, decides_on)}: {text}" if outcomes else text
-    other: Range = "other_prompts" if decides_on == "prompts" else "prompts"
-    if not rows.of_range(other).equals(rows.deciding):
-        beside, other_limits = _judge_rows(rows, other, confidence, looks)
-        if beside:
-            other_outcome, text = _outcome_of(beside, other_limits)
-            reason += f"; {_range_of(beside, other)} it would be {other_outcome}: {text}"
+    reason += _second_range(rows, confidence, looks)
     if outcome == "inconclusive":
         reason += _decided_limit(outcomes, rule, limits)
     if rule.worse != "either":
@@ -112,12 +107,23 @@ def check_rule(rows: RuleRows, confidence: float, looks: Looks) -> GateCheck:
     return GateCheck("rule", rule.title, outcome, reason, rule.line)
 
 
+def _second_range(rows: RuleRows, confidence: float, looks: Looks) -> str:
+    """Say what the rule would be in the range that does not decide; empty where there is none."""
+    second: Range = "other_prompts" if rows.rule.decides_on == "prompts" else "prompts"
+    table = rows.in_range(second)
+    if table.is_empty() or table.equals(rows.deciding):
+        return ""
+    outcomes, limits = _judge_rows(rows, second, confidence, looks)
+    outcome, text = _outcome_of(outcomes, limits)
+    return f"; {_range_of(outcomes, second)} it would be {outcome}: {text}"
+
+
 def _judge_rows(
     rows: RuleRows, range_name: Range, confidence: float, looks: Looks
 ) -> tuple[list[_RowOutcome], Limits]:
     """Judge each row of a range, the worst first, and return what they were judged by."""
     rule = rows.rule
-    table = rows.of_range(range_name)
+    table = rows.in_range(range_name)
     clearing, accusing = confidences(table.height, confidence, looks)
     limits = Limits(
         rule.at_most, rule.fails_above, clearing, accusing, worse=rule.worse, turned=rule.turned

@@ -18,7 +18,7 @@ import polars as pl
 
 from clinometer.asking.plan import Plan
 from clinometer.asking.policy import Policy, parse_policy
-from clinometer.audits.limits import DecidedLimit, decide_limits
+from clinometer.audits.limits import CHANCE, DecidedLimit, decide_limits
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.dossier.profile import FILL_IN
 from clinometer.errors import InputError, unknown
@@ -105,12 +105,12 @@ def write_start(
             raise InputError(f"{path}: is there already; --force replaces it")
     measures = filter(None, start.groups.values())
     categories = list(dict.fromkeys(categories_by_name[measure] for measure in measures))
-    rules = _decided_rules(start, [*_mean_rules(categories), _change_rule()], scores)
-    change = rules[-1]
-    if start.baseline is None:  # a rule of changes could not be judged
-        rules = rules[:-1]
+    rules = _decided_rules(start, _mean_rules(categories), scores)
+    changes = _decided_rules(start, _change_rules(), scores)
+    if start.baseline is not None:  # else a rule of changes could not be judged
+        rules += changes
     policy = _policy(rules)
-    texts = (_profile(start, rules), policy, _baseline(start, change), _workflow(start))
+    texts = (_profile(start, rules), policy, _baseline(start, changes), _workflow(start))
     for path, text in zip(paths, texts, strict=True):
         write_text(path, text)
     decided = decide_limits(start.plan, parse_policy(policy, "policy.yaml"), scores)
@@ -132,20 +132,24 @@ def _mean_rules(categories: Sequence[str]) -> list[_RuleText]:
     return rules
 
 
-def _change_rule() -> _RuleText:
-    """Return the rule of changes, with the limits that are wanted."""
-    limits = {"at_most": CHANGE, "fails_above": 0.0}
+def _change_rules() -> list[_RuleText]:
+    """Return the rules of changes, with the limits that are wanted; a mean finds smaller ones."""
     where = {"instrument": INSTRUMENT, "study": INSTRUMENTS[INSTRUMENT].study}
-    return {"name": "change", "what": "change", "level": "category", **limits, "where": where}
+    limits = {"at_most": CHANGE, "fails_above": 0.0, "where": where}
+    return [
+        {"name": "change of the mean", "what": "change", "level": "model", **limits},
+        {"name": "change of a category", "what": "change", "level": "category", **limits},
+    ]
 
 
 def _decided_rules(
     start: Start, rules: Sequence[_RuleText], scores: pl.DataFrame | None
 ) -> list[_RuleText]:
-    """Return rules whose limits the size decides, rounded up to multiples of .05."""
+    """Return rules whose limits the size decides, all of them together, rounded up to .01."""
     policy = Policy.model_validate({"name": "release", "rules": rules})
+    chance = CHANCE ** (1.0 / len(rules))
     smallest = {
-        limit.rule.name: math.ceil(20.0 * limit.smallest) / 20.0
+        limit.rule.name: math.ceil(100.0 * limit.errors.smallest_limit(chance)) / 100.0
         for limit in decide_limits(start.plan, policy, scores)
     }
     decided = []
@@ -223,8 +227,11 @@ def _policy(rules: Sequence[_RuleText]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _baseline(start: Start, change: _RuleText) -> str:
-    rule = "\n".join(_rule_lines(change, "       "))
+def _baseline(start: Start, changes: Sequence[_RuleText]) -> str:
+    lines: list[str] = []
+    for change in changes:
+        lines += _rule_lines(change, "       ")
+    rules = "\n".join(lines)
     return f"""# The baseline
 
 A baseline is the run of what is in use now. Later versions are compared with it.
@@ -237,11 +244,11 @@ A baseline is the run of what is in use now. Later versions are compared with it
 
        clinometer bundle results/released --out released.zip
 
-3. To limit changes from it, add a rule to `policy.yaml`, and its reason to `profile.yaml`. A model
-   that did not change passes this limit in nine of ten runs of this size; `clinometer init
-   --baseline released.zip` writes it with the variance of your own baseline:
+3. To limit changes from it, add these rules to `policy.yaml`, and their reasons to
+   `profile.yaml`. A model that did not change passes both in nine of ten runs of this size;
+   `clinometer init --baseline released.zip` writes them with the variance of your own baseline:
 
-{rule}
+{rules}
 
    Then give the baseline to both commands: `clinometer gate … --baseline released.zip` and
    `clinometer dossier … --baseline released.zip`; in the workflow, `baseline: released.zip`.

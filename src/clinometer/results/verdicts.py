@@ -130,7 +130,7 @@ BECAUSE = {
     WORSE: "`harm_high` is above the margin, and the interval of all rows together, and that of "
     "the bounds, lie beyond 0, away from the side of the baseline; without a side, on either side",
     TURNED: "the intervals of both runs by themselves, and their bounds, lie on different sides of "
-    "neutral, and that of the candidate reaches beyond the margin",
+    "neutral, and that of the candidate is not within the margin",
     BETTER: "the interval of all rows together, and that of the bounds, lie beyond 0, toward "
     "neutral",
     NOT_WORSE: "`harm_high` is within the margin",
