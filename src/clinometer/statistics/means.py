@@ -234,6 +234,7 @@ class InferredRun:
         self.strata, self.ends = strata, ends
         self.designs = [stratum.design for stratum in strata]
         self.variances: Variances | None = None
+        self.shared_ratio = 0.0 if prior is None else prior.shared
         if prior is None or all(design.size < 2 for design in self.designs):
             return
         products = [
@@ -377,7 +378,13 @@ class InferredRun:
             return None
         stratum_means = np.array([stratum.mean for stratum in self.strata])
         return group_errors(
-            self.designs, self.variances, self.factors, self.scales, shares, stratum_means
+            self.designs,
+            self.variances,
+            self.factors,
+            self.scales,
+            shares,
+            stratum_means,
+            self.shared_ratio,
         )
 
     def _group_mean(

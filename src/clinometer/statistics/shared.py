@@ -3,9 +3,9 @@
 Measures
     The variance of a mean over stereotypes is the sum of the variances of their means times the
     squares of their shares, plus what the levels of a factor add that several of them have: a
-    wording that raises all stereotypes raises their mean. How alike a factor moves stereotypes is a
-    correlation ρ from 0 to 1, uniform before the run. It is judged by the sum of squares of the
-    levels' totals over stereotypes, χ²-distributed, beside the sum of each stereotype's.
+    wording that raises all stereotypes raises their mean. The standard deviation that they share is
+    half-Cauchy before the run, as those of `variances` are. It is judged by the sum of squares of
+    the levels' totals over stereotypes, χ²-distributed, beside the sum of each stereotype's.
 
     A stereotype with one level of a factor that others have several of is charged with the factor's
     variance, since a mean is about other words, too. Where no member has several levels, nothing is
@@ -31,12 +31,14 @@ from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, SHARED, Design
-from clinometer.statistics.variances import Variances, student
+from clinometer.statistics.variances import Variances, even_points, student
 
 __all__ = ["SharedFactor", "group_errors", "shared_factors", "tempering_of"]
 
-#: The correlations that are tried, and the shares of error in the dispersion of means.
-_CORRELATIONS = (np.arange(20) + 0.5) / 20.0
+#: The shared standard deviations that are tried, relative to that of responses.
+_RATIOS = np.geomspace(1e-3, 30.0, 120)
+
+#: The shares of error in the dispersion of means that are tried.
 _SHARES_OF_ERROR = (np.arange(40) + 0.5) / 40.0
 
 
@@ -72,35 +74,44 @@ class SharedFactor:
         stereotypes = int(self.several.sum())
         return 1.0 / (1.0 + max(stereotypes - 1, 0) * self.correlation() ** 2)
 
-    def added(self, deviations: Array, shares: Array) -> Array:
-        """Return what the factor adds to the variance of a mean if it moves all alike: (draws,).
+    def added(self, deviations: Array, shares: Array) -> float:
+        """Return what the factor adds to the variance of a mean if it moves all alike.
 
-        `deviations`: (draws, stereotypes), the sd of the factor; `shares`: (stereotypes,).
+        `deviations`: (stereotypes,), its sd in each; `shares`: (stereotypes,), of the mean.
         """
-        moved = (deviations * shares) @ self.weights
-        alone = (deviations * shares) ** 2 @ (self.weights**2).sum(axis=1)
-        return np.asarray((moved**2).sum(axis=1) - alone)
+        moved = (deviations * shares)[:, None] * self.weights
+        return float((moved.sum(axis=0) ** 2).sum() - (moved**2).sum())
 
-    def likelihood(self, deviations: Array) -> Array:
-        """Return the likelihood of `_CORRELATIONS`, (draws, correlations); its largest is 1.
+    def variances(self, deviations: Array, ratio: float, uniform: Array) -> Array:
+        """Return draws of the variance that stereotypes share, relative to that of responses.
 
-        `deviations`: (draws, stereotypes), the sd of the factor.
+        Parameters
+        ----------
+        deviations
+            (stereotypes,), the sd of responses.
+        ratio
+            The scale of the half-Cauchy prior of its sd.
+        uniform
+            (draws,), numbers from 0 to 1 at which the distribution is taken.
         """
         observed = float((self.deviations.sum(axis=0) ** 2).sum())
         alone = float((self.deviations**2).sum())
-        centred = np.zeros((self.weights.shape[1],) * 2)
-        for row in self.weights[self.several]:
-            centred += np.diag(row) - np.outer(row, row)
-        df = np.trace(centred) ** 2 / max(float((centred**2).sum()), 1e-300)
-        # What levels add in deviations from the mean of a stereotype, as far as two share them.
+        # What is shared is in each stereotype's own squares, too.
+        common = max(observed - alone, 0.0) / max(int(self.several.sum()) - 1, 1)
+        alone -= min(common, 0.5 * alone)
         within = self.weights * self.several[:, None]
-        shared = within @ within.T - (within**2) @ within.T - within @ (within**2).T
-        shared += (within @ within.T) ** 2
-        np.fill_diagonal(shared, 0.0)
-        crossed = np.einsum("ds,st,dt->d", deviations, shared, deviations)
-        expected = alone + crossed[:, None] * _CORRELATIONS
-        logs = -0.5 * df * (np.log(expected) + observed / expected)
-        return np.asarray(np.exp(logs - logs.max()))
+        # The trace of the product of two stereotypes' centring matrices, diag(w) − ww'.
+        joint = within @ within.T
+        joint = joint - (within**2) @ within.T - within @ (within**2).T + joint**2
+        np.fill_diagonal(joint, 0.0)
+        crossed = float(deviations @ joint @ deviations)
+        expected = alone + crossed * _RATIOS**2
+        centred = sum(np.diag(row) - np.outer(row, row) for row in within)
+        df = np.trace(centred) ** 2 / float((centred**2).sum())
+        log_prior = -np.log1p((_RATIOS / ratio) ** 2) + np.log(_RATIOS)  # on a grid of logs
+        logs = -0.5 * df * (np.log(expected) + observed / expected) + log_prior
+        below = np.cumsum(np.exp(logs - logs.max()))
+        return np.asarray(np.interp(uniform * below[-1], below, _RATIOS) ** 2)
 
 
 def shared_factors(
@@ -163,6 +174,7 @@ def group_errors(
     scales: Array,
     groups: Sequence[Array],
     means: Array,
+    ratio: float,
 ) -> GroupErrors:
     """Return the errors of means over several stereotypes.
 
@@ -174,18 +186,14 @@ def group_errors(
         Of each group (stereotypes,), the shares; they add up to 1, or to 0 in a difference.
     means
         (stereotypes,), which tell how stereotypes differ.
+    ratio
+        `Prior.shared`.
     """
-    deviations = {f.place: found.deviations(f.place) * scales**0.5 for f in factors}
-    usual = found.usual
-    likelihoods = {}
-    for factor in factors:
-        likelihood = factor.likelihood(found.deviations(factor.place))
-        # The totals over stereotypes tell of the variances, too.
-        evidence = likelihood.sum(axis=1)
-        usual = usual * evidence
-        evidence = np.where(evidence > 0, evidence, 1.0)
-        likelihoods[factor.place] = likelihood / evidence[:, None]
-    usual = usual / usual.sum()
+    responses = found.responses()
+    added_variances = [
+        factor.variances(responses**0.5, ratio, uniform)
+        for factor, uniform in zip(factors, even_points(len(found.usual), 3).T, strict=False)
+    ]
     columns = []
     for shares in groups:
         members = np.flatnonzero(shares)
@@ -194,12 +202,8 @@ def group_errors(
         mean, uncertain = found.variance_of_means(charged)
         variance = mean @ (shares**2 * scales)
         spread = uncertain @ (shares**2 * scales) ** 2
-        for factor in factors:
-            added = factor.added(deviations[factor.place], shares)
-            likelihood = likelihoods[factor.place]
-            correlation = likelihood @ _CORRELATIONS
-            variance = variance + correlation * added
-            spread = spread + (likelihood @ _CORRELATIONS**2 - correlation**2) * added**2
+        for factor, of_draws in zip(factors, added_variances, strict=True):
+            variance = variance + of_draws * factor.added((responses * scales) ** 0.5, shares)
         variance = np.maximum(variance, 1e-3 * (mean @ (shares**2 * scales)))
         between, between_spread = _between(
             means[members], variance, mean[:, members] * scales[members]
@@ -208,7 +212,7 @@ def group_errors(
     if not columns:
         return GroupErrors(*np.zeros((4, 0)))
     variance, spread, wider, wider_spread = (np.array(c).T for c in zip(*columns, strict=True))
-    weights = np.broadcast_to(usual[:, None], variance.shape)
+    weights = np.broadcast_to(found.usual[:, None], variance.shape)
     narrow = student(weights, *_inverse_chi2(variance, spread))
     wide = student(weights, *_inverse_chi2(wider, wider_spread))
     return GroupErrors(*narrow, *wide)

@@ -43,7 +43,7 @@ from scipy.special import expit, gammaincinv, gammaln, ndtri, polygamma, stdtr, 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, Design
 
-__all__ = ["Prior", "Squares", "Variances", "prior_of", "student", "variances"]
+__all__ = ["Prior", "Squares", "Variances", "even_points", "prior_of", "student", "variances"]
 
 _K = len(CROSSED)
 
@@ -54,7 +54,7 @@ _USUAL, _EACH = 512, 8
 _PROPOSED_DF = 5.0
 
 
-def _even_points(n: int, dimensions: int) -> Array:
+def even_points(n: int, dimensions: int) -> Array:
     """Return points that fill the unit cube evenly, (n, dimensions).
 
     Multiples of powers of the generalised golden ratio, the root of x^(d + 1) = x + 1 (Roberts
@@ -68,8 +68,8 @@ def _even_points(n: int, dimensions: int) -> Array:
 
 
 #: Columns: ratios, response variance, the χ² of the proposal, likeness.
-_POINTS = _even_points(_USUAL, _K + 3).clip(1e-6, 1 - 1e-6)
-_NORMAL = ndtri(_even_points(_USUAL * _EACH, _K)).reshape(_USUAL, _EACH, _K)
+_POINTS = even_points(_USUAL, _K + 3).clip(1e-6, 1 - 1e-6)
+_NORMAL = ndtri(even_points(_USUAL * _EACH, _K)).reshape(_USUAL, _EACH, _K)
 
 #: The bounds of log ratios and of the log response variance in the search for the mode.
 _LOWEST = np.array([*[-12.0] * _K, -20.0])
@@ -86,6 +86,7 @@ class Prior:
     ratio: float  # scale of the sd of a factor, relative to that of responses
     response: float  # median variance of responses, as a part of (mean − low)(high − mean)
     spread: float  # its log sd
+    shared: float  # scale of the sd of a factor that stereotypes share (`shared`)
 
     def log_density(self, points: Array) -> Array:
         """Return the log density of log ratios and log response variances, (…, sources)."""
@@ -117,14 +118,14 @@ class Prior:
 
 
 #: Of answers that are drawn; and of probabilities, which vary by words and wordings alone.
-DRAWN = Prior(ratio=0.2, response=0.4, spread=1.5)
-EXACT = Prior(ratio=1.0, response=0.02, spread=2.0)
+DRAWN = Prior(ratio=0.2, response=0.4, spread=1.5, shared=0.14)
+EXACT = Prior(ratio=1.0, response=0.02, spread=2.0, shared=0.7)
 
 #: The modes whose answers are probabilities.
 _EXACT_MODES = ("forced", "likelihood")
 
 #: The range of the degrees of freedom of how alike the stereotypes of a run are.
-LIKENESS = (2.0, 40.0)
+LIKENESS = (2.0, 20.0)
 
 #: Those that the search for the mode assumes.
 _LIKENESS_OF_MODE = 4.0
@@ -218,13 +219,9 @@ class Variances:
         within = squared * 2.0 / (np.maximum(self.df, 4.5) - 4.0)
         return mean, between + within
 
-    def deviations(self, place: int) -> Array:
-        """Return the sd of a factor in each stereotype, given what is usual: (usual, stereotypes).
-
-        As a part of the root of the stereotype's scale.
-        """
-        sd = np.sqrt(self.response * self.relative[..., place, None])
-        return self.conditional(sd)[0]
+    def responses(self) -> Array:
+        """Return the mean variance of responses, as parts of the scales: (stereotypes,)."""
+        return np.asarray((self.weights * self.response).sum(axis=(0, 1)))
 
     def components(self) -> Array:
         """Return the variance of each source, the mean over stereotypes of medians: (sources,)."""
