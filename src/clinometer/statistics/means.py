@@ -42,7 +42,13 @@ from clinometer.statistics.prompts import (
     unpaired_difference,
 )
 from clinometer.statistics.rows import Mean, position_product
-from clinometer.statistics.shared import GroupErrors, group_errors, shared_factors, tempering_of
+from clinometer.statistics.shared import (
+    GroupErrors,
+    group_errors,
+    shared_factors,
+    shared_variances,
+    tempering_of,
+)
 from clinometer.statistics.strata import STRATA_KEYS, Stratum, in_both_runs, strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of
 from clinometer.statistics.variances import Prior, Squares, Variances, prior_of, variances
@@ -234,7 +240,6 @@ class InferredRun:
         self.strata, self.ends = strata, ends
         self.designs = [stratum.design for stratum in strata]
         self.variances: Variances | None = None
-        self.shared_ratio = 0.0 if prior is None else prior.shared
         if prior is None or all(design.size < 2 for design in self.designs):
             return
         products = [
@@ -247,6 +252,7 @@ class InferredRun:
         squares = Squares.of_scores(self.designs, values, self.scales, kurtosis)
         self.factors = shared_factors(self.designs, values, self.scales)
         self.variances = variances(squares, prior, tempering_of(self.factors))
+        self.shared = shared_variances(self.factors, self.variances, prior.shared)
 
     def correlation_of_wordings(self) -> float:
         """Return the correlation of wordings over stereotypes, as it is seen; 0 to 1."""
@@ -378,13 +384,7 @@ class InferredRun:
             return None
         stratum_means = np.array([stratum.mean for stratum in self.strata])
         return group_errors(
-            self.designs,
-            self.variances,
-            self.factors,
-            self.scales,
-            shares,
-            stratum_means,
-            self.shared_ratio,
+            self.designs, self.variances, self.shared, self.scales, shares, stratum_means
         )
 
     def _group_mean(

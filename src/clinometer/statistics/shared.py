@@ -33,7 +33,7 @@ from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, SHARED, Design
 from clinometer.statistics.variances import Variances, even_points, student
 
-__all__ = ["SharedFactor", "group_errors", "shared_factors", "tempering_of"]
+__all__ = ["SharedFactor", "group_errors", "shared_factors", "shared_variances", "tempering_of"]
 
 #: The shared standard deviations that are tried, relative to that of responses.
 _RATIOS = np.geomspace(1e-3, 30.0, 120)
@@ -157,6 +157,21 @@ def tempering_of(factors: Sequence[SharedFactor]) -> Array:
     return tempering
 
 
+def shared_variances(
+    factors: Sequence[SharedFactor], found: Variances, ratio: float
+) -> list[tuple[SharedFactor, Array]]:
+    """Return each factor with draws of the variance that is shared, one for each of what is usual.
+
+    `ratio`: `Prior.shared`.
+    """
+    deviations = found.responses() ** 0.5
+    uniform = even_points(len(found.usual), len(SHARED))
+    return [
+        (factor, factor.variances(deviations, ratio, uniform[:, factor.place]))
+        for factor in factors
+    ]
+
+
 @dataclass(frozen=True)
 class GroupErrors:
     """Errors of the means of groups, (groups,) each."""
@@ -170,30 +185,23 @@ class GroupErrors:
 def group_errors(
     designs: Sequence[Design],
     found: Variances,
-    factors: Sequence[SharedFactor],
+    shared: Sequence[tuple[SharedFactor, Array]],
     scales: Array,
     groups: Sequence[Array],
     means: Array,
-    ratio: float,
 ) -> GroupErrors:
     """Return the errors of means over several stereotypes.
 
     Parameters
     ----------
-    designs, found, factors, scales
-        Of all stereotypes of the run.
+    designs, found, shared, scales
+        Of all stereotypes of the run; `shared` of `shared_variances`.
     groups
         Of each group (stereotypes,), the shares; they add up to 1, or to 0 in a difference.
     means
         (stereotypes,), which tell how stereotypes differ.
-    ratio
-        `Prior.shared`.
     """
-    responses = found.responses()
-    added_variances = [
-        factor.variances(responses**0.5, ratio, uniform)
-        for factor, uniform in zip(factors, even_points(len(found.usual), 3).T, strict=False)
-    ]
+    deviations = (found.responses() * scales) ** 0.5
     columns = []
     for shares in groups:
         members = np.flatnonzero(shares)
@@ -202,8 +210,8 @@ def group_errors(
         mean, uncertain = found.variance_of_means(charged)
         variance = mean @ (shares**2 * scales)
         spread = uncertain @ (shares**2 * scales) ** 2
-        for factor, of_draws in zip(factors, added_variances, strict=True):
-            variance = variance + of_draws * factor.added((responses * scales) ** 0.5, shares)
+        for factor, relative in shared:
+            variance = variance + relative * factor.added(deviations, shares)
         variance = np.maximum(variance, 1e-3 * (mean @ (shares**2 * scales)))
         between, between_spread = _between(
             means[members], variance, mean[:, members] * scales[members]
