@@ -421,7 +421,8 @@ def _binned(weights: Array, variances: Array, df: Array) -> tuple[Array, Array, 
     share = summed(counted)
     filled = np.where(share > 0, share, 1.0)
     scales = np.sqrt(np.where(share > 0, summed(counted * variances) / filled, 1.0))
-    degrees = np.where(share > 0, summed(counted * df) / filled, 1.0)
+    # Quantiles of t are nearly linear in 1 / df.
+    degrees = np.where(share > 0, filled / summed(counted / df).clip(1e-300), 1.0)
     return scales, share / share.sum(axis=0), degrees
 
 
