@@ -12,7 +12,6 @@ from clinometer.results.judging import judge
 from clinometer.results.schemas import MATCHES
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import contrast
-from clinometer.statistics.settings import USUAL, USUAL_DRAWN
 
 
 def scale(low: float, high: float) -> Measure:

@@ -10,7 +10,6 @@ from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, LEVELS, REASONS, SCORES, Measure
 from clinometer.statistics import compliance, estimate_measure
 from clinometer.statistics.estimates import estimate_summaries
-from clinometer.statistics.settings import USUAL_DRAWN
 from clinometer.statistics.summaries import summarise
 
 

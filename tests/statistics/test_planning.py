@@ -19,7 +19,7 @@ from clinometer.statistics.planning import (
 )
 from clinometer.statistics.sources import Sources, components, read_sources
 from clinometer.statistics.summaries import summarise
-from clinometer.statistics.targets import means
+from clinometer.statistics.means import means
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 PAIRS = 2

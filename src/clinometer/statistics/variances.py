@@ -47,8 +47,8 @@ __all__ = ["Prior", "Squares", "Variances", "even_points", "prior_of", "student"
 
 _K = len(CROSSED)
 
-#: How much of the excess kurtosis of two-point scores counts near the ends of a scale. Of ±1 answers
-#: with a true mean of .95, intervals cover 1.00 at 5 times an oracle's width with the whole of it,
+#: How much of the excess kurtosis of two-point scores counts near the ends of a scale. With a true
+#: mean of .95, intervals of ±1 answers cover 1.00 at 5 times an oracle's width with the whole of it,
 #: .99 at 2.2 times with a third, .68 with a tenth (one stereotype of 48 answers).
 _KURTOSIS = 1.0 / 3.0
 
@@ -423,7 +423,8 @@ def _binned(weights: Array, variances: Array, df: Array) -> tuple[Array, Array, 
     share = summed(counted)
     filled = np.where(share > 0, share, 1.0)
     scales = np.sqrt(np.where(share > 0, summed(counted * variances) / filled, 1.0))
-    degrees = np.where(share > 0, summed(counted * df) / filled, 1.0)
+    # Quantiles of t are nearly linear in 1 / df.
+    degrees = np.where(share > 0, filled / summed(counted / df).clip(1e-300), 1.0)
     return scales, share / share.sum(axis=0), degrees
 
 

@@ -8,7 +8,7 @@ from clinometer.statistics import estimate_measure
 from clinometer.statistics.clustered import clustered_mean
 from clinometer.statistics.strata import strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
-from clinometer.statistics.targets import means
+from clinometer.statistics.means import means
 
 SIDES = (-1.0, 1.0)
 

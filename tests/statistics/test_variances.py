@@ -1,0 +1,131 @@
+"""What the variances of stereotypes may be: means with planted variances, and mixtures of t."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import scipy.stats
+from scipy.optimize import brentq
+
+from clinometer.statistics.clustered import Array
+from clinometer.statistics.designs import CROSSED, Design, design
+from clinometer.statistics.variances import Squares, prior_of, student, variances
+
+
+def planned(wordings: int = 4, draws: int = 12, words: int = 6) -> Design:
+    """Return the design of wordings × draws, each draw with a word of either group."""
+    wording, draw = (axis.ravel() for axis in np.mgrid[:wordings, :draws])
+    marginalized, default = draw % words, (draw + draw // words) % words
+    cell = wording * words**2 + marginalized * words + default
+    codes = [wording + 1, marginalized + 1, default + 1, cell + 1, np.full(cell.size, -1)]
+    return design(codes, np.full(cell.size, 2.0))
+
+
+def scores(made: Design, rng: np.random.Generator, **sds: float) -> Array:
+    """Draw scores with a standard deviation of responses and of the factors that are given."""
+    values = rng.normal(0, sds.pop("response", 0.5), made.size)
+    for name, sd in sds.items():
+        place = CROSSED.index(name)
+        values = values + rng.normal(0, sd, len(made.levels[place]))[made.members[place]]
+    return values
+
+
+def errors(designs: Sequence[Design], values: Sequence[Array], mode: str = "free") -> Array:
+    """Return the standard error of the mean of each stereotype, on a scale from −1 to 1."""
+    n = len(designs)
+    squares = Squares.of_scores(designs, values, np.ones(n), np.zeros(n))
+    shares = np.array([made.shares for made in designs])
+    se, _ = variances(squares, prior_of(mode)).means(range(n), shares)
+    return se
+
+
+def test_a_lone_stereotype_without_effects_has_nearly_the_error_of_its_answers() -> None:
+    made, rng = planned(), np.random.default_rng(0)
+    found = [errors([made], [scores(made, rng)])[0] for _ in range(10)]
+    answers = 0.5 / made.size**0.5
+    assert 1.0 < np.mean(found) / answers < 1.25
+
+
+@pytest.mark.parametrize("factor", ["variation", "marginalized"])
+def test_large_effects_of_levels_are_what_the_error_consists_of(factor: str) -> None:
+    made, rng = planned(wordings=12, draws=24, words=12), np.random.default_rng(1)
+    found = [errors([made], [scores(made, rng, **{factor: 0.6})])[0] for _ in range(10)]
+    assert np.mean(found) == pytest.approx(0.6 / 12**0.5, rel=0.15)
+
+
+def test_the_same_scores_give_the_same_numbers_in_any_order() -> None:
+    designs = [planned(wordings) for wordings in (2, 3, 4, 4, 5)]
+    rng = np.random.default_rng(2)
+    values = [scores(made, rng, variation=0.2) for made in designs]
+    first = errors(designs, values)
+    assert first.tolist() == errors(designs, values).tolist()
+    assert first[::-1] == pytest.approx(errors(designs[::-1], values[::-1]), rel=1e-9)
+
+
+def test_company_changes_little_where_variances_are_alike() -> None:
+    """Twelve stereotypes of four wordings, a few words and the same variances."""
+    rng, made = np.random.default_rng(3), planned()
+    values = [scores(made, rng, variation=0.1, marginalized=0.1) for _ in range(12)]
+    beside = errors([made] * 12, values)
+    alone = np.array([errors([made], [y])[0] for y in values])
+    ratio = np.exp(np.log(alone / beside).mean())
+    assert 1 / 1.15 < ratio < 1.15
+
+
+def test_company_tells_what_a_stereotype_has_too_few_levels_to_tell() -> None:
+    """Wordings that move fourteen stereotypes far move one of two wordings as far."""
+    rng, short, long = np.random.default_rng(4), planned(wordings=2), planned(wordings=6)
+    calm = [scores(long, rng) for _ in range(14)]
+    moved = [scores(long, rng, variation=0.8) for _ in range(14)]
+    own = scores(short, rng)
+    designs = [short, *[long] * 14]
+    calm_error, moved_error = (errors(designs, [own, *others])[0] for others in (calm, moved))
+    assert moved_error > 1.5 * calm_error
+
+
+def test_probabilities_are_expected_to_vary_less_than_answers() -> None:
+    made = planned(wordings=2, draws=2)
+    alike = [np.full(made.size, 0.3)]
+    drawn, exact = (errors([made], alike, mode)[0] for mode in ("free", "forced"))
+    assert exact < drawn
+
+
+def test_scores_all_alike_have_an_error_above_0() -> None:
+    made = planned()
+    se = errors([made], [np.full(made.size, 0.3)])[0]
+    assert 0 < se < 0.2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_mixture_of_t_and_its_t_have_the_same_quantiles(seed: int) -> None:
+    """Against scipy; draws of nearly the same scale are joined, which shortens far tails."""
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(200))
+    scales, df = np.exp(rng.normal(0, 0.6, 200)), rng.uniform(8, 40, 200)
+    (se,), (fitted,) = student(weights[:, None], scales[:, None] ** 2, df[:, None])
+
+    def below(x: float) -> float:
+        return float(weights @ scipy.stats.t.cdf(x / scales, df))
+
+    for p, tolerance in ((0.975, 0.01), (0.9997, 0.03)):
+        quantile = brentq(lambda x, p=p: below(x) - p, 0.0, 200.0)
+        assert se * scipy.stats.t.ppf(p, fitted) == pytest.approx(quantile, rel=tolerance)
+
+
+def test_a_mixture_of_one_t_is_that_t_and_nothing_has_no_error() -> None:
+    variances_of_draws = np.array([[4.0, 0.0]] * 3)
+    se, df = student(np.full((3, 2), 1 / 3), variances_of_draws, np.full((3, 2), 7.0))
+    assert se == pytest.approx([2.0, 0.0], rel=1e-3)
+    assert df == pytest.approx([7.0, np.inf], rel=0.01)
+
+
+def test_components_are_those_that_were_planted() -> None:
+    rng, made = np.random.default_rng(6), planned(wordings=8, draws=24)
+    values = [scores(made, rng, variation=0.4, marginalized=0.2) for _ in range(20)]
+    squares = Squares.of_scores([made] * 20, values, np.ones(20), np.zeros(20))
+    components = variances(squares, prior_of("free")).components()
+    assert components[0] == pytest.approx(0.16, rel=0.3)
+    assert components[1] == pytest.approx(0.04, rel=0.4)
+    assert components[-1] == pytest.approx(0.25, rel=0.1)
